@@ -7,14 +7,18 @@ from typing import Unpack
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.behaviour.answer_comparison import RepeatedRanker
-from pytest_rankcheck.behaviour.determinism_check import (
+from pytest_rankcheck.behaviour.asking_conditions import (
+    PROCESS_TIMEOUT,
     VARIED,
+    Clock,
     Condition,
     DeterminismOptions,
-    check_determinism,
 )
+from pytest_rankcheck.behaviour.determinism_check import check_determinism
+from pytest_rankcheck.behaviour.ranker_sources import Fresh, RankerSources
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.rank import RankOptions
+from pytest_rankcheck.rankers.ranker_lookup import load_ranker, remember_specification
 from pytest_rankcheck.reports.ledger import enter
 from pytest_rankcheck.reports.notes import Note, Topic
 from pytest_rankcheck.reports.text.determinism_text import determinism_note, determinism_text
@@ -31,38 +35,73 @@ def assert_deterministic(
     insensitive_to: Condition | Sequence[Condition] = VARIED,
     threads: int = 4,
     batch_sizes: Sequence[int] = (),
+    fresh: Fresh | None = None,
+    processes: int | None = None,
+    process_timeout: float = PROCESS_TIMEOUT,
+    clock: Clock | None = None,
     **options: Unpack[RankOptions],
 ) -> None:
     """Fail if a ranker does not always rank the documents of a query in the same order.
 
     It ranks all queries ``repeats`` times, and then under other conditions, as far as they apply:
-    with the queries in another order, with other batch sizes (``batch``, ``model``, ``embedder``,
-    ``transformer``), with its candidates in another order (``scorer``, ``model``), and from
-    several threads at the same time (an async ranker: one query at a time instead of several).
-    With the defaults that is up to 13 times; if ranking is slow, pass a sample of the golden set.
+    with other batch sizes (``batch``, ``model``, ``embedder``, ``transformer``), with the queries
+    in another order, with its candidates in another order (``scorer``, ``model``), from several
+    threads at the same time (an async ranker: one query at a time instead of several), by a new
+    instance in reverse order, in new processes, and with the clock shifted.
+
+    A ranker that is known by name, ``package.module:name``, is also asked in new processes; one
+    whose name ends with ``()`` is also made anew. The fixture ``ranker`` is known by name if the
+    configuration names it.
+
+    The number of calls per query with the defaults is in the manual, and the actual one in the
+    summary of the test session. If ranking is slow, pass a sample of the golden set. Only when
+    answers differ, more calls confirm the cause: a condition is named if the answers differ in
+    each of 5 further requests under it and in none of 5 in the first way.
 
     Args:
-        ranker: as for ``rank``.
+        ranker: as for ``rank``; or its name, ``package.module:name``.
         golden_set: the queries; the judgments only matter as candidates.
         repeats: how often the ranker ranks under the same conditions, at least twice.
-        insensitive_to: what must not matter: ``"order"``, ``"batch"``, ``"candidates"`` and
-            ``"threads"``; with ``()`` only the repeats are compared.
+        insensitive_to: what must not matter: ``"batch"``, ``"order"``, ``"candidates"``,
+            ``"threads"``, ``"fresh"``, ``"processes"`` and ``"clock"``; with ``()`` only the
+            repeats are compared.
         threads: how many threads rank at the same time.
         batch_sizes: the batch sizes to try; without it, 1 and half of the ranker's own size.
+        fresh: makes a new ranker: a function or class that is called without arguments, or its
+            name, ``package.module:make_ranker``.
+        processes: how many new processes to ask, each with another hash seed (PYTHONHASHSEED),
+            another number of threads (OMP_NUM_THREADS), another locale (LC_ALL) and another time
+            zone (TZ), every second one in reverse order. They import the ranker, or ``fresh``, by
+            its name, so it must be at the top level of a module. 2 if it is known by name,
+            otherwise 0.
+        process_timeout: seconds that a new process may take.
+        clock: takes seconds and returns a context manager that shifts the time by them.
         options: ``depth``, ``ties``, ``duplicates``, ``doc_id``, ``concurrency``, ``timeout``,
             ``retries`` and ``retry_on``, as for ``rank``.
 
     Raises:
         AssertionError: a query was ranked differently, or failed; the text says under which
             condition, and shows both rankings.
-        RankerError: the ranker fails the first time.
+        RankerError: the ranker fails the first time, or in a new process, or ``fresh`` fails.
         RunError: every ranking is empty.
-        ConfigurationError: an argument is invalid.
+        ConfigurationError: an argument is invalid, or a new process cannot import the ranker.
     """
     __tracebackhide__ = True
-    conditions = (insensitive_to,) if isinstance(insensitive_to, str) else insensitive_to
-    ways = DeterminismOptions(repeats, conditions, threads, batch_sizes)
-    result = check_determinism(RepeatedRanker.of(ranker, golden_set, options), golden_set, ways)
+    if isinstance(ranker, str):
+        specification, ranker = ranker, load_ranker(ranker)
+        remember_specification(ranker, specification)
+    ways = DeterminismOptions(
+        repeats,
+        (insensitive_to,) if isinstance(insensitive_to, str) else insensitive_to,
+        threads,
+        batch_sizes,
+        has_fresh=fresh is not None,
+        clock=clock,
+        process_timeout=process_timeout,
+    )
+    asked = RepeatedRanker.of(ranker, golden_set, options)
+    sources = RankerSources.of(ranker, fresh, processes)
+    result = check_determinism(asked, golden_set, ways, sources)
     text = determinism_text(golden_set, result) if result.broken else None
     enter(Note(Topic.DETERMINISM, determinism_note(golden_set, result), failure=text))
     if text is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import ConfigurationError, RunError, quoted, suggestion
@@ -33,6 +33,8 @@ class RepeatedRanker:
     timeout: float | None = None
     retries: int = 0
     retry_on: Sequence[RetriedError] = ()
+    _asked: list[int] = field(default_factory=list, repr=False, compare=False)
+    """How many queries each request was for; shared with `with_adapter`, and safe for threads."""
 
     @classmethod
     def of(cls, ranker: object, golden: GoldenSet, options: RankOptions) -> RepeatedRanker:
@@ -59,6 +61,7 @@ class RepeatedRanker:
             RunError: every ranking is empty.
         """
         __tracebackhide__ = True
+        self.count(len(golden))
         run = rank(
             self.adapter,
             golden,
@@ -80,12 +83,22 @@ class RepeatedRanker:
 
     def rerun(self, golden: GoldenSet) -> Attempt:
         """Return what the ranker answers now, including failures."""
+        self.count(len(golden))
         how = (self.depth, self.concurrency, self.timeout, self.retries, tuple(self.retry_on))
         try:
             rules = RankingRules(self.ties, self.duplicates, id_map(self.doc_id))
             return attempted(self.adapter, RankingTask(golden, *how), rules)
         except Exception as error:  # it fails on all queries, unlike before
             return Attempt(Run({}), {query.id: error for query in golden})
+
+    @property
+    def calls(self) -> int:
+        """For how many queries the ranker has been asked, each as often as it was."""
+        return sum(self._asked)
+
+    def count(self, queries: int) -> None:
+        """Count a request for some queries that another one than this makes."""
+        self._asked.append(queries)
 
     def with_adapter(self, adapter: Adapter) -> RepeatedRanker:
         """Return the same ranker behind another adapter, under the same conditions."""

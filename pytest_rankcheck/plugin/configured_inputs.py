@@ -234,7 +234,7 @@ def configured_ranker(config: pytest.Config) -> object:
 
 def _load_ranker(config: Config) -> object:
     __tracebackhide__ = True
-    from pytest_rankcheck.rankers.ranker_lookup import load_ranker
+    from pytest_rankcheck.rankers.ranker_lookup import load_ranker, remember_specification
 
     if not config.ranker:
         raise ConfigurationError(
@@ -246,4 +246,7 @@ def _load_ranker(config: Config) -> object:
             "    def ranker():\n"
             "        return Engine.load().search   # a callable: query text -> document ids"
         )
-    return load_ranker(config.ranker)
+    ranker = load_ranker(config.ranker)
+    # A new process can import it by this name: see assert_deterministic.
+    remember_specification(ranker, config.ranker)
+    return ranker

@@ -8,7 +8,10 @@ import sys
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
 from pytest_rankcheck.rankers.adapter_choice import is_ranker
 
-__all__ = ["load_ranker", "named_object"]
+__all__ = ["load_ranker", "named_object", "remember_specification", "specification_of"]
+
+_LOADED: dict[int, tuple[object, str]] = {}
+"""The rankers that were loaded by name, by id; they are kept, so that the ids stay theirs."""
 
 
 def load_ranker(specification: str) -> object:
@@ -31,6 +34,16 @@ def load_ranker(specification: str) -> object:
         )
     is_factory = specification.strip().endswith("()")
     return _callable(named_object(name, "ranker"), is_factory, specification)
+
+
+def remember_specification(ranker: object, specification: str) -> None:
+    """Remember the name by which a ranker was loaded, for `specification_of`."""
+    _LOADED[id(ranker)] = ranker, specification.strip()
+
+
+def specification_of(ranker: object) -> str | None:
+    """Return the name by which a ranker was loaded, such as ``package.module:name``; else None."""
+    return _LOADED.get(id(ranker), (None, None))[1]
 
 
 def named_object(specification: str, what: str) -> object:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_rankcheck.behaviour.answer_comparison import AnswerDifference
-from pytest_rankcheck.behaviour.determinism_check import (
-    Condition,
-    ConditionResult,
-    DeterminismResult,
-)
+from pytest_rankcheck.behaviour.asking_conditions import Condition
+from pytest_rankcheck.behaviour.cause_confirmation import ASKS, Cause
+from pytest_rankcheck.behaviour.determinism_check import ConditionResult, DeterminismResult
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.similarity.rank_biased_overlap import rbo
@@ -19,6 +17,8 @@ __all__ = ["determinism_note", "determinism_text"]
 
 _QUERIES = 3
 _TOP = 5
+_MANY_CALLS = 8
+"""More calls than this from threads are explained: they ask a fast ranker for a fixed time."""
 
 _NAMES: dict[Condition, str] = {
     "repeats": "asked again",
@@ -26,7 +26,11 @@ _NAMES: dict[Condition, str] = {
     "batch": "batch size",
     "candidates": "order of candidates",
     "threads": "several at once",
+    "fresh": "new instance",
+    "processes": "new processes",
+    "clock": "clock",
 }
+_RARE = "rare differences"
 _ADVICE: dict[Condition, str] = {
     "repeats": "something is drawn at random or changes with time: seed it, break ties by id",
     "order": "an answer depends on earlier queries: look for a cache or other state",
@@ -35,7 +39,40 @@ _ADVICE: dict[Condition, str] = {
     "candidates": "an answer depends on the position of a candidate: break ties by id, score each "
     "candidate by itself",
     "threads": "concurrent queries share state: give each call its own state, or lock it",
+    "fresh": "a new instance ranks differently, in the same order of queries too: look for state "
+    "that the first instance has kept, and for what its making depends on",
+    "processes": "every new process ranks differently, with nothing varied: look for state of this "
+    "process that a new one lacks, and for what the making of the ranker depends on",
+    "clock": "an answer depends on the time: pass the time as an argument, or fix it in tests",
 }
+_AT_RANDOM = (
+    "no two {} rank alike: the ranker is made at random, as many indexes for nearest neighbours "
+    "are: seed it, and build it in one thread"
+)
+_DECISIVE = {
+    "order": "a new instance ranks differently only in another order of queries, so its first "
+    "queries decide: look for a cache whose keys collide",
+    "order of queries": "which queries a new process is asked first decides: look for a cache "
+    "whose keys collide",
+    "PYTHONHASHSEED": "the hash seed decides (PYTHONHASHSEED): sort sets before they are iterated, "
+    "break ties by id, and do not use hash()",
+    "OMP_NUM_THREADS": "the number of threads decides (OMP_NUM_THREADS): sums depend on their "
+    "order, so scores that are nearly equal change places: round them, and break ties by id",
+    "LC_ALL": "the locale decides (LC_ALL): sort and parse text without it",
+    "TZ": "the time zone decides (TZ): use UTC",
+}
+_RARE_ADVICE = (
+    "a few answers change by chance, unrelated to how the ranker is asked: look for a race, a "
+    "timeout with a fallback, or a draw at random"
+)
+_WARM_UP = "warm-up"
+_WARM_UP_ADVICE = (
+    "the first answers differ from all later ones, which agree: warm the ranker up before it is "
+    "measured or serves, or make the first answer wait for what it loads"
+)
+_OPEN_WARM_UP = (
+    "; only the first answer differed, which a warm-up would explain too: give fresh= to tell"
+)
 
 
 def determinism_note(golden: GoldenSet, result: DeterminismResult) -> str:
@@ -46,10 +83,25 @@ def determinism_note(golden: GoldenSet, result: DeterminismResult) -> str:
         _NAMES[outcome.condition] for outcome in result.conditions if not outcome.skipped
     )
     skipped = ", ".join(
-        _NAMES[outcome.condition] for outcome in result.conditions if outcome.skipped
+        _NAMES[outcome.condition] + _remedy(outcome.skipped)
+        for outcome in result.conditions
+        if outcome.skipped
     )
     rest = f"; not checked: {skipped}" if skipped else ""
-    return f"{_subject(golden, result)} is deterministic ({same}){rest}"
+    return f"{_subject(golden, result)} is deterministic ({same}){rest}; {_cost(result)}"
+
+
+def _remedy(reason: str) -> str:
+    """Return what to give for a condition that was not checked, if that is all it lacks."""
+    return f" ({reason})" if reason.startswith("give ") else ""
+
+
+def _cost(result: DeterminismResult) -> str:
+    """Return how often the ranker was asked."""
+    by_threads = sum(one.calls for one in result.conditions if one.condition == "threads")
+    busy = f", {by_threads:,} of them from threads" if by_threads > _MANY_CALLS else ""
+    again = f"; {plural(result.confirming_calls, 'more call')} to confirm the cause"
+    return f"{result.calls:,} calls per query{busy}" + (again if result.confirming_calls else "")
 
 
 def determinism_text(golden: GoldenSet, result: DeterminismResult) -> str:
@@ -66,8 +118,11 @@ def _lines(golden: GoldenSet, result: DeterminismResult) -> Iterator[str]:
     yield _headline(golden, result)
     for outcome in result.conditions:
         yield f"  {_NAMES[outcome.condition]:<21}{_state(outcome, len(golden))}"
+    yield f"  {_cost(result)}"
     for outcome in result.broken:
-        yield f"  {_NAMES[outcome.condition]}: {_ADVICE[outcome.condition]}"
+        yield f"  {_name(outcome)}: {_advice(outcome)}"
+        if outcome.confirmation.tally is not None:
+            yield f"    {_evidence(outcome)}"
         for difference in _worst(outcome)[:_QUERIES]:
             yield from _difference_lines(golden, difference)
         hidden = [difference.query_id for difference in _worst(outcome)[_QUERIES:]]
@@ -76,8 +131,38 @@ def _lines(golden: GoldenSet, result: DeterminismResult) -> Iterator[str]:
 
 
 def _headline(golden: GoldenSet, result: DeterminismResult) -> str:
-    broken = ", ".join(_NAMES[outcome.condition] for outcome in result.broken)
+    broken = ", ".join(dict.fromkeys(map(_name, result.broken)))
     return f"{_subject(golden, result)} is not deterministic: {broken}"
+
+
+def _name(outcome: ConditionResult) -> str:
+    """Return what makes the difference: the condition only if that was confirmed."""
+    names = {Cause.RARE: _RARE, Cause.WARM_UP: _WARM_UP}
+    return names.get(outcome.cause, _NAMES[outcome.condition])
+
+
+def _advice(outcome: ConditionResult) -> str:
+    confirmation = outcome.confirmation
+    if outcome.cause is Cause.RARE:
+        return _RARE_ADVICE + (_OPEN_WARM_UP if confirmation.is_warm_up_open else "")
+    if outcome.cause is Cause.WARM_UP:
+        return _WARM_UP_ADVICE
+    if confirmation.changes_each_time:
+        return _AT_RANDOM.format(_NAMES[outcome.condition].removesuffix("s") + "s")
+    decisive = "; ".join(_DECISIVE[name] for name in confirmation.decisive)
+    return decisive or _ADVICE[outcome.condition]
+
+
+def _evidence(outcome: ConditionResult) -> str:
+    """Return how often answers differed when they were asked for again."""
+    tally = outcome.confirmation.tally
+    assert tally is not None
+    again = (
+        f"asked again: different in {tally.under:,} of {tally.asked_under:,} requests this way, "
+        f"and in {tally.control:,} of {tally.asked_control:,} as the first time"
+    )
+    needed = "" if tally.is_confirmed else f" (confirmed would be {ASKS} of {ASKS}, and 0)"
+    return again + needed
 
 
 def _state(outcome: ConditionResult, total: int) -> str:

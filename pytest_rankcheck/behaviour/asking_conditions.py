@@ -1,0 +1,307 @@
+"""The conditions under which a ranker is asked again, and the ways of asking under each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Literal, get_args
+
+from pytest_rankcheck.behaviour.answer_comparison import RepeatedRanker
+from pytest_rankcheck.behaviour.process_asking import (
+    ProcessAsker,
+    Surroundings,
+    is_asked_process,
+    surroundings,
+)
+from pytest_rankcheck.behaviour.ranker_sources import RankerSources
+from pytest_rankcheck.behaviour.thread_asking import asked_by_threads
+from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
+from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.rankers.adapter_protocol import Reorder
+from pytest_rankcheck.rankers.adapters.many_queries import BatchedAdapter
+from pytest_rankcheck.rankers.callable_adapters import ConcurrentAdapter
+from pytest_rankcheck.rankers.rank import Attempt
+from pytest_rankcheck.rankers.run import Run
+
+__all__ = [
+    "VARIED",
+    "Clock",
+    "Condition",
+    "DeterminismOptions",
+    "Subject",
+    "Way",
+    "conditions_in_turn",
+    "not_applicable",
+    "ways_of",
+]
+
+Condition = Literal[
+    "repeats", "batch", "order", "candidates", "threads", "fresh", "processes", "clock"
+]
+"""What must not matter: earlier requests, the batch size, the order of the queries, the order of a
+reranker's candidates, the number of threads, which instance is asked, the process it is in, and the
+time. They are checked in this order, because each one also varies some of those before it."""
+
+VARIED: tuple[Condition, ...] = get_args(Condition)[1:]
+"""The conditions other than repeated requests."""
+
+Clock = Callable[[float], AbstractContextManager[object]]
+"""Takes seconds, and returns a context manager that shifts the time by them."""
+
+_ORDERS: dict[str, Reorder] = {
+    "in reverse": lambda places: places[::-1],
+    "every second one first": lambda places: [*places[1::2], *places[::2]],
+}
+_HOUR = 3600.0
+_DAY = 24 * _HOUR
+PROCESS_TIMEOUT = 600.0
+"""Seconds that a new process may take by default."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way of asking the ranker."""
+
+    how: str
+    ask: Callable[[GoldenSet], Sequence[Attempt]]
+    """Asks for the queries of a golden set; threads answer several times."""
+    simpler: Sequence[Way] = ()
+    """Ways that vary one thing each, after one that varies nothing but what all have in common.
+
+    They tell which of several things that a way varies makes the difference.
+    """
+    meets_others: bool = False
+    """Whether a difference needs other queries at the same time, and may hit any of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeterminismOptions:
+    """The ways in which a ranker is asked.
+
+    Raises:
+        ConfigurationError: a number is out of range, or a condition is unknown.
+    """
+
+    repeats: int = 3
+    insensitive_to: Sequence[Condition] = VARIED
+    threads: int = 4
+    batch_sizes: Sequence[int] = ()
+    """Batch sizes for a ranker of batches; if empty, 1 and half of the ranker's own size."""
+    has_fresh: bool = False
+    """Whether the user said how to make a new instance."""
+    clock: Clock | None = None
+    process_timeout: float = PROCESS_TIMEOUT
+    """Seconds that each new process may take."""
+
+    def __post_init__(self) -> None:
+        numbers: Mapping[str, tuple[object, int]] = {
+            "repeats": (self.repeats, 2),
+            "threads": (self.threads, 2),
+            **{f"batch_sizes[{place}]": (size, 1) for place, size in enumerate(self.batch_sizes)},
+        }
+        for what, (value, least) in numbers.items():
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise ConfigurationError(
+                    f"{what}={quoted(value)} is invalid; give a whole number from {least} on"
+                )
+        if not self.process_timeout > 0:
+            raise ConfigurationError(
+                f"process_timeout={quoted(self.process_timeout)} is invalid; give seconds, more "
+                "than 0"
+            )
+        for condition in self.insensitive_to:
+            if condition not in VARIED:
+                raise ConfigurationError(
+                    f"insensitive_to={quoted(condition)} is invalid"
+                    f"{suggestion(str(condition), VARIED)}; give one or more of {', '.join(VARIED)}"
+                )
+        self._check_givens()
+
+    def _check_givens(self) -> None:
+        """Check that nothing is given for a condition that is not checked."""
+        if self.clock is not None and not callable(self.clock):
+            raise ConfigurationError(
+                f"clock={quoted(repr(self.clock), 60)} is invalid; give a function that takes "
+                "seconds and returns a context manager that shifts the time by them"
+            )
+        given: Mapping[Condition, bool] = {
+            "fresh": self.has_fresh,
+            "clock": self.clock is not None,
+        }
+        for condition, is_given in given.items():
+            if is_given and condition not in self.insensitive_to:
+                raise ConfigurationError(
+                    f'{condition}= has no effect, because insensitive_to leaves out "{condition}"'
+                )
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is asked: a ranker, for queries, and what it answered the first time."""
+
+    ranker: RepeatedRanker
+    golden: GoldenSet
+    run: Run
+    options: DeterminismOptions
+    sources: RankerSources = field(default_factory=RankerSources)
+
+    def first_way(self, golden: GoldenSet) -> Sequence[Attempt]:
+        """Ask in the way in which the ranker was asked first."""
+        return [self.ranker.rerun(golden)]
+
+
+def conditions_in_turn(subject: Subject) -> Iterator[Condition]:
+    """Yield the conditions, starting with those that vary nothing else."""
+    yield "repeats"
+    varied = [condition for condition in VARIED if condition in subject.options.insensitive_to]
+    # Another order also changes which queries an async ranker answers together.
+    if isinstance(subject.ranker.adapter, ConcurrentAdapter):
+        varied.sort(key=lambda condition: condition != "threads")
+    yield from varied
+
+
+def ways_of(condition: Condition, subject: Subject) -> Iterator[Way]:
+    """Yield the ways of asking under a condition that applies."""
+    match condition:
+        case "repeats":
+            for number in range(2, subject.options.repeats + 1):
+                yield Way(f"time {number}", subject.first_way)
+        case "order":
+            for how, order in _ORDERS.items():
+                yield _way(how, subject.ranker, order)
+        case "batch":
+            yield from _batches(subject)
+        case "candidates":
+            for how, order in _ORDERS.items():
+                adapter = subject.ranker.adapter.with_candidates(order)
+                assert adapter is not None
+                yield _way(how, subject.ranker.with_adapter(adapter))
+        case "threads":
+            yield _threads(subject)
+        case "fresh":
+            yield _fresh(subject)
+        case "processes":
+            yield from _processes(subject)
+        case "clock":
+            yield from _clock(subject)
+
+
+def _way(how: str, ranker: RepeatedRanker, order: Reorder = lambda places: places) -> Way:
+    """Return the way of asking a ranker for queries in an order."""
+
+    def ask(golden: GoldenSet) -> Sequence[Attempt]:
+        ids = [golden.query_ids[place] for place in order(range(len(golden)))]
+        return [ranker.rerun(golden.ordered(ids))]
+
+    return Way(how, ask)
+
+
+def _batches(subject: Subject) -> Iterator[Way]:
+    # Never exceed the ranker's own size: larger batches may not fit into its memory.
+    own = _own_size(subject)
+    for size in subject.options.batch_sizes or dict.fromkeys((1, (own + 1) // 2)):
+        adapter = subject.ranker.adapter.with_size(size)
+        assert adapter is not None
+        yield _way(f"{size:,} at once", subject.ranker.with_adapter(adapter))
+
+
+def _threads(subject: Subject) -> Way:
+    """Ask from several threads at once; an async ranker for one query at a time instead."""
+    if isinstance(subject.ranker.adapter, ConcurrentAdapter):
+        return _way("one at a time", replace(subject.ranker, concurrency=1))
+    threads = subject.options.threads
+
+    def ask(golden: GoldenSet) -> Sequence[Attempt]:
+        return asked_by_threads(subject.ranker, golden, threads, subject.run)
+
+    return Way(f"{threads} threads", ask, meets_others=True)
+
+
+def _fresh(subject: Subject) -> Way:
+    """Ask a new instance in reverse order; by itself, a new instance, and then the order."""
+
+    def asking(order: Reorder) -> Callable[[GoldenSet], Sequence[Attempt]]:
+        def ask(golden: GoldenSet) -> Sequence[Attempt]:
+            return _way("", subject.ranker.with_adapter(subject.sources.adapter()), order).ask(
+                golden
+            )
+
+        return ask
+
+    reverse = asking(_ORDERS["in reverse"])
+    simpler = (Way("a new instance", asking(lambda places: places)), Way("order", reverse))
+    return Way("a new instance, in reverse", reverse, simpler)
+
+
+def _processes(subject: Subject) -> Iterator[Way]:
+    assert subject.sources.name is not None
+    options = subject.options
+    asker = ProcessAsker(subject.ranker, subject.sources.name, options.process_timeout)
+
+    def way(how: str, around: Surroundings, simpler: Sequence[Way] = ()) -> Way:
+        return Way(how, lambda golden: [asker.ask(golden, around)], simpler)
+
+    for around in surroundings(subject.sources.processes):
+        alone = [way(name, each) for name, each in around.one_by_one]
+        yield way(str(around), around, (way("a new process", around.plain), *alone))
+
+
+def _clock(subject: Subject) -> Iterator[Way]:
+    now = datetime.now()
+    next_year = datetime(now.year + 1, 1, 2).timestamp() - time.time()
+    shifts = {"1 hour later": _HOUR, "1 day later": _DAY, "in the next year": next_year}
+    for how, seconds in shifts.items():
+
+        def ask(golden: GoldenSet, seconds: float = seconds) -> Sequence[Attempt]:
+            with _shifted(subject.options.clock, seconds):
+                return [subject.ranker.rerun(golden)]
+
+        yield Way(how, ask)
+
+
+def _shifted(clock: Clock | None, seconds: float) -> AbstractContextManager[object]:
+    __tracebackhide__ = True
+    shifted = clock(seconds) if clock is not None else None
+    if not isinstance(shifted, AbstractContextManager):
+        raise ConfigurationError(
+            f"clock({seconds:g}) returned {type(shifted).__name__}; it must return a context "
+            "manager that shifts the time"
+        )
+    return shifted
+
+
+def not_applicable(condition: Condition, subject: Subject) -> str:
+    """Return why a condition cannot be varied, or an empty text if it can."""
+    ranker, golden, sources = subject.ranker, subject.golden, subject.sources
+    match condition:
+        case "order" if len(golden) == 1:
+            return "there is only one query"
+        case "batch":
+            if ranker.adapter.with_size(1) is None:
+                return "the ranker is asked for one query after the other"
+            if _own_size(subject) == 1:
+                return "there is only one query at once"
+        case "candidates":
+            if ranker.adapter.with_candidates(lambda places: places) is None:
+                return "the ranker is given no candidates"
+        case "threads" if isinstance(ranker.adapter, ConcurrentAdapter) and ranker.concurrency == 1:
+            return "concurrency=1 asks for one query at a time"
+        case "fresh" if sources.make is None:
+            return sources.why_not_made
+        case "processes":
+            if sources.name is None:
+                return sources.why_no_process
+            if is_asked_process():
+                return "this is a new process itself, whose module ranks while it is imported"
+        case "clock" if subject.options.clock is None:
+            return "give clock="
+    return ""
+
+
+def _own_size(subject: Subject) -> int:
+    adapter, queries = subject.ranker.adapter, len(subject.golden)
+    size = adapter.size if isinstance(adapter, BatchedAdapter) else 1
+    return min(size or queries, queries)

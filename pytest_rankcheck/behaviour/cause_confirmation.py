@@ -1,0 +1,245 @@
+"""Confirming what makes the answers of a ranker differ, before it is named.
+
+A query that was answered differently under a condition may have changed by chance. So it is asked
+again: `ASKS` times under the condition and as often in the first way, in a random order. The
+condition is named only if the answers differ from the first ones every time under it and never
+without it. If they do not depend on the condition, all orders of these results are equally likely
+(a randomisation test), so a condition is wrongly named in at most 1 of C(10, 5) = 252 cases,
+however often the answers change by chance.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import partial
+
+from pytest_rankcheck.behaviour.answer_comparison import answer_differences
+from pytest_rankcheck.behaviour.asking_conditions import Subject, Way
+from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.rankers.rank import Attempt
+from pytest_rankcheck.rankers.run import Run
+
+__all__ = ["ASKS", "Cause", "Confirmation", "Tally", "confirmed", "tally", "warm_up"]
+
+ASKS = 5
+"""How often queries are asked again under a condition, and how often in the first way."""
+_WARM_QUERIES = 3
+"""From how many queries on only a warm-up explains that just the first answers differ.
+
+Rare changes hit any run. With three runs and `ASKS` more, the chance that all changes hit the first
+one is 1/8 to the power of the number of queries: for three, 1 in 512.
+"""
+
+_Answers = Mapping[str, object]
+
+
+class Cause(StrEnum):
+    """Why answers differ."""
+
+    CONDITION = "condition"
+    """The condition under which they differ, confirmed."""
+    RARE = "rare"
+    """They change rarely, and not because of the condition."""
+    WARM_UP = "warm-up"
+    """The first answers differ, and all later ones agree."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How often answers differed from the first ones."""
+
+    under: int = 0
+    """Under the condition, out of `asked_under`."""
+    asked_under: int = 0
+    control: int = 0
+    """In the first way, out of `asked_control`."""
+    asked_control: int = 0
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether they differed every time under the condition, and never without it."""
+        return self.under == self.asked_under == ASKS == self.asked_control and not self.control
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it can still be confirmed."""
+        return self.under == self.asked_under and not self.control
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            self.under + other.under,
+            self.asked_under + other.asked_under,
+            self.control + other.control,
+            self.asked_control + other.asked_control,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """What was found by asking again."""
+
+    cause: Cause = Cause.CONDITION
+    tally: Tally | None = None
+    """None if nothing had to be confirmed."""
+    decisive: Sequence[str] = ()
+    """What makes the difference by itself, of the things that the way varies."""
+    changes_each_time: bool = False
+    """Whether the answers differ even if none of these things is varied."""
+    is_warm_up_open: bool = False
+    """Whether just the first answers differ, of too few queries to tell a warm-up from chance."""
+
+
+def tally(
+    under: Callable[[], bool], control: Callable[[], bool], seed: str, *, is_patient: bool = False
+) -> Tally:
+    """Ask under a condition and in the first way, in a random order.
+
+    Args:
+        under: asks under the condition; returns whether the answers differ from the first ones.
+        control: the same in the first way.
+        seed: decides on the order; the same for the same check, so that a failure can be repeated.
+        is_patient: whether to go on when the condition cannot be confirmed any more.
+    """
+    result = Tally()
+    for is_under in random.Random(seed).sample([True, False] * ASKS, 2 * ASKS):
+        if is_under:
+            result += Tally(under=under(), asked_under=1)
+        else:
+            result += Tally(control=control(), asked_control=1)
+        if not is_patient and not result.is_open:
+            break
+    return result
+
+
+def confirmed(
+    subject: Subject, way: Way, failing: Sequence[str], watched: Sequence[str], times: int
+) -> Confirmation:
+    """Return whether a way of asking is what makes answers differ.
+
+    The failing queries are asked by themselves, and, if that does not confirm it, together with all
+    others, on which their answers may depend.
+
+    Args:
+        subject: the ranker and its first answers.
+        way: the way in which answers differed.
+        failing: the queries whose answers differed.
+        watched: the queries that may differ the next time, if the way needs others at the same
+            time.
+        times: how often the way asked for each query; in the first way it is asked as often.
+    """
+    everything = subject.golden
+    parts = [everything] if way.meets_others else [_part(subject, failing), everything]
+    seen = watched if way.meets_others else failing
+    result = Tally()
+    for part in parts:
+        trial = _Trial(subject, way, part, seen, times)
+        result = tally(
+            trial.under,
+            trial.control,
+            f"{way.how} {subject.golden.fingerprint}",
+            is_patient=way.meets_others,
+        )
+        if result.is_confirmed:
+            found = Confirmation(Cause.CONDITION, result)
+            return _narrowed(found, way, part, seen) if way.simpler else found
+    return Confirmation(Cause.RARE, result)
+
+
+def warm_up(subject: Subject, failing: Sequence[str], later: Sequence[Attempt]) -> Confirmation:
+    """Return whether only the first answers differ, after requests that varied nothing.
+
+    A new instance shows whether that happens each time; without one, the number of queries tells.
+
+    Args:
+        subject: the ranker and its first answers.
+        failing: the queries whose later answers differ from the first ones.
+        later: what the ranker answered later.
+    """
+    answers = [_answers(attempt, failing) for attempt in later]
+    if all(each == answers[0] for each in answers):
+        answers += [_answers_again(subject, failing) for _ in range(ASKS)]
+    if any(each != answers[0] for each in answers):
+        return Confirmation()  # it changes now and then, with nothing varied
+    sources = subject.sources
+    if sources.make is not None and not sources.check_fresh(is_given=subject.options.has_fresh):
+        cold = subject.ranker.with_adapter(sources.adapter())
+        first, second = (_answers(cold.rerun(subject.golden), failing) for _ in range(2))
+        before = {query_id: tuple(subject.run[query_id]) for query_id in failing}
+        is_warm = any(
+            first[query_id] == before[query_id] != second[query_id] for query_id in failing
+        )
+        if is_warm:
+            return Confirmation(Cause.WARM_UP)
+    if len(failing) >= _WARM_QUERIES:
+        return Confirmation(Cause.WARM_UP)
+    return Confirmation(Cause.RARE, is_warm_up_open=True)
+
+
+@dataclass
+class _Trial:
+    """Asks for some queries again, and sees whether the answers differ from the first ones."""
+
+    subject: Subject
+    way: Way
+    part: GoldenSet
+    seen: Collection[str]
+    times: int
+
+    def under(self) -> bool:
+        before = self.subject.ranker.calls
+        attempts = self.way.ask(self.part)
+        calls = self.subject.ranker.calls - before
+        self.times = max(self.times, calls // len(self.part))
+        return _differ(self.subject.run, attempts, self.seen)
+
+    def control(self) -> bool:
+        return any(
+            _differ(self.subject.run, self.subject.first_way(self.part), self.seen)
+            for _ in range(self.times)
+        )
+
+
+def _narrowed(
+    found: Confirmation, way: Way, part: GoldenSet, query_ids: Sequence[str]
+) -> Confirmation:
+    """Add which of the things that a way varies make the difference by themselves."""
+    plain, *alone = way.simpler
+    ask = partial(_answers_in, part=part, query_ids=query_ids)
+    base = ask(plain)
+    if ask(plain) != base:
+        return replace(found, changes_each_time=True)
+    return replace(found, decisive=tuple(each.how for each in alone if ask(each) != base))
+
+
+def _answers_again(subject: Subject, query_ids: Sequence[str]) -> _Answers:
+    return _answers(subject.ranker.rerun(subject.golden), query_ids)
+
+
+def _answers_in(way: Way, part: GoldenSet, query_ids: Sequence[str]) -> _Answers:
+    (attempt,) = way.ask(part)
+    return _answers(attempt, query_ids)
+
+
+def _answers(attempt: Attempt, query_ids: Collection[str]) -> _Answers:
+    """Return the ranking of each query, or its error."""
+    return {
+        query_id: str(attempt.failures[query_id])
+        if query_id in attempt.failures
+        else tuple(attempt.run[query_id])
+        for query_id in query_ids
+    }
+
+
+def _part(subject: Subject, query_ids: Collection[str]) -> GoldenSet:
+    """Return some queries, in the order of the golden set."""
+    return subject.golden.subset(list(query_ids))
+
+
+def _differ(run: Run, attempts: Sequence[Attempt], query_ids: Collection[str]) -> bool:
+    return any(
+        not answer_differences(run, attempt, "").keys().isdisjoint(query_ids)
+        for attempt in attempts
+    )

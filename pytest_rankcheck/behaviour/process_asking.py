@@ -1,0 +1,219 @@
+"""Asking a ranker in a new process, in other surroundings: hash seed, threads, locale, time zone.
+
+The process gets the golden set and the name of the ranker in a file, as JSON, imports the ranker
+with this process's ``sys.path`` and working directory, and writes its answers to another file, so
+that nothing that the ranker prints can damage them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pytest_rankcheck.behaviour.answer_comparison import RepeatedRanker
+from pytest_rankcheck.errors import ConfigurationError, RankerError, quoted
+from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.golden.golden_transfer import golden_to_data
+from pytest_rankcheck.rankers.importable_names import ImportableName, importable_name
+from pytest_rankcheck.rankers.rank import Attempt
+from pytest_rankcheck.rankers.run import Run
+
+__all__ = ["ProcessAsker", "Surroundings", "doc_id_steps", "is_asked_process", "surroundings"]
+
+_MARK = "RANKCHECK_PROCESS_CONDITION"
+"""Set in the processes that this module starts, so that none of them starts more."""
+_SEED = "PYTHONHASHSEED"
+_VALUES: Mapping[str, Sequence[str]] = {
+    _SEED: ("1", "2", "3", "4", "5", "6", "7", "8"),
+    "OMP_NUM_THREADS": ("1", "2", "3"),
+    "LC_ALL": ("C", "C.UTF-8"),
+    "TZ": ("Asia/Tokyo", "America/New_York", "Europe/Berlin"),
+}
+"""What the environment of new processes varies. Every system has these two locales, or takes the
+first for the second."""
+_LAST_LINES = 12
+_START = (
+    "import json, sys; task = json.load(open(sys.argv[1], encoding='utf-8')); "
+    "sys.path[:] = task['path']; "
+    "from pytest_rankcheck.behaviour.process_child import answer; answer(task, sys.argv[2])"
+)
+"""What a new process runs: it needs nothing but the standard library until it has ``sys.path``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What differs in a new process."""
+
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """The variables of its environment that differ from those of this process."""
+    is_reversed: bool = False
+    """Whether it is asked for the queries in reverse order."""
+
+    def __str__(self) -> str:
+        texts = [f"{name}={value}" for name, value in self.variables.items()]
+        return ", ".join([*texts, "in reverse order"] if self.is_reversed else texts)
+
+    @property
+    def one_by_one(self) -> Iterator[tuple[str, Surroundings]]:
+        """Yield each of the differences by itself, with its name, on top of `plain`."""
+        plain = self.plain.variables
+        for name, value in self.variables.items():
+            yield name, Surroundings({**plain, name: value})
+        if self.is_reversed:
+            yield "order of queries", Surroundings(plain, is_reversed=True)
+
+    @property
+    def plain(self) -> Surroundings:
+        """Those of this process, but for the hash seed, which is fixed to another one."""
+        return Surroundings({_SEED: "0"})
+
+
+def surroundings(count: int) -> Sequence[Surroundings]:
+    """Return the surroundings of new processes, all different from those of this one.
+
+    Every second one is asked in reverse order, so that an answer that depends on which query fills
+    a cache first is seen too.
+    """
+    others = {
+        name: [value for value in values if value != os.environ.get(name)]
+        for name, values in _VALUES.items()
+    }
+    return [
+        Surroundings(
+            {name: values[number % len(values)] for name, values in others.items()},
+            is_reversed=number % 2 == 1,
+        )
+        for number in range(count)
+    ]
+
+
+def is_asked_process() -> bool:
+    """Whether this is a process that the process condition has started."""
+    return _MARK in os.environ
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessAsker:
+    """Asks a ranker, by its name, in new processes."""
+
+    ranker: RepeatedRanker
+    """The ranker as it is asked in this process: depth, ties and the like."""
+    name: ImportableName
+    seconds: float
+    """How long a process may take."""
+
+    def ask(self, golden: GoldenSet, around: Surroundings) -> Attempt:
+        """Return what a new process answers.
+
+        Raises:
+            RankerError: the process fails, or does not answer in time.
+        """
+        __tracebackhide__ = True
+        ids = golden.query_ids[::-1] if around.is_reversed else golden.query_ids
+        asked = golden.ordered(ids)
+        task = {
+            "path": [entry for entry in sys.path if isinstance(entry, str)],
+            "ranker": [self.name.specification, self.name.file],
+            "options": _options(self.ranker),
+            "golden": golden_to_data(asked),
+        }
+        self.ranker.count(len(asked))
+        with tempfile.TemporaryDirectory(prefix="rankcheck-") as folder:
+            answers = self._answers(Path(folder), task, around)
+        rankings = {query_id: tuple(docs) for query_id, docs in answers["rankings"].items()}
+        failures: dict[str, Exception] = {
+            query_id: RankerError(f"in the new process: {text}")
+            for query_id, text in answers["failures"].items()
+        }
+        return Attempt(Run(rankings, name=self.ranker.adapter.name), failures)
+
+    def _answers(self, folder: Path, task: dict[str, Any], around: Surroundings) -> dict[str, Any]:
+        __tracebackhide__ = True
+        task_file, answer_file = folder / "task.json", folder / "answer.json"
+        task_file.write_text(json.dumps(task), encoding="utf-8")
+        # -P: the working directory must not hide modules of the standard library.
+        command = [sys.executable, "-P", "-c", _START, str(task_file), str(answer_file)]
+        environment = {**os.environ, **around.variables, _MARK: "1"}
+        output = folder / "output.txt"
+        try:
+            with output.open("wb") as stream:
+                # Files, not pipes: what the ranker started may hold a pipe open.
+                done = subprocess.run(
+                    command,
+                    env=environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=stream,
+                    stderr=stream,
+                    timeout=self.seconds,
+                    check=False,
+                )
+        except subprocess.TimeoutExpired:
+            why = (
+                f"it did not answer within {self.seconds:g} s and was stopped (process_timeout= "
+                "sets how long it may take)"
+            )
+            raise self._error(around, why, output) from None
+        if not answer_file.exists():
+            why = f"it ended with exit status {done.returncode} and no answer"
+            raise self._error(around, why, output)
+        answers: dict[str, Any] = json.loads(answer_file.read_text(encoding="utf-8"))
+        return answers
+
+    def _error(self, around: Surroundings, why: str, output: Path) -> RankerError:
+        lines = output.read_text(encoding="utf-8", errors="replace").splitlines()[-_LAST_LINES:]
+        shown = "".join(f"\n    {quoted(line, 300)}" for line in lines)
+        last = f"\n  the last lines of its output:{shown}" if lines else "; it printed nothing"
+        return RankerError(
+            f"ranker '{quoted(self.name.specification)}' in a new process ({around}): {why}"
+            f"{last}\n  to leave new processes out: processes=0"
+        )
+
+
+def _options(ranker: RepeatedRanker) -> dict[str, Any]:
+    """Return the options of `rank` as data for JSON."""
+    steps = doc_id_steps(ranker)
+    return {
+        "depth": ranker.depth,
+        "ties": ranker.ties,
+        "duplicates": ranker.duplicates,
+        "doc_id": None if steps is None else list(map(_step, steps)),
+        "concurrency": ranker.concurrency,
+        "timeout": ranker.timeout,
+        "retries": ranker.retries,
+        "retry_on": [
+            error if isinstance(error, str) else f"{error.__module__}.{error.__qualname__}"
+            for error in ranker.retry_on
+        ],
+    }
+
+
+def _step(step: str | ImportableName) -> str | list[str | None]:
+    return step if isinstance(step, str) else [step.specification, step.file]
+
+
+def doc_id_steps(ranker: RepeatedRanker) -> Sequence[str | ImportableName] | None:
+    """Return the steps of ``doc_id=``, with functions by their names; None without any.
+
+    Raises:
+        ConfigurationError: another process cannot import one of its functions.
+    """
+    rule = ranker.doc_id
+    if rule is None:
+        return None
+    steps: list[str | ImportableName] = []
+    for step in [rule] if isinstance(rule, str) or callable(rule) else rule:
+        found = step if isinstance(step, str) else importable_name(step)
+        if found is None:
+            raise ConfigurationError(
+                "doc_id is a function that a new process cannot import; define it at the top level "
+                "of a module"
+            )
+        steps.append(found)
+    return steps

@@ -1,0 +1,54 @@
+"""What a new process does for the process condition: import the ranker, ask it, write its answers.
+
+`process_asking` starts it with a file that holds the task, and reads the file with the answers.
+Standard output and errors stay the ranker's own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pytest_rankcheck.behaviour.answer_comparison import RepeatedRanker
+from pytest_rankcheck.golden.golden_transfer import golden_from_data
+from pytest_rankcheck.rankers.importable_names import ImportableName
+from pytest_rankcheck.rankers.rank import RankOptions
+
+__all__ = ["answer"]
+
+
+def answer(task: dict[str, Any], answer_file: str) -> None:
+    """Ask the ranker of a task for all its queries, and write what it answered.
+
+    Raises:
+        Exception: the ranker cannot be imported or made.
+    """
+    options: RankOptions = task["options"]
+    options["doc_id"] = _doc_id(task["options"]["doc_id"])
+    golden = golden_from_data(task["golden"])
+    ranker = RepeatedRanker.of(ImportableName(*task["ranker"]).ranker(), golden, options)
+    attempt = ranker.rerun(golden)
+    answers = {
+        "rankings": {query_id: list(attempt.run[query_id]) for query_id in attempt.run},
+        "failures": {
+            query_id: f"{type(failure).__name__}: {failure}"
+            for query_id, failure in attempt.failures.items()
+        },
+    }
+    # Whole or not at all: a process that is killed while it writes leaves no answer.
+    unfinished = Path(answer_file + ".part")
+    unfinished.write_text(json.dumps(answers), encoding="utf-8")
+    unfinished.replace(answer_file)
+
+
+def _doc_id(steps: Sequence[object] | None) -> Any:
+    """Return the rule that `process_asking` wrote: named rules, and functions by their names."""
+    if steps is None:
+        return None
+    return [step if isinstance(step, str) else _function(step) for step in steps]
+
+
+def _function(name: Any) -> object:
+    return ImportableName(*name).value("doc_id")

@@ -1,0 +1,155 @@
+"""Where a ranker can be had anew: a new instance in this process, its name for another process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import MethodType
+
+from pytest_rankcheck.argument_checks import check_whole_number
+from pytest_rankcheck.errors import ConfigurationError, RankcheckError, RankerError, quoted
+from pytest_rankcheck.rankers.adapter_choice import adapter_of
+from pytest_rankcheck.rankers.adapter_protocol import Adapter
+from pytest_rankcheck.rankers.callable_adapters import name_of
+from pytest_rankcheck.rankers.importable_names import ImportableName, importable_name
+from pytest_rankcheck.rankers.ranker_lookup import load_ranker, specification_of
+
+__all__ = ["Fresh", "RankerSources"]
+
+Fresh = Callable[[], object] | str
+"""A function or class that is called without arguments and returns a new ranker, or its name."""
+
+PROCESSES = 2
+"""How many new processes a ranker is asked in if it is known by name."""
+
+
+@dataclass(slots=True)
+class RankerSources:
+    """How a ranker can be made anew, or why it cannot."""
+
+    ranker: object = None
+    make: Callable[[], object] | None = None
+    """Makes a new instance of the ranker in this process."""
+    why_not_made: str = "give fresh="
+    name: ImportableName | None = None
+    """What a new process imports."""
+    processes: int = 0
+    why_no_process: str = "give processes="
+    _ready: list[Adapter] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, ranker: object, fresh: Fresh | None, processes: int | None) -> RankerSources:
+        """Return where a ranker can be had, from what the user gave.
+
+        Args:
+            ranker: the ranker as it is asked.
+            fresh: makes a new one; None if nothing does.
+            processes: how many new processes to ask in; None for the default, which is `PROCESSES`
+                if the name of the ranker is known, and none otherwise.
+
+        Raises:
+            ConfigurationError: ``processes`` is out of range, or a new process could not import the
+                ranker; or ``fresh`` cannot be called.
+        """
+        if processes is not None:
+            check_whole_number("processes", processes, 0, ConfigurationError)
+        loaded = specification_of(ranker)
+        sources = cls(ranker)
+        sources._set_make(fresh, loaded)
+        sources._set_name(fresh, loaded, processes)
+        return sources
+
+    def _set_make(self, fresh: Fresh | None, loaded: str | None) -> None:
+        if fresh is None and loaded is not None and loaded.endswith("()"):
+            fresh = loaded
+        elif fresh is None and loaded is not None:
+            self.why_not_made = (
+                f"'{quoted(loaded)}' is no factory, and this process imports it only once; give "
+                "fresh="
+            )
+        if isinstance(fresh, str):
+            specification = _factory(fresh)
+            self.make = lambda: load_ranker(specification)
+        elif fresh is not None and not callable(fresh):
+            raise ConfigurationError(
+                f"fresh={quoted(repr(fresh), 60)} is invalid; give a function or class that "
+                "returns a new ranker when it is called without arguments, or its name, such as "
+                '"package.module:make_ranker"'
+            )
+        else:
+            self.make = fresh
+
+    def _set_name(self, fresh: Fresh | None, loaded: str | None, processes: int | None) -> None:
+        is_known = isinstance(fresh, str) or loaded is not None
+        self.processes = (PROCESSES if is_known else 0) if processes is None else int(processes)
+        if self.processes == 0:
+            if processes == 0:
+                self.why_no_process = "processes=0"
+            return
+        if loaded is not None:
+            self.name = ImportableName.of(loaded)
+        elif isinstance(fresh, str):
+            self.name = ImportableName.of(_factory(fresh))
+        elif fresh is not None:
+            found = importable_name(fresh)
+            self.name = found and ImportableName(f"{found.specification}()", found.file)
+        else:
+            self.name = importable_name(self.ranker)
+        if self.name is None:
+            what = "fresh" if fresh is not None else "the ranker"
+            raise ConfigurationError(
+                f"processes={self.processes}: a new process cannot import {what} "
+                f"'{quoted(name_of(fresh or self.ranker))}'; define it at the top level of a "
+                'module, or give a name, such as fresh="package.module:make_ranker"'
+            )
+
+    def check_fresh(self, *, is_given: bool) -> str:
+        """Make the first new instance; return why it cannot be compared, or an empty text.
+
+        Args:
+            is_given: whether the user gave ``fresh=``; then an old instance is an error.
+
+        Raises:
+            ConfigurationError: ``fresh`` returns the ranker that is being checked.
+            RankerError: it fails, or returns something that is not a ranker.
+        """
+        __tracebackhide__ = True
+        made = self._made()
+        if not _is_same(made, self.ranker):
+            self._ready.append(adapter_of(made))
+            return ""
+        if is_given:
+            raise ConfigurationError(
+                "fresh= returned the ranker that is being checked; it must make a new one at each "
+                "call"
+            )
+        loaded = specification_of(self.ranker)
+        return f"'{quoted(loaded)}' returns the same ranker at each call; give fresh="
+
+    def adapter(self) -> Adapter:
+        """Return a new instance of the ranker, behind its adapter."""
+        __tracebackhide__ = True
+        return self._ready.pop() if self._ready else adapter_of(self._made())
+
+    def _made(self) -> object:
+        __tracebackhide__ = True
+        assert self.make is not None
+        try:
+            return self.make()
+        except RankcheckError:
+            raise
+        except Exception as error:
+            raise RankerError(
+                f"fresh= failed: {type(error).__name__}: {quoted(error, 300)}"
+            ) from error
+
+
+def _factory(name: str) -> str:
+    return f"{name.strip().removesuffix('()')}()"
+
+
+def _is_same(one: object, other: object) -> bool:
+    """Whether two rankers are one object, or methods of one."""
+    if isinstance(one, MethodType) and isinstance(other, MethodType):
+        return one.__self__ is other.__self__ and one.__func__ is other.__func__
+    return one is other
