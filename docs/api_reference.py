@@ -77,8 +77,9 @@ GROUPS = (
     Group(
         "What a ranker does",
         "behaviour.md",
-        "assert_expectations assert_ranking_stable assert_deterministic assert_invariant "
-        "assert_direction perturbations Perturbation counterfactual PerturbedQuery",
+        "assert_expectations assert_ranking_stable assert_deterministic assert_consistent_depth "
+        "assert_invariant assert_direction perturbations Perturbation counterfactual "
+        "PerturbedQuery",
     ),
     Group(
         "What a golden set can see",

@@ -6,6 +6,9 @@ from pytest_rankcheck.assertions.bound_assertions import (
     assert_at_least as assert_at_least,
     assert_at_most as assert_at_most,
 )
+from pytest_rankcheck.assertions.depth_assertion import (
+    assert_consistent_depth as assert_consistent_depth,
+)
 from pytest_rankcheck.assertions.determinism_assertion import (
     assert_deterministic as assert_deterministic,
 )

@@ -127,11 +127,20 @@ ASKING = {
     "ranker": but("a function", "a class", "a fixture function"),
     "golden_set": but("a golden set"),
 }
+ASKING_BY_NAME = {**ASKING, "ranker": ASKING["ranker"] - {"a number as text"}}
+"""A text is the name of a ranker, and the error is that of names."""
 
 PUBLIC: dict[str, dict[str, set[str]]] = {
     "assert_at_least": {**BOUND, "metric": LISTED, "minimum": NO_NUMBER - {"None"}},
     "assert_at_most": {**BOUND, "metric": LISTED, "maximum": NO_NUMBER - {"None"}},
-    "assert_deterministic": {**ASKING, "repeats": NO_WHOLE_NUMBER, "threads": NO_WHOLE_NUMBER},
+    "assert_consistent_depth": ASKING_BY_NAME,
+    "assert_deterministic": {
+        **ASKING_BY_NAME,
+        "repeats": NO_WHOLE_NUMBER,
+        "threads": NO_WHOLE_NUMBER,
+        "processes": NO_WHOLE_NUMBER - {"None"},
+        "process_timeout": NO_NUMBER,
+    },
     "assert_direction": {**ASKING, "slack": NO_NUMBER, "seed": NO_WHOLE_NUMBER, "metric": METRIC},
     "assert_invariant": {
         **ASKING,

@@ -18,7 +18,7 @@ from pytest_rankcheck.behaviour.determinism_check import check_determinism
 from pytest_rankcheck.behaviour.ranker_sources import Fresh, RankerSources
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.rank import RankOptions
-from pytest_rankcheck.rankers.ranker_lookup import load_ranker, remember_specification
+from pytest_rankcheck.rankers.ranker_lookup import load_ranker, specification_of
 from pytest_rankcheck.reports.ledger import enter
 from pytest_rankcheck.reports.notes import Note, Topic
 from pytest_rankcheck.reports.text.determinism_text import determinism_note, determinism_text
@@ -87,9 +87,8 @@ def assert_deterministic(
         ConfigurationError: an argument is invalid, or a new process cannot import the ranker.
     """
     __tracebackhide__ = True
-    if isinstance(ranker, str):
-        specification, ranker = ranker, load_ranker(ranker)
-        remember_specification(ranker, specification)
+    name = ranker.strip() if isinstance(ranker, str) else specification_of(ranker)
+    ranker = load_ranker(ranker) if isinstance(ranker, str) else ranker
     ways = DeterminismOptions(
         repeats,
         (insensitive_to,) if isinstance(insensitive_to, str) else insensitive_to,
@@ -100,7 +99,7 @@ def assert_deterministic(
         process_timeout=process_timeout,
     )
     asked = RepeatedRanker.of(ranker, golden_set, options)
-    sources = RankerSources.of(ranker, fresh, processes)
+    sources = RankerSources.of(ranker, name, fresh, processes)
     result = check_determinism(asked, golden_set, ways, sources)
     text = determinism_text(golden_set, result) if result.broken else None
     enter(Note(Topic.DETERMINISM, determinism_note(golden_set, result), failure=text))

@@ -12,7 +12,7 @@ from pytest_rankcheck.rankers.adapter_choice import adapter_of
 from pytest_rankcheck.rankers.adapter_protocol import Adapter
 from pytest_rankcheck.rankers.callable_adapters import name_of
 from pytest_rankcheck.rankers.importable_names import ImportableName, importable_name
-from pytest_rankcheck.rankers.ranker_lookup import load_ranker, specification_of
+from pytest_rankcheck.rankers.ranker_lookup import load_ranker
 
 __all__ = ["Fresh", "RankerSources"]
 
@@ -28,6 +28,8 @@ class RankerSources:
     """How a ranker can be made anew, or why it cannot."""
 
     ranker: object = None
+    loaded: str | None = None
+    """The name by which it was loaded."""
     make: Callable[[], object] | None = None
     """Makes a new instance of the ranker in this process."""
     why_not_made: str = "give fresh="
@@ -38,11 +40,14 @@ class RankerSources:
     _ready: list[Adapter] = field(default_factory=list)
 
     @classmethod
-    def of(cls, ranker: object, fresh: Fresh | None, processes: int | None) -> RankerSources:
+    def of(
+        cls, ranker: object, loaded: str | None, fresh: Fresh | None, processes: int | None
+    ) -> RankerSources:
         """Return where a ranker can be had, from what the user gave.
 
         Args:
             ranker: the ranker as it is asked.
+            loaded: the name by which it was loaded; None if it was not.
             fresh: makes a new one; None if nothing does.
             processes: how many new processes to ask in; None for the default, which is `PROCESSES`
                 if the name of the ranker is known, and none otherwise.
@@ -53,13 +58,13 @@ class RankerSources:
         """
         if processes is not None:
             check_whole_number("processes", processes, 0, ConfigurationError)
-        loaded = specification_of(ranker)
-        sources = cls(ranker)
-        sources._set_make(fresh, loaded)
-        sources._set_name(fresh, loaded, processes)
+        sources = cls(ranker, loaded)
+        sources._set_make(fresh)
+        sources._set_name(fresh, processes)
         return sources
 
-    def _set_make(self, fresh: Fresh | None, loaded: str | None) -> None:
+    def _set_make(self, fresh: Fresh | None) -> None:
+        loaded = self.loaded
         if fresh is None and loaded is not None and loaded.endswith("()"):
             fresh = loaded
         elif fresh is None and loaded is not None:
@@ -79,15 +84,15 @@ class RankerSources:
         else:
             self.make = fresh
 
-    def _set_name(self, fresh: Fresh | None, loaded: str | None, processes: int | None) -> None:
-        is_known = isinstance(fresh, str) or loaded is not None
+    def _set_name(self, fresh: Fresh | None, processes: int | None) -> None:
+        is_known = isinstance(fresh, str) or self.loaded is not None
         self.processes = (PROCESSES if is_known else 0) if processes is None else int(processes)
         if self.processes == 0:
             if processes == 0:
                 self.why_no_process = "processes=0"
             return
-        if loaded is not None:
-            self.name = ImportableName.of(loaded)
+        if self.loaded is not None:
+            self.name = ImportableName.of(self.loaded)
         elif isinstance(fresh, str):
             self.name = ImportableName.of(_factory(fresh))
         elif fresh is not None:
@@ -123,8 +128,7 @@ class RankerSources:
                 "fresh= returned the ranker that is being checked; it must make a new one at each "
                 "call"
             )
-        loaded = specification_of(self.ranker)
-        return f"'{quoted(loaded)}' returns the same ranker at each call; give fresh="
+        return f"'{quoted(self.loaded)}' returns the same ranker at each call; give fresh="
 
     def adapter(self) -> Adapter:
         """Return a new instance of the ranker, behind its adapter."""

@@ -135,6 +135,11 @@ class Adapter(ABC):
         queries are raised.
         """
 
+    @property
+    def takes_depth(self) -> bool:
+        """Whether the ranker is told how many documents are wanted, and may answer by that."""
+        return False
+
     def with_size(self, size: int) -> Adapter | None:
         """Return the same ranker with batches of ``size`` queries; None if it takes no batches."""
         return None

@@ -28,6 +28,7 @@ __all__ = [
     "ask_function",
     "is_async",
     "name_of",
+    "takes_depth",
     "takes_queries",
     "with_depth",
 ]
@@ -47,6 +48,11 @@ class CallableAdapter(Adapter):
     def sees(self, attribute: str) -> bool:
         """Whether the function takes queries, not only their texts."""
         return takes_queries(self._ranker)
+
+    @property
+    def takes_depth(self) -> bool:
+        """Whether it has a parameter for the depth."""
+        return takes_depth(self._ranker)
 
     def ask(self, task: RankingTask, on_answer: OnAnswer) -> None:
         """Call the function for one query after another."""
@@ -136,6 +142,11 @@ class AsyncCallableAdapter(ConcurrentAdapter):
         """Whether the function takes queries, not only their texts."""
         return takes_queries(self._ranker)
 
+    @property
+    def takes_depth(self) -> bool:
+        """Whether it has a parameter for the depth."""
+        return takes_depth(self._ranker)
+
     @asynccontextmanager
     async def opened(self, task: RankingTask) -> AsyncIterator[AskAsync]:
         """Yield the function itself; there is nothing to open."""
@@ -186,8 +197,17 @@ def with_depth(ranker: Callable[..., object], depth: int) -> Callable[[Any], obj
 
     A parameter named ``k``, as many search engines call it, is filled in as well.
     """
-    name = next((name for name in ("depth", "k") if _has(ranker, name)), None)
+    name = _depth_name(ranker)
     return ranker if name is None else partial(ranker, **{name: depth})
+
+
+def takes_depth(ranker: Callable[..., object]) -> bool:
+    """Whether a ranker has a parameter that `with_depth` fills in."""
+    return _depth_name(ranker) is not None
+
+
+def _depth_name(ranker: Callable[..., object]) -> str | None:
+    return next((name for name in ("depth", "k") if _has(ranker, name)), None)
 
 
 def takes_queries(ranker: Callable[..., object]) -> bool:

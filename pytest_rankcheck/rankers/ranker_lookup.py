@@ -11,7 +11,7 @@ from pytest_rankcheck.rankers.adapter_choice import is_ranker
 __all__ = ["load_ranker", "named_object", "remember_specification", "specification_of"]
 
 _LOADED: dict[int, tuple[object, str]] = {}
-"""The rankers that were loaded by name, by id; they are kept, so that the ids stay theirs."""
+"""The configured rankers and their names, by id; they are kept, so that the ids stay theirs."""
 
 
 def load_ranker(specification: str) -> object:
@@ -37,12 +37,12 @@ def load_ranker(specification: str) -> object:
 
 
 def remember_specification(ranker: object, specification: str) -> None:
-    """Remember the name by which a ranker was loaded, for `specification_of`."""
+    """Remember the name by which the configured ranker was loaded, for `specification_of`."""
     _LOADED[id(ranker)] = ranker, specification.strip()
 
 
 def specification_of(ranker: object) -> str | None:
-    """Return the name by which a ranker was loaded, such as ``package.module:name``; else None."""
+    """Return the name of a configured ranker, such as ``package.module:name``; otherwise None."""
     return _LOADED.get(id(ranker), (None, None))[1]
 
 

@@ -10,6 +10,7 @@ from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from pytest_rankcheck.reports.baseline_findings import BaselineFinding, RecordFinding, SlicesFinding
+from pytest_rankcheck.reports.depth_findings import DepthFinding
 from pytest_rankcheck.reports.findings import ReportedFinding
 from pytest_rankcheck.reports.gating_findings import (
     GatedSizeFinding,
@@ -33,6 +34,7 @@ FINDINGS: dict[str, type[ReportedFinding]] = {
     kind.__name__: kind
     for kind in (
         BaselineFinding,
+        DepthFinding,
         GatedSizeFinding,
         GateFinding,
         IndecisiveGateFinding,

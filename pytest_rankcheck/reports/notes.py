@@ -19,11 +19,13 @@ class Topic(StrEnum):
     WORSE_KNOWN_FAILURES = "worse-known-failures"
     WARNED_EXPECTATIONS = "warned-expectations"
     DETERMINISM = "determinism"
+    DEPTH = "depth"
     INVARIANCE = "invariance"
     DIRECTION = "direction"
     STABILITY = "stability"
     UNGATED_FALL = "ungated-fall"
     NO_SLICE_GATED = "no-slice-gated"
+    OTHER_DEPTH = "other-depth"
     UNMET_IDS = "unmet-ids"
     DECIDES_NOTHING = "decides-nothing"
     RARELY_DECIDES = "rarely-decides"
@@ -72,11 +74,14 @@ _HEADINGS = {
     Topic.WORSE_KNOWN_FAILURES: "warning: known failures that got worse since they were marked",
     Topic.WARNED_EXPECTATIONS: "expectations that only warn (severity warn)",
     Topic.DETERMINISM: "determinism",
+    Topic.DEPTH: "the top of the rankings at several depths",
     Topic.INVARIANCE: "invariance",
     Topic.DIRECTION: "direction",
     Topic.STABILITY: "rankings compared with their baseline",
     Topic.UNGATED_FALL: "slices that are not gated, but fell by more than chance",
     Topic.NO_SLICE_GATED: "warning: an assertion names slices, but gates none of them",
+    Topic.OTHER_DEPTH: "warning: metrics of a ranker whose top depends on how many documents it is "
+    "asked for",
     Topic.UNMET_IDS: "warning: ranked documents are not those that the golden set judges",
     Topic.DECIDES_NOTHING: "warning: gates that could not have failed",
     Topic.RARELY_DECIDES: "warning: gates that need more queries to decide",

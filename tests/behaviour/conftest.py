@@ -11,6 +11,11 @@ from pytest_rankcheck.reports.notes import Note
 def entered(monkeypatch: pytest.MonkeyPatch) -> list[Note]:
     """Return the entries that the assertions of a test make in the ledger."""
     entries: list[Note] = []
-    for module in ("determinism_assertion", "expectation_assertion", "invariance_assertions"):
+    for module in (
+        "depth_assertion",
+        "determinism_assertion",
+        "expectation_assertion",
+        "invariance_assertions",
+    ):
         monkeypatch.setattr(f"pytest_rankcheck.assertions.{module}.enter", entries.append)
     return entries

@@ -9,7 +9,12 @@ from pytest_rankcheck.errors import RankerError, plural, quoted
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.rankers.adapter_protocol import Adapter, RankingTask
 from pytest_rankcheck.rankers.adapters.many_queries import BatchedAdapter, checked_size
-from pytest_rankcheck.rankers.callable_adapters import name_of, takes_queries, with_depth
+from pytest_rankcheck.rankers.callable_adapters import (
+    name_of,
+    takes_depth,
+    takes_queries,
+    with_depth,
+)
 from pytest_rankcheck.rankers.ranking_forms import has_no_order
 
 __all__ = ["batch"]
@@ -39,6 +44,10 @@ class _Batch(BatchedAdapter):
         self.size = size
         self.name = name_of(ranker)
         self.needs_text = not takes_queries(ranker)
+
+    @property
+    def takes_depth(self) -> bool:
+        return takes_depth(self._ranker)
 
     def answers(self, queries: Sequence[Query], task: RankingTask) -> Sequence[object]:
         __tracebackhide__ = True

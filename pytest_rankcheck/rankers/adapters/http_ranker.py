@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import AsyncIterator, Mapping
@@ -205,6 +206,12 @@ class _Http(ConcurrentAdapter):
         """Whether the request has a placeholder for the attribute."""
         request = self._request
         return uses_attribute(attribute, request.url, request.params, request.body)
+
+    @property
+    def takes_depth(self) -> bool:
+        """Whether the request has a placeholder for the depth."""
+        request = self._request
+        return "{depth}" in json.dumps([request.url, request.params, request.body])
 
     def ask(self, task: RankingTask, on_answer: Any) -> None:
         """Ask as usual, and always retry temporary failures."""

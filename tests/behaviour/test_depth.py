@@ -1,0 +1,219 @@
+"""The top of a ranking is the same at every depth: approximate indexes break it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pytest_rankcheck import (
+    ConfigurationError,
+    GoldenSet,
+    RankerError,
+    assert_consistent_depth,
+    evaluate,
+    rank,
+)
+from pytest_rankcheck.rankers import batch, embedder, http, scorer
+from pytest_rankcheck.rankers.adapter_choice import adapter_of
+from pytest_rankcheck.reports.depth_findings import DepthFinding
+from pytest_rankcheck.reports.notes import Note, Topic
+from tests.behaviour import faulty_rankers as faulty
+
+GOLDEN = GoldenSet.from_dict(
+    {f"q{n}": {f"d{n}": 2, "d0": 1} for n in range(1, 10)},
+    {f"q{n}": f"text {n}" for n in range(1, 10)},
+    name="web",
+)
+
+
+def failure_of(ranker: object, golden: GoldenSet = GOLDEN, *rest: Any, **how: Any) -> str:
+    with pytest.raises(AssertionError) as failure:
+        assert_consistent_depth(ranker, golden, *rest, **how)
+    return str(failure.value)
+
+
+def test_a_ranker_that_searches_further_for_more_documents_is_found(
+    entered: list[Note | DepthFinding],
+) -> None:
+    text = failure_of(faulty.searches_deeper, GOLDEN, (3, 5, 8))
+    # q3, q6 and q9 have numbers that 3 divides; asked for k, their first k + 1 are reversed.
+    lines = text.splitlines()
+    assert lines[:4] == [
+        (
+            "ranker 'searches_deeper' on golden set 'web' has another top 3 when it is asked for 5 "
+            "documents: 3 of 9 queries"
+        ),
+        "  top 3 at depths 3 and 5: 3 of 9 queries differ",
+        "  top 3 at depths 3 and 8: 3 of 9 queries differ",
+        "  top 5 at depths 5 and 8: 3 of 9 queries differ",
+    ]
+    assert lines[4].startswith("  nDCG@3 by the depth that was asked for: ")
+    assert "measure with the depth that production asks for (rankcheck_depth)" in text
+    order = faulty.ranked("text 3")
+    shallow, deep = order[:4][::-1][:3], order[:6][::-1][:3]
+    assert any(line.startswith('    q3 "text 3"   RBO ') for line in lines)
+    for depth, docs in (("depth 3", shallow), ("depth 5", deep)):
+        assert (
+            f"      {depth}  " + "   ".join(f"{rank} {doc}" for rank, doc in enumerate(docs, 1))
+            in lines
+        )
+    note, *findings = entered
+    assert isinstance(note, Note)
+    assert (note.topic, note.failure) == (Topic.DEPTH, text)
+    assert findings == [
+        DepthFinding("web", "searches_deeper", 3, 5, 3, 9),
+        DepthFinding("web", "searches_deeper", 3, 8, 3, 9),
+        DepthFinding("web", "searches_deeper", 5, 8, 3, 9),
+    ]
+
+
+def test_the_means_are_those_of_the_smallest_depth_at_each_depth() -> None:
+    text = failure_of(faulty.searches_deeper, GOLDEN, (3, 8))
+    means = [
+        evaluate(rank(faulty.searches_deeper, GOLDEN, depth).top(3), GOLDEN).mean("nDCG@3")
+        for depth in (3, 8)
+    ]
+    assert not math.isclose(*means)
+    assert f"{means[0]:.4f} at 3, {means[1]:.4f} at 8" in text
+
+
+def test_without_judgments_there_are_no_means() -> None:
+    golden = GoldenSet.from_dict({}, {"q3": "text 3"})
+    assert "nDCG" not in failure_of(faulty.searches_deeper, golden, (3, 8))
+
+
+def test_a_sound_ranker_passes_and_it_is_said(entered: list[Note]) -> None:
+    assert_consistent_depth(faulty.keeps_its_order, GOLDEN)
+    assert_consistent_depth("tests.behaviour.faulty_rankers:keeps_its_order", GOLDEN, [1, 50])
+    assert entered[0] == Note(
+        Topic.DEPTH,
+        "ranker 'keeps_its_order' on golden set 'web' ranks the same documents at the top at the "
+        "depths 10, 20 and 50",
+    )
+
+
+def test_each_depth_is_asked_for_once() -> None:
+    asked = []
+
+    def search(text: str, depth: int) -> list[str]:
+        asked.append(depth)
+        return faulty.ranked(text)[:depth]
+
+    assert_consistent_depth(search, GOLDEN, (5, 2, 5))
+    assert asked == [2] * 9 + [5] * 9
+
+
+def test_fewer_documents_at_a_smaller_depth_are_a_difference() -> None:
+    def filters_late(text: str, k: int) -> list[str]:
+        """Filter after the search: of k documents, those with an even number are left."""
+        return [doc for doc in faulty.DOCS[:k] if int(doc[1:]) % 2 == 0]
+
+    text = failure_of(filters_late, GOLDEN, (4, 8))
+    assert "top 4 at depths 4 and 8: 9 of 9 queries differ" in text
+    assert "      depth 4  1 d0   2 d2\n      depth 8  1 d0   2 d2   3 d4   4 d6" in text
+
+
+def test_random_answers_are_not_blamed_on_the_depth(entered: list[Note | DepthFinding]) -> None:
+    calls = itertools.count()
+
+    def flips_once(text: str, k: int) -> list[str]:
+        order = faulty.ranked(text)[:k]
+        return order[::-1] if next(calls) == 12 else order
+
+    text = failure_of(flips_once, GOLDEN, (4, 8))
+    assert "top 4 at depths 4 and 8: 1 of 9 queries differ" in text
+    assert "  it is not the depth; see assert_deterministic" in text
+    assert "rankcheck_depth" not in text
+    assert [type(entry) for entry in entered] == [Note]
+
+
+def test_a_ranker_that_fails_when_it_is_asked_again_is_an_error() -> None:
+    calls = itertools.count()
+
+    def breaks(text: str, k: int) -> list[str]:
+        if next(calls) >= 18:
+            raise ValueError("lost")
+        return faulty.searches_deeper(text, k)
+
+    with pytest.raises(RankerError, match="failed when it was asked again: lost"):
+        assert_consistent_depth(breaks, GOLDEN, (3, 8))
+
+
+# --- what takes a depth ----------------------------------------------------------------------
+
+
+async def waits(text: str, depth: int) -> list[str]:
+    return faulty.searches_deeper(text, depth)
+
+
+ES = "http://localhost:9200/web/_search"
+
+
+@pytest.mark.parametrize(
+    ("ranker", "takes"),
+    [
+        (faulty.keeps_its_order, True),
+        (faulty.sound, False),
+        (waits, True),
+        (batch(lambda texts, k: [["a"]] * len(texts)), True),
+        (batch(lambda texts: [["a"]] * len(texts)), False),
+        (scorer(lambda text, docs: [1.0 for _ in docs]), False),
+        (embedder(lambda texts: [[1.0] for _ in texts], {"a": "x"}), False),
+        (http(ES, ids="hits.hits[]._id", body={"q": "{query}", "size": "{depth}"}), True),
+        (http(ES, ids="hits.hits[]._id", body={"q": "{query}"}), False),
+        (http(ES + "?q={query}&size={depth}", ids="hits.hits[]._id"), True),
+    ],
+)
+def test_which_rankers_are_told_the_depth(ranker: object, takes: bool) -> None:
+    assert adapter_of(ranker).takes_depth is takes
+
+
+def test_async_rankers_and_batches_are_checked() -> None:
+    assert "3 of 9 queries differ" in failure_of(waits, GOLDEN, (3, 8))
+
+    def many(texts: list[str], k: int) -> list[list[str]]:
+        return [faulty.searches_deeper(text, k) for text in texts]
+
+    assert "3 of 9 queries differ" in failure_of(batch(many, size=4), GOLDEN, (3, 8))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: assert_consistent_depth(faulty.sound, GOLDEN),
+            "'sound' is not told how many documents are wanted",
+        ),
+        (
+            lambda: assert_consistent_depth(faulty.keeps_its_order, GOLDEN, (10, 10)),
+            r"depths=\(10, 10\) has fewer than two different depths",
+        ),
+        (
+            lambda: assert_consistent_depth(faulty.keeps_its_order, GOLDEN, ()),
+            "fewer than two different depths",
+        ),
+        (
+            lambda: assert_consistent_depth(faulty.keeps_its_order, GOLDEN, (10, 0)),
+            r"depths\[1\]=0 is invalid; give a whole number from 1 on",
+        ),
+        (
+            lambda: assert_consistent_depth(faulty.keeps_its_order, GOLDEN, (10, True)),
+            r"depths\[1\]=True is invalid",
+        ),
+        (
+            lambda: assert_consistent_depth(faulty.keeps_its_order, GOLDEN, depth=10),
+            r"depth= has no effect here; give depths=\(10, 20, 50\)",
+        ),
+        (
+            lambda: assert_consistent_depth(faulty.keeps_its_order, GOLDEN, detphs=10),  # type: ignore[call-arg]
+            "unknown option 'detphs'",
+        ),
+    ],
+)
+def test_invalid_arguments_are_refused(call: Callable[[], None], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        call()

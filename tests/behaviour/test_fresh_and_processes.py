@@ -1,0 +1,428 @@
+"""Faults that one instance in one process does not show: caches, hash seeds, rebuilt indexes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import pytest_rankcheck
+from pytest_rankcheck import (
+    ConfigurationError,
+    Expectation,
+    GoldenSet,
+    Query,
+    RankerError,
+    assert_deterministic,
+)
+from pytest_rankcheck.behaviour.process_asking import surroundings
+from pytest_rankcheck.golden.golden_transfer import golden_from_data, golden_to_data
+from pytest_rankcheck.rankers import model
+from pytest_rankcheck.reports.notes import Note
+from tests.behaviour import faulty_rankers as faulty
+
+GOLDEN = GoldenSet.from_dict(
+    {f"q{n}": {f"d{n % 12}": 1} for n in range(24)},
+    {f"q{n}": f"text {n}" for n in range(24)},
+    name="web",
+)
+MODULE = "tests.behaviour.faulty_rankers"
+
+
+def failure_of(ranker: object, golden: GoldenSet = GOLDEN, **how: Any) -> str:
+    with pytest.raises(AssertionError) as failure:
+        assert_deterministic(ranker, golden, **how)
+    return str(failure.value)
+
+
+def headline(text: str) -> str:
+    return text.partition("\n")[0].rpartition("deterministic: ")[2]
+
+
+def only_fresh(**how: Any) -> dict[str, Any]:
+    return {"insensitive_to": "fresh", **how}
+
+
+def only_processes(**how: Any) -> dict[str, Any]:
+    return {"insensitive_to": "processes", **how}
+
+
+def slow(*values: Any) -> Any:
+    """Return the values of a test that asks more than ten new processes."""
+    return pytest.param(*values, marks=pytest.mark.slow)
+
+
+# --- a new instance --------------------------------------------------------------------------
+
+
+def test_a_cold_cache_with_colliding_keys_is_found_by_a_new_instance_and_named() -> None:
+    # Keys are the length and the last character: 0 to 9 have keys of their own, 10 to 23 collide
+    # in the pairs 10-20, 11-21, 12-22, 13-23. Each pair has the answer of the one asked first: in
+    # reverse all eight answers change.
+    text = failure_of(faulty.ColdCache(), fresh=faulty.ColdCache)
+    assert headline(text) == "new instance"
+    assert "new instance         8 of 24 queries ranked differently (a new instance, in r" in text
+    assert "look for a cache whose keys collide" in text
+    assert "asked again: different in 5 of 5 requests this way, and in 0 of 5 as the" in text
+    assert_deterministic(faulty.ColdCache(), GOLDEN)  # all later answers agree with the first
+
+
+def test_an_index_that_is_built_at_random_is_named_and_a_seeded_one_passes() -> None:
+    text = failure_of(faulty.RandomProjections(1), **only_fresh(fresh=faulty.RandomProjections))
+    assert headline(text) == "new instance"
+    assert "no two new instances rank alike: the ranker is made at random" in text
+    assert_deterministic(
+        faulty.RandomProjections(1), GOLDEN, fresh=lambda: faulty.RandomProjections(1)
+    )
+
+
+def test_a_new_instance_that_differs_in_any_order_is_not_blamed_on_a_cache() -> None:
+    text = failure_of(faulty.RandomProjections(1), **only_fresh(fresh=lambda: faulty.sound))
+    assert "a new instance ranks differently, in the same order of queries too" in text
+
+
+def test_what_makes_a_new_ranker_can_be_given_by_name() -> None:
+    text = failure_of(faulty.ColdCache(), **only_fresh(fresh=f"{MODULE}:ColdCache"))
+    assert headline(text) == "new instance"
+    text = failure_of(faulty.ColdCache(), **only_fresh(fresh=f"{MODULE}:ColdCache()"))
+    assert headline(text) == "new instance"
+
+
+def test_a_ranker_by_name_is_made_anew_if_its_name_ends_with_brackets() -> None:
+    text = failure_of(f"{MODULE}:ColdCache()", **only_fresh())
+    assert headline(text) == "new instance"
+
+
+def test_a_factory_that_returns_the_same_ranker_is_not_taken_for_a_check(
+    entered: list[Note],
+) -> None:
+    assert_deterministic(f"{MODULE}:get_the_one()", GOLDEN, **only_fresh())
+    assert "not checked: " in entered[-1].text
+    one = faulty.get_the_one()
+    with pytest.raises(ConfigurationError, match="fresh= returned the ranker that is being check"):
+        assert_deterministic(one, GOLDEN, fresh=lambda: one)
+    with pytest.raises(ConfigurationError, match="fresh= returned the ranker that is being check"):
+        assert_deterministic(one.__call__, GOLDEN, fresh=lambda: one.__call__)
+
+
+def test_a_function_by_name_says_why_it_is_not_made_anew(entered: list[Note]) -> None:
+    assert_deterministic(f"{MODULE}:sound", GOLDEN, processes=0)
+    assert "new instance" in entered[-1].text.partition("not checked")[2]
+    text = failure_of(f"{MODULE}:iterates_over_a_set", processes=1)
+    assert (
+        f"  new instance         not checked: '{MODULE}:iterates_over_a_set' is no factory" in text
+    )
+
+
+def test_a_factory_that_fails_is_an_error() -> None:
+    with pytest.raises(RankerError, match=r"fresh= failed: FileNotFoundError: models/current\\x1b"):
+        assert_deterministic(faulty.sound, GOLDEN, fresh=faulty.wanted_in_the_child)
+    with pytest.raises(RankerError, match="the ranker is int"):
+        assert_deterministic(faulty.sound, GOLDEN, fresh=lambda: 3)
+
+
+# --- new processes ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "decisive"),
+    [
+        ("iterates_over_a_set", "the hash seed decides (PYTHONHASHSEED)"),
+        slow("depends_on_threads", "the number of threads decides (OMP_NUM_THREADS)"),
+        slow("depends_on_the_locale", "the locale decides (LC_ALL)"),
+        slow("depends_on_the_time_zone", "the time zone decides (TZ)"),
+        ("cached_in_the_module", "which queries a new process is asked first decides"),
+        slow("depends_on_the_process", "no two new processes rank alike"),
+    ],
+)
+def test_what_a_new_process_changes_is_named(name: str, decisive: str) -> None:
+    faulty._CACHE.clear()
+    text = failure_of(f"{MODULE}:{name}")
+    assert headline(text) == "new processes"
+    (advice,) = [line for line in text.splitlines() if line.startswith("  new processes: ")]
+    assert advice.startswith(f"  new processes: {decisive}")
+    assert ";" not in advice.partition(decisive)[2] or "scores" in advice  # nothing else is blamed
+    (state,) = [line for line in text.splitlines() if line.startswith("  new processes  ")]
+    assert "PYTHONHASHSEED=1, OMP_NUM_THREADS=1, LC_ALL=C, TZ=Asia/Tokyo" in state
+    assert "in reverse order" in state
+
+
+def test_a_ranker_by_name_is_asked_in_two_new_processes(entered: list[Note]) -> None:
+    assert_deterministic(f"{MODULE}:sound", GOLDEN, insensitive_to=["fresh", "processes"])
+    assert "(asked again, new processes)" in entered[-1].text
+    assert "5 calls per query" in entered[-1].text  # 3 runs, 2 processes
+
+
+def test_a_function_is_asked_in_new_processes_if_that_is_requested(entered: list[Note]) -> None:
+    assert_deterministic(faulty.sound, GOLDEN, **only_processes())
+    assert "not checked: new processes (give processes=)" in entered[-1].text
+    assert_deterministic(faulty.sound, GOLDEN, **only_processes(processes=1))
+    assert "(asked again, new processes)" in entered[-1].text
+    text = failure_of(faulty.iterates_over_a_set, **only_processes(processes=1))
+    assert headline(text) == "new processes"
+
+
+def test_a_new_process_makes_the_ranker_with_fresh() -> None:
+    text = failure_of(
+        faulty.RandomProjections(1),
+        processes=1,
+        insensitive_to=["fresh", "processes"],
+        fresh=faulty.RandomProjections,
+    )
+    assert headline(text) in ("new instance", "new instance, new processes")
+    assert_deterministic(
+        faulty.make_sound(),
+        GOLDEN,
+        fresh=f"{MODULE}:make_sound",
+        insensitive_to=["fresh", "processes"],
+    )
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [lambda text: [text], faulty.ColdCache(), faulty.ColdCache().__call__],
+    ids=["lambda", "object", "method"],
+)
+def test_what_a_new_process_cannot_import_is_an_error(ranker: object) -> None:
+    with pytest.raises(ConfigurationError, match="processes=2: a new process cannot import"):
+        assert_deterministic(ranker, GOLDEN, processes=2)
+    with pytest.raises(ConfigurationError, match=r"a new process cannot import fresh '.*lambda>'"):
+        assert_deterministic(ranker, GOLDEN, processes=2, fresh=lambda: faulty.sound)
+
+
+def test_what_the_ranker_prints_does_not_damage_the_answers(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    assert_deterministic(f"{MODULE}:prints", GOLDEN, **only_processes())
+    assert "loading" in capfd.readouterr().out  # of this process
+
+
+@pytest.mark.slow
+def test_a_process_that_hangs_is_stopped_and_says_what_it_printed() -> None:
+    with pytest.raises(RankerError) as error:
+        assert_deterministic(f"{MODULE}:hangs_in_a_child", GOLDEN, process_timeout=8)
+    text = str(error.value)
+    assert text.startswith(
+        f"ranker '{MODULE}:hangs_in_a_child' in a new process (PYTHONHASHSEED=1, OMP_NUM_THREADS=1"
+    )
+    assert "did not answer within 8 s and was stopped (process_timeout=" in text
+    assert "waiting for the index" in text
+
+
+def test_a_process_that_dies_is_one_clear_error() -> None:
+    with pytest.raises(RankerError) as error:
+        assert_deterministic(f"{MODULE}:dies_in_a_child", GOLDEN)
+    text = str(error.value)
+    assert "it ended with exit status 137 and no answer" in text
+    assert "the last lines of its output:\n    out of \\x1b[31mmemory" in text
+    assert text.endswith("to leave new processes out: processes=0")
+
+
+def test_a_query_that_fails_only_in_a_new_process_is_a_difference() -> None:
+    text = failure_of(f"{MODULE}:fails_in_a_child", **only_processes())
+    assert "3 of 24 queries ranked differently, 3 of them with an error" in text  # 3, 13, 23
+    assert "then   RankerError: in the new process: ValueError: no\\x1b index" in text
+    assert "every new process ranks differently, with nothing varied" in text
+
+
+def test_a_missing_module_in_the_new_process_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "short_lived.py"
+    file.write_text("def search(text):\n    return [text]\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    import importlib
+
+    importlib.import_module("short_lived")
+    file.write_text("import not_there_at_all\n")
+    with pytest.raises(RankerError, match=r"exit status 1 and no answer(?s:.*)not_there_at_all"):
+        assert_deterministic("short_lived:search", GOLDEN)
+
+
+def test_a_module_that_ranks_while_it_is_imported_does_not_start_processes_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "eager.py").write_text(
+        textwrap.dedent(
+            """
+            from pytest_rankcheck import GoldenSet, assert_deterministic
+
+            def search(text):
+                return [text]
+
+            golden = GoldenSet.from_dict({"q": {"d": 1}}, {"q": "text"})
+            assert_deterministic(search, golden, processes=1)
+            """
+        )
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    assert_deterministic("eager:search", GOLDEN)
+
+
+def test_a_module_off_the_path_is_found_by_its_file(tmp_path: Path) -> None:
+    """As test modules and conftest.py are with --import-mode=importlib."""
+    import importlib.util
+
+    (tmp_path / "far.py").write_text("def search(text):\n    return [text]\n")
+    spec = importlib.util.spec_from_file_location("conftest_of_far", tmp_path / "far.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["conftest_of_far"] = module
+    try:
+        spec.loader.exec_module(module)
+        assert_deterministic(module.search, GOLDEN, **only_processes(processes=1))
+    finally:
+        del sys.modules["conftest_of_far"]
+
+
+def test_the_surroundings_differ_from_those_of_this_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PYTHONHASHSEED", "1")
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    monkeypatch.setenv("LC_ALL", "C")
+    first, second = surroundings(2)
+    assert dict(first.variables) == {
+        "PYTHONHASHSEED": "2",
+        "OMP_NUM_THREADS": "1",
+        "LC_ALL": "C.UTF-8",
+        "TZ": "America/New_York",
+    }
+    assert second.variables["PYTHONHASHSEED"] == "3"
+    assert (first.is_reversed, second.is_reversed) == (False, True)
+
+
+# --- what a new process is told --------------------------------------------------------------
+
+
+def by_attribute(query: Query, candidates: list[str], k: int) -> list[str]:
+    """Rank by all that a ranker sees."""
+    salt = f"{query.id} {query.text} {sorted(query.attributes.items())} {k}"
+    return sorted(candidates, key=lambda doc: faulty.ranked(salt + doc))[:k]
+
+
+def shortened(doc_id: str) -> str:
+    return doc_id.partition("#")[0]
+
+
+def test_queries_attributes_candidates_and_options_reach_the_new_process() -> None:
+    golden = GoldenSet.from_dict(
+        {"q\n\x00": {"d1": 2, "d\u202e2": 0, "d3": -1}, "q\udcff": {"d1": 1, "d4": 0.5}, "é": {}},
+        {"q\n\x00": "\x1bone", "é": "zwei"},
+        attributes={"q\n\x00": {"locale": "de", "tags": ["a", "b"], "n": 3, "x": 0.1, "b": True}},
+        name="odd\n",
+        scale=4,
+    ).expecting(Expectation.in_top(1, "d1", query="q\n\x00"))
+    assert_deterministic(
+        by_attribute,
+        golden,
+        **only_processes(processes=2, depth=2, doc_id=[shortened, "strip"], retry_on=[OSError]),
+    )
+
+
+class Estimator:
+    def predict(self, rows: Any) -> Any:
+        return rows[:, 0] * 2 - rows[:, 1]
+
+
+def make_model() -> object:
+    return model(Estimator(), features=["feature", "other"])
+
+
+def test_the_features_of_candidates_reach_the_new_process() -> None:
+    golden = GoldenSet.from_frame(
+        pd.DataFrame(
+            {
+                "query_id": ["q1", "q1", "q1", "q2", "q2"],
+                "doc_id": ["a", "b", "c", "a", "d"],
+                "relevance": [1, 0, 0, 1, 0],
+                "feature": [0.5, 2.0, 0.25, 1.0, 3.0],
+                "other": [1.5, 2.0, 0.1 + 0.2, 1e-300, 3.0],
+                "title": ["A", None, "\x00", "é", ""],
+                "blank": [None, 1.0, 2.0, None, 3.0],
+            }
+        )
+    )
+    assert_deterministic(make_model(), golden, fresh=make_model, processes=2)
+    again = golden_from_data(golden_to_data(golden))
+    pd.testing.assert_frame_equal(again.candidates, golden.candidates)
+
+
+def test_the_features_of_a_learning_to_rank_file_reach_the_new_process(tmp_path: Path) -> None:
+    file = tmp_path / "train.txt"
+    file.write_text("2 qid:1 1:0.5 3:1\n0 qid:1 2:0.25\n1 qid:2 1:3 # doc\n")
+    golden = GoldenSet.load(file)
+    again = golden_from_data(golden_to_data(golden))
+    pd.testing.assert_frame_equal(again.candidates, golden.candidates)
+    assert again.fingerprint == golden.fingerprint
+    assert again.has_numbered_features
+    assert (again.scale, again.first_feature) == (golden.scale, golden.first_feature)
+
+
+def test_a_doc_id_function_that_cannot_be_imported_is_an_error() -> None:
+    with pytest.raises(ConfigurationError, match="doc_id is a function that a new process cannot"):
+        assert_deterministic(
+            faulty.sound, GOLDEN, processes=1, doc_id=lambda doc_id: doc_id.lower()
+        )
+
+
+@pytest.mark.parametrize("flags", [(), slow(("-I",)), slow(("-O",))])
+def test_a_script_is_asked_in_the_surroundings_of_its_interpreter(
+    tmp_path: Path, flags: tuple[str, ...]
+) -> None:
+    """Isolated, an interpreter has neither its folder nor PYTHONPATH on its path."""
+    (tmp_path / "engine.py").write_text(
+        "def search(text):\n    return list({text, 'a', 'b', 'c', 'd', 'e', 'f'})\n"
+    )
+    script = tmp_path / "script.py"
+    home = Path(pytest_rankcheck.__file__).parents[1]
+    script.write_text(
+        f"import sys; sys.path[:0] = [{str(home)!r}, {str(tmp_path)!r}]\n"
+        "from pytest_rankcheck import GoldenSet, assert_deterministic\n"
+        "golden = GoldenSet.from_dict({'q': {'d': 1}}, {'q': 'text'})\n"
+        "try:\n"
+        "    assert_deterministic('engine:search', golden)\n"
+        "except AssertionError as failure:\n"
+        "    print(failure)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, *flags, str(script)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "is not deterministic: new processes" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"processes": -1}, "processes=-1 is invalid; give a whole number from 0 on"),
+        ({"processes": True}, "processes must be a whole number"),
+        ({"process_timeout": 0}, "process_timeout=0 is invalid"),
+        ({"fresh": 3}, "fresh=3 is invalid; give a function or class"),
+        ({"fresh": "engine"}, "does not name a ranker"),
+        ({"fresh": make_model, "insensitive_to": "order"}, "fresh= has no effect, because insens"),
+    ],
+)
+def test_invalid_arguments_are_refused(how: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        assert_deterministic(faulty.sound, GOLDEN, **how)
+
+
+def test_a_reranker_by_name_is_asked_with_its_candidates(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "rerankers.py").write_text(
+        "from pytest_rankcheck.rankers import scorer\n"
+        "ranker = scorer(lambda text, docs: [len(text) * len(doc) for doc in docs])\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    assert_deterministic("rerankers:ranker", GOLDEN)
