@@ -56,7 +56,7 @@ def assert_deterministic(
     The number of calls per query with the defaults is in the manual, and the actual one in the
     summary of the test session. If ranking is slow, pass a sample of the golden set. Only when
     answers differ, more calls confirm the cause: a condition is named if the answers differ in
-    each of 5 further requests under it and in none of 5 in the first way.
+    each of 5 further requests under it (or 7 of 10) and in none of as many in the first way.
 
     Args:
         ranker: as for ``rank``; or its name, ``package.module:name``.

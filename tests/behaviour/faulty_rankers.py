@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import os
 import random
@@ -57,7 +58,7 @@ class RandomProjections:
         self.planes = [[draw.gauss(0, 1) for _ in range(8)] for _ in range(4)]
 
     def _bucket(self, text: str) -> list[bool]:
-        vector = [zlib.crc32(f"{text}{place}".encode()) / 2**32 - 0.5 for place in range(8)]
+        vector = [byte / 255 - 0.5 for byte in hashlib.sha256(text.encode()).digest()[:8]]
         return [sum(a * b for a, b in zip(vector, plane, strict=True)) > 0 for plane in self.planes]
 
     def __call__(self, text: str) -> list[str]:

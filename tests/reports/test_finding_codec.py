@@ -24,6 +24,7 @@ from pytest_rankcheck.reports.baseline_findings import (
     RecordFinding,
     SlicesFinding,
 )
+from pytest_rankcheck.reports.depth_findings import DepthFinding
 from pytest_rankcheck.reports.finding_codec import FINDINGS, decoded
 from pytest_rankcheck.reports.finding_encoding import encoded
 from pytest_rankcheck.reports.findings import FindingOfTest, ReportedFinding
@@ -110,6 +111,7 @@ FINDINGS_MADE: list[ReportedFinding] = [
         not_gated=(UngatedSlice("locale=de", 16), UngatedSlice("locale=en", 40, 3)),
         min_queries=30,
     ),
+    DepthFinding("web", "search", 10, 100, 2, 20, ("q1", "q2")),
     UngatedFallFinding(
         golden_set="web",
         metric="RR",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pytest_rankcheck.behaviour.answer_comparison import AnswerDifference
 from pytest_rankcheck.behaviour.asking_conditions import Condition
-from pytest_rankcheck.behaviour.cause_confirmation import ASKS, Cause
+from pytest_rankcheck.behaviour.cause_confirmation import ASKS, ENOUGH, Cause
 from pytest_rankcheck.behaviour.determinism_check import ConditionResult, DeterminismResult
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
@@ -161,7 +161,11 @@ def _evidence(outcome: ConditionResult) -> str:
         f"asked again: different in {tally.under:,} of {tally.asked_under:,} requests this way, "
         f"and in {tally.control:,} of {tally.asked_control:,} as the first time"
     )
-    needed = "" if tally.is_confirmed else f" (confirmed would be {ASKS} of {ASKS}, and 0)"
+    needed = (
+        ""
+        if tally.is_confirmed
+        else f" (confirmed: {ASKS} of {ASKS}, or {ENOUGH} of {2 * ASKS}, and 0)"
+    )
     return again + needed
 
 
