@@ -186,6 +186,16 @@ def test_histories_played_side_by_side_are_those_of_pull_requests(
             assert together.steps[place][alone.merged].tolist() == steps
 
 
+def test_the_benchmark_of_corruptions_makes_its_table() -> None:
+    script = SCRIPT.with_name("lint_corruptions.py")
+    command = [sys.executable, str(script), "--draws", "2", "--sets", "shop", "languages"]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
+    rows = re.findall(r"^\| ([^|]+) \| `.*` \| ([\d.]+)% \| .* \| ([\d.]+)% \|$", done.stdout, re.M)
+    assert len(rows) >= 11
+    assert {(found, alarms) for _, found, alarms in rows} == {("100.0", "0.0")}
+    assert "False alarms are counted on the same 4 samples" in done.stdout
+
+
 def test_the_benchmark_of_records_makes_its_table() -> None:
     command = [sys.executable, str(SCRIPT.with_name("records.py")), "--rounds", "1"]
     done = subprocess.run([*command, "--sizes", "60"], capture_output=True, text=True, check=True)

@@ -26,7 +26,7 @@ _ARTICLES = frozenset(
         *("o", "os", "as", "um", "uma", "de", "het", "een"),
     }
 )
-_LEAST_TYPO, _LEAST_PLURAL = 5, 3
+_LEAST_TYPO, _LEAST_PLURAL = 4, 3
 """How many letters a word with a typo or a plural has, at least."""
 _LAST_CASED = "\u052f"
 """The last letter of Latin, Greek and Cyrillic: in other scripts one sign is a word."""

@@ -1,0 +1,75 @@
+"""Corruptions planted into clean golden sets: the linter finds each by its name, and nothing else.
+
+The full table, with sets of real collections, is made by ``benchmarks/lint_corruptions.py``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from tests import reference
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+SETS = ("shop", "languages", "symbols")
+"""The simulated sets; the others need the reference data."""
+SEEDS = range(3)
+CONSEQUENCES = {"small-slice", "look-alike-id", "odd-id", "number-id"}
+"""Rules that may see a corruption as well: fewer queries, and ids that the corpus shows too."""
+
+
+@pytest.fixture(scope="module")
+def planted() -> Iterator[ModuleType]:
+    sys.path.insert(0, str(BENCHMARKS))
+    try:
+        yield importlib.import_module("lint_corruptions")
+    finally:
+        sys.path.remove(str(BENCHMARKS))
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_clean_sets_have_no_findings(planted: ModuleType, name: str) -> None:
+    counts, draws = planted.clean_rates([name], len(SEEDS))
+    assert draws == len(SEEDS)
+    assert set(counts[name]) <= set(planted.TRUE_OF_SAMPLES)
+
+
+@pytest.mark.parametrize("name", ["Cranfield", "TREC sessions", "LambdaRank"])
+def test_samples_of_real_collections_have_no_findings(planted: ModuleType, name: str) -> None:
+    reference.data("")
+    counts, _ = planted.clean_rates([name], len(SEEDS))
+    assert set(counts[name]) <= set(planted.TRUE_OF_SAMPLES)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_each_corruption_is_found_and_named(planted: ModuleType, name: str) -> None:
+    tried = set()
+    for seed in SEEDS:
+        clean = planted.POPULATIONS[name](np.random.default_rng(seed), planted.DATA)
+        usual = {finding.rule for finding in clean.findings()}
+        for corruption in planted.CORRUPTIONS:
+            corrupted = corruption.plant(np.random.default_rng(seed), clean)
+            if corrupted is None:
+                continue
+            tried.add(corruption.name)
+            rules = {finding.rule for finding in corrupted.findings()}
+            assert rules & set(corruption.rules), (corruption.name, seed)
+            assert rules <= {*corruption.rules, *usual, *CONSEQUENCES}, (corruption.name, seed)
+    assert len(tried) >= len(planted.CORRUPTIONS) - 3, "most sets can be corrupted in most ways"
+
+
+def test_every_corruption_is_tried(planted: ModuleType) -> None:
+    names = [corruption.name for corruption in planted.CORRUPTIONS]
+    assert len(set(names)) == len(names) >= 11
+    rates = planted.found_rates(SETS, 1)
+    assert all(both.draws for both, _ in rates.values())
+    assert {name for name, (both, _) in rates.items() if both.share < 1} == set()
+    alone = {name for name, (_, rate) in rates.items() if rate.share == 0}
+    assert {"zeros lost from ids", "documents absent from the corpus"} <= alone
+    assert not alone & {"mojibake", "duplicate query", "near-duplicate query", "empty text"}
