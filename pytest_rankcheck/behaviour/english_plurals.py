@@ -40,6 +40,9 @@ cache/caches headache/headaches niche/niches moustache/moustaches mustache/musta
 """
 """Singulars and plurals that the rules would not find from each other."""
 
+_ENDINGS = ("dynamics", "mechanics", "nomics", "ous")
+"""The endings of other uncountable nouns, and of adjectives such as *viscous*."""
+
 _UNCHANGED = frozenset(_NO_OTHER.split())
 _IRREGULAR = dict(pair.split("/") for pair in _PAIRS.split())
 _SINGULARS = {many: one for one, many in _IRREGULAR.items()} | {"indices": "index"}
@@ -52,7 +55,7 @@ def other_number(word: str) -> str:
         word: letters without accents; small, with a capital, or in capitals.
     """
     small = word.lower()
-    if small in _UNCHANGED or small.endswith(("dynamics", "mechanics", "nomics")):
+    if small in _UNCHANGED or small.endswith(_ENDINGS):
         return word
     other = _SINGULARS.get(small) or _IRREGULAR.get(small) or _singular_of(small)
     return _like(word, other or _plural_of(small))

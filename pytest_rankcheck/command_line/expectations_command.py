@@ -25,6 +25,8 @@ from pytest_rankcheck.reports.text.wording import query_in
 
 __all__ = ["add_expectations_command"]
 
+_MOST_CHANGES = 50
+
 
 def add_expectations_command(commands: Commands) -> None:
     """Add the command ``expectations`` to the parser."""
@@ -74,8 +76,11 @@ def _expectations(chosen: argparse.Namespace) -> int:
     if removed or recorded:
         _write(path, golden, removed, recorded)
         print(_headline(path, removed, recorded))
-        for line in _changes(golden, removed, recorded):
+        lines = list(_changes(golden, removed, recorded))
+        for line in lines[:_MOST_CHANGES]:
             print(line)
+        if len(lines) > _MOST_CHANGES:
+            print(f"  and {len(lines) - _MOST_CHANGES:,} more")
     for line in _rest(chosen, run, marks):
         print(line)
     return BLOCKED if any(each.fails and each not in removed for each in results) else PASSED

@@ -78,6 +78,7 @@ NFC = "caf\u00e9"
         ("plural", "jeans", []),
         ("plural", "fluid dynamics", []),
         ("plural", "aircraft", []),
+        ("plural", "viscous", []),
         ("plural", "tennis", []),
         ("plural", "Child", ["Children"]),
         ("plural", "CHILDREN", ["CHILD"]),

@@ -112,6 +112,16 @@ def test_both_at_once(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "known_failure" not in marks[0]["expect"][0]
 
 
+def test_many_changes_are_counted(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    entry = {"expect": [{"in_top": 1, "documents": ["d"], "known_failure": "x"}]}
+    lines = [json.dumps({"query_id": f"q{place}", **entry}) for place in range(70)]
+    shop.write_text("\n".join(lines), "utf-8")
+    Run.from_dict({f"q{place}": ["d", "e"] for place in range(70)}).save("many.run")
+    assert run_command("--remove-fixed", run="many.run") == 0
+    assert capsys.readouterr().out.endswith("\n  and 20 more\n")
+    assert "known_failure" not in shop.read_text("utf-8")
+
+
 def test_violated_expectations_block(shop: Path) -> None:
     shop.write_text(SHOP.replace(', "known_failure": "no synonyms"', ""), "utf-8")
     assert run_command("--remove-fixed") == 1

@@ -24,6 +24,7 @@ HEBREW = "\u05e9\u05dc\u05d5\u05dd "  # right to left
         ("a b", "a\u3000b", ("a b", "a\\u3000b")),
         ("caf\u00e9", "cafe\u0301", ("caf\\xe9", "cafe\\u0301")),
         ("caf\u00e9", "cafe", ("caf\u00e9", "cafe")),  # people see this
+        ("a\u00a0\u00e9", "a\u00a0e\u0301", ("a\\xa0\\xe9", "a\\xa0e\\u0301")),
         ("\ufb01x", "fix", ("\\ufb01x", "fix")),
         ("\u2764", "\u2764\ufe0f", ("\u2764", "\u2764\\ufe0f")),
         ("red", "re\u200bd", ("red", "re\\u200bd")),

@@ -47,9 +47,8 @@ def test_capitals_change_little(ranker, golden_set):
     assert_invariant(ranker, golden_set, "case", max_mean_drop=0.01, allowed_queries=20)
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_typing_errors_are_tolerated(ranker, sample, seed):
-    assert_invariant(ranker, sample, "typo", max_mean_drop=0.3, seed=seed)
+def test_typing_errors_are_tolerated(ranker, sample):
+    assert_invariant(ranker, sample, "typo(samples=5)", min_mean_rbo=0.6, max_mean_drop=0.25)
 
 
 def with_a_meaningless_word(text):
