@@ -83,7 +83,9 @@ class Corpus:
         batches = self._read()
         first = next(batches, None)
         if first is None:
-            raise GoldenSetError(f"corpus: {quoted(self.name, 300)} has no documents")
+            raise GoldenSetError(
+                f"corpus: {quoted(self.name, 300)} has no documents; an iterator has them only once"
+            )
         return chain([first], batches)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
+import string
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
@@ -115,6 +117,20 @@ def test_spellings_that_the_corpus_distinguishes_are_no_error() -> None:
     """It has both 'AB' and 'Ab': 'ab' is a third document, which is gone."""
     assert set(findings(judged("ab"), ["AB", "Ab"])) == {"not-in-corpus"}
     assert set(findings(judged("ab"), ["AB", "AB"])) == {"misspelt-id"}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_short_ids_that_resemble_others_by_chance_are_no_error(seed: int) -> None:
+    """Of 50,000 ids of four letters and digits, 1 in 30 has a twin in another case."""
+    drawn = random.Random(seed)
+    signs = string.digits + string.ascii_letters
+    ids = list(dict.fromkeys("".join(drawn.choices(signs, k=4)) for _ in range(50_000)))
+    wanted = drawn.sample(ids, 800)
+    gone = set(wanted[:80])
+    found = findings(judged(*wanted), [doc_id for doc_id in ids if doc_id not in gone])
+    assert set(found) == {"not-in-corpus"}
+    lower = findings(judged(*(doc_id.lower() for doc_id in wanted)), ids)
+    assert "differ in case" in lower["misspelt-id"].what, "a fault of most ids is seen all the same"
 
 
 def test_one_finding_tells_both_apart() -> None:

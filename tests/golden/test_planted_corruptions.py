@@ -14,6 +14,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from pytest_rankcheck import GoldenSet
 from tests import reference
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
@@ -45,6 +46,38 @@ def test_samples_of_real_collections_have_no_findings(planted: ModuleType, name:
     reference.data("")
     counts, _ = planted.clean_rates([name], len(SEEDS))
     assert set(counts[name]) <= set(planted.TRUE_OF_SAMPLES)
+
+
+LEFT_OUT = {"only-relevant", "no-relevant", "ceiling", "one-grade"}
+"""True of clicks, which have no other grade, and of queries of LightGBM's example."""
+
+
+@pytest.mark.parametrize(
+    ("file", "true"),
+    [
+        ("cranfield/cran.qrels", {"negative-grade", "reversed-grades"}),  # 1 is the best
+        ("trec_eval/qrels.test", {"few-queries"}),  # three queries
+        ("trec_eval/qrels.rel_level", {"few-queries", "negative-grade"}),
+        ("trec_eval/qrels-302.test", {"few-queries"}),
+        ("trec-session-2013/graded.qrels.gz", {"negative-grade"}),  # -2 is spam
+        ("trec-session-2013/clicks.qrels", LEFT_OUT),
+        ("lightgbm-lambdarank/rank.train", LEFT_OUT),
+        ("lightgbm-lambdarank/rank.test", LEFT_OUT),
+        ("lightgbm-lambdarank/rank.test.qrels", LEFT_OUT),
+    ],
+)
+def test_whole_collections_have_no_findings_that_are_not_true(file: str, true: set[str]) -> None:
+    golden = GoldenSet.load(reference.data(file))
+    doc_ids = [doc_id for query_id in golden.query_ids for doc_id in golden.grades(query_id)]
+    assert {finding.rule for finding in golden.lint(corpus=doc_ids)} <= true
+
+
+def test_cranfield_has_no_findings_at_all(planted: ModuleType) -> None:
+    reference.data("")
+    whole = importlib.import_module("lint_samples")._cranfield(planted.DATA / "cranfield")
+    assert len(whole.judgments) == 225
+    assert len(whole.corpus) == 1400
+    assert whole.findings() == []
 
 
 @pytest.mark.parametrize("name", SETS)

@@ -16,6 +16,9 @@ __all__ = ["CorpusMatch", "Spelling", "spelling_of"]
 
 _SHOWN = 3
 """How many ids of the corpus are kept for messages."""
+_MOST = 0.5
+"""Where a corpus distinguishes documents by spelling, as by the case of short ids, a missing one
+often resembles another. Then so many of them must have another spelling for a fault to be seen."""
 _DECIMALS = re.compile(r"(?<=\d)\.0+$")
 
 _STEPS = {
@@ -61,6 +64,11 @@ def loose_form(doc_id: str) -> str:
     return (plain.lstrip("0") or "0") if plain.isdecimal() else plain
 
 
+def _are_several(spellings: set[str]) -> bool:
+    """Whether the corpus has different documents under different spellings of an id."""
+    return len(spellings) > 1
+
+
 @dataclass(frozen=True)
 class CorpusMatch:
     """The judged documents, looked up in a corpus."""
@@ -75,7 +83,7 @@ class CorpusMatch:
     """How many different documents are judged."""
     spellings: Mapping[str, str | None]
     """The judged documents that it lacks; each with its only other spelling in the corpus, if it
-    has one."""
+    has one and the spelling does not distinguish documents."""
 
     @classmethod
     def of(cls, corpus: Corpus, judged: Sequence[str], to_id: DocIdMap | None) -> CorpusMatch:
@@ -98,13 +106,16 @@ class CorpusMatch:
             examples += batch[: _SHOWN - len(examples)]
             found |= wanted.keys() & batch
             for doc_id, form in zip(batch, map(loose_form, batch), strict=True):
-                if form in forms and len(forms[form]) <= 1:  # two are enough: it distinguishes them
+                if form in forms and not _are_several(forms[form]):
                     forms[form].add(doc_id)
         spellings = {
             doc_id: next(iter(forms[form])) if len(forms[form]) == 1 else None
             for doc_id, form in by_form.items()
             if doc_id not in found
         }
+        others = sum(other is not None for other in spellings.values())
+        if any(map(_are_several, forms.values())) and others < _MOST * len(spellings):
+            spellings = dict.fromkeys(spellings)
         return cls(corpus.name, size, examples, len(wanted), spellings)
 
     @cached_property
