@@ -76,6 +76,7 @@ def test_a_document_that_is_relevant_everywhere() -> None:
         {f"q{n}": {f"d{n}": 1, **({"home": 1} if n % 2 else {})} for n in range(20)},  # just half
         {f"q{n}": {f"d{n}": 1, "home": 1} for n in range(9)},  # few queries
         {f"q{n}": {f"d{i}": 1 for i in range(5)} for n in range(20)},  # all about one thing
+        {f"q{n}": {f"h{i}": 1 for i in range(3) if n % 5 > i} for n in range(20)},  # few documents
         {f"q{n}": {f"{i}": (n + i) % 2 for i in range(9)} for n in range(20)},  # ids within a query
     ],
 )
@@ -115,6 +116,7 @@ def test_ids_that_were_changed_as_numbers(doc_ids: list[str], says: str) -> None
         [f"{n:03d}" for n in range(0, 2000, 7)],  # padded to three digits, and beyond
         [f"{n:04d}" for n in range(9)] + [f"{n:05d}" for n in range(9)] + ["7"],  # two sources
         [f"{n:x}E5" for n in range(9)],
+        [f"{n:04d}" for n in range(9)] + ["7", "12345"],  # numbers, padded here and there
         ["1E5", "3E+5", "doc-007", "doc-7", "0", "1"],
     ],
 )
