@@ -146,6 +146,7 @@ ONLY = {"Baseline": "path record test_id command"}
 TYPES = {
     "Duplicates": '`"error"` or `"first"`',
     "Extra": '`"ignore"` or `"error"`',
+    "FallSight": "how many falls were `tried` and `seen`, and the `sight` from 0 to 1",
     "FloatArray": "a numpy array of float64",
     "IntArray": "a numpy array of integers",
     "Kind": '`"in_top"`, `"not_in_top"`, `"above"`, `"before"`, `"some_results"` or `"no_results"`',

@@ -138,6 +138,28 @@ def test_the_benchmark_of_typos_makes_its_table() -> None:
     assert similar[0] < min(similar[1:]), "characters tolerate typos better than words"
 
 
+@pytest.mark.oracle
+def test_the_benchmark_of_the_advice_makes_its_tables() -> None:
+    data("")
+    pytest.importorskip("lightgbm")
+    command = [sys.executable, "-W", "ignore", str(SCRIPT.with_name("advice.py")), "--quick"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    rows = {
+        name.strip("* "): [float(cell) for cell in cells.split("|")]
+        for name, cells in re.findall(
+            r"^\| ([^|]+) \| ((?:[\d.]+ \| ){8}[\d.]+) \| [\d.]+% \(", done.stdout, re.MULTILINE
+        )
+    }
+    assert len(rows) == 5
+    losses, order, mean = rows["the advice"][6:]
+    # Of 480 draws in all and 240 of each kind, two standard errors are at most 0.05 and 0.07.
+    assert mean >= 0.55 - 0.05
+    assert order >= 0.45 - 0.07
+    assert losses > rows["the former advice"][6] + 0.1
+    assert mean > rows["nDCG@10 alone"][8] + 0.1
+    assert done.stdout.count("nDCG@10 + R@50") == 3
+
+
 def test_the_benchmark_of_verdicts_makes_its_table() -> None:
     script = SCRIPT.with_name("verdicts.py")
     command = [sys.executable, str(script), "--queries", "640", "--rounds", "1"]

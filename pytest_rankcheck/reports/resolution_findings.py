@@ -11,7 +11,10 @@ __all__ = ["MetricResolutionDetail", "ResolutionFinding"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolutionFinding(ReportedFinding):
-    """What metrics can see of a run on a golden set. A swap exchanges two neighbours."""
+    """What metrics can see of a run on a golden set.
+
+    A swap exchanges two neighbours; a loss takes a relevant document out of a ranking.
+    """
 
     golden_set: str
     rankings: str
@@ -19,10 +22,15 @@ class ResolutionFinding(ReportedFinding):
     run: str | None
     """None: the ideal rankings, without a run."""
     queries: int
+    depth: int | None
+    """The swaps at rank 1 to ``depth`` were tried; None: all."""
     swaps: int
     telling: int
     """The swaps of documents with different grades."""
+    losses: int
     metrics: dict[str, MetricResolutionDetail]
+    gated: tuple[str, ...]
+    """The metrics to gate, as the recommendation explains."""
     agreement: dict[str, dict[str, float | None]]
     """Kendall's tau-b of each two metrics over the queries."""
     recommendation: tuple[str, ...]
@@ -34,6 +42,11 @@ class MetricResolutionDetail:
 
     seen: float | None
     seen_of_telling: float | None
+    losses_seen: float | None
+    sight_of_order: float | None
+    """How clearly a lower grade above a higher one stands out."""
+    sight_of_losses: float | None
+    """How clearly losses stand out."""
     step: float | None
     step_of_mean: float | None
     at_ceiling: float | None

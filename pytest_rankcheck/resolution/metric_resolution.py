@@ -15,14 +15,16 @@ from pytest_rankcheck.errors import ConfigurationError, MetricError, RunError, q
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.laws.law_trials import PRECISION
+from pytest_rankcheck.metrics.laws.visible_falls import losses_seen
 from pytest_rankcheck.metrics.laws.visible_swaps import SwapsSeen, swaps_seen
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
+from pytest_rankcheck.resolution.fall_sight import FallSight, reshuffle_variance
 from pytest_rankcheck.resolution.metric_extremes import extremes_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Resolution", "SwapSample"]
+__all__ = ["Resolution", "SwapSample", "refuse_unresolvable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +71,12 @@ _RESOLUTIONS: WeakKeyDictionary[Evaluation, dict[tuple[Metric, int | None], Reso
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """What a metric can see of a run: swaps, steps, and the queries at their best or worst value.
+    """What a metric can see of a run: swaps, losses, steps, and the queries at an end.
 
     A swap exchanges two neighbours of one ranking and leaves the rest in place; n documents have
-    n - 1 swaps. The swaps of all queries are pooled. Queries that ``no_relevant="exclude"`` leaves
+    n - 1 swaps. A loss takes one relevant document (grade above 0) out of a ranking, and those
+    below it move up; at most 32 losses per query are tried, evenly spread. The swaps and the
+    losses of all queries are pooled. Queries that ``no_relevant="exclude"`` leaves
     out of means are left out here; weights only affect `step_of_mean`.
     """
 
@@ -87,6 +91,11 @@ class Resolution:
     value that appears or disappears counts as a change."""
     seen_telling: int
     """Swaps that are both seen and telling."""
+    disorder: FallSight
+    """How clearly the metric sees that the lower grade is above the higher one, by the telling
+    swaps: by the fall, or by the gain if the higher one is already below."""
+    losses: FallSight
+    """How clearly the metric sees losses, at whichever rank."""
     step: float
     """The smallest change of a query's value by a swap that is seen; NaN if no swap is seen."""
     step_of_mean: float
@@ -112,13 +121,14 @@ class Resolution:
             evaluation: the evaluation of a run.
             metric: a name such as ``"nDCG@10"`` or a ``Metric``.
             depth: try the swaps at rank 1 to ``depth``; without it, those of whole rankings.
+                Losses are tried at all ranks.
 
         Raises:
             MetricError: it is a metric of sessions or of ir_measures, or does not fit the grades.
             RunError: the rankings are not known, only their values.
         """
         parsed = Metric.parse(metric)
-        _refuse_unresolvable(parsed)
+        refuse_unresolvable(parsed)
         computed = _RESOLUTIONS.setdefault(evaluation, {})
         if (parsed, depth) not in computed:
             sample = SwapSample.of(evaluation, depth)
@@ -137,9 +147,11 @@ class Resolution:
         Raises:
             MetricError: it is a metric of sessions or of ir_measures, or does not fit the grades.
         """
-        _refuse_unresolvable(metric)
+        refuse_unresolvable(metric)
         swaps = [swaps_seen(metric, hits, sample.depth) for hits in sample.blocks]
         counted = sample.counted
+        variance = reshuffle_variance(swaps, counted)
+        lost = [losses_seen(metric, hits) for hits in sample.blocks]
 
         def total(field: str) -> int:
             return int(_joined(swaps, field)[counted].sum())
@@ -152,6 +164,8 @@ class Resolution:
             telling=total("telling"),
             seen=total("seen"),
             seen_telling=total("seen_telling"),
+            disorder=FallSight.of([block.disorder for block in swaps], counted, variance),
+            losses=FallSight.of(lost, counted, variance),
             step=_least(smallest),
             step_of_mean=_step_of_mean(metric, smallest, values, sample.weights),
             queries=int((~np.isnan(values)).sum()),
@@ -185,6 +199,9 @@ class Resolution:
         return {
             "seen": self.share_seen,
             "seen_of_telling": self.share_of_telling,
+            "losses_seen": self.losses.share,
+            "sight_of_order": self.disorder.sight,
+            "sight_of_losses": self.losses.sight,
             "step": self.step,
             "step_of_mean": self.step_of_mean,
             "at_ceiling": _share(self.at_ceiling, self.queries),
@@ -199,7 +216,7 @@ class Resolution:
         return pd.DataFrame([self.row()], index=pd.Index([str(self.metric)], name="metric"))
 
 
-def _refuse_unresolvable(metric: Metric) -> None:
+def refuse_unresolvable(metric: Metric) -> None:
     """Refuse a metric whose values do not depend on swaps of judged documents.
 
     Raises:

@@ -190,7 +190,9 @@ def test_show(capsys: pytest.CaptureFixture[str]) -> None:
     assert "web         RR             -  0.9250" in out
     assert "RR by locale:\n  de  0.8500 (20)\n  en  1.0000 (20)" in out
     # Each of 40 rankings has two documents, and RR sees that one swap.
-    assert "can see (run 'worse.run': 40 swaps of neighbours, 40 of different grades):" in out
+    assert (
+        "can see (run 'worse.run': 40 swaps of neighbours, 40 of different grades; 40 losses" in out
+    )
     assert "  - gate on RR: it sees 100.0% of the swaps" in out
     assert main(["show", "base.json", *GOLDEN]) == 0
     assert "can see" not in capsys.readouterr().out, "a baseline has no rankings to swap"

@@ -24,6 +24,7 @@ def test_ap(evaluation):
 """
 REPORTS = ("--rankcheck-json=r.json", "--rankcheck-markdown=r.md")
 HEADING = "what golden set 'web' can see (run 'search': 960 swaps of neighbours, 120 of different "
+LOSSES = "grades; 80 losses of relevant documents):"
 
 
 @pytest.fixture
@@ -52,20 +53,27 @@ def test_the_resolution_is_shown_once_with_the_metrics_of_all_tests(
     assert with_option.count("what golden set 'web' can see") == 1
     result.stdout.fnmatch_lines(
         [
-            f"{HEADING}grades):",
-            "  metric * swaps seen  of different grades  smallest step  of the mean  at ceiling*",
-            # 40 queries, where the first is exchanged with the second.
-            "  Success@1 * 4.2% * 33.3% * 1 * 0.013 * 50.0% * 50.0% * 0.0%  RR (tau 1.00)",
-            "  RR * 12.5% * 100.0% * 0.083 * 0.001 * 50.0% * 0.0% * 0.0%  Success@1 (tau 1.00)",
+            f"{HEADING}{LOSSES}",
+            "  metric * swaps seen  of different grades  losses seen  sight of order *",
+            # 40 queries, where the first is exchanged with the second; only there is it lost.
+            "  Success@1 * 4.2% * 33.3% * 50.0% * 1 * 0.013 * 50.0% * 50.0% * 0.0%  RR (tau 1.00)",
+            "  RR * 12.5% * 100.0% * 100.0% * 0.083 * 0.001 * 50.0% * 0.0% * 0.0%  Success@1 (tau *",
             "  AP * 12.5% * 100.0% *",
-            "  - gate on RR: it sees 100.0% of the swaps of documents with different grades, the *",
+            "  - gate on RR: it shows a worse order as clearly as any of these; it sees 100.0% of *",
+            "  - consider R@10 beside it: it is not among these metrics, but lost documents *",
             "  - Success@1 adds little: it orders the queries as RR does (tau 1.00)",
         ]
     )
     report = json.loads((measured.path / "r.json").read_text("utf-8"))
     jsonschema.validate(report, SCHEMA)
     [one] = report["resolutions"]
-    assert (one["swaps"], one["telling"], one["queries"]) == (960, 120, 80)
+    assert (one["swaps"], one["telling"], one["losses"], one["queries"]) == (960, 120, 80, 80)
+    assert (one["depth"], one["gated"]) == (None, ["RR"])
+    # Forty losses cost RR 1, forty 1/3. Swaps change it by 1/2, or by 1/6 and 1/12.
+    mean, squares = (1 + 1 / 3) / 2, (1 + 1 / 9) / 2
+    variance = (1 / 4 + 1 / 36 + 1 / 144) / 2 / 2
+    sight = mean**2 / (squares + variance)
+    assert one["metrics"]["RR"]["sight_of_losses"] == pytest.approx(sight, abs=1e-6)
     assert one["metrics"]["RR"]["step"] == pytest.approx(1 / 12, abs=1e-6)
     assert one["metrics"]["RR"]["step_of_mean"] == pytest.approx(1 / 960, abs=1e-8)
     assert one["agreement"]["RR"] == {"Success@1": 1, "RR": 1, "AP": 1}
@@ -73,7 +81,9 @@ def test_the_resolution_is_shown_once_with_the_metrics_of_all_tests(
     markdown = (measured.path / "r.md").read_text("utf-8")
     html = MarkdownIt("gfm-like", {"linkify": False}).render(markdown)
     assert "<td>12.5%</td>" in html
-    assert "<li>gate on RR: it sees 100.0% of the swaps" in html
+    assert (
+        "<li>gate on RR: it shows a worse order as clearly as any of these; it sees 100.0%" in html
+    )
 
 
 def test_without_the_option_no_resolution_is_shown(measured: Project) -> None:
@@ -96,7 +106,10 @@ def test_the_html_report_shows_the_resolution(measured: Project) -> None:
     section = with_option.partition('<section id="resolution"')[2].partition("</section>")[0]
     assert "960 swaps of neighbours, 120 of different grades" in section
     assert '<td>RR</td><td class="number">12.5%</td><td class="number">100.0%</td>' in section
-    assert "<li>gate on RR: it sees 100.0% of the swaps" in section
+    assert (
+        "<li>gate on RR: it shows a worse order as clearly as any of these; it sees 100.0%"
+        in section
+    )
 
 
 @pytest.mark.oracle
@@ -129,11 +142,11 @@ def test_without_a_run_the_linter_uses_ideal_rankings(measured: Project) -> None
     # Ideal: the document of grade 2 and that of grade 0, in each of 80 queries.
     result.stdout.fnmatch_lines(
         [
-            "what golden set 'web' can see (its ideal rankings, no run: 80 swaps of neighbours, 80 *",
+            "what golden set 'web' can see (its ideal rankings, no run: 80 swaps of neighbours at *",
             "  metric * swaps seen *",
-            "  nDCG@10  * 100.0% * 100.0% * 100.0% * 0.0% * 0.0%  -",
+            "  nDCG@10  * 100.0% * 100.0% * 100.0% * 100.0% * 0.0% * 0.0%  -",
             "  RR * 100.0% *",
-            "  - gate on nDCG@10: it sees 100.0% of the swaps of documents with different grades*",
+            "  - gate on nDCG@10: it shows a worse order at ranks 1 to 10 as clearly as any of these; *",
         ]
     )
 

@@ -203,58 +203,19 @@ def test_without_a_run_the_ideal_rankings_are_used() -> None:
     assert (rr.swaps, rr.telling, rr.seen, ndcg.seen) == (2, 2, 1, 2)
     assert (rr.at_ceiling, rr.at_floor, rr.fixed) == (3, 0, 1)
     assert np.isnan(found.tau).all()
+    # There is no cutoff, so whole rankings are compared.
+    assert found.depth is None
+    assert found.gated == (Metric.parse("nDCG"),)
+    # Losses: both documents of one, a of two and three. nDCG loses a of one: its value is b's
+    # share of the ideal DCG, 1 / 2.6309, and falls by 0.6199; b: falls by 0.2398; the others by 1.
+    assert ndcg.losses.tried == 4
+    assert ndcg.losses.seen == 4
+    mean = (0.6199 + 0.2398 + 1 + 1) / 4
+    squares = (0.6199**2 + 0.2398**2 + 1 + 1) / 4
+    # A swap costs nDCG 0.1403 and 0.3691, which is half their squares over four queries.
+    variance = (0.1403**2 + 0.3691**2) / 2 / 4
+    assert ndcg.losses.sight == pytest.approx(mean**2 / (squares + variance), abs=1e-4)
     assert "\n".join(found.recommendation) == (
-        "gate on nDCG: it sees 100.0% of the swaps of documents with different grades, the most of "
-        "these"
+        "gate on nDCG: it shows a worse order most clearly of these; it sees 100.0% of the swaps of "
+        "documents with different grades"
     )
-
-
-def recommendation(rankings: list[str], metrics: list[str], **grades: int) -> list[str]:
-    """Return the recommendation for rankings of documents of one letter each."""
-    queries = {f"q{place}": list(ranking) for place, ranking in enumerate(rankings)}
-    golden = GoldenSet.from_dict(dict.fromkeys(queries, grades))
-    return list(Resolutions.of(evaluate(Run.from_dict(queries), golden), metrics).recommendation)
-
-
-def test_the_recommendation() -> None:
-    sentences = recommendation(
-        ["axbc", "xabc", "xyac", "cxay", "bxac", "bcax"],
-        ["nDCG", "DCG", "P@3", "RR", "NumRel", "KendallTau@3"],
-        a=3, b=1, c=2,
-    )  # fmt: skip
-    # Grades by rank 3-12, -312, --32, 2-3-, 1-32 and 123-: of 3 swaps each, all but the first one
-    # of --32 and none other are of different grades: 17. nDCG and DCG see them all; DCG is nDCG
-    # times one number, since all queries have the same judgments. By DCG, the queries are 0 (4.361),
-    # 5 (3.762), 3 (3.5), 4 (3.361), 1 (3.254), 2 (2.361); by P@3, 5 (1), then 0, 1, 3 and 4 (2/3),
-    # then 2 (1/3): 8 pairs alike, 5 and 0 not, 6 of 15 tied in P@3: tau-b 7 / sqrt(15 * 9) = 0.60.
-    # RR is 1, its ceiling, for 0, 3, 4 and 5: it does not qualify.
-    assert "\n".join(sentences[:4]) == OF_SIX
-    assert "DCG adds little: it orders the queries as nDCG does (tau 1.00)" in sentences
-    assert "watch without a gate: RR; more gates fail more often by chance" in sentences
-
-
-OF_SIX = """\
-do not gate on NumRel alone: it sees no swap of documents with different grades
-do not gate on KendallTau@3: a worse ranking can have a better value of it
-gate on nDCG: it sees 100.0% of the swaps of documents with different grades, the most of these
-gate on P@3 beside it: it orders the queries in another way (tau 0.60)"""
-AT_FLOOR = "at the floor, so it does not notice what gets worse there: RR (67% of the queries)"
-AT_CEILING = (
-    "at the ceiling on half of the queries or more, so it hardly separates good rankers: "
-    "RR (100%); add harder queries"
-)
-NOTHING = (
-    "no two neighbours in these rankings have different grades, so no metric can see a swap: "
-    "judge more of what is ranked"
-)
-
-
-def test_the_recommendation_warns() -> None:
-    # RR sees the swap at rank 1, and no other: 1 of 3. nDCG sees 3 of 3.
-    assert recommendation(["axbc"], ["RR"], a=1, b=1) == [
-        "gate on RR: it sees 33.3% of the swaps of documents with different grades",
-        "not enough on its own: RR sees 33.3% where nDCG would see 100.0%",
-        AT_CEILING,
-    ]
-    assert recommendation(["xyzab", "xyz", "xyz"], ["RR"], a=1)[1:] == [AT_FLOOR]
-    assert recommendation(["xyz"], ["RR"], a=1) == [NOTHING]

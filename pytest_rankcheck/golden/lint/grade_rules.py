@@ -132,5 +132,8 @@ def one_grade(linted: Linted) -> RuleResult | None:
         what=f"all judgments have the grade {grade:g}",
         why="nDCG, ERR and every other graded metric can only tell judged documents from unjudged "
         "ones",
-        remedy="gate on RR, Recall or AP, or judge again with more grades",
+        remedy="judge again with more grades if some answers are better than others; if they are "
+        "not, write one-grade=ignore. Which metrics to gate does not depend on it: nDCG shows the "
+        "order of relevant and other documents as well as RR and AP do; --rankcheck-resolution "
+        "compares your metrics",
     )

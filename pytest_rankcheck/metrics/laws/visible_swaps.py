@@ -6,12 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pytest_rankcheck.array_types import BoolArray, FloatArray
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
-from pytest_rankcheck.metrics.laws.law_trials import PRECISION
-from pytest_rankcheck.metrics.metric_definition import JUDGED_ONLY
+from pytest_rankcheck.metrics.laws.visible_falls import (
+    Falls,
+    last_visible_rank,
+    packed,
+    rows_of,
+    tolerance_of,
+    worsening,
+)
 from pytest_rankcheck.metrics.metric_names import Metric
 
 __all__ = ["SwapsSeen", "adjacent_swaps", "swaps_seen"]
@@ -33,6 +38,11 @@ class SwapsSeen:
     """``[Q]`` the largest change of the value by a swap; 0 without a visible one."""
     seen_telling: FloatArray
     """``[Q]`` the number of visible swaps of documents with different grades."""
+    squares: FloatArray
+    """``[Q]`` the sum of the squared changes of the value by all swaps, also below the depth."""
+    disorder: Falls
+    """What it costs that the document with the lower grade is the upper one, for each two
+    neighbours with different grades: the fall by the swap, or the gain if it is the upper one."""
 
     @property
     def share(self) -> float:
@@ -62,44 +72,48 @@ def swaps_seen(metric: Metric, hits: JudgedHits, depth: int | None = None) -> Sw
     Raises:
         MetricError: the metric does not accept the grades.
     """
-    hits = _packed(hits)
+    hits = packed(hits)
     before = metric.compute(hits)
-    finite_values = np.abs(before[np.isfinite(before)])
-    tolerance = PRECISION * float(finite_values.max(initial=0.0))
+    tolerance = tolerance_of(before)
+    sign = 1.0 if metric.higher_is_better else -1.0
     possible = np.maximum(hits.retrieved - 1, 0.0)
     if depth is not None:
         possible = np.minimum(possible, depth)
-    seen, telling, seen_telling, largest = (np.zeros_like(before) for _ in range(4))
+    seen, telling, seen_telling, largest, squares = (np.zeros_like(before) for _ in range(5))
+    disorder = Falls.of_no_ranking(len(before))
     smallest = np.full_like(before, np.inf)
-    last_visible = _last_visible_rank(metric)
-    for swapped, place, differs in adjacent_swaps(hits):
+    last_visible = last_visible_rank(metric)
+    for swapped, place, lost_worth in adjacent_swaps(hits):
         counted = (place >= 1) & (place <= possible)
+        differs = lost_worth != 0
         telling += counted & differs
-        rows = np.flatnonzero(counted & (place <= last_visible))
-        if not rows.size:
-            continue
-        after = metric.compute(_rows_of(swapped, rows))
-        change = np.abs(after - before[rows])
-        change[np.isnan(after) != np.isnan(before[rows])] = (
-            np.inf
-        )  # the query enters or leaves the mean
-        changed = change > tolerance
-        seen[rows] += changed
-        seen_telling[rows] += changed & differs[rows]
+        worse_by = np.zeros_like(before)
+        rows = np.flatnonzero((place >= 1) & (place < hits.retrieved) & (place <= last_visible))
+        if rows.size:
+            after = metric.compute(rows_of(swapped, rows))
+            worse_by[rows] = worsening(sign, before[rows], after)
+        squares += np.where(np.isfinite(worse_by), worse_by, 0.0) ** 2
+        rows = np.flatnonzero(counted & differs)
+        disorder.add(rows, worse_by[rows] * np.sign(lost_worth[rows]), tolerance)
+        change = np.abs(worse_by)  # infinite: the query enters or leaves the mean
+        changed = counted & (change > tolerance)
+        seen += changed
+        seen_telling += changed & differs
         finite = changed & np.isfinite(change)
-        seen_rows, sizes = rows[finite], change[finite]
-        smallest[seen_rows] = np.minimum(smallest[seen_rows], sizes)
-        largest[seen_rows] = np.maximum(largest[seen_rows], sizes)
+        smallest[finite] = np.minimum(smallest[finite], change[finite])
+        largest[finite] = np.maximum(largest[finite], change[finite])
     smallest[np.isinf(smallest)] = np.nan
-    return SwapsSeen(seen, possible, telling, smallest, largest, seen_telling)
+    return SwapsSeen(seen, possible, telling, smallest, largest, seen_telling, squares, disorder)
 
 
-def adjacent_swaps(hits: JudgedHits) -> Iterator[tuple[JudgedHits, FloatArray, BoolArray]]:
+def adjacent_swaps(
+    hits: JudgedHits,
+) -> Iterator[tuple[JudgedHits, FloatArray, FloatArray]]:
     """Yield each swap of neighbours with at least one judged document, for all queries at once.
 
     Yields the hits after the swap, the rank of the upper document ``[Q]`` (0 if the query has no
-    such swap), and whether the two grades differ ``[Q]``. All padding must be at the right of the
-    matrices.
+    such swap), and by how much its grade was the higher one ``[Q]`` (unjudged and negative: 0). All
+    padding must be at the right of the matrices.
     """
     worth = np.where(hits.grades > 0, hits.grades, 0.0)
     nothing = np.zeros(len(hits.ranks))
@@ -115,7 +129,7 @@ def adjacent_swaps(hits: JudgedHits) -> Iterator[tuple[JudgedHits, FloatArray, B
         ranks[alone, column] -= 1
         upper_worth = np.where(is_next, worth[:, column - 1], 0.0) if column else nothing
         place = np.where((rank > 1), rank - 1, 0.0)
-        yield replace(hits, ranks=ranks, grades=grades), place, worth[:, column] != upper_worth
+        yield replace(hits, ranks=ranks, grades=grades), place, upper_worth - worth[:, column]
         # If the document below is judged too, the next column swaps the two.
         last = column + 1 == hits.ranks.shape[1]
         below = np.full_like(rank, np.nan) if last else hits.ranks[:, column + 1]
@@ -123,37 +137,7 @@ def adjacent_swaps(hits: JudgedHits) -> Iterator[tuple[JudgedHits, FloatArray, B
         if free.any():
             ranks = hits.ranks.copy()
             ranks[free, column] += 1
-            yield replace(hits, ranks=ranks), np.where(free, rank, 0.0), worth[:, column] > 0
-
-
-def _last_visible_rank(metric: Metric) -> float:
-    """Return the last rank at which a swap with the next can change the metric."""
-    is_local = metric.cutoff is not None and metric.declared("cutoff_local") is True
-    # If unjudged documents are removed, the cutoff can lie further down in the original ranking.
-    if not is_local or dict(metric.parameters).get(JUDGED_ONLY.name):
-        return np.inf
-    return float(metric.cutoff or np.inf)
-
-
-def _rows_of(hits: JudgedHits, rows: NDArray[np.intp]) -> JudgedHits:
-    """Return the hits of some queries."""
-    return replace(
-        hits,
-        ranks=hits.ranks[rows],
-        grades=hits.grades[rows],
-        retrieved=hits.retrieved[rows],
-        ideal=hits.ideal[rows],
-    )
-
-
-def _packed(hits: JudgedHits) -> JudgedHits:
-    """Return the hits with all padding at the right of each row."""
-    order = np.argsort(hits.ranks, axis=1, kind="stable")
-    return replace(
-        hits,
-        ranks=np.take_along_axis(hits.ranks, order, axis=1),
-        grades=np.take_along_axis(hits.grades, order, axis=1),
-    )
+            yield replace(hits, ranks=ranks), np.where(free, rank, 0.0), worth[:, column]
 
 
 def _total_share(part: FloatArray, whole: FloatArray) -> float:

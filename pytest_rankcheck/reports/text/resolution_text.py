@@ -15,6 +15,7 @@ from pytest_rankcheck.reports.measurement_detail import rankings_key, rounded
 from pytest_rankcheck.reports.notes import Note, Topic
 from pytest_rankcheck.reports.report_data import merged_resolutions
 from pytest_rankcheck.reports.resolution_findings import MetricResolutionDetail, ResolutionFinding
+from pytest_rankcheck.resolution.gating_advice import ranks_text
 from pytest_rankcheck.resolution.resolution_table import Resolutions
 
 __all__ = [
@@ -30,6 +31,9 @@ COLUMNS = (
     "metric",
     "swaps seen",
     "of different grades",
+    "losses seen",
+    "sight of order",
+    "sight of losses",
     "smallest step",
     "of the mean",
     "at ceiling",
@@ -78,14 +82,16 @@ def resolution_notes(findings: Iterable[ReportedFinding]) -> Iterator[Note]:
 
 
 def resolution_title(finding: ResolutionFinding) -> str:
-    """Return the title: golden set, run, and how many swaps."""
+    """Return the title: golden set, run, and how many swaps and losses."""
     run = (
         f"run '{quoted(finding.run)}'" if finding.run is not None else "its ideal rankings, no run"
     )
     swaps = plural(finding.swaps, "swap")
+    where = "" if finding.depth is None else f" {ranks_text(finding.depth)}"
+    losses = plural(finding.losses, "loss", "losses")
     return (
-        f"what golden set '{quoted(finding.golden_set)}' can see ({run}: {swaps} of neighbours, "
-        f"{finding.telling:,} of different grades)"
+        f"what golden set '{quoted(finding.golden_set)}' can see ({run}: {swaps} of neighbours"
+        f"{where}, {finding.telling:,} of different grades; {losses} of relevant documents)"
     )
 
 
@@ -95,6 +101,9 @@ def resolution_cells(name: str, detail: MetricResolutionDetail) -> tuple[str, ..
         name,
         _share(detail.seen),
         _share(detail.seen_of_telling),
+        _share(detail.losses_seen),
+        _sight(detail.sight_of_order),
+        _sight(detail.sight_of_losses),
         _step(detail.step),
         _step(detail.step_of_mean),
         _share(detail.at_ceiling),
@@ -121,6 +130,9 @@ def _finding(
         metrics[str(resolution.metric)] = MetricResolutionDetail(
             seen=rounded(row["seen"]),
             seen_of_telling=rounded(row["seen_of_telling"]),
+            losses_seen=rounded(row["losses_seen"]),
+            sight_of_order=rounded(row["sight_of_order"]),
+            sight_of_losses=rounded(row["sight_of_losses"]),
             # Steps of a mean are small: six decimals would lose some of them.
             step=_exact(resolution.step),
             step_of_mean=_exact(resolution.step_of_mean),
@@ -137,9 +149,12 @@ def _finding(
         rankings=rankings,
         run=run,
         queries=len(golden),
+        depth=table.depth,
         swaps=table.resolutions[0].swaps,
         telling=table.resolutions[0].telling,
+        losses=table.resolutions[0].losses.tried,
         metrics=metrics,
+        gated=tuple(map(str, table.gated)),
         agreement={
             name: dict(zip(names, map(rounded, row), strict=True))
             for name, row in zip(names, table.tau.tolist(), strict=True)
@@ -154,6 +169,10 @@ def _exact(value: float) -> float | None:
 
 def _share(value: float | None) -> str:
     return "-" if value is None else f"{value:.1%}"
+
+
+def _sight(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
 
 
 def _step(value: float | None) -> str:
