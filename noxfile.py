@@ -88,6 +88,13 @@ def adapters(session: nox.Session) -> None:
     session.run("pytest", "-q", "-n", "2", "-m", "", "tests/rankers", *session.posargs)
 
 
+@nox.session(python="3.12")
+def engines(session: nox.Session) -> None:
+    """Check the determinism and the depths of real engines."""
+    session.install("-e", ".[test,fast]", "bm25s", "faiss-cpu", "hnswlib")
+    session.run("pytest", "-q", "-m", "", "tests/behaviour/test_real_engines.py", *session.posargs)
+
+
 @nox.session(python="3.11")
 def lint(session: nox.Session) -> None:
     """Check the format, the rules and the types."""

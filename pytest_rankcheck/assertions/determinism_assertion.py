@@ -95,6 +95,7 @@ def assert_deterministic(
         threads,
         batch_sizes,
         has_fresh=fresh is not None,
+        has_processes=bool(processes),
         clock=clock,
         process_timeout=process_timeout,
     )

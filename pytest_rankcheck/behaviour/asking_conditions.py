@@ -92,6 +92,8 @@ class DeterminismOptions:
     """Batch sizes for a ranker of batches; if empty, 1 and half of the ranker's own size."""
     has_fresh: bool = False
     """Whether the user said how to make a new instance."""
+    has_processes: bool = False
+    """Whether the user asked for new processes."""
     clock: Clock | None = None
     process_timeout: float = PROCESS_TIMEOUT
     """Seconds that each new process may take."""
@@ -127,14 +129,16 @@ class DeterminismOptions:
                 f"clock={quoted(repr(self.clock), 60)} is invalid; give a function that takes "
                 "seconds and returns a context manager that shifts the time by them"
             )
-        given: Mapping[Condition, bool] = {
-            "fresh": self.has_fresh,
-            "clock": self.clock is not None,
+        # A new process uses what makes a new instance.
+        users: Mapping[str, tuple[bool, Sequence[Condition]]] = {
+            "fresh": (self.has_fresh, ("fresh", "processes")),
+            "processes": (self.has_processes, ("processes",)),
+            "clock": (self.clock is not None, ("clock",)),
         }
-        for condition, is_given in given.items():
-            if is_given and condition not in self.insensitive_to:
+        for name, (is_given, conditions) in users.items():
+            if is_given and not set(conditions) & set(self.insensitive_to):
                 raise ConfigurationError(
-                    f'{condition}= has no effect, because insensitive_to leaves out "{condition}"'
+                    f'{name}= has no effect, because insensitive_to leaves out "{name}"'
                 )
 
 

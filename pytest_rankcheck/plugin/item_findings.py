@@ -23,10 +23,13 @@ if TYPE_CHECKING:
     from pytest_rankcheck.reports.findings import ReportedFinding
     from pytest_rankcheck.reports.ledger import Ledger
 
-__all__ = ["SHOWN", "findings_beside", "refuse_update", "settled"]
+__all__ = ["FOUND_IN_FIXTURES", "SHOWN", "findings_beside", "refuse_update", "settled"]
 
 SHOWN = pytest.StashKey[dict[int, object]]()
 """The evaluations that are in a ledger already, kept so that their ids stay theirs."""
+
+FOUND_IN_FIXTURES = pytest.StashKey["list[ReportedFinding]"]()
+"""What was found while fixtures were made; the next test that ends reports it."""
 
 _LOOKED_AT = pytest.StashKey[dict[int, set[str]]]()
 """The metrics whose resolution is in a ledger already, by the id of the evaluation."""
@@ -102,6 +105,8 @@ def findings_beside(
     if stopped and BASELINE in item.stash:
         yield from _unreached(item)
     yield from _of_baseline(item)
+    yield from item.config.stash.setdefault(FOUND_IN_FIXTURES, [])
+    item.config.stash[FOUND_IN_FIXTURES].clear()
     for name in ("evaluation", "session_evaluation"):
         evaluation: Any = getattr(item, "funcargs", {}).get(name)
         # Another plugin's fixture of this name is not read, which would import numpy.

@@ -267,6 +267,16 @@ class Config:
         parse=whole_number(1),
         guide="rankers.md",
     )
+    check_depth: int = option(
+        0,
+        "when the ranker is asked, ask up to 20 queries once more for N documents, such as "
+        "production asks for, and warn if the top differs (default: 0, do not)",
+        flag="--rankcheck-check-depth",
+        metavar="N",
+        ini="rankcheck_check_depth",
+        parse=lambda given: whole_number(0)(given) if given.value else 0,
+        guide="behaviour.md#the-same-top-at-every-depth",
+    )
     concurrency: int = option(
         8,
         "queries that an async ranker works on at the same time (default: 8)",

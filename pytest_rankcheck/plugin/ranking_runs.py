@@ -78,6 +78,10 @@ def _computed(
             retry_on=chosen.retry_on,
             progress=progress,
         )
+    if chosen.check_depth and number == 1:
+        from pytest_rankcheck.plugin.depth_checks import check_depth
+
+        check_depth(config, ranker, run, golden)
     if chosen.save_run and number == 1:
         _save(config, run, golden, origin, chosen.save_run)
     return run

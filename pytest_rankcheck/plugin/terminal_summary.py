@@ -92,6 +92,7 @@ class SessionFindings:
         findings = [
             *_with_ages(config, self.findings),
             *_notes_from_git(config, self.findings),
+            *_depth_notes(config, self.findings),
         ]
         if "deselected" not in terminalreporter.stats:
             findings += _unused_gate_notes(config, self.findings)
@@ -143,6 +144,21 @@ def _unused_gate_notes(
         if name not in measured:
             hint = suggestion(name, measured)
             yield Note(Topic.UNUSED_GATE, f"golden set '{quoted(name)}'{hint}")
+
+
+def _depth_notes(
+    config: pytest.Config, findings: Sequence[ReportedFinding]
+) -> Iterator[ReportedFinding]:
+    """Yield what rankings at several depths mean for the metrics of the test session."""
+    from pytest_rankcheck.reports.depth_findings import DepthFinding
+
+    found = [finding for finding in findings if isinstance(finding, DepthFinding)]
+    if found:
+        from pytest_rankcheck.reports.text.depth_notes import depth_notes
+
+        chosen = config.stash[CONFIG]
+        # The rankings of a run file were asked for by someone else.
+        yield from depth_notes(found, findings, None if chosen.run else chosen.depth)
 
 
 def _with_ages(

@@ -407,6 +407,7 @@ def test_a_script_is_asked_in_the_surroundings_of_its_interpreter(
         ({"processes": -1}, "processes=-1 is invalid; give a whole number from 0 on"),
         ({"processes": True}, "processes must be a whole number"),
         ({"process_timeout": 0}, "process_timeout=0 is invalid"),
+        ({"processes": 2, "insensitive_to": "order"}, "processes= has no effect, because insens"),
         ({"fresh": 3}, "fresh=3 is invalid; give a function or class"),
         ({"fresh": "engine"}, "does not name a ranker"),
         ({"fresh": make_model, "insensitive_to": "order"}, "fresh= has no effect, because insens"),

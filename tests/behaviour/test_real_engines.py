@@ -1,0 +1,147 @@
+"""Engines as people use them: what an HNSW index does, and bm25s and a flat index do not.
+
+`nox -s engines` installs them.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pytest_rankcheck import GoldenSet, assert_consistent_depth, assert_deterministic
+from pytest_rankcheck.behaviour.answer_comparison import RepeatedRanker
+from pytest_rankcheck.behaviour.depth_consistency import check_depths
+
+QUERIES, DOCUMENTS, DIMENSIONS = 60, 2_000, 48
+_DRAW = np.random.default_rng(0)
+_TOPICS = _DRAW.normal(size=(40, DIMENSIONS))
+
+
+def drawn(count: int) -> np.ndarray:
+    """Draw vectors around topics, as embeddings are, rather than equally far from each other."""
+    near = _TOPICS[_DRAW.integers(len(_TOPICS), size=count)]
+    vectors = near + 0.5 * _DRAW.normal(size=(count, DIMENSIONS))
+    normed: np.ndarray = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return normed.astype("float32")
+
+
+VECTORS = drawn(DOCUMENTS)
+ASKED = {f"query {n}": _DRAW.normal(size=DIMENSIONS).astype("float32") for n in range(QUERIES)}
+
+
+def relevant(text: str) -> dict[str, float]:
+    """Judge the twenty nearest documents by exact search: relevant, as the engine sees it."""
+    nearest = np.argsort(-(VECTORS @ ASKED[text]), kind="stable")[:20]
+    return {f"d{number}": 1.0 for number in nearest}
+
+
+GOLDEN = GoldenSet.from_dict(
+    {f"q{n}": relevant(f"query {n}") for n in range(QUERIES)},
+    {f"q{n}": f"query {n}" for n in range(QUERIES)},
+    name="random vectors",
+)
+
+
+def names(numbers: Any) -> list[str]:
+    return [f"d{number}" for number in numbers if number >= 0]
+
+
+def make_hnswlib(seed: int = 1, shuffle: int = 0) -> Any:
+    """Build an index as most services do: several threads, and the search as deep as is asked."""
+    hnswlib = pytest.importorskip("hnswlib")
+    index = hnswlib.Index(space="ip", dim=DIMENSIONS)
+    index.init_index(max_elements=DOCUMENTS, ef_construction=100, M=12, random_seed=seed)
+    order = np.random.default_rng(shuffle).permutation(DOCUMENTS) if shuffle else None
+    numbers = np.arange(DOCUMENTS) if order is None else order
+    index.add_items(VECTORS[numbers], numbers, num_threads=1)
+
+    def search(text: str, k: int) -> list[str]:
+        index.set_ef(max(10, k))
+        found, _ = index.knn_query(ASKED[text], k=k, num_threads=1)
+        return names(found[0])
+
+    return search
+
+
+def make_faiss() -> Any:
+    faiss = pytest.importorskip("faiss")
+    index = faiss.IndexFlatIP(DIMENSIONS)
+    index.add(VECTORS)
+
+    def search(text: str, k: int) -> list[str]:
+        _, found = index.search(ASKED[text][None, :], k)
+        return names(found[0])
+
+    return search
+
+
+WORDS = [f"word{n}" for n in range(400)]
+
+
+def words_of(name: str, count: int) -> list[str]:
+    draw = np.random.default_rng(zlib.crc32(name.encode()))
+    return [WORDS[int(place)] for place in draw.zipf(1.3, size=count) % len(WORDS)]
+
+
+def make_bm25s() -> Any:
+    bm25s = pytest.importorskip("bm25s")
+    index = bm25s.BM25()
+    # No two documents are equally long, so that no scores are tied: bm25s orders ties by k.
+    index.index([words_of(f"d{n}", 30 + n) for n in range(600)], show_progress=False)
+
+    def search(text: str, k: int) -> list[str]:
+        query = list(dict.fromkeys(words_of(text, 3)))
+        found, _ = index.retrieve([query], k=k, show_progress=False)
+        return names(found[0])
+
+    return search
+
+
+def test_an_hnsw_index_that_is_rebuilt_in_another_order_differs() -> None:
+    pytest.importorskip("hnswlib")
+    orders = iter(range(1, 100))
+    with pytest.raises(AssertionError) as failure:
+        assert_deterministic(
+            make_hnswlib(),
+            GOLDEN,
+            fresh=lambda: make_hnswlib(shuffle=next(orders)),
+            insensitive_to="fresh",
+            depth=10,
+        )
+    text = str(failure.value)
+    assert "is not deterministic: new instance" in text
+    assert "no two new instances rank alike: the ranker is made at random" in text
+    print(text.splitlines()[2])
+    same = {"fresh": make_hnswlib, "insensitive_to": "fresh", "depth": 10}
+    assert_deterministic(make_hnswlib(), GOLDEN, **same)  # one seed, one thread, one order
+
+
+def test_an_hnsw_index_ranks_other_documents_if_more_are_asked_for() -> None:
+    pytest.importorskip("hnswlib")
+    ranker = RepeatedRanker.of(make_hnswlib(), GOLDEN, {})
+    result = check_depths(ranker, GOLDEN, (10, 100))
+    (pair,) = result.broken
+    assert len(pair.differences) >= 5
+    assert result.confirmation is not None
+    assert result.confirmation.is_confirmed
+    assert result.means is not None
+    assert result.means[10] < result.means[100]
+    print(f"{len(pair.differences)} of {QUERIES} differ; nDCG@10 {result.means}")
+
+
+@pytest.mark.parametrize("make", [make_faiss, make_bm25s])
+def test_exact_engines_rank_the_same_rebuilt_and_at_every_depth(make: Any) -> None:
+    assert_deterministic(make(), GOLDEN, fresh=make, depth=10)
+    assert_consistent_depth(make(), GOLDEN, (10, 20, 50, 100))
+
+
+def test_exact_engines_rank_the_same_in_new_processes() -> None:
+    pytest.importorskip("faiss")
+    pytest.importorskip("bm25s")
+    for make in (make_faiss, make_bm25s):
+        assert_deterministic(
+            make(), GOLDEN.sample(10), fresh=make, processes=2, insensitive_to="processes", depth=10
+        )
