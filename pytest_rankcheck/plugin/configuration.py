@@ -17,9 +17,11 @@ from pytest_rankcheck.reports.report_formats import REPORT_FORMATS, report_forma
 
 if TYPE_CHECKING:
     from pytest_rankcheck.evaluation.conventions import Conventions
+    from pytest_rankcheck.reports.findings import ReportedFinding
 
 __all__ = [
     "CONFIG",
+    "FOUND_IN_FIXTURES",
     "add_options",
     "all_option_rows",
     "configured_names",
@@ -30,6 +32,8 @@ __all__ = [
 ]
 
 CONFIG = pytest.StashKey[Config]()
+FOUND_IN_FIXTURES: pytest.StashKey[list[ReportedFinding]] = pytest.StashKey()
+"""What was found while fixtures were made; the next test that ends reports it."""
 
 
 def add_options(parser: pytest.Parser) -> None:

@@ -7,9 +7,8 @@ import pytest
 from pytest_rankcheck.behaviour.depth_consistency import compared_prefixes
 from pytest_rankcheck.errors import ConfigurationError
 from pytest_rankcheck.golden.golden_set import GoldenSet
-from pytest_rankcheck.plugin.configuration import CONFIG, conventions_of
+from pytest_rankcheck.plugin.configuration import CONFIG, FOUND_IN_FIXTURES, conventions_of
 from pytest_rankcheck.plugin.configured_doc_ids import configured_doc_id
-from pytest_rankcheck.plugin.item_findings import FOUND_IN_FIXTURES
 from pytest_rankcheck.rankers.adapter_choice import adapter_of
 from pytest_rankcheck.rankers.rank import rank
 from pytest_rankcheck.rankers.run import Run

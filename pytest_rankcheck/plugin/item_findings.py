@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_rankcheck.errors import quoted
-from pytest_rankcheck.plugin.configuration import CONFIG
+from pytest_rankcheck.plugin.configuration import CONFIG, FOUND_IN_FIXTURES
 from pytest_rankcheck.plugin.fixtures import BASELINE
 
 if TYPE_CHECKING:
@@ -23,13 +23,10 @@ if TYPE_CHECKING:
     from pytest_rankcheck.reports.findings import ReportedFinding
     from pytest_rankcheck.reports.ledger import Ledger
 
-__all__ = ["FOUND_IN_FIXTURES", "SHOWN", "findings_beside", "refuse_update", "settled"]
+__all__ = ["SHOWN", "findings_beside", "refuse_update", "settled"]
 
 SHOWN = pytest.StashKey[dict[int, object]]()
 """The evaluations that are in a ledger already, kept so that their ids stay theirs."""
-
-FOUND_IN_FIXTURES = pytest.StashKey["list[ReportedFinding]"]()
-"""What was found while fixtures were made; the next test that ends reports it."""
 
 _LOOKED_AT = pytest.StashKey[dict[int, set[str]]]()
 """The metrics whose resolution is in a ledger already, by the id of the evaluation."""

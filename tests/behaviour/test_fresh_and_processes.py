@@ -167,6 +167,7 @@ def test_a_function_is_asked_in_new_processes_if_that_is_requested(entered: list
     assert headline(text) == "new processes"
 
 
+@pytest.mark.slow
 def test_a_new_process_makes_the_ranker_with_fresh() -> None:
     text = failure_of(
         faulty.RandomProjections(1),
@@ -223,6 +224,7 @@ def test_a_process_that_dies_is_one_clear_error() -> None:
     assert text.endswith("to leave new processes out: processes=0")
 
 
+@pytest.mark.slow
 def test_a_query_that_fails_only_in_a_new_process_is_a_difference() -> None:
     text = failure_of(f"{MODULE}:fails_in_a_child", **only_processes())
     assert "3 of 24 queries ranked differently, 3 of them with an error" in text  # 3, 13, 23
@@ -244,6 +246,7 @@ def test_a_missing_module_in_the_new_process_is_named(
         assert_deterministic("short_lived:search", GOLDEN)
 
 
+@pytest.mark.slow
 def test_a_module_that_ranks_while_it_is_imported_does_not_start_processes_without_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
