@@ -227,9 +227,17 @@ def read_configuration(path: Path) -> None:
         os.chdir(here)
 
 
+def read_corpus(path: Path) -> None:
+    """Look judged documents up in a corpus."""
+    golden = GoldenSet.from_dict({"q1": {"d1": 1, "D2": 0, "3.0": 2}}, {"q1": "red"})
+    for finding in golden.lint(corpus=path):
+        str(finding).encode("utf-8")
+
+
 READERS: dict[str, Callable[[Path], None]] = {
     "golden": read_golden,
     "run": read_run,
+    "corpus": read_corpus,
     "log": read_log,
     "record": read_record,
     "lines": read_lines,

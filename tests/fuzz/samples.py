@@ -367,10 +367,18 @@ def parquet_samples() -> list[Sample]:
     return samples
 
 
+CORPORA = {
+    "corpus.jsonl": '{"_id": "d1", "text": "red"}\n{"_id": 7, "text": "\u00fcber"}\n',
+    "corpus.csv": 'title,doc_id\n"red, shoes",d1\nheat,D2\n',
+    "collection.tsv": "d1\tred shoes\nd2\theat\n",
+    "ids.txt": "d1\n00d2\n d3\n",
+}
+
+
 def _samples() -> list[Sample]:
     samples = [
         Sample(name, kind, {name: text.encode("utf-8")})
-        for kind, texts in (("golden", GOLDEN), ("run", RUNS), ("log", LOGS))
+        for kind, texts in (("golden", GOLDEN), ("run", RUNS), ("log", LOGS), ("corpus", CORPORA))
         for name, text in texts.items()
     ]
     web = {
