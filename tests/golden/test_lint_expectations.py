@@ -10,7 +10,10 @@ import pytest
 from pytest_rankcheck import Expectation, GoldenSet
 from tests.golden.test_lint import finding
 
-RULES = ["expectation-against-grades", "expectation-without-gain", "unknown-expected-id"]
+RULES = [
+    *("expectation-against-grades", "expectation-without-gain"),
+    *("unknown-expected-id", "misspelt-expected-id"),
+]
 
 
 def expecting(
@@ -131,11 +134,11 @@ def test_a_query_without_judgments_has_its_own_rule() -> None:
 def test_misspelt_ids(expected: str, judged: str) -> None:
     """Also where the document must not be found: such an expectation can never fail."""
     golden = expecting({"best": 2}, not_in_top(3, expected), others={judged: 1, "x": 0})
-    found = finding(golden, "unknown-expected-id")
+    found = finding(golden, "misspelt-expected-id")
     assert found is not None
-    assert found.what.endswith(f"no judgment has '{expected}'; did you mean '{judged}'?")
+    assert found.what.endswith(f"but '{expected}' is not judged; did you mean '{judged}'?")
     of_top = expecting({"best": 2}, in_top(3, expected), others={judged: 1, "x": 0})
-    assert [each.rule for each in of_top.lint(rules=RULES)] == ["unknown-expected-id"]
+    assert [each.rule for each in of_top.lint(rules=RULES)] == ["misspelt-expected-id"]
 
 
 @pytest.mark.parametrize(
@@ -152,6 +155,30 @@ def test_misspelt_ids(expected: str, judged: str) -> None:
 def test_other_documents_are_not_misspelt(expected: str, judged: str) -> None:
     golden = expecting({"best": 2}, not_in_top(3, expected), others={judged: 1, "x": 0})
     assert golden.lint(rules=RULES) == []
+
+
+def test_a_corpus_says_which_documents_exist() -> None:
+    """A near id of another document that exists is right, an id that nothing is like is wrong."""
+    corpus = ["best", "refund-policy", "refund-polcy", "00184"]
+    expectation = not_in_top(3, "refund-polcy")
+    golden = expecting({"best": 2, "refund-policy": 0}, expectation)
+    assert finding(golden, "misspelt-expected-id") is not None
+    assert golden.lint(rules=RULES, corpus=corpus) == []
+    golden = expecting({"best": 2}, in_top(3, "nothing-like-it"), not_in_top(3, "184"))
+    found = finding(golden, "unknown-expected-id", corpus=corpus)
+    assert found is not None
+    assert found.level == "error"
+    assert found.what == (
+        "2 expectations with an unknown document: query 'q' expects nothing-like-it in the top 3, "
+        "but 'nothing-like-it' is not in the corpus"
+    )
+    assert [each.rule for each in golden.lint(rules=RULES, corpus=corpus)] == [found.rule]
+    only = expecting({"best": 2}, not_in_top(3, "184"))
+    found = finding(only, "unknown-expected-id", corpus=iter(corpus))
+    assert found is not None
+    assert found.what.endswith("but '184' is not in the corpus; did you mean '00184'?")
+    # What is expected is not judged, so the rules for judged documents say nothing about it.
+    assert only.lint(rules=["misspelt-id", "not-in-corpus"], corpus=corpus) == []
 
 
 def test_an_expectation_of_a_file_is_found_with_its_place(tmp_path: Path) -> None:
@@ -173,4 +200,4 @@ def test_many_ids_are_compared_quickly() -> None:
     ids = [f"{a}{b}{c}-page" for a in letters for b in letters for c in letters]
     others: dict[str, Any] = dict.fromkeys(ids, 1)
     golden = expecting({"best": 2}, not_in_top(3, "completely-else"), others=others)
-    assert golden.lint(rules=["unknown-expected-id"]) == []
+    assert golden.lint(rules=["misspelt-expected-id"]) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -84,17 +84,27 @@ class CorpusMatch:
     spellings: Mapping[str, str | None]
     """The judged documents that it lacks; each with its only other spelling in the corpus, if it
     has one and the spelling does not distinguish documents."""
+    expected: Mapping[str, str | None]
+    """The same of documents that are not judged, but in expectations; a spelling is a hint."""
 
     @classmethod
-    def of(cls, corpus: Corpus, judged: Sequence[str], to_id: DocIdMap | None) -> CorpusMatch:
+    def of(
+        cls,
+        corpus: Corpus,
+        judged: Sequence[str],
+        to_id: DocIdMap | None,
+        expected: Iterable[str] = (),
+    ) -> CorpusMatch:
         """Look up judged documents; the corpus is read once, and not kept.
 
         Args:
             corpus: the corpus.
             judged: the ids of judged documents; the same id may be there several times.
             to_id: maps the ids of the corpus, as those of the judgments have been mapped.
+            expected: the ids of documents in expectations.
         """
-        wanted = dict.fromkeys(judged)
+        is_judged = dict.fromkeys(judged)
+        wanted = {**is_judged, **dict.fromkeys(expected)}
         by_form = {doc_id: loose_form(doc_id) for doc_id in wanted}
         forms: dict[str, set[str]] = {form: set() for form in by_form.values()}
         found: set[str] = set()
@@ -108,15 +118,17 @@ class CorpusMatch:
             for doc_id, form in zip(batch, map(loose_form, batch), strict=True):
                 if form in forms and not _are_several(forms[form]):
                     forms[form].add(doc_id)
-        spellings = {
+        lacking = {
             doc_id: next(iter(forms[form])) if len(forms[form]) == 1 else None
             for doc_id, form in by_form.items()
             if doc_id not in found
         }
+        spellings = {doc_id: other for doc_id, other in lacking.items() if doc_id in is_judged}
+        unknown = {doc_id: other for doc_id, other in lacking.items() if doc_id not in is_judged}
         others = sum(other is not None for other in spellings.values())
         if any(map(_are_several, forms.values())) and others < _MOST * len(spellings):
             spellings = dict.fromkeys(spellings)
-        return cls(corpus.name, size, examples, len(wanted), spellings)
+        return cls(corpus.name, size, examples, len(is_judged), spellings, unknown)
 
     @cached_property
     def absent(self) -> Sequence[str]:

@@ -37,7 +37,8 @@ def expectation_against_grades(linted: Linted) -> RuleResult | None:
 @rule("warning")
 def expectation_without_gain(linted: Linted) -> RuleResult | None:
     """A document that is expected in the top, but is judged not relevant or not judged."""
-    unknown = {doc_id for doc_id, _ in _unknown(linted)}
+    match = linted.corpus_match
+    unknown = dict(_misspelt(linted)).keys() if match is None else match.expected.keys()
     return _result(
         linted,
         partial(_without_gain, unknown),
@@ -48,26 +49,49 @@ def expectation_without_gain(linted: Linted) -> RuleResult | None:
     )
 
 
-@rule("warning")
+@rule("error")
 def unknown_expected_id(linted: Linted) -> RuleResult | None:
-    """A document in an expectation whose id looks misspelt."""
-    near = dict(_unknown(linted))
+    """A document in an expectation that is not in the corpus."""
+    if linted.corpus_match is None:
+        return None
     return _result(
         linted,
-        lambda expectation, _: next(
-            (
-                f"{expectation}, but no judgment has '{quoted(doc_id)}'; did you mean "
-                f"'{quoted(near[doc_id])}'?"
-                for doc_id in (*expectation.documents, *expectation.others)
-                if doc_id in near
-            ),
-            None,
-        ),
+        partial(_naming, linted.corpus_match.expected, "is not in the corpus"),
         "with an unknown document",
-        "No ranker can return an id that does not exist: the expectation always fails, or, as "
-        "with not_in_top, never",
-        "correct the id; if the document exists, judge it or ignore this rule",
+        _WHY_UNKNOWN,
+        _CORRECT,
     )
+
+
+@rule("warning")
+def misspelt_expected_id(linted: Linted) -> RuleResult | None:
+    """A document in an expectation whose id looks misspelt; without a corpus to look it up."""
+    return _result(
+        linted,
+        partial(_naming, dict(_misspelt(linted)), "is not judged"),
+        "with an id that looks misspelt",
+        _WHY_UNKNOWN,
+        _CORRECT,
+    )
+
+
+_WHY_UNKNOWN = (
+    "No ranker can return an id that does not exist: the expectation always fails, or, as with "
+    "not_in_top, never"
+)
+_CORRECT = "correct the id, or remove the expectation"
+
+
+def _naming(
+    unknown: Mapping[str, str | None], problem: str, expectation: Expectation, _: _Grades
+) -> str | None:
+    """Return what is expected of an unknown document, with the one that may be meant."""
+    for doc_id in (*expectation.documents, *expectation.others):
+        if doc_id in unknown:
+            meant = unknown[doc_id]
+            hint = "" if meant is None else f"; did you mean '{quoted(meant)}'?"
+            return f"{expectation}, but '{quoted(doc_id)}' {problem}{hint}"
+    return None
 
 
 def _result(linted: Linted, check: _Check, what: str, why: str, remedy: str) -> RuleResult | None:
@@ -152,24 +176,18 @@ def _judged(doc_id: str, grades: _Grades) -> str:
     return f"'{quoted(doc_id)}' has the grade {grades[doc_id]:g}"
 
 
-def _unknown(linted: Linted) -> Iterator[tuple[str, str]]:
+def _misspelt(linted: Linted) -> Iterator[tuple[str, str]]:
     """Yield the documents of expectations that no judgment has, and the judged one that is meant.
 
     An expectation may name a document that is not judged. It looks misspelt if it differs from a
     judged one only in form, or only in letters and little: ids with other numbers are others.
     """
     contents = linted.contents
-    expected = {
-        doc_id: None
-        for expectations in contents.expectations.values()
-        for expectation in expectations
-        for doc_id in (*expectation.documents, *expectation.others)
-    }
-    if not expected:
+    if linted.corpus is not None or not linted.expected_documents:
         return
     known = set(contents.judgments.documents.texts())
     known.update(contents.titles, contents.candidates.doc_ids)
-    missing = [doc_id for doc_id in expected if doc_id not in known]
+    missing = [doc_id for doc_id in linted.expected_documents if doc_id not in known]
     by_numbers: dict[tuple[str, ...], list[str]] = {}
     for doc_id in sorted(known) if missing else ():
         by_numbers.setdefault(_numbers(doc_id), []).append(doc_id)

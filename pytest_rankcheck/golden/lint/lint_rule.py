@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
@@ -78,7 +79,15 @@ class Linted:
         from pytest_rankcheck.golden.lint.corpus_match import CorpusMatch
 
         judged = self.contents.judgments.documents.texts()
-        return CorpusMatch.of(self.corpus, judged, self.contents.doc_id)
+        expected = self.expected_documents
+        return CorpusMatch.of(self.corpus, judged, self.contents.doc_id, expected)
+
+    @cached_property
+    def expected_documents(self) -> Sequence[str]:
+        """The documents that expectations name."""
+        expectations = chain.from_iterable(self.contents.expectations.values())
+        named = (document for each in expectations for document in (*each.documents, *each.others))
+        return tuple(dict.fromkeys(named))
 
     @cached_property
     def ranked(self) -> RankedJudgments | None:
