@@ -12,8 +12,9 @@ from scipy.stats import mannwhitneyu, wilcoxon
 from statsmodels.stats.multitest import multipletests
 
 from pytest_rankcheck import GoldenSet
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.golden.lint.slice_rules import clear_shifts
-from pytest_rankcheck.statistics.dominance import dominance
+from pytest_rankcheck.statistics.dominance import Dominance, dominance, paired_dominance
 from tests.golden.test_lint import finding
 
 # --- slices ------------------------------------------------------------------------------------
@@ -44,8 +45,6 @@ def test_a_slice_with_other_grades_is_found() -> None:
 
 def test_pairs_of_slices_are_one_family_by_hand() -> None:
     """p = 0.004 of 3 pairs is 0.012 by Holm, above 0.01; p = 0.003 is 0.009. (0.004 then 0.008.)"""
-    from pytest_rankcheck.statistics.dominance import Dominance
-
     values = np.array([1.0]), np.array([0.0])
 
     def clear(*p_values: float, delta: float = 0.5) -> int:
@@ -184,6 +183,28 @@ def test_documents_that_both_judged_decide() -> None:
     columns = ["query_id", "doc_id", "relevance", "judge"]
     golden = GoldenSet.from_frame(pd.DataFrame(rows, columns=columns))
     assert finding(golden, "judge-shift") is None
+
+
+def test_of_many_judges_those_with_the_most_queries_are_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Forty judges of 6 queries each agree; the two who judged 40 queries do not."""
+    compared = []
+
+    def counted(first: FloatArray, second: FloatArray) -> Dominance:
+        compared.append(len(first))
+        return paired_dominance(first, second)
+
+    monkeypatch.setattr("pytest_rankcheck.golden.lint.judge_rules.paired_dominance", counted)
+    rows = [(f"q{n}", f"d{judge}", 1, f"judge{judge}") for judge in range(40) for n in range(6)]
+    table = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "judge"])
+    lenient = {judge: (grades * 4)[:40] for judge, grades in LENIENT.items()}
+    golden = GoldenSet.from_frame(pd.concat([table, judged_table(lenient)]))
+    found = finding(golden, "judge-shift")
+    assert found is not None
+    assert "1 pair of judges" in found.what
+    assert "judge 'ann'" in found.what
+    assert len(compared) == 20 * 19 / 2
 
 
 def test_judges_in_a_file_with_features(tmp_path: Path) -> None:

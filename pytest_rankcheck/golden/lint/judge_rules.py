@@ -15,6 +15,8 @@ from pytest_rankcheck.statistics.dominance import paired_dominance
 
 _LEAST_SHARED = 5
 """Judges who share fewer queries are not compared."""
+_MOST_JUDGES = 20
+"""Of more judges, those with the most queries are compared."""
 
 _Judged = Mapping[str, Mapping[str, float]]
 """What one judge said: the grade of each document of each query."""
@@ -23,7 +25,9 @@ _Judged = Mapping[str, Mapping[str, float]]
 @rule("warning")
 def judge_shift(linted: Linted) -> RuleResult | None:
     """Judges whose grades differ clearly on the queries that both judged."""
-    by_judge = _by_judge(linted)
+    by_judge = dict(
+        sorted(_by_judge(linted).items(), key=lambda item: -len(item[1]))[:_MOST_JUDGES]
+    )
     pairs = [
         ((f"judge '{quoted(one)}'", f"judge '{quoted(other)}'"), values, paired_dominance(*values))
         for (one, first), (other, second) in combinations(by_judge.items(), 2)
@@ -39,7 +43,7 @@ def judge_shift(linted: Linted) -> RuleResult | None:
         why="A query's values then depend on who judged it, and a document that another judge adds "
         "moves them",
         remedy="let both judge a few queries again by one guideline, and map the codes of one of "
-        "them, or gate on a metric with rel=, whose threshold both understand",
+        "them; or gate on a binary metric with a threshold (rel=) on which they agree",
     )
 
 
