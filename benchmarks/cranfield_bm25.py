@@ -48,11 +48,11 @@ def golden_set(folder: Path) -> GoldenSet:
     return GoldenSet.load(folder / "cran.qrels", grades=CODES)
 
 
-def ranked(folder: Path, settings: Settings) -> Run:
+def ranked(folder: Path, settings: Settings, depth: int = DEPTH) -> Run:
     """Rank the abstracts for every query."""
     run = {}
     for query, of_query in enumerate(index(folder, settings).scores(queries(folder)), 1):
-        run[str(query)] = {str(1 + doc): float(of_query[doc]) for doc in _best(of_query)}
+        run[str(query)] = {str(1 + doc): float(of_query[doc]) for doc in _best(of_query, depth)}
     return Run.from_dict(run)
 
 
@@ -96,9 +96,9 @@ def index(folder: Path, settings: Settings) -> Index:
     return Index(settings, places, counts)
 
 
-def _best(scores: np.ndarray) -> list[int]:
+def _best(scores: np.ndarray, depth: int = DEPTH) -> list[int]:
     """Return the documents with the highest scores above 0, best first."""
-    best = np.argsort(-scores, kind="stable")[:DEPTH]
+    best = np.argsort(-scores, kind="stable")[:depth]
     return [int(doc) for doc in best if scores[doc] > 0]
 
 

@@ -2,13 +2,16 @@
 
 Each is planted in the Cranfield set, whose clean form has the notes (code -1) left out, with random
 choices from a seed; without the fault, the same choices must give no finding. Run as a script, it
-prints how often each rule finds its fault, and how often it reports a set without one.
+prints how often each rule finds its fault, and how often it reports a set without one:
+
+    python benchmarks/lint_comparisons.py --write      # and write the table into the manual
 """
 
 from __future__ import annotations
 
+import argparse
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,6 +19,8 @@ from pathlib import Path
 import cranfield_bm25
 import pandas as pd
 from cranfield_bm25 import CODES, Settings
+from manual_parts import DOCS, write_part
+from rates import Rate
 from real_pairs import DATA
 
 from pytest_rankcheck import Expectation, GoldenSet, Run
@@ -127,7 +132,7 @@ def _with_judges(generator: random.Random, shift: int) -> Case:
 
 def _with_splits(generator: random.Random, share: float) -> Case:
     """Put each query into train or test, and some of the texts into both."""
-    texts = cranfield_bm25.query_texts(FOLDER)
+    texts = cranfield_bm25.queries(FOLDER)
     grades = {str(number): clean_grades()[str(number)] for number in range(1, len(texts) + 1)}
     asked = {str(number): text for number, text in enumerate(texts, 1)}
     splits = {query_id: generator.choice(["train", "test"]) for query_id in asked}
@@ -164,15 +169,16 @@ COMPARISONS = (
 )
 
 
-def rates(comparison: Comparison, trials: int) -> tuple[float, float]:
+def rates(comparison: Comparison, trials: int) -> tuple[Rate, Rate]:
     """Return how often the fault is found, and how often a set without it is reported."""
-    return tuple(
-        sum(make(random.Random(seed)).is_found(comparison.rule) for seed in range(trials)) / trials
+    planted, clean = (
+        sum(make(random.Random(seed)).is_found(comparison.rule) for seed in range(trials))
         for make in (comparison.planted, comparison.clean)
     )
+    return Rate(planted, trials), Rate(clean, trials)
 
 
-def random_rankings(trials: int) -> float:
+def random_rankings(trials: int) -> Rate:
     """Return how often rankings in random order look like a reversed scale."""
     golden = GoldenSet.from_dict(clean_grades())
     found = 0
@@ -184,11 +190,11 @@ def random_rankings(trials: int) -> float:
             if judged
         }
         found += Case(golden, Run.from_dict(ranked)).is_found("inverted-scale")
-    return found / trials
+    return Rate(found, trials)
 
 
 def expectations(generator: random.Random) -> Iterator[Expectation]:
-    """Yield expectations that agree with the grades; half name documents that are not judged."""
+    """Yield expectations that agree with the grades; some name documents that are not judged."""
     corpus = [str(number) for number in range(1, 1401)]
     for query_id, judged in clean_grades().items():
         order = sorted(judged, key=lambda doc: -judged[doc])
@@ -197,12 +203,12 @@ def expectations(generator: random.Random) -> Iterator[Expectation]:
         yield Expectation.in_top(10, order[0], query=query_id)
         if judged[order[0]] > judged[order[-1]]:
             yield Expectation.above(order[0], order[-1], query=query_id)
-        others: Sequence[str] = [doc for doc in generator.sample(corpus, 3) if doc not in judged]
+        others = [doc for doc in generator.sample(corpus, 3) if doc not in judged]
         if others:
             yield Expectation.not_in_top(5, *others, query=query_id)
 
 
-def expectation_alarms(trials: int) -> float:
+def expectation_alarms(trials: int) -> Rate:
     """Return in how many sets a rule for expectations reports one that agrees with the grades."""
     rules = ["expectation-against-grades", "expectation-without-gain", "misspelt-expected-id"]
     golden = GoldenSet.from_dict(clean_grades())
@@ -210,13 +216,31 @@ def expectation_alarms(trials: int) -> float:
     for seed in range(trials):
         expecting = golden.expecting(*expectations(random.Random(seed)))
         found += bool(expecting.lint(rules=rules))
-    return found / trials
+    return Rate(found, trials)
+
+
+def table(trials: int) -> str:
+    """Return the manual's table."""
+    lines = ["| fault | rule | found | reported without the fault |", "|---|---|---|---|"]
+    for comparison in COMPARISONS:
+        found, alarms = rates(comparison, trials)
+        lines.append(f"| {comparison.name} | `{comparison.rule}` | {found} | {alarms} |")
+    lines.append(
+        f"| none: rankings in random order | `inverted-scale` | - | {random_rankings(trials)} |"
+    )
+    lines.append(
+        "| none: expectations that agree with the grades | the rules for expectations | - | "
+        f"{expectation_alarms(trials // 10)} |"
+    )
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":
-    print("fault | rule | found | reported without the fault")
-    for comparison in COMPARISONS:
-        found, alarms = rates(comparison, _TRIALS)
-        print(f"{comparison.name} | {comparison.rule} | {found:.1%} | {alarms:.1%}")
-    print(f"random rankings: inverted-scale {random_rankings(_TRIALS):.1%}")
-    print(f"expectations that agree with the grades: {expectation_alarms(50):.1%}")
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--trials", type=int, default=_TRIALS)
+    parser.add_argument("--write", action="store_true")
+    chosen = parser.parse_args()
+    made = table(chosen.trials)
+    print(made)
+    if chosen.write:
+        write_part(DOCS / "golden-sets.md", "comparisons", made)

@@ -8,7 +8,7 @@ largest of each metric, as they stand in ``pytest_rankcheck/golden/lint/metric_s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import cranfield_bm25
 import lambdarank_folds
@@ -36,17 +36,20 @@ def spreads(
         ]
 
 
-def table(rows: Sequence[Sequence[float]]) -> Iterator[str]:
-    """Yield a line for each metric: the least, the median and the largest."""
-    for name, values in zip(METRICS, np.array(rows).T, strict=True):
-        low, middle, high = np.quantile(values, (0, 0.5, 1))
-        yield f'    "{name}": ({low:.2f}, {middle:.2f}, {high:.2f}),'
-
-
-if __name__ == "__main__":
+def measured() -> Mapping[str, tuple[float, float, float]]:
+    """Return the least, the median and the largest of each metric, at least 0.01."""
     cranfield, lambdarank = DATA / "cranfield", DATA / "lightgbm-lambdarank"
-    measured = [
+    rows = [
         *spreads(cranfield_bm25.golden_set(cranfield), cranfield_changes(cranfield)),
         *spreads(lambdarank_folds.golden_set(lambdarank), lambdarank_changes(lambdarank)),
     ]
-    print(f"{len(measured)} pairs", *table(measured), sep="\n")
+    found = {}
+    for name, values in zip(METRICS, np.array(rows).T, strict=True):
+        low, middle, high = np.maximum(0.01, np.quantile(values, (0, 0.5, 1))).tolist()
+        found[name.partition("(")[0]] = low, middle, high
+    return found
+
+
+if __name__ == "__main__":
+    for name, (low, middle, high) in measured().items():
+        print(f'    "{name}": ({low:.2f}, {middle:.2f}, {high:.2f}),')
