@@ -74,6 +74,9 @@ AGREEING: dict[str, Expectation] = {
     "a lower grade below the top": not_in_top(2, "fair"),
     "an order by the grades": Expectation.above("best", "good", query="q"),
     "documents that are both not relevant": Expectation.above("spam", "bad", query="q"),
+    "an unjudged document above one that is not relevant": Expectation.above(
+        "new", "bad", query="q"
+    ),
     "an unjudged document": Expectation.above("best", "unjudged", query="q"),
     "some results": Expectation.some_results(query="q"),
 }
@@ -103,6 +106,10 @@ def test_no_result_is_right_where_nothing_is_relevant() -> None:
     [
         (in_top(3, "bad"), "bad in the top 3, but 'bad' has the grade 0"),
         (in_top(3, "best", "new"), "best, new in the top 3, but 'new' is not judged"),
+        (
+            Expectation.before(["best", "new"], ["bad", "good"], query="q"),
+            "best, new before bad, good, but 'new' is not judged, and 'good' has the grade 2",
+        ),
     ],
 )
 def test_expectations_that_no_metric_rewards(expectation: Expectation, text: str) -> None:

@@ -36,7 +36,7 @@ def expectation_against_grades(linted: Linted) -> RuleResult | None:
 
 @rule("warning")
 def expectation_without_gain(linted: Linted) -> RuleResult | None:
-    """A document that is expected in the top, but is judged not relevant or not judged."""
+    """A document that is expected in the top, but counts as not relevant."""
     match = linted.corpus_match
     unknown = dict(_misspelt(linted)).keys() if match is None else match.expected.keys()
     return _result(
@@ -160,14 +160,16 @@ def _belongs_in_top(doc_id: str, gains: Mapping[str, float], k: int) -> bool:
 def _without_gain(
     unknown: Collection[str], expectation: Expectation, grades: _Grades
 ) -> str | None:
-    if expectation.kind != "in_top" or not grades:
+    """Return what is expected of a document that counts as not relevant."""
+    below = max(expectation.others, key=lambda doc_id: grades.get(doc_id, 0), default=None)
+    is_order = below is not None and grades.get(below, 0) > 0
+    if not grades or not (is_order or expectation.kind == "in_top"):
         return None
     for doc_id in expectation.documents:
-        if doc_id in unknown:
-            continue
-        if doc_id not in grades:
-            return f"{expectation}, but '{quoted(doc_id)}' is not judged"
-        if grades[doc_id] <= 0:
+        if doc_id not in grades and doc_id not in unknown:
+            order = f", and {_judged(below, grades)}" if below is not None else ""
+            return f"{expectation}, but '{quoted(doc_id)}' is not judged{order}"
+        if not is_order and grades.get(doc_id, 1) <= 0:
             return f"{expectation}, but {_judged(doc_id, grades)}"
     return None
 
