@@ -432,7 +432,7 @@ def test_every_measured_spread_is_of_a_metric_and_in_order() -> None:
         assert spread_for(Metric.parse(name)).of == name
         assert 0 < spreads[0] <= spreads[1] <= spreads[2] < 0.5
     assert spread_for(Metric.parse("nDCG@1000")).of == "nDCG"
-    assert spread_for(Metric.parse("R@30")).of == "R@20"  # by the ratio of the cutoffs
+    assert spread_for(Metric.parse("R@34")).of == "R@50"  # 50/34 is less than 34/20
 
 
 # --- options -----------------------------------------------------------------------------------
