@@ -28,6 +28,7 @@ def assert_ranking_stable(
     min_tau_ap: float | None = None,
     max_changed_queries: float | None = None,
     k: int = 10,
+    allowed_queries: int = 0,
 ) -> None:
     """Fail if the rankings differ from those of the baseline; no judgments are needed.
 
@@ -47,6 +48,7 @@ def assert_ranking_stable(
         max_changed_queries: how many queries may have a different top k: a number, or a share
             below 1. With 0, no query may change.
         k: how many documents of each ranking count, and are recorded.
+        allowed_queries: how many queries may be beyond the limits of a query, however far.
 
     Raises:
         AssertionError: rankings changed by more than allowed, or there is no baseline.
@@ -58,7 +60,7 @@ def assert_ranking_stable(
     """
     __tracebackhide__ = True
     limits = StabilityLimits(
-        min_rbo, p, min_overlap, max_kendall, min_tau_ap, max_changed_queries, k
+        min_rbo, p, min_overlap, max_kendall, min_tau_ap, max_changed_queries, k, allowed_queries
     )
     evaluation = _evaluation_of(ranking_run)
     evaluation.refuse_unmet_ids()

@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Integral, Real
+from numbers import Real
 
+from pytest_rankcheck.argument_checks import check_whole_number
 from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
@@ -42,6 +43,8 @@ class StabilityLimits:
     """How many queries may have a different top k: a whole number, or a share below 1."""
     k: int = 10
     """How many documents of each ranking count."""
+    allowed_queries: int = 0
+    """How many queries may exceed the limits of a query."""
 
     def __post_init__(self) -> None:
         for name, low, high in (
@@ -60,10 +63,8 @@ class StabilityLimits:
             raise ConfigurationError(
                 f"p={quoted(self.p)} is invalid; give a number between 0 and 1"
             )
-        if not isinstance(self.k, Integral) or isinstance(self.k, bool) or self.k < 1:
-            raise ConfigurationError(
-                f"k={quoted(self.k)} is invalid; give a whole number from 1 on"
-            )
+        check_whole_number("k", self.k, 1, ConfigurationError)
+        check_whole_number("allowed_queries", self.allowed_queries, 0, ConfigurationError)
         if all(
             getattr(self, name) is None
             for name in (
@@ -168,8 +169,8 @@ class RankingStability:
 
     @property
     def is_broken(self) -> bool:
-        """Whether any limit is exceeded."""
-        return bool(self.beyond) or self.too_many
+        """Whether more queries exceed a limit, or changed, than allowed."""
+        return len(self.beyond) > self.limits.allowed_queries or self.too_many
 
     @property
     def mean_rbo(self) -> float:

@@ -76,6 +76,16 @@ def test_limits(limits: StabilityLimits, beyond: list[str], too_many: bool) -> N
     assert found.is_broken is bool(beyond or too_many)
 
 
+def test_so_many_queries_may_be_beyond_the_limits() -> None:
+    """The queries c and d are beyond min_rbo=0.5; three queries changed."""
+    assert stability(StabilityLimits(min_rbo=0.5, allowed_queries=1)).is_broken
+    allowed = StabilityLimits(min_rbo=0.5, allowed_queries=2)
+    assert [one.query_id for one in stability(allowed).beyond] == ["c", "d"]
+    assert not stability(allowed).is_broken
+    also_few = StabilityLimits(min_rbo=0.5, allowed_queries=2, max_changed_queries=2)
+    assert stability(also_few).is_broken, "the other limit still counts"
+
+
 @pytest.mark.parametrize(
     ("limits", "message"),
     [
@@ -85,6 +95,9 @@ def test_limits(limits: StabilityLimits, beyond: list[str], too_many: bool) -> N
         ({"max_kendall": math.nan}, "max_kendall=nan is invalid"),
         ({"p": 1}, "p=1 is invalid; give a number between 0 and 1"),
         ({"k": 0}, "k=0 is invalid; give a whole number"),
+        ({"k": True}, "k=True is invalid; give a whole number"),
+        ({"allowed_queries": -1}, "allowed_queries=-1 is invalid; give a whole number from 0"),
+        ({"allowed_queries": 0.5}, "allowed_queries=0.5 is invalid; give a whole number from 0"),
         ({"min_rbo": None}, "no limit is set"),
     ],
 )

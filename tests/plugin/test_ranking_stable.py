@@ -73,6 +73,22 @@ def test_changes_within_the_limits_do_not_add_up(unjudged: Project) -> None:
     assert "at most 2 may change: too many did" in text_of(result)
 
 
+def test_allowed_queries_are_listed_and_do_not_add_up(unjudged: Project) -> None:
+    unjudged.test(TEST.format(limits=", allowed_queries=2"))
+    before = unjudged.update()
+    unjudged.rank({3: 9, 4: 9})
+    result = unjudged.run()
+    result.assert_outcomes(passed=1)
+    assert "; 2 queries are beyond the limits, 2 allowed: q003, q004" in text_of(result)
+    assert unjudged.update() == before, "allowed queries are not recorded"
+    unjudged.rank({3: 9, 4: 9, 5: 9})
+    result = unjudged.run()
+    result.assert_outcomes(failed=1)
+    assert "RBO(p=0.9) at least 0.9: 3 queries do not, 2 allowed" in text_of(result)
+    unjudged.run("--snapshot-update").assert_outcomes(failed=1)
+    assert unjudged.baseline_file().read_bytes() == before
+
+
 def test_a_baseline_of_other_queries_is_stale(unjudged: Project) -> None:
     unjudged.update()
     unjudged.golden([{"query_id": f"q{index:03}", "query": f"query {index}"} for index in range(9)])

@@ -72,9 +72,17 @@ def _changes_text(stability: RankingStability) -> str:
     if not stability.changed:
         return "all rankings are the same as in the baseline"
     changed, mean = len(stability.changed), number_text(stability.mean_rbo)
-    return (
+    text = (
         f"{changed:,} of {len(stability.agreements):,} rankings changed; RBO of the top "
         f"{stability.limits.k}: mean {mean}, lowest {number_text(stability.least_rbo)}"
+    )
+    if not stability.beyond or stability.is_broken:
+        return text
+    verb = "is" if len(stability.beyond) == 1 else "are"
+    queries = listed([agreement.query_id for agreement in stability.beyond])
+    return (
+        f"{text}; {counted(len(stability.beyond), 'query')} {verb} beyond the limits, "
+        f"{stability.limits.allowed_queries:,} allowed: {queries}"
     )
 
 
@@ -103,10 +111,11 @@ def _broken(stability: RankingStability, evaluation: Evaluation) -> Iterator[str
     if limits_text:
         verb = "does" if len(stability.beyond) == 1 else "do"
         queries = counted(len(stability.beyond), "query")
-        yield f"  every query must have {limits_text}: {queries} {verb} not"
+        allowed = f", {limits.allowed_queries:,} allowed" if limits.allowed_queries else ""
+        yield f"  every query must have {limits_text}: {queries} {verb} not{allowed}"
     if limits.max_changed_queries is not None:
-        allowed = limits.allowed_changes(len(stability.agreements))
-        yield f"  at most {allowed:g} may change{': too many did' if stability.too_many else ''}"
+        most = limits.allowed_changes(len(stability.agreements))
+        yield f"  at most {most:g} may change{': too many did' if stability.too_many else ''}"
     worst = stability.beyond or stability.changed
     yield "  worst queries"
     for agreement in worst[:_WORST]:
