@@ -78,8 +78,8 @@ GROUPS = (
         "What a ranker does",
         "behaviour.md",
         "assert_expectations assert_ranking_stable assert_deterministic assert_consistent_depth "
-        "assert_invariant assert_direction perturbations Perturbation counterfactual "
-        "PerturbedQuery",
+        "assert_invariant assert_direction assert_index_invariant perturbations Perturbation "
+        "counterfactual PerturbedQuery ChangedDocument",
     ),
     Group(
         "What a golden set can see",
@@ -129,6 +129,8 @@ INTERNAL = {
     "LabelSensitivity": "differences rulings",
     "Metric": "of declared definition is_monotone needs_grades compute",
     "Paired": "contributions counted at",
+    "PerturbedQuery": "is_wrong",
+    "ChangedDocument": "is_wrong value_before value_after",
     "Record": "slice_places slice_counts best_for below_best clusters_named clusters_kept manner",
     "Resolution": "of_sample row",
     "Run": "columns rankings repeated",

@@ -16,6 +16,9 @@ from pytest_rankcheck.assertions.expectation_assertion import (
     assert_expectations as assert_expectations,
 )
 from pytest_rankcheck.assertions.group_assertion import assert_no_worse as assert_no_worse
+from pytest_rankcheck.assertions.index_assertions import (
+    assert_index_invariant as assert_index_invariant,
+)
 from pytest_rankcheck.assertions.invariance_assertions import (
     assert_direction as assert_direction,
     assert_invariant as assert_invariant,
@@ -56,6 +59,7 @@ from pytest_rankcheck.baselines.record_contents import (
     SinceApproval as SinceApproval,
 )
 from pytest_rankcheck.baselines.recorded_queries import RecordedQuery as RecordedQuery
+from pytest_rankcheck.behaviour.document_changes import ChangedDocument as ChangedDocument
 from pytest_rankcheck.behaviour.perturbations import (
     Perturbation as Perturbation,
     perturbations as perturbations,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Unpack
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Unpack
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.behaviour.answer_comparison import RepeatedRanker
+from pytest_rankcheck.behaviour.compared_answers import refuse_unjudged
 from pytest_rankcheck.behaviour.perturbation_limits import (
     Direction,
     DirectionLimits,
@@ -14,19 +15,14 @@ from pytest_rankcheck.behaviour.perturbation_limits import (
     InvarianceLimits,
 )
 from pytest_rankcheck.behaviour.perturbed_answers import (
-    PerturbationResult,
     PerturbedQuery,
     perturbed_answers,
 )
 from pytest_rankcheck.behaviour.query_changes import Perturb
 from pytest_rankcheck.errors import ConfigurationError, quoted
-from pytest_rankcheck.evaluation.conventions import Conventions
-from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
-from pytest_rankcheck.evaluation.run_golden_join import join
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.rankers.rank import RankOptions
-from pytest_rankcheck.rankers.run import Run
 from pytest_rankcheck.reports.ledger import enter
 from pytest_rankcheck.reports.notes import Note, Topic
 from pytest_rankcheck.reports.text.invariance_text import (
@@ -35,6 +31,9 @@ from pytest_rankcheck.reports.text.invariance_text import (
     invariance_note,
     invariance_text,
 )
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.behaviour.document_changes import ChangedDocument
 
 __all__ = ["assert_direction", "assert_invariant"]
 
@@ -104,7 +103,7 @@ def assert_invariant(
         min_queries=min_queries,
     )
     if limits.on_metric:
-        _require_judgments(golden_set, result)
+        refuse_unjudged(golden_set, result)
     text = invariance_text(golden_set, result, limits) if limits.fails(result) else None
     enter(Note(Topic.INVARIANCE, invariance_note(golden_set, result), failure=text))
     if text is not None:
@@ -116,30 +115,45 @@ def assert_direction(
     ranker: object,
     golden_set: GoldenSet,
     perturbation: str | Perturb,
-    direction: Direction | Callable[[PerturbedQuery], bool],
+    direction: Direction | Callable[[PerturbedQuery], bool] | Callable[[ChangedDocument], bool],
     *,
+    documents: Mapping[Any, Any] | Sequence[Any] | None = None,
     metric: MetricLike = "nDCG@10",
     slack: float = 0.0,
     of: DirectionScope = "query",
     allowed_queries: int = 0,
     min_queries: int = 1,
+    queries: int | None = None,
     p: float = 0.9,
     seed: int = 0,
     **options: Unpack[RankOptions],
 ) -> None:
-    """Fail if perturbing queries moves them in the wrong direction, such as up by a random word.
+    """Fail if a change of queries, or of documents, moves answers in the wrong direction.
+
+    With ``documents``, the change is one of a document of the index: a lower price or more stock
+    must not lower its rank. For each query, one of its top documents is changed: the one at rank 6,
+    or in the middle of a shorter ranking; if the change leaves that one as it is, the nearest one
+    of the first ten that changes. Each changed document needs an index of its own, so only 10
+    queries are checked by default.
 
     Args:
-        ranker: as for ``rank``.
-        golden_set: the queries, with judgments.
-        perturbation: as for `assert_invariant`.
+        ranker: as for ``rank``. With ``documents``, a function that builds an index from documents,
+            as for ``assert_index_invariant``, and returns a ranker.
+        golden_set: the queries, with judgments; with ``documents``, no judgments are needed.
+        perturbation: as for `assert_invariant`. With ``documents``, a function from a document to
+            the changed document; its id must stay.
         direction: ``"not_better"`` or ``"not_worse"``, by the metric; or a function that takes a
             ``PerturbedQuery``, with both rankings and values, and returns whether it is correct.
-        metric: a name such as ``"nDCG@10"``.
-        slack: how much better or worse it may still be.
+            With ``documents``, by the rank of the changed document; the function takes a
+            ``ChangedDocument``.
+        documents: the documents of the index, as for ``assert_index_invariant``.
+        metric: a name such as ``"nDCG@10"``; of no use with ``documents``.
+        slack: how much better or worse it may still be; with ``documents``, by how many ranks.
         of: what must hold: every ``"query"``, or their ``"mean"``.
         allowed_queries: how many queries may move in the wrong direction.
-        min_queries: how many queries the perturbation must change.
+        min_queries: how many queries the perturbation must change; with ``documents``, for how many
+            queries it must change a document.
+        queries: with ``documents``, how many queries to check at most, drawn by ``seed``; None: 10.
         p: the patience of the rank-biased overlap, which is shown.
         seed: of the random numbers.
         options: as for `assert_invariant`.
@@ -147,10 +161,32 @@ def assert_direction(
     Raises:
         AssertionError: too many queries move in the wrong direction, or the mean does; the text
             shows the worst queries with both rankings.
-        Exception: as in `assert_invariant`, and what ``direction`` raises.
+        Exception: as in `assert_invariant`, and what ``direction`` raises; with ``documents``, as
+            in ``assert_index_invariant``.
     """
     __tracebackhide__ = True
     directed = DirectionLimits(direction, slack, of, allowed_queries)
+    if documents is not None:
+        from pytest_rankcheck.assertions.index_assertions import check_changed_documents
+
+        _refuse_query_options(perturbation, metric)
+        check_changed_documents(
+            ranker,
+            documents,
+            golden_set,
+            perturbation,
+            directed,
+            queries=queries,
+            min_queries=min_queries,
+            p=p,
+            seed=seed,
+            options=options,
+        )
+        return
+    if queries is not None:
+        raise ConfigurationError(
+            "queries= is for documents=; to check fewer queries, pass a sample"
+        )
     result = perturbed_answers(
         RepeatedRanker.of(ranker, golden_set, options),
         golden_set,
@@ -161,7 +197,7 @@ def assert_direction(
         min_queries=min_queries,
     )
     if not callable(direction):
-        _require_judgments(golden_set, result)
+        refuse_unjudged(golden_set, result)
     beyond = directed.beyond(result)
     failed = directed.fails(result, beyond)
     text = direction_text(golden_set, result, directed, beyond) if failed else None
@@ -170,21 +206,18 @@ def assert_direction(
         raise AssertionError(text)
 
 
-def _require_judgments(golden_set: GoldenSet, result: PerturbationResult) -> None:
-    """Refuse a metric that cannot move: no query is judged, or no ranked document is.
+def _refuse_query_options(change: object, metric: object) -> None:
+    """Refuse arguments that mean nothing if documents are changed.
 
     Raises:
-        ConfigurationError: no perturbed query is judged.
-        RunError: no ranked document is judged in any of at least 5 queries.
+        ConfigurationError: the change is the name of a perturbation, or a metric is given.
     """
-    if result.trials and not result.judged:
+    if not callable(change):
         raise ConfigurationError(
-            f"{result.metric} cannot fall or rise on golden set '{quoted(golden_set.name)}': "
-            "no perturbed query is judged; judge some, or compare rankings alone, with "
-            "assert_invariant(..., min_rbo=...)"
+            f"perturbation={quoted(repr(change), 60)} is invalid with documents=; give a function "
+            "that takes a document and returns another version of it"
         )
-    rankings = {trial.query.id: trial.before for trial in result.trials}
-    if rankings:
-        run = Run.from_dict(rankings, name=result.ranker, duplicates="keep_places")
-        judged = golden_set.subset(rankings)
-        RunEvaluation(run, judged, Conventions(), join(run, judged)).refuse_unmet_ids()
+    if metric != "nDCG@10":
+        raise ConfigurationError(
+            "with documents=, the rank of the changed document decides; leave metric= out"
+        )

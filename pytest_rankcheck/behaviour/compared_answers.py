@@ -6,19 +6,29 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
 
+from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
 from pytest_rankcheck.evaluation.run_golden_join import join
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.metrics.similarity.rank_biased_overlap import rbo
 from pytest_rankcheck.rankers.run import Run
 
-__all__ = ["Compared", "ComparedAnswer", "ComparedAnswers", "values_by_query"]
+__all__ = [
+    "Compared",
+    "ComparedAnswer",
+    "ComparedAnswers",
+    "MeasuredAnswers",
+    "refuse_unjudged",
+    "similarity_of",
+    "values_by_query",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +51,11 @@ class ComparedAnswer:
     failure: Exception | None = None
     """The error that the ranker raised after the change, if any."""
 
+    @property
+    def is_wrong(self) -> bool:
+        """Whether the answer after the change is wrong, whatever the limits are."""
+        return self.failure is not None
+
 
 Compared = TypeVar("Compared", bound=ComparedAnswer)
 
@@ -52,9 +67,6 @@ class ComparedAnswers(Generic[Compared]):
     ranker: str
     name: str
     """The name of the change in messages."""
-    metric: Metric
-    p: float
-    """The patience of RBO."""
     trials: Sequence[Compared]
     """One for each change of each query."""
 
@@ -70,6 +82,22 @@ class ComparedAnswers(Generic[Compared]):
     def counted(self) -> Mapping[str, Sequence[Compared]]:
         """What the limits on single queries apply to."""
         return self.by_query
+
+    @property
+    def mean_gain(self) -> float:
+        """How much better it is after the change, as a mean over the queries."""
+        return _mean(_mean(trial.gain for trial in trials) for trials in self.by_query.values())
+
+
+@dataclass(frozen=True)
+class MeasuredAnswers(ComparedAnswers[Compared]):
+    """The answers to several queries, before and after a change, with the values of a metric."""
+
+    metric: Metric
+    p: float
+    """The patience of RBO."""
+    kind: ClassVar[str] = ""
+    """What its queries are called in messages: ``"perturbed "``, with the blank."""
 
     @property
     def mean_rbo(self) -> float:
@@ -95,13 +123,38 @@ class ComparedAnswers(Generic[Compared]):
 
     @property
     def mean_gain(self) -> float:
-        """How much better the mean is after the change; NaN without judgments."""
+        """How much better the metric's mean is after the change; NaN without judgments."""
         before, after = self.means
         return after - before if self.metric.higher_is_better else before - after
 
 
+def refuse_unjudged(golden: GoldenSet, result: MeasuredAnswers[Compared]) -> None:
+    """Refuse a metric that cannot move: no query is judged, or no ranked document is.
+
+    Raises:
+        ConfigurationError: no query is judged.
+        RunError: no ranked document is judged in any of at least 5 queries.
+    """
+    if result.trials and not result.judged:
+        raise ConfigurationError(
+            f"{result.metric} cannot fall or rise on golden set '{quoted(golden.name)}': "
+            f"no {result.kind}query is judged; judge some, or compare rankings alone, with "
+            "min_rbo=... of assert_invariant or assert_index_invariant"
+        )
+    rankings = {trial.query.id: trial.before for trial in result.trials}
+    if rankings:
+        run = Run.from_dict(rankings, name=result.ranker, duplicates="keep_places")
+        judged = golden.subset(rankings)
+        RunEvaluation(run, judged, Conventions(), join(run, judged)).refuse_unmet_ids()
+
+
+def similarity_of(before: Iterable[str], after: Iterable[str], p: float) -> float:
+    """Return the rank-biased overlap of two rankings, without later places of one document."""
+    return rbo(tuple(dict.fromkeys(before)), tuple(dict.fromkeys(after)), p=p)
+
+
 def values_by_query(run: Run, golden: GoldenSet, metric: Metric) -> dict[str, float]:
-    """Return the metric's value of each judged query, including queries with an empty ranking."""
+    """Return the metric's value of each judged query, also of those with an empty ranking."""
     evaluation = RunEvaluation(run, golden, Conventions(), join(run, golden))
     values = zip(golden.query_ids, evaluation.values(metric).tolist(), strict=True)
     return {query_id: value for query_id, value in values if golden.grades(query_id)}

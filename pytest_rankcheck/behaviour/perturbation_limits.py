@@ -11,6 +11,7 @@ from pytest_rankcheck.behaviour.compared_answers import (
     Compared,
     ComparedAnswer,
     ComparedAnswers,
+    MeasuredAnswers,
 )
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
@@ -73,25 +74,25 @@ class InvarianceLimits:
         """Whether the metric falls by more than allowed."""
         return self.max_drop is not None and -trial.gain > self.max_drop + SLACK
 
-    def beyond(self, result: ComparedAnswers[Compared]) -> Mapping[str, Sequence[Compared]]:
+    def beyond(self, result: MeasuredAnswers[Compared]) -> Mapping[str, Sequence[Compared]]:
         """Return the queries that exceed a limit, with the trials that do.
 
         Of random draws, the mean of a query must be within the limits.
         """
         return _exceeding(
             result.counted,
-            lambda trial: bool(trial.failure) or self.is_unlike(trial) or self.is_drop(trial),
+            lambda trial: trial.is_wrong or self.is_unlike(trial) or self.is_drop(trial),
         )
 
-    def mean_is_unlike(self, result: ComparedAnswers[Compared]) -> bool:
+    def mean_is_unlike(self, result: MeasuredAnswers[Compared]) -> bool:
         """Whether the mean RBO is below its limit."""
         return self.min_mean_rbo is not None and result.mean_rbo < self.min_mean_rbo - SLACK
 
-    def mean_is_drop(self, result: ComparedAnswers[Compared]) -> bool:
+    def mean_is_drop(self, result: MeasuredAnswers[Compared]) -> bool:
         """Whether the mean of the metric falls by more than allowed."""
         return self.max_mean_drop is not None and -result.mean_gain > self.max_mean_drop + SLACK
 
-    def fails(self, result: ComparedAnswers[Compared]) -> bool:
+    def fails(self, result: MeasuredAnswers[Compared]) -> bool:
         """Whether any limit is exceeded; an error of the ranker always fails."""
         return (
             any(trial.failure for trial in result.trials)
@@ -104,7 +105,7 @@ class InvarianceLimits:
         """Return how bad a trial is, judged by what is limited."""
         unlike = 1 - trial.rbo if self.on_rbo else 0.0
         drop = -trial.gain if self.on_metric and not math.isnan(trial.gain) else 0.0
-        return math.inf if trial.failure else unlike + drop
+        return math.inf if trial.is_wrong else unlike + drop
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,13 +141,11 @@ class DirectionLimits:
     def beyond(self, result: ComparedAnswers[Compared]) -> Mapping[str, Sequence[Compared]]:
         """Return the queries that change in the wrong direction, with the trials that do."""
         if self.of == "mean":
-            return _exceeding(result.by_query, lambda trial: bool(trial.failure))
+            return _exceeding(result.by_query, lambda trial: trial.is_wrong)
         ask = self.direction
         if callable(ask):  # it judges two rankings, which have no mean
-            return _exceeding(result.by_query, lambda trial: bool(trial.failure) or not ask(trial))
-        return _exceeding(
-            result.counted, lambda trial: bool(trial.failure) or self.is_wrong(trial.gain)
-        )
+            return _exceeding(result.by_query, lambda trial: trial.is_wrong or not ask(trial))
+        return _exceeding(result.counted, lambda trial: trial.is_wrong or self.is_wrong(trial.gain))
 
     def fails(
         self, result: ComparedAnswers[Compared], beyond: Mapping[str, Sequence[Compared]]
@@ -161,7 +160,7 @@ class DirectionLimits:
     def severity(self, trial: ComparedAnswer) -> float:
         """Return how far a trial changes in the wrong direction."""
         gain = 0.0 if math.isnan(trial.gain) else trial.gain
-        return math.inf if trial.failure else -gain if self.direction == "not_worse" else gain
+        return math.inf if trial.is_wrong else -gain if self.direction == "not_worse" else gain
 
 
 def _exceeding(

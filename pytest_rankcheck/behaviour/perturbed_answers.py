@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 from pytest_rankcheck.argument_checks import check_whole_number
 from pytest_rankcheck.behaviour.answer_comparison import RepeatedRanker
 from pytest_rankcheck.behaviour.compared_answers import (
     ComparedAnswer,
-    ComparedAnswers,
+    MeasuredAnswers,
+    similarity_of,
     values_by_query,
 )
 from pytest_rankcheck.behaviour.query_changes import (
@@ -23,7 +25,6 @@ from pytest_rankcheck.errors import ConfigurationError, listed, plural, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.metrics.similarity.rank_biased_overlap import rbo
 from pytest_rankcheck.rankers.adapter_protocol import Adapter
 
 __all__ = ["PerturbationResult", "PerturbedQuery", "perturbed_answers"]
@@ -48,13 +49,14 @@ class PerturbedQuery(ComparedAnswer):
 
 
 @dataclass(frozen=True)
-class PerturbationResult(ComparedAnswers[PerturbedQuery]):
+class PerturbationResult(MeasuredAnswers[PerturbedQuery]):
     """The answers to all perturbed queries of a golden set."""
 
     unchanged: Sequence[str]
     """The queries that the perturbation does not change."""
     without_text: Sequence[str]
     """The queries without a text, if the perturbation takes texts."""
+    kind: ClassVar[str] = "perturbed "
     are_draws: bool = False
     """Whether the variants of a query are random draws of one perturbation, whose mean counts."""
 
@@ -99,9 +101,9 @@ def perturbed_answers(
     return PerturbationResult(
         ranker.adapter.name,
         queries.name,
+        trials,
         metric,
         p,
-        trials,
         queries.unchanged,
         queries.without_text,
         queries.are_draws,
@@ -157,7 +159,7 @@ def _trials(
                     perturbed=perturbed,
                     before=rankings[0],
                     after=rankings[1],
-                    rbo=rbo(*map(_distinct, rankings), p=p),
+                    rbo=similarity_of(*rankings, p),
                     value_before=values[0],
                     value_after=values[1],
                     gain=rise if metric.higher_is_better else -rise,
@@ -165,10 +167,6 @@ def _trials(
                 )
             )
     return [trial for query_trials in trials.values() for trial in query_trials]
-
-
-def _distinct(ranking: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(ranking))
 
 
 def _mean_of(trials: Sequence[PerturbedQuery]) -> PerturbedQuery:

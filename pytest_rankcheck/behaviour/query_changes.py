@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.behaviour.perturbations import Perturbation, perturbation_named
+from pytest_rankcheck.behaviour.record_fields import changed_fields
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.query import Query
@@ -112,9 +113,7 @@ def changed_queries(golden: GoldenSet, perturbation: object, seed: int) -> Chang
 
 def changed_attributes(before: Query, after: Query) -> Mapping[str, tuple[object, object]]:
     """Return the attributes that differ, each with its value before and after; None if absent."""
-    names = dict.fromkeys((*before.attributes, *after.attributes))
-    values = {name: (before.attributes.get(name), after.attributes.get(name)) for name in names}
-    return {name: (old, new) for name, (old, new) in values.items() if not _is_same(old, new)}
+    return changed_fields(before.attributes, after.attributes)
 
 
 def _perturbed(
@@ -167,10 +166,3 @@ def _as_query(other: object, query: Query) -> Query | None:
 
 def _is_same_query(one: Query, other: Query) -> bool:
     return one.text == other.text and not changed_attributes(one, other)
-
-
-def _is_same(one: object, other: object) -> bool:
-    try:
-        return one is other or bool(one == other)
-    except ValueError:  # of arrays
-        return False

@@ -15,6 +15,7 @@ def entered(monkeypatch: pytest.MonkeyPatch) -> list[Note]:
         "depth_assertion",
         "determinism_assertion",
         "expectation_assertion",
+        "index_assertions",
         "invariance_assertions",
     ):
         monkeypatch.setattr(f"pytest_rankcheck.assertions.{module}.enter", entries.append)

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import zip_longest
 
-from pytest_rankcheck.behaviour.compared_answers import Compared, ComparedAnswer, ComparedAnswers
+from pytest_rankcheck.behaviour.compared_answers import (
+    Compared,
+    ComparedAnswer,
+    ComparedAnswers,
+    MeasuredAnswers,
+)
 from pytest_rankcheck.behaviour.perturbation_limits import InvarianceLimits
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
-from pytest_rankcheck.reports.text.wording import change, number_text, query_in, ranking_lines
+from pytest_rankcheck.reports.text.wording import change, number_text, ranking_lines
 
 __all__ = [
     "ARE_NOT",
@@ -21,7 +27,6 @@ __all__ = [
     "limit_lines",
     "means_text",
     "moved_text",
-    "query_line",
     "worst_lines",
 ]
 
@@ -31,7 +36,7 @@ _WORST = 5
 _TOP = 5
 
 
-def means_text(result: ComparedAnswers[Compared]) -> str:
+def means_text(result: MeasuredAnswers[Compared]) -> str:
     """Return the metric's means before and after, over the judged queries."""
     before, after = result.means
     judged = plural(len(result.judged), "judged query", "judged queries")
@@ -41,14 +46,14 @@ def means_text(result: ComparedAnswers[Compared]) -> str:
     )
 
 
-def limit_lines(result: ComparedAnswers[Compared], limits: InvarianceLimits) -> Iterator[str]:
+def limit_lines(result: MeasuredAnswers[Compared], limits: InvarianceLimits) -> Iterator[str]:
     """Yield each limit, with what was measured."""
     allowed = limits.allowed_queries
     if limits.min_rbo is not None:
         unlike = _such(result, limits.is_unlike)
         is_same = limits.min_rbo >= 1
         demand = "be the same" if is_same else f"reach RBO {number_text(limits.min_rbo)}"
-        count = count_text(unlike, result, allowed, ARE_NOT if is_same else DO_NOT)
+        count = count_text(unlike, result.by_query, allowed, ARE_NOT if is_same else DO_NOT)
         yield f"  every ranking must {demand}: {count}"
     if limits.min_mean_rbo is not None:
         state = "it does not" if limits.mean_is_unlike(result) else "it does"
@@ -56,20 +61,15 @@ def limit_lines(result: ComparedAnswers[Compared], limits: InvarianceLimits) -> 
     if result.judged:
         yield f"  {means_text(result)}"
     if limits.max_drop is not None:
-        drops = count_text(_such(result, limits.is_drop), result, allowed, DO, judged=True)
+        drops = count_text(_such(result, limits.is_drop), result.judged, allowed, DO, "judged ")
         yield f"  no query may fall by more than {number_text(limits.max_drop)}: {drops}"
     if limits.max_mean_drop is not None:
         state = "it does" if limits.mean_is_drop(result) else "it does not"
         yield f"  the mean may not fall by more than {number_text(limits.max_mean_drop)}: {state}"
 
 
-def failed_lines(result: ComparedAnswers[Compared], kind: str) -> Iterator[str]:
-    """Yield on which queries the ranker failed after the change.
-
-    Args:
-        result: the answers.
-        kind: what the queries are called: ``"perturbed "``, with the blank, or nothing.
-    """
+def failed_lines(result: ComparedAnswers[Compared], kind: str = "") -> Iterator[str]:
+    """Yield on which queries the ranker failed after the change; ``kind`` is a word for them."""
     failed = _such(result, lambda trial: trial.failure is not None)
     if failed:
         queries = plural(len(failed), f"{kind}query", f"{kind}queries")
@@ -84,17 +84,15 @@ def _such(
 
 def count_text(
     beyond: Collection[str],
-    result: ComparedAnswers[Compared],
+    queries: Collection[str],
     allowed: int,
     verb: tuple[str, str],
-    *,
-    judged: bool = False,
+    kind: str = "",
 ) -> str:
     """Return ``2 of 3 judged queries do not, 1 allowed``."""
-    nouns = ("judged query", "judged queries") if judged else ("query", "queries")
-    queries = plural(len(result.judged) if judged else len(result.by_query), *nouns)
+    of_queries = plural(len(queries), f"{kind}query", f"{kind}queries")
     rest = f", {allowed:,} allowed" if allowed else ""
-    return f"{len(beyond):,} of {queries} {verb[len(beyond) != 1]}{rest}"
+    return f"{len(beyond):,} of {of_queries} {verb[len(beyond) != 1]}{rest}"
 
 
 def worst_lines(
@@ -104,7 +102,7 @@ def worst_lines(
 ) -> Iterator[str]:
     """Yield the worst queries, each with its worst trial."""
     each = (max(trials, key=severity) for trials in chosen.values())
-    changed = [trial for trial in each if trial.failure or trial.before != trial.after]
+    changed = [trial for trial in each if trial.is_wrong or trial.before != trial.after]
     worst = sorted(changed, key=severity, reverse=True)
     yield "  worst queries"
     for trial in worst[:_WORST]:
@@ -114,14 +112,7 @@ def worst_lines(
         yield f"    and {listed(hidden)}"
 
 
-def query_line(
-    golden: GoldenSet, result: ComparedAnswers[Compared], trial: Compared, how: str
-) -> str:
-    """Return a query, what changed, and how far its answer and its value moved."""
-    return f"    {query_in(golden, trial.query.id)}{how}{moved_text(result, trial)}"
-
-
-def moved_text(result: ComparedAnswers[Compared], trial: Compared, draws: int = 1) -> str:
+def moved_text(result: MeasuredAnswers[Compared], trial: Compared, draws: int = 1) -> str:
     """Return how far the answer and the value of a trial moved, to follow the query.
 
     Args:
@@ -142,12 +133,23 @@ def moved_text(result: ComparedAnswers[Compared], trial: Compared, draws: int = 
 def answer_lines(
     golden: GoldenSet, trial: ComparedAnswer, labels: tuple[str, str]
 ) -> Iterator[str]:
-    """Yield both rankings of a query behind their labels, or the error in place of the second."""
+    """Yield both rankings of a query behind their labels, or the error in place of the second.
+
+    They are shown where they first differ.
+    """
     width = max(map(len, labels))
     before, after = (label.ljust(width) for label in labels)
-    yield from ranking_lines(golden, trial.before, before, "      ", _TOP)
     failure = trial.failure
+    first = 1 if failure else _first_shown(trial)
+    yield from ranking_lines(golden, trial.before, before, "      ", _TOP, first=first)
     if failure is None:
-        yield from ranking_lines(golden, trial.after, after, "      ", _TOP)
+        yield from ranking_lines(golden, trial.after, after, "      ", _TOP, first=first)
     else:
         yield f"      {after}  {type(failure).__name__}: {quoted(failure, 300)}"
+
+
+def _first_shown(trial: ComparedAnswer) -> int:
+    """Return the rank from which rankings are shown: 1, or one above their first difference."""
+    pairs = enumerate(zip_longest(trial.before, trial.after), 1)
+    different = next((rank for rank, (old, new) in pairs if old != new), 1)
+    return different - 1 if different > _TOP else 1

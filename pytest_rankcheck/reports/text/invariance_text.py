@@ -87,8 +87,9 @@ def direction_text(
     rule = f"  {_rule(result, directed)}"
     if directed.of == "query":
         by_metric = not callable(directed.direction)
-        verb = DO if by_metric else DO_NOT
-        rule += f": {count_text(beyond, result, directed.allowed_queries, verb, judged=by_metric)}"
+        queries = result.judged if by_metric else result.by_query
+        verb, kind = (DO, "judged ") if by_metric else (DO_NOT, "")
+        rule += f": {count_text(beyond, queries, directed.allowed_queries, verb, kind)}"
     lines += [rule, *failed_lines(result, "perturbed ")]
     lines += _worst_lines(golden, result, beyond or result.by_query, directed)
     return "\n".join(lines)

@@ -95,15 +95,26 @@ def query_in(golden: JudgedQueries, query_id: str) -> str:
 
 
 def ranking_lines(
-    golden: JudgedQueries, doc_ids: Sequence[str], label: str, indent: str, top: int = 10
+    golden: JudgedQueries,
+    doc_ids: Sequence[str],
+    label: str,
+    indent: str,
+    top: int = 10,
+    *,
+    first: int = 1,
 ) -> Iterator[str]:
-    """Yield the top of a ranking with its ranks, behind a label: ``ranked  1 d3   2 d7``."""
-    items = [
-        f"{rank} {document_in(golden, doc_id)}" for rank, doc_id in enumerate(doc_ids[:top], 1)
-    ]
-    if not items:
+    """Yield ``top`` documents of a ranking with their ranks, behind a label: ``ranked  1 d3``.
+
+    They start at the rank ``first``; ``...`` stands for those above and below.
+    """
+    last = first + top - 1
+    shown = enumerate(doc_ids[first - 1 : last], first)
+    items = [f"{rank} {document_in(golden, doc_id)}" for rank, doc_id in shown]
+    if not doc_ids:
         items = ["nothing"]
-    elif len(doc_ids) > top:
+    elif first > 1:
+        items.insert(0, "...")
+    if len(doc_ids) > last:
         items.append(f"... {plural(len(doc_ids), 'document')}")
     start = f"{indent}{label}  "
     for line in packed(items, indent=" " * len(start), gap="   "):

@@ -1,0 +1,141 @@
+"""Building an index from documents and asking its ranker, again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pytest_rankcheck.behaviour.answer_comparison import RepeatedRanker
+from pytest_rankcheck.behaviour.index_documents import IndexDocuments
+from pytest_rankcheck.errors import ConfigurationError, RankerError, plural, quoted
+from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.rankers.callable_adapters import name_of
+from pytest_rankcheck.rankers.rank import Attempt, RankOptions
+from pytest_rankcheck.rankers.run import Run
+
+__all__ = ["Build", "IndexBuilds", "sampled"]
+
+Build = Callable[[Any], object]
+"""Takes documents, in the form in which the user gave them, and returns a ranker."""
+
+
+class IndexBuilds:
+    """Builds an index from each list of documents, and asks its ranker.
+
+    The ranker of one index is asked before the next index is built, so that ``build`` may replace
+    an index in place.
+
+    Args:
+        build: the user's function.
+        options: how each ranker is asked.
+    """
+
+    def __init__(self, build: Build, options: RankOptions) -> None:
+        if not callable(build):
+            raise ConfigurationError(
+                f"build={quoted(repr(build), 60)} is invalid; give a function that takes documents "
+                "and returns a ranker of them"
+            )
+        self._build = build
+        self._options = options
+        self._first: object = None
+        self.ranker = ""
+        """The name of the ranker in messages."""
+        self.count = 0
+        """How often an index was built."""
+        self.calls = 0
+        """How many queries were asked."""
+        self._is_always_the_same = True
+
+    def first_run(self, documents: IndexDocuments, golden: GoldenSet) -> Run:
+        """Return the answers of the index of the unchanged documents.
+
+        Raises:
+            ConfigurationError: a ranked document is not among the documents.
+            RankerError: ``build`` fails or returns no ranker, or the ranker fails on a query.
+            RunError: every ranking is empty.
+        """
+        __tracebackhide__ = True
+        ranker = self._ranker(documents, "the documents", golden)
+        self._first, self.ranker = self._last, ranker.adapter.name
+        run = ranker.first_run(golden)
+        for query_id in run:
+            for doc_id in run[query_id]:
+                if doc_id not in documents.places:
+                    raise ConfigurationError(
+                        f"ranker '{quoted(self.ranker)}' ranks '{quoted(doc_id)}' for query "
+                        f"'{quoted(query_id)}', which is not the id of any document; build must "
+                        "use the documents that it is given, and return rankings of their ids"
+                    )
+        return run
+
+    def attempt(self, documents: IndexDocuments, what: str, golden: GoldenSet) -> Attempt:
+        """Return the answers of the index of changed documents, including failures.
+
+        Args:
+            documents: the changed documents.
+            what: how they are changed, for messages.
+            golden: the queries.
+
+        Raises:
+            RankerError: ``build`` fails or returns no ranker.
+        """
+        __tracebackhide__ = True
+        ranker = self._ranker(documents, what, golden)
+        self._is_always_the_same &= _is_same(self._last, self._first)
+        return ranker.rerun(golden)
+
+    def refuse_unused_documents(self, is_unchanged: bool) -> None:
+        """Refuse a ``build`` that seems to ignore its documents.
+
+        Args:
+            is_unchanged: whether no answer differs in any index.
+
+        Raises:
+            ConfigurationError: it returned the same ranker each time, and nothing changed.
+        """
+        if is_unchanged and self._is_always_the_same and self.count > 1:
+            raise ConfigurationError(
+                f"{quoted(name_of(self._build))} returned the same ranker '{quoted(self.ranker)}' "
+                f"for {plural(self.count, 'list')} of documents, and its answers never changed: it "
+                "seems to ignore the documents. Build a new index each time; if the index is "
+                "replaced in place, return a new function each time"
+            )
+
+    def _ranker(self, documents: IndexDocuments, what: str, golden: GoldenSet) -> RepeatedRanker:
+        __tracebackhide__ = True
+        self.count += 1
+        self.calls += len(golden)
+        try:
+            self._last = self._build(documents.given())
+        except Exception as error:
+            raise RankerError(
+                f"{quoted(name_of(self._build))} failed on {what}: {type(error).__name__}: "
+                f"{quoted(error, 500)}"
+            ) from error
+        try:
+            return RepeatedRanker.of(self._last, golden, self._options)
+        except RankerError as error:
+            raise RankerError(
+                f"{quoted(name_of(self._build))} must build an index of the documents and return "
+                f"its ranker: {error}"
+            ) from None
+
+
+def sampled(golden: GoldenSet, queries: int | None, usual: int | None, seed: int) -> GoldenSet:
+    """Return at most so many queries of a golden set, drawn by the seed.
+
+    Args:
+        golden: all queries.
+        queries: how many the user wants; None: as many as usual.
+        usual: how many are usual; None: all.
+        seed: of the draw.
+    """
+    wanted = queries if queries is not None else usual
+    return golden if wanted is None or wanted >= len(golden) else golden.sample(wanted, seed)
+
+
+def _is_same(one: object, other: object) -> bool:
+    """Whether two rankers are one; two references to one method of one object are."""
+    is_method = hasattr(one, "__self__") and hasattr(other, "__self__")
+    return one is other or (is_method and one == other)
