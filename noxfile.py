@@ -90,9 +90,10 @@ def adapters(session: nox.Session) -> None:
 
 @nox.session(python="3.12")
 def engines(session: nox.Session) -> None:
-    """Check the determinism and the depths of real engines."""
-    session.install("-e", ".[test,fast]", "bm25s", "faiss-cpu", "hnswlib")
-    session.run("pytest", "-q", "-m", "", "tests/behaviour/test_real_engines.py", *session.posargs)
+    """Check the determinism, the depths and the relations of the indexes of real engines."""
+    session.install("-e", ".[test,fast]", "bm25s", "faiss-cpu", "hnswlib", "scikit-learn")
+    files = [f"tests/behaviour/test_real_{name}.py" for name in ("engines", "index_relations")]
+    session.run("pytest", "-q", "-m", "", *files, *session.posargs)
 
 
 @nox.session(python="3.11")

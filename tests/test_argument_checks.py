@@ -149,6 +149,20 @@ PUBLIC: dict[str, dict[str, set[str]]] = {
         "allowed_queries": NO_WHOLE_NUMBER,
         "metric": METRIC,
     },
+    "assert_index_invariant": {
+        "build": but("a function", "a class", "a fixture function"),
+        "documents": but("a dict", "a list"),
+        "golden_set": but("a golden set"),
+        "relation": but(*TEXTS),
+        "k": NO_WHOLE_NUMBER,
+        "min_rbo": NO_NUMBER - {"None"},
+        "max_drop": NO_NUMBER - {"None"},
+        "allowed_queries": NO_WHOLE_NUMBER,
+        "queries": NO_WHOLE_NUMBER - {"None"},
+        "fields": NO_LIST - {"None"},
+        "metric": METRIC,
+        "seed": NO_WHOLE_NUMBER,
+    },
     "counterfactual": {"attribute": but(*TEXTS), "values": NO_LIST},
     "assert_expectations": {"ranking_run": but("a run"), "golden_set": but("a golden set")},
     "assert_ranking_stable": {
@@ -245,11 +259,22 @@ RIGHT: dict[str, object] = {
     "judgments": {"q": {"a": 1}},
     "rankings": {"q": ["a"]},
     "values": ["phone", "tablet"],
+    "build": lambda documents: lambda text: sorted(documents),
+    "documents": {"a": "one", "b": "two", "c": "three"},
+    "relation": "order",
     "path": "web.jsonl",
 }
 
 MADE_BY_THE_LIBRARY = {
-    *("Approval", "Baseline", "ComparedValues", "Comparison", "Decision", "Differences"),
+    *(
+        "Approval",
+        "Baseline",
+        "ChangedDocument",
+        "ComparedValues",
+        "Comparison",
+        "Decision",
+        "Differences",
+    ),
     "EstimatedPropensity",
     *("Evaluation", "Evidence", "Gap", "JudgedHits", "LabelSensitivity", "LawReport"),
     *(

@@ -33,8 +33,9 @@ class IndexBuilds:
     def __init__(self, build: Build, options: RankOptions) -> None:
         if not callable(build):
             raise ConfigurationError(
-                f"build={quoted(repr(build), 60)} is invalid; give a function that takes documents "
-                "and returns a ranker of them"
+                "build must be a function that takes documents and returns a ranker of them, not "
+                f"{type(build).__name__} ({quoted(repr(build), 60)}); write def build(documents): "
+                "return a ranker"
             )
         self._build = build
         self._options = options

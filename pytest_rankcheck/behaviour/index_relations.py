@@ -279,7 +279,7 @@ def _trials(setting: IndexSetting, rows: Mapping[str, _Row]) -> list[IndexAnswer
         part = golden.subset(rows)
         for place, side in enumerate(("before", "after")):
             tops = {query_id: list(getattr(row, side)) for query_id, row in rows.items()}
-            run = Run.from_dict(tops, name=side, duplicates="keep_places")
+            run = Run.from_dict(tops, duplicates="keep_places", depth=setting.k)
             values[place] = values_by_query(run, part, metric)
     trials = []
     for query_id, row in rows.items():

@@ -283,7 +283,13 @@ def fails(shoe: dict[str, Any]) -> dict[str, Any]:
             "the rank of the changed document decides; leave metric= out",
         ),
         (cheapest_first, cheaper, {"queries": 0}, ConfigurationError, "queries=0 is invalid"),
-        (7, cheaper, {}, ConfigurationError, "build=7 is invalid; give a function"),
+        (
+            7,
+            cheaper,
+            {},
+            ConfigurationError,
+            "build must be a function that takes documents and returns a ranker of them, not int",
+        ),
         (cheapest_first, cheaper, {"slack": -1}, ConfigurationError, "slack=-1"),
         (
             lambda documents: 7,

@@ -668,7 +668,12 @@ def test_invalid_documents_are_refused(documents: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "options", "error", "message"),
     [
-        ((3, SMALL, SHOP, "order"), {}, ConfigurationError, "build=3 is invalid; give a function"),
+        (
+            (3, SMALL, SHOP, "order"),
+            {},
+            ConfigurationError,
+            "build must be a function that takes documents and returns a ranker of them, not int",
+        ),
         ((matching, SMALL, SHOP, "orders"), {}, ConfigurationError, "did you mean 'order'"),
         ((matching, SHOP, SMALL, "order"), {}, ConfigurationError, "swapped"),
         ((matching, SMALL, SHOP, "order"), {"k": 0}, ConfigurationError, "k=0 is invalid"),
