@@ -112,6 +112,14 @@ def test_the_html_report_shows_the_resolution(measured: Project) -> None:
     )
 
 
+def test_the_advice_says_which_metrics_it_does_not_compare(measured: Project) -> None:
+    metrics = ["SessionRR(abandoned=zero)"]
+    measured.write("pyproject.toml", CONFIGURATION + f"rankcheck_metrics = {json.dumps(metrics)}\n")
+    measured.run("--rankcheck-resolution").stdout.fnmatch_lines(
+        ["  - not compared: SessionRR(abandoned=zero); only metrics that are computed here from *"]
+    )
+
+
 @pytest.mark.oracle
 def test_metrics_without_a_resolution_are_left_out(measured: Project) -> None:
     pytest.importorskip("ir_measures")
@@ -121,6 +129,10 @@ def test_metrics_without_a_resolution_are_left_out(measured: Project) -> None:
     result.assert_outcomes(passed=2)
     report = json.loads((measured.path / "r.json").read_text("utf-8"))
     assert list(report["resolutions"][0]["metrics"]) == ["RR", "AP"]
+    last = report["resolutions"][0]["recommendation"][-1]
+    assert last.startswith(
+        "not compared: ir_measures:nDCG@5, SessionRR(abandoned=zero); only metrics"
+    )
 
 
 def test_the_linter_uses_the_given_run(measured: Project) -> None:

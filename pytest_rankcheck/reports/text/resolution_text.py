@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
@@ -48,21 +48,22 @@ def resolution_findings(
     evaluation: Evaluation, metrics: Iterable[MetricLike]
 ) -> Iterator[ResolutionFinding]:
     """Yield what metrics can see of a run; metrics without a resolution are left out."""
-    chosen = _with_resolution(metrics)
+    chosen, others = _with_resolution(metrics)
     if not chosen or evaluation.hits is None:
         return
     table = Resolutions.of(evaluation, chosen)
-    yield _finding(evaluation.golden, table, rankings_key(evaluation), evaluation.name)
+    rankings = rankings_key(evaluation)
+    yield _finding(evaluation.golden, table, others, rankings, evaluation.name)
 
 
 def ideal_resolution_findings(
     golden: GoldenSet, metrics: Iterable[MetricLike], depth: int | None = None
 ) -> Iterator[ResolutionFinding]:
     """Yield what metrics could see of the ideal rankings down to a depth, without a run."""
-    chosen = _with_resolution(metrics)
+    chosen, others = _with_resolution(metrics)
     if chosen and golden.judgment_count:
         table = Resolutions.of_ideal_rankings(golden, chosen, depth=depth)
-        yield _finding(golden, table, f"ideal {golden.fingerprint}", None)
+        yield _finding(golden, table, others, f"ideal {golden.fingerprint}", None)
 
 
 def resolution_notes(findings: Iterable[ReportedFinding]) -> Iterator[Note]:
@@ -113,15 +114,32 @@ def resolution_cells(name: str, detail: MetricResolutionDetail) -> tuple[str, ..
     )
 
 
-def _with_resolution(metrics: Iterable[MetricLike]) -> list[Metric]:
-    chosen = dict.fromkeys(map(Metric.parse, metrics))
-    return [
+def _with_resolution(metrics: Iterable[MetricLike]) -> tuple[list[Metric], list[Metric]]:
+    """Return the metrics that have a resolution, and the others."""
+    chosen = list(dict.fromkeys(map(Metric.parse, metrics)))
+    comparable = [
         metric for metric in chosen if metric.unit == "query" and not metric.definition.ir_measures
     ]
+    return comparable, [metric for metric in chosen if metric not in comparable]
+
+
+def _recommendation(table: Resolutions, others: Sequence[Metric]) -> tuple[str, ...]:
+    """Return the recommendation, and which metrics it says nothing about."""
+    if not others:
+        return tuple(table.recommendation)
+    names = ", ".join(map(str, others))
+    return (
+        *table.recommendation,
+        f"not compared: {names}; only metrics that are computed here from judged rankings can be",
+    )
 
 
 def _finding(
-    golden: JudgedQueries, table: Resolutions, rankings: str, run: str | None
+    golden: JudgedQueries,
+    table: Resolutions,
+    others: Sequence[Metric],
+    rankings: str,
+    run: str | None,
 ) -> ResolutionFinding:
     metrics = {}
     for place, resolution in enumerate(table.resolutions):
@@ -159,7 +177,7 @@ def _finding(
             name: dict(zip(names, map(rounded, row), strict=True))
             for name, row in zip(names, table.tau.tolist(), strict=True)
         },
-        recommendation=tuple(table.recommendation),
+        recommendation=_recommendation(table, others),
     )
 
 
