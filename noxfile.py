@@ -10,7 +10,7 @@ from pathlib import Path
 import nox
 
 nox.options.default_venv_backend = "venv"
-nox.options.sessions = ["tests", "coverage", "oracles", "browser", "adapters", "lint"]
+nox.options.sessions = ["tests", "coverage", "oracles", "browser", "adapters", "engines", "lint"]
 
 OLDEST = [
     "pytest==8.4.0",
@@ -88,7 +88,7 @@ def adapters(session: nox.Session) -> None:
     session.run("pytest", "-q", "-n", "2", "-m", "", "tests/rankers", *session.posargs)
 
 
-@nox.session(python="3.12")
+@nox.session(python="3.11")
 def engines(session: nox.Session) -> None:
     """Check the determinism, the depths and the relations of the indexes of real engines."""
     session.install("-e", ".[test,fast]", "bm25s", "faiss-cpu", "hnswlib", "scikit-learn")

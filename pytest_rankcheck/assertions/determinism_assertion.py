@@ -7,14 +7,14 @@ from typing import Unpack
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.behaviour.answer_comparison import RepeatedRanker
-from pytest_rankcheck.behaviour.asking_conditions import (
+from pytest_rankcheck.behaviour.determinism_check import check_determinism
+from pytest_rankcheck.behaviour.determinism_options import (
     PROCESS_TIMEOUT,
     VARIED,
     Clock,
     Condition,
     DeterminismOptions,
 )
-from pytest_rankcheck.behaviour.determinism_check import check_determinism
 from pytest_rankcheck.behaviour.ranker_sources import Fresh, RankerSources
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.rank import RankOptions

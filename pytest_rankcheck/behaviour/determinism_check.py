@@ -11,8 +11,6 @@ from pytest_rankcheck.behaviour.answer_comparison import (
     answer_differences,
 )
 from pytest_rankcheck.behaviour.asking_conditions import (
-    Condition,
-    DeterminismOptions,
     Subject,
     Way,
     conditions_in_turn,
@@ -25,6 +23,7 @@ from pytest_rankcheck.behaviour.cause_confirmation import (
     confirmed,
     warm_up,
 )
+from pytest_rankcheck.behaviour.determinism_options import Condition, DeterminismOptions
 from pytest_rankcheck.behaviour.ranker_sources import RankerSources
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.rank import Attempt

@@ -24,8 +24,8 @@ from pytest_rankcheck import (
     assert_deterministic,
 )
 from pytest_rankcheck.behaviour.answer_comparison import RepeatedRanker
-from pytest_rankcheck.behaviour.asking_conditions import DeterminismOptions
 from pytest_rankcheck.behaviour.determinism_check import DeterminismResult, check_determinism
+from pytest_rankcheck.behaviour.determinism_options import DeterminismOptions
 from pytest_rankcheck.rankers import batch, embedder, model, scorer, transformer
 from pytest_rankcheck.reports.notes import Note, Topic
 

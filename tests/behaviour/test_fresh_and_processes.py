@@ -19,6 +19,7 @@ from pytest_rankcheck import (
     Query,
     RankerError,
     assert_deterministic,
+    rank,
 )
 from pytest_rankcheck.behaviour.process_asking import surroundings
 from pytest_rankcheck.golden.golden_transfer import golden_from_data, golden_to_data
@@ -70,6 +71,35 @@ def test_a_cold_cache_with_colliding_keys_is_found_by_a_new_instance_and_named()
     assert "look for a cache whose keys collide" in text
     assert "asked again: different in 5 of 5 requests this way, and in 0 of 5 as the" in text
     assert_deterministic(faulty.ColdCache(), GOLDEN)  # all later answers agree with the first
+
+
+def test_of_225_queries_every_one_that_shares_a_key_is_found() -> None:
+    """Answers are cached under the first word: one key for all queries with the same first word.
+
+    Worked by hand: 107 queries are asked after another one with their first word, and get its
+    answer; 118 words come once or first. In reverse, the last of each group is asked first instead.
+    So all queries with a word in common differ: 107 and the first of each of the 53 groups.
+    """
+    shared = [f"shared{n % 53} {n}" for n in range(160)]
+    single = [f"single{n} x" for n in range(65)]
+    golden = GoldenSet.from_dict(
+        {text: {"d1": 1} for text in [*shared, *single]},
+        {text: text for text in [*shared, *single]},
+    )
+
+    class ByFirstWord:
+        def __init__(self) -> None:
+            self.cache: dict[str, list[str]] = {}
+
+        def __call__(self, text: str) -> list[str]:
+            return self.cache.setdefault(text.partition(" ")[0], [text, "d1"])
+
+    first = rank(ByFirstWord(), golden)
+    assert sum(first[text][0] != text for text in first) == 107
+    assert_deterministic(ByFirstWord(), golden, threads=2)
+    text = failure_of(ByFirstWord(), golden, **only_fresh(fresh=ByFirstWord))
+    assert "new instance         160 of 225 queries ranked differently" in text
+    assert "look for a cache whose keys collide" in text
 
 
 def test_an_index_that_is_built_at_random_is_named_and_a_seeded_one_passes() -> None:

@@ -15,6 +15,8 @@ from pytest_rankcheck import GoldenSet, assert_consistent_depth, assert_determin
 from pytest_rankcheck.behaviour.answer_comparison import RepeatedRanker
 from pytest_rankcheck.behaviour.depth_consistency import check_depths
 
+pytestmark = pytest.mark.filterwarnings("ignore:builtin type:DeprecationWarning")  # of faiss
+
 QUERIES, DOCUMENTS, DIMENSIONS = 60, 2_000, 48
 _DRAW = np.random.default_rng(0)
 _TOPICS = _DRAW.normal(size=(40, DIMENSIONS))

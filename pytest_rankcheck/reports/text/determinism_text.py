@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_rankcheck.behaviour.answer_comparison import AnswerDifference
-from pytest_rankcheck.behaviour.asking_conditions import Condition
 from pytest_rankcheck.behaviour.cause_confirmation import ASKS, ENOUGH, Cause
 from pytest_rankcheck.behaviour.determinism_check import ConditionResult, DeterminismResult
+from pytest_rankcheck.behaviour.determinism_options import Condition
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.similarity.rank_biased_overlap import rbo

@@ -1,0 +1,93 @@
+"""What a user chooses of a check for determinism: the conditions, and how far each one goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
+
+__all__ = ["PROCESS_TIMEOUT", "VARIED", "Clock", "Condition", "DeterminismOptions"]
+
+Condition = Literal[
+    "repeats", "batch", "order", "candidates", "threads", "fresh", "processes", "clock"
+]
+"""What must not matter: earlier requests, the batch size, the order of the queries, the order of a
+reranker's candidates, the number of threads, which instance is asked, the process it is in, and the
+time. They are checked in this order, because each one also varies some of those before it."""
+
+VARIED: tuple[Condition, ...] = get_args(Condition)[1:]
+"""The conditions other than repeated requests."""
+
+Clock = Callable[[float], AbstractContextManager[object]]
+"""Takes seconds, and returns a context manager that shifts the time by them."""
+
+PROCESS_TIMEOUT = 600.0
+"""Seconds that a new process may take by default."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeterminismOptions:
+    """The ways in which a ranker is asked.
+
+    Raises:
+        ConfigurationError: a number is out of range, or a condition is unknown.
+    """
+
+    repeats: int = 3
+    insensitive_to: Sequence[Condition] = VARIED
+    threads: int = 4
+    batch_sizes: Sequence[int] = ()
+    """Batch sizes for a ranker of batches; if empty, 1 and half of the ranker's own size."""
+    has_fresh: bool = False
+    """Whether the user said how to make a new instance."""
+    has_processes: bool = False
+    """Whether the user asked for new processes."""
+    clock: Clock | None = None
+    process_timeout: float = PROCESS_TIMEOUT
+    """Seconds that each new process may take."""
+
+    def __post_init__(self) -> None:
+        numbers: Mapping[str, tuple[object, int]] = {
+            "repeats": (self.repeats, 2),
+            "threads": (self.threads, 2),
+            **{f"batch_sizes[{place}]": (size, 1) for place, size in enumerate(self.batch_sizes)},
+        }
+        for what, (value, least) in numbers.items():
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise ConfigurationError(
+                    f"{what}={quoted(value)} is invalid; give a whole number from {least} on"
+                )
+        if not self.process_timeout > 0:
+            raise ConfigurationError(
+                f"process_timeout={quoted(self.process_timeout)} is invalid; give seconds, more "
+                "than 0"
+            )
+        for condition in self.insensitive_to:
+            if condition not in VARIED:
+                raise ConfigurationError(
+                    f"insensitive_to={quoted(condition)} is invalid"
+                    f"{suggestion(str(condition), VARIED)}; give one or more of {', '.join(VARIED)}"
+                )
+        self._check_givens()
+
+    def _check_givens(self) -> None:
+        """Check that nothing is given for a condition that is not checked."""
+        if self.clock is not None and not callable(self.clock):
+            raise ConfigurationError(
+                f"clock={quoted(repr(self.clock), 60)} is invalid; give a function that takes "
+                "seconds and returns a context manager that shifts the time by them"
+            )
+        # A new process uses what makes a new instance.
+        users: Mapping[str, tuple[bool, Sequence[Condition]]] = {
+            "fresh": (self.has_fresh, ("fresh", "processes")),
+            "processes": (self.has_processes, ("processes",)),
+            "clock": (self.clock is not None, ("clock",)),
+        }
+        for name, (is_given, conditions) in users.items():
+            if is_given and not set(conditions) & set(self.insensitive_to):
+                raise ConfigurationError(
+                    f'{name}= has no effect, because insensitive_to leaves out "{name}"'
+                )
