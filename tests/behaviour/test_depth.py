@@ -107,6 +107,14 @@ def test_each_depth_is_asked_for_once() -> None:
     assert asked == [2] * 9 + [5] * 9
 
 
+def test_the_same_documents_in_another_order_are_a_difference() -> None:
+    def swaps(text: str, k: int) -> list[str]:
+        first, second, *rest = faulty.ranked(text)
+        return [second, first, *rest] if k > 5 else [first, second, *rest]
+
+    assert "top 4 at depths 4 and 8: 9 of 9 queries differ" in failure_of(swaps, GOLDEN, (4, 8))
+
+
 def test_fewer_documents_at_a_smaller_depth_are_a_difference() -> None:
     def filters_late(text: str, k: int) -> list[str]:
         """Filter after the search: of k documents, those with an even number are left."""
