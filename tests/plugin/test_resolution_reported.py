@@ -130,9 +130,8 @@ def test_metrics_without_a_resolution_are_left_out(measured: Project) -> None:
     report = json.loads((measured.path / "r.json").read_text("utf-8"))
     assert list(report["resolutions"][0]["metrics"]) == ["RR", "AP"]
     last = report["resolutions"][0]["recommendation"][-1]
-    assert last.startswith(
-        "not compared: ir_measures:nDCG@5, SessionRR(abandoned=zero); only metrics"
-    )
+    assert last.startswith("not compared: ")
+    assert "SessionRR(abandoned=zero)" in last
 
 
 def test_the_linter_uses_the_given_run(measured: Project) -> None:
