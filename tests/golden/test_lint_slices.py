@@ -274,3 +274,11 @@ def test_what_is_no_leakage() -> None:
         {"q": {"d": 1}, "r": {"d": 1}}, attributes={"q": {"split": 1}, "r": {"split": 2}}
     )
     assert finding(textless, "split-leakage") is None
+
+
+def test_grades_near_the_largest_number_are_no_crash() -> None:
+    """Their sums are infinite; warnings are errors in these tests."""
+    judged = {f"q{n}": {"a": 8e307, "b": 8e307, "c": 8e307, "d": 0} for n in range(20)}
+    locale = {f"q{n}": {"locale": "xy"[n % 2]} for n in range(20)}
+    golden = GoldenSet.from_dict(judged, attributes=locale)
+    assert golden.lint(rules=["slice-shift"]) == []

@@ -67,7 +67,7 @@ class Agreement:
         taus = []
         for start, end in pairwise(starts):
             rows = np.flatnonzero(counted[start:end]) + start
-            if len(rows) > 1 and np.ptp(grades[rows]) and np.ptp(last[rows]):
+            if all(len(np.unique(values[rows])) > 1 for values in (grades, last)):
                 taus.append(float(kendalltau(-last[rows], grades[rows]).statistic))
         count = len(taus)
         if not count:

@@ -92,8 +92,8 @@ def _mean_grades(linted: Linted) -> Mapping[str, float]:
     """Return the mean grade of each query that has judgments."""
     judgments = linted.contents.judgments
     counts = np.diff(judgments.starts)
-    sums = np.add.reduceat(np.append(judgments.grades, 0.0), judgments.starts[:-1])
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(all="ignore"):  # queries without judgments, and grades near 1e308
+        sums = np.add.reduceat(np.append(judgments.grades, 0.0), judgments.starts[:-1])
         means = (sums / counts).tolist()
     pairs = zip(judgments.query_ids, means, counts.tolist(), strict=True)
     return {query_id: mean for query_id, mean, count in pairs if count}
@@ -160,7 +160,7 @@ def split_leakage(linted: Linted) -> RuleResult | None:
 def _split_attribute(queries: Iterable[Query]) -> str | None:
     """Return the attribute that says which split a query belongs to."""
     names = dict.fromkeys(name for query in queries for name in query.attributes)
-    return next((name for name in names if name.lower().replace("-", "_") in _SPLITS), None)
+    return next((name for name in names if str(name).lower().replace("-", "_") in _SPLITS), None)
 
 
 def _plain(text: str) -> str:
