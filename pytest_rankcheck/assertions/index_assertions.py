@@ -12,7 +12,7 @@ from pytest_rankcheck.behaviour.document_changes import (
     appended_query,
     changed_document_answers,
 )
-from pytest_rankcheck.behaviour.index_builds import Build, IndexBuilds, sampled
+from pytest_rankcheck.behaviour.index_builds import USUAL_SAMPLE, Build, IndexBuilds, sampled
 from pytest_rankcheck.behaviour.index_documents import IndexDocuments
 from pytest_rankcheck.behaviour.index_relations import (
     RELATIONS,
@@ -37,9 +37,6 @@ from pytest_rankcheck.reports.text.index_text import (
 )
 
 __all__ = ["assert_index_invariant", "check_changed_documents"]
-
-_USUAL_SAMPLE = 10
-"""How many queries are usual where each needs an index of its own."""
 
 
 @checked_arguments
@@ -194,7 +191,7 @@ def check_changed_documents(
     result = changed_document_answers(
         IndexBuilds(build, options),
         IndexDocuments.of(documents),
-        sampled(golden, _checked_sample(queries), _USUAL_SAMPLE, seed),
+        sampled(golden, _checked_sample(queries), USUAL_SAMPLE, seed),
         changed,
         name_of(change),
         p=p,

@@ -13,10 +13,13 @@ from pytest_rankcheck.rankers.callable_adapters import name_of
 from pytest_rankcheck.rankers.rank import Attempt, RankOptions
 from pytest_rankcheck.rankers.run import Run
 
-__all__ = ["Build", "IndexBuilds", "sampled"]
+__all__ = ["USUAL_SAMPLE", "Build", "IndexBuilds", "sampled"]
 
 Build = Callable[[Any], object]
 """Takes documents, in the form in which the user gave them, and returns a ranker."""
+
+USUAL_SAMPLE = 10
+"""How many queries are usual where each needs an index of its own."""
 
 
 class IndexBuilds:

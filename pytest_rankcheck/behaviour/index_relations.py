@@ -13,7 +13,7 @@ from pytest_rankcheck.behaviour.compared_answers import (
     similarity_of,
     values_by_query,
 )
-from pytest_rankcheck.behaviour.index_builds import IndexBuilds
+from pytest_rankcheck.behaviour.index_builds import USUAL_SAMPLE, IndexBuilds
 from pytest_rankcheck.behaviour.index_documents import IndexDocuments
 from pytest_rankcheck.behaviour.irrelevant_documents import irrelevant_maker
 from pytest_rankcheck.errors import quoted
@@ -35,8 +35,6 @@ __all__ = [
 Relation = Literal["order", "duplicate", "irrelevant", "remove_top", "append_query_term"]
 """A change of the documents of an index, after which something must hold."""
 
-_SAMPLE = 10
-"""How many queries are usual where each needs an index of its own."""
 _IRRELEVANT_SHARE = 0.1
 _MOST_IRRELEVANT = 1_000
 _EQUAL = 1e-6
@@ -86,14 +84,14 @@ RELATIONS: Mapping[Relation, RelationRule] = {
         "the documents below it move up in their order",
         "one document less changes how rare terms are, and an approximate index is built anew",
         depth=lambda k: k + 1,
-        sample=_SAMPLE,
+        sample=USUAL_SAMPLE,
     ),
     "append_query_term": RelationRule(
         "the text of the query is appended to the document at rank 6",
         "that document does not fall",
         "length normalisation, truncation of long documents and dense encoders can lower it",
         depth=lambda k: 2 * k,
-        sample=_SAMPLE,
+        sample=USUAL_SAMPLE,
     ),
 }
 

@@ -144,6 +144,20 @@ def test_a_document_that_vanishes_falls() -> None:
         check(only_dear, cheaper, slack=1)
 
 
+def test_a_document_that_vanishes_with_those_below_it_falls() -> None:
+    def all_or_one(documents: Records) -> Search:
+        search = dearest_first(documents)
+        is_cut = any(shoe["price"] < 5 for shoe in documents.values())
+        return lambda text: search(text)[:1] if is_cut else search(text)
+
+    def free(shoe: dict[str, Any]) -> dict[str, Any]:
+        return {**shoe, "price": 0}
+
+    # Red shoes: s7 s5 s3 s1. Without a price, s5 is at none of the ranks 1 to 4, so at 5: 3 lower.
+    text = failure_of(lambda: check(all_or_one, free, queries=3, slack=2))
+    assert '    q1 "red"   s5: rank 2 -> not ranked\n' in text
+
+
 def test_of_unchanged_documents_the_nearest_changed_one_counts(entered: list[Note]) -> None:
     # Stock of s1 to s8: 1 2 0 1 2 0 1 2. In stock first: red s1 s5 s7 s3, blue s2 s4 s8 s6. Only s3
     # and s6 are out of stock; with stock they rise above s5 and s8.

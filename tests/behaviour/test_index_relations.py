@@ -271,6 +271,18 @@ def test_irrelevant_documents_share_no_three_letters_and_have_the_usual_length()
     )
 
 
+def test_words_with_three_letters_of_a_query_are_not_drawn() -> None:
+    """A query with all combinations of three letters that begin with b."""
+    letters = "bcdfghjklmnpqrstvwxz"
+    query = " ".join(f"b{second}{third}" for second in letters for third in letters)
+    make = irrelevant_maker([query], None, 0)
+    drawn = words(make("one " * 2_000, "d"))
+    assert not any("b" in word[:-2] for word in drawn)
+    assert any("b" in word[-2:] for word in drawn), "elsewhere the letter may occur"
+    free = words(irrelevant_maker([""], None, 0)("one " * 2_000, "d"))
+    assert any("b" in word[:-2] for word in free)
+
+
 def test_in_records_all_texts_but_the_id_become_irrelevant() -> None:
     record = {
         "id": "s1", "title": "red shoes", "tags": ["red", "wool"], "price": 3, "of": {"x": "red"},
