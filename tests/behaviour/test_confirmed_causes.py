@@ -81,6 +81,18 @@ def test_a_condition_that_decides_is_always_confirmed() -> None:
         assert tally(lambda: True, lambda: False, seed) == Tally(5, 5, 0, 5)
 
 
+def test_a_condition_that_decides_most_of_the_time_is_confirmed_by_asking_more() -> None:
+    """Differs 4 of 5 times, and then 3 of 5: seven in all; with one less, it is not confirmed."""
+    turns = itertools.chain([True, True, False, True, True], [True, False, True, False, True])
+    found = tally(lambda: next(turns), lambda: False, "seed")
+    assert found == Tally(7, 10, 0, 10)
+    assert found.is_confirmed
+    less = itertools.chain([True, True, False, True, True], [True, False, False, False, True])
+    assert not tally(lambda: next(less), lambda: False, "seed").is_confirmed
+    assert not Tally(7, 10, 1, 10).is_confirmed
+    assert not Tally(5, 5, 0, 4).is_confirmed
+
+
 @pytest.mark.parametrize(("under", "control"), [(False, False), (True, True), (False, True)])
 def test_asking_ends_when_nothing_can_be_confirmed(under: bool, control: bool) -> None:
     asked = itertools.count()
