@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 from pytest_rankcheck.behaviour.record_fields import ID_FIELDS, Key, ids_in, with_fields
@@ -47,7 +48,11 @@ class IndexDocuments:
             )
         if len(made.keys) < 2:
             raise ConfigurationError("there are fewer than 2 documents; give those of the index")
-        wrong = [key for key in made.keys if isinstance(key, bool) or not isinstance(key, Key)]
+        wrong = [
+            key
+            for key in made.keys
+            if isinstance(key, bool) or not isinstance(key, (str, Integral))
+        ]
         if wrong:
             raise ConfigurationError(
                 f"the id {quoted(repr(wrong[0]), 60)} of a document is neither a text nor a whole "
@@ -136,7 +141,7 @@ class IndexDocuments:
 
     def _new_keys(self, pattern: str) -> Callable[[Key], Key]:
         """Return a function that makes new ids, of the same type as those of the documents."""
-        numbers = [key for key in self.keys if isinstance(key, int)]
+        numbers = [int(key) for key in self.keys if isinstance(key, Integral)]
         if len(numbers) == len(self.keys):
             highest = iter(range(max(numbers) + 1, max(numbers) + 1 + 2 * len(numbers) + 1_000))
             return lambda key: next(highest)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -16,7 +17,7 @@ from pytest_rankcheck.behaviour.compared_answers import (
 from pytest_rankcheck.behaviour.index_builds import USUAL_SAMPLE, IndexBuilds
 from pytest_rankcheck.behaviour.index_documents import IndexDocuments
 from pytest_rankcheck.behaviour.irrelevant_documents import irrelevant_maker
-from pytest_rankcheck.errors import quoted
+from pytest_rankcheck.errors import MetricWarning, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.rankers.rank import Attempt
@@ -278,7 +279,9 @@ def _trials(setting: IndexSetting, rows: Mapping[str, _Row]) -> list[IndexAnswer
         for place, side in enumerate(("before", "after")):
             tops = {query_id: list(getattr(row, side)) for query_id, row in rows.items()}
             run = Run.from_dict(tops, duplicates="keep_places", depth=setting.k)
-            values[place] = values_by_query(run, part, metric)
+            with warnings.catch_warnings():  # what is below the top k does not count
+                warnings.simplefilter("ignore", MetricWarning)
+                values[place] = values_by_query(run, part, metric)
     trials = []
     for query_id, row in rows.items():
         before, after = (side.get(query_id, math.nan) for side in values)

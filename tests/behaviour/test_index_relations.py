@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
+import numpy as np
 import pandas as pd
 import pytest
 from toy_engines import Search, bm25, graph, matching, words
@@ -435,8 +436,9 @@ def titles(documents: Any) -> Search:
         {key: Shoe(text, 3.0) for key, text in SMALL.items()},
         dict(enumerate([{"title": text} for text in SMALL.values()], 1)),
         [{"id": number, "title": text} for number, text in enumerate(SMALL.values())],
+        {np.int64(number): {"title": text} for number, text in enumerate(SMALL.values())},
     ],
-    ids=["records", "with ids", "list", "dataclasses", "numbers", "list with numbers"],
+    ids=["records", "with ids", "list", "dataclasses", "numbers", "list with numbers", "numpy"],
 )
 def test_every_form_of_documents(documents: Any, relation: Relation) -> None:
     given: list[Any] = []
@@ -452,7 +454,8 @@ def test_every_form_of_documents(documents: Any, relation: Relation) -> None:
         for each in given
     ]
     assert all(len(set(each)) == len(each) for each in keys)
-    assert len({type(key) for each in keys for key in each}) == 1, "new ids have the same type"
+    kinds = {isinstance(key, str) for each in keys for key in each}
+    assert len(kinds) == 1, "new ids are texts or numbers, as the others"
 
 
 def test_documents_are_not_changed_and_build_may_change_its_own() -> None:
@@ -567,6 +570,13 @@ def test_the_metric_is_that_of_the_compared_top() -> None:
         assert_index_invariant(bm25, SMALL, SHOP, "order", k=1, max_drop=0.1)
     with pytest.raises(ConfigurationError, match="AP looks below the top 10"):
         assert_index_invariant(bm25, SMALL, SHOP, "order", metric="AP", max_drop=0.1)
+
+
+@pytest.mark.filterwarnings("error")
+def test_rankings_shorter_than_k_are_no_reason_to_warn() -> None:
+    golden = GoldenSet.from_dict({"q1": {"a": 1}}, {"q1": "red"})
+    for relation in ALL:
+        assert_index_invariant(matching, SMALL, golden, relation)
 
 
 # --- a build that ignores its documents ------------------------------------------------------------
