@@ -39,7 +39,13 @@ GROUPS = (
         "Adapters for rankers",
         "rankers.md#models-that-are-asked-in-their-own-way",
         "rankers.batch rankers.scorer rankers.model rankers.transformer rankers.embedder "
-        "rankers.http rankers.retriever rankers.Adapter",
+        "rankers.http rankers.retriever",
+    ),
+    Group(
+        "Writing an adapter",
+        "rankers.md#writing-an-adapter",
+        "rankers.Adapter rankers.RankingTask rankers.QueryAnswer rankers.check_adapter "
+        "rankers.AdapterReport rankers.AdapterRule",
     ),
     Group(
         "Evaluating",
@@ -160,6 +166,7 @@ TYPES = {
     "ParameterCheck": "a function that returns a value in canonical form, or raises ValueError",
     "RecordedQueries": "a mapping of query ids to `RecordedQuery`",
     "Replay": "the propensity of a replay as text, what was clipped, and what else it was given",
+    "RetriedError": "an exception class, or the name of one",
     "Severity": '`"error"` or `"warn"`',
     "Ties": '`"doc_id"`, `"input"` or `"error"`',
     "UnmetIds": "ids of both sides, and a rule by which they meet",

@@ -43,6 +43,7 @@ HOUSE = [
     "argument_kinds",
     "errors",
     "array_types",
+    "package_version",
     "lazy_names",
 ]
 """From top to bottom: each may import what is below it, never what is above."""

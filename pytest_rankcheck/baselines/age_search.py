@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from pytest_rankcheck.baselines.baseline_age import BaselineAge
-from pytest_rankcheck.baselines.git_commands import git, git_pieces, repository
-from pytest_rankcheck.baselines.git_error import GitError
+from pytest_rankcheck.files.git_commands import git, git_pieces, repository
+from pytest_rankcheck.files.git_error import GitError
 
 __all__ = ["ages_of", "uncommitted"]
 

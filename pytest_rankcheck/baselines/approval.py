@@ -39,7 +39,7 @@ class Approval:
         raised: Mapping[str, Mapping[str, float | None]] | None = None,
     ) -> Approval:
         """Return an approval made now, with commit and author from git in ``folder``."""
-        from pytest_rankcheck.baselines.git_commands import git_line
+        from pytest_rankcheck.files.git_commands import git_line
 
         name, email = (
             os.environ.get(f"GIT_AUTHOR_{part.upper()}")

@@ -8,12 +8,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from pytest_rankcheck.baselines.git_commands import git, repository
-from pytest_rankcheck.baselines.git_error import GitError
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.reference_commit import Reference
 from pytest_rankcheck.baselines.succession import raises_best
 from pytest_rankcheck.errors import BaselineError, ConfigurationError, quoted
+from pytest_rankcheck.files.git_commands import git, repository
+from pytest_rankcheck.files.git_error import GitError
 from pytest_rankcheck.metrics.metric_names import Metric
 
 __all__ = ["BestApproval", "BestHistory", "UnknownHistoryError"]

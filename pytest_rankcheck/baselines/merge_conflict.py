@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from pytest_rankcheck.baselines.git_commands import git, git_line
-from pytest_rankcheck.baselines.git_error import GitError
 from pytest_rankcheck.errors import BaselineError, quoted
+from pytest_rankcheck.files.git_commands import git, git_line
+from pytest_rankcheck.files.git_error import GitError
 from pytest_rankcheck.files.text_files import text_of
 
 __all__ = ["Side", "conflict_texts", "data_in_commits", "is_unmerged", "target_side"]

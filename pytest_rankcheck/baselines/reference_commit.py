@@ -10,9 +10,9 @@ from pathlib import Path
 
 from pytest_rankcheck.baselines.baseline_path import is_baseline_path
 from pytest_rankcheck.baselines.data_file import DataFiles
-from pytest_rankcheck.baselines.git_commands import git, git_line
-from pytest_rankcheck.baselines.git_error import GitError
 from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.files.git_commands import git, git_line
+from pytest_rankcheck.files.git_error import GitError
 
 __all__ = ["Change", "Reference"]
 

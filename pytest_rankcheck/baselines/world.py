@@ -14,7 +14,14 @@ from pathlib import Path
 
 from pytest_rankcheck.errors import ConfigurationError, RankcheckError, quoted
 
-__all__ = ["World", "WorldChange", "WorldComparison", "compared_worlds", "declared_world"]
+__all__ = [
+    "World",
+    "WorldChange",
+    "WorldComparison",
+    "compared_worlds",
+    "declared_files",
+    "declared_world",
+]
 
 World = Mapping[str, str]
 """By name: the hash of a file, the version of a package, or a text of the project's own."""
@@ -59,6 +66,13 @@ def declared_world(lines: Iterable[str], root: Path) -> World:
         ConfigurationError: a file is missing or cannot be read, or a package is not installed.
     """
     return {line: _entry(line, root) for line in (line.strip() for line in lines)}
+
+
+def declared_files(lines: Iterable[str], root: Path) -> frozenset[str]:
+    """Return the resolved paths of all files that a project declares, as in `declared_world`."""
+    paths = (line.strip() for line in lines if not line.strip().startswith(_PACKAGE))
+    names = (root / name for line in paths for name in (line, *_names(line, root)))
+    return frozenset(str(path.resolve()) for path in names if path.is_file())
 
 
 def compared_worlds(recorded: World, world_now: Callable[[], World]) -> WorldComparison:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from pytest_rankcheck.baselines.git_error import GitError
 from pytest_rankcheck.command_line.compare_command import add_compare_command
 from pytest_rankcheck.command_line.expectations_command import add_expectations_command
 from pytest_rankcheck.command_line.lint_command import add_lint_command
@@ -24,6 +23,7 @@ from pytest_rankcheck.command_line.show_command import add_show_command
 from pytest_rankcheck.command_line.unrun_command import add_unrun_command
 from pytest_rankcheck.errors import ConfigurationError, MetricWarning, RankcheckError, quoted
 from pytest_rankcheck.extension_registry import ExtensionRegistry
+from pytest_rankcheck.files.git_error import GitError
 
 __all__ = ["main"]
 

@@ -13,8 +13,6 @@ from pytest_rankcheck.baselines.data_file import (
     named_data,
     sha256_of,
 )
-from pytest_rankcheck.baselines.git_commands import git
-from pytest_rankcheck.baselines.git_error import GitError
 from pytest_rankcheck.baselines.merge_conflict import (
     Side,
     conflict_texts,
@@ -28,6 +26,8 @@ from pytest_rankcheck.baselines.record_writer import record_texts, write_record
 from pytest_rankcheck.command_line.measurement_options import BLOCKED, PASSED, Commands
 from pytest_rankcheck.errors import BaselineError, RankcheckError, quoted
 from pytest_rankcheck.files.folder_lock import locked_folder
+from pytest_rankcheck.files.git_commands import git
+from pytest_rankcheck.files.git_error import GitError
 from pytest_rankcheck.files.text_files import text_of
 from pytest_rankcheck.files.whole_files import write_whole
 

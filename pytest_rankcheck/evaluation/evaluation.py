@@ -164,11 +164,16 @@ class Evaluation(MetricValues):
 
     @cached_property
     def unstable(self) -> Sequence[str]:
-        """The queries whose ranking differs between the run and its repeats."""
+        """The queries whose ranking differs between the run and its repeats.
+
+        And those that the ranker answered twice, differently, while the run was made.
+        """
+        differing = frozenset(() if self.run is None else self.run.differing)
         return tuple(
             query_id
             for query_id in self.query_ids
-            if any(other.ranking(query_id) != self.ranking(query_id) for other in self.repeats)
+            if query_id in differing
+            or any(other.ranking(query_id) != self.ranking(query_id) for other in self.repeats)
         )
 
     @property

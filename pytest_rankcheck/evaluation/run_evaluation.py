@@ -174,11 +174,11 @@ class RunEvaluation(Evaluation):
 
     @property
     def notes(self) -> Sequence[str]:
-        """What a reader of the means must know of a replayed log, as sentences."""
+        """What a reader of the means must know of the ranking or a replayed log, as sentences."""
         replay = self.golden.replay
         if replay is None:
-            return ()
-        return replay.notes(is_weighted=self.golden.corrects_positions)
+            return self.run.notes
+        return (*self.run.notes, *replay.notes(is_weighted=self.golden.corrects_positions))
 
     @property
     def known_depth(self) -> int | None:

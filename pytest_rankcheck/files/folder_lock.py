@@ -10,19 +10,31 @@ from pathlib import Path
 
 from pytest_rankcheck.files.whole_files import temporary_files
 
-__all__ = ["locked_folder"]
+__all__ = ["FolderBusyError", "locked_folder"]
+
+
+class FolderBusyError(Exception):
+    """Another process holds the lock of a folder."""
 
 
 @contextmanager
-def locked_folder(folder: Path) -> Iterator[None]:
+def locked_folder(folder: Path, *, wait: bool = True) -> Iterator[None]:
     """Hold the lock of a folder: of all processes on this machine, one at a time writes there.
 
     Temporary files are removed first: whoever made them no longer holds the lock.
 
+    Args:
+        folder: the folder.
+        wait: whether to wait for another process that holds the lock.
+
     Raises:
         OSError: the lock cannot be made.
+        FolderBusyError: another process holds it, and nobody waits.
     """
-    from filelock import FileLock  # takes milliseconds to import, and most sessions write nothing
+    from filelock import (
+        FileLock,
+        Timeout,
+    )  # takes milliseconds to import, and most sessions write nothing
 
     # Beside the files, a lock would be committed with them.
     digest = hashlib.sha256(str(folder.resolve()).encode("utf-8", "surrogatepass")).hexdigest()
@@ -30,8 +42,15 @@ def locked_folder(folder: Path) -> Iterator[None]:
     locks.mkdir(exist_ok=True)
     with suppress(OSError):  # it belongs to another user, who has done this
         locks.chmod(0o1777)
-    with FileLock(locks / f"{digest[:24]}.lock", mode=0o666):
+    lock = FileLock(locks / f"{digest[:24]}.lock", mode=0o666)
+    try:
+        lock.acquire(timeout=-1 if wait else 0)
+    except Timeout:
+        raise FolderBusyError(str(folder)) from None
+    try:
         for leftover in temporary_files(folder):
             with suppress(OSError):
                 leftover.unlink()
         yield
+    finally:
+        lock.release()

@@ -62,6 +62,8 @@ class Contents:
         """The expectations on single queries, by query id."""
         self.judges: Mapping[int, str] = {}
         """Who judged, by the line of the judgment; empty if the source does not say."""
+        self.known_attributes: Sequence[str] = ()
+        """Attributes of the set of which this is a part, also those that no query here has."""
         self.merged_ids: tuple[int, int] | None = None
         """How many different documents are judged, before and after ``doc_id=``."""
         self.doc_id: DocIdMap | None = None
@@ -132,7 +134,7 @@ class Contents:
     def attributes(self) -> Sequence[str]:
         """The names of the attributes that queries have."""
         names = (name for query in self.queries.values() for name in query.attributes)
-        return tuple(dict.fromkeys(names))
+        return tuple(dict.fromkeys((*self.known_attributes, *names)))
 
     def check_attributes(self, elsewhere: Collection[str] = ()) -> None:
         """Check that each attribute that was asked for exists, here or ``elsewhere``."""

@@ -46,16 +46,27 @@ def check_configuration(config: pytest.Config, users: Mapping[str, Sequence[pyte
             inputs.check_gated_sets(chosen)
         configured_reference(config)
     try:
-        if "golden_set" in users or "ranking_run" in users:
-            configured_doc_id(chosen)
-        if "ranker" in users:
-            inputs.configured_ranker(config)
+        _check_named_objects(config, users)
     except RankcheckError:
         raise
-    except (
-        Exception
-    ):  # what the user's own module raises: the fixture raises it again, in the tests
+    except Exception:  # of the user's own module: the fixture raises it again, in the tests
         return
+
+
+def _check_named_objects(config: pytest.Config, users: Mapping[str, Sequence[pytest.Item]]) -> None:
+    """Check what the configuration names in modules of the user.
+
+    Raises:
+        ConfigurationError: it is not there, or something else.
+        Exception: what a module raises on import.
+    """
+    chosen = config.stash[CONFIG]
+    if "golden_set" in users or "ranking_run" in users:
+        configured_doc_id(chosen)
+    if "ranking_run" in users and not chosen.run:
+        inputs.check_executor(chosen)
+    if "ranker" in users:
+        inputs.configured_ranker(config)
 
 
 def _check_for(

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "check_corpus",
+    "check_executor",
     "check_gated_sets",
     "check_metrics",
     "check_run",
@@ -228,8 +229,31 @@ def configured_ranker(config: pytest.Config) -> object:
     """
     __tracebackhide__ = True
     if _RANKER not in config.stash:
-        config.stash[_RANKER] = _load_ranker(config.stash[CONFIG])
+        chosen = config.stash[CONFIG]
+        if chosen.resume is None:
+            config.stash[_RANKER] = _load_ranker(chosen)
+        else:
+            from pytest_rankcheck.plugin.ranking_execution import ranker_watched
+
+            with ranker_watched(config):
+                config.stash[_RANKER] = _load_ranker(chosen)
     return config.stash[_RANKER]
+
+
+def check_executor(config: Config) -> None:
+    """Refuse an executor that cannot be made from its text, and a key without a folder.
+
+    Raises:
+        ConfigurationError: the text is invalid, or names nothing; or the key has no effect.
+    """
+    if config.executor is not None:
+        from pytest_rankcheck.rankers.execution.executor_pools import make_pool
+
+        make_pool(config.executor)
+    if config.resume_key is not None and config.resume is None:
+        raise ConfigurationError(
+            "--rankcheck-resume-key has no effect without --rankcheck-resume DIR; give the folder"
+        )
 
 
 def _load_ranker(config: Config) -> object:
@@ -246,7 +270,13 @@ def _load_ranker(config: Config) -> object:
             "    def ranker():\n"
             "        return Engine.load().search   # a callable: query text -> document ids"
         )
-    ranker = load_ranker(config.ranker)
+    ranker: object
+    if config.executor is None:
+        ranker = load_ranker(config.ranker)
+    else:  # each worker makes its own
+        from pytest_rankcheck.rankers.execution.named_ranker import NamedRanker
+
+        ranker = NamedRanker(config.ranker)
     # A new process can import it by this name: see assert_deterministic.
     remember_specification(ranker, config.ranker)
     return ranker

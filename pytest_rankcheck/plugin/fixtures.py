@@ -121,12 +121,14 @@ def _run_from_ranker(
 ) -> Run:
     """The run of ``ranker`` over ``golden_set``: computed once, for all xdist workers."""
     __tracebackhide__ = True
-    from pytest_rankcheck.plugin.ranking_runs import ranked
+    from pytest_rankcheck.plugin.ranking_runs import RankerOrigin, ranked
+    from pytest_rankcheck.rankers.ranker_lookup import specification_of
 
     runs = request.config.stash.setdefault(_RUNS, {})
     key = (id(ranker), id(golden_set))
     if key not in runs:
-        origin = request.config.stash[RANKER_ORIGINS].get(id(ranker))
+        fixture = request.config.stash[RANKER_ORIGINS].get(id(ranker))
+        origin = RankerOrigin(fixture, specification_of(ranker), partial(_whole_world, request))
         shared = tmp_path_factory.getbasetemp().parent
         run = ranked(request.config, ranker, golden_set, origin, shared)
         runs[key] = (ranker, golden_set, run)

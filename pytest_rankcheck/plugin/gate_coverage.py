@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from pytest_rankcheck.baselines.git_error import GitError
 from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.files.git_error import GitError
 from pytest_rankcheck.plugin.configured_baselines import configured_reference
 from pytest_rankcheck.plugin.expected_gates import ExpectedGates
 from pytest_rankcheck.plugin.watched_tests import WatchedTests

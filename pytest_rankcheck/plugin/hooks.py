@@ -145,12 +145,19 @@ def pytest_fixture_setup(
     fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
 ) -> Generator[None, object, object]:
     """Note where each ranker comes from, so that workers know which runs are the same."""
-    value = yield
-    if fixturedef.argname == "ranker":
-        place = getattr(fixturedef.func, "__qualname__", "ranker")
-        index = getattr(request, "param_index", 0)
-        origin = f"{fixturedef.baseid}::{fixturedef.func.__module__}.{place}[{index}]"
-        request.config.stash[RANKER_ORIGINS][id(value)] = origin
+    if fixturedef.argname != "ranker":
+        return (yield)
+    if request.config.stash[CONFIG].resume is None:
+        value = yield
+    else:
+        from pytest_rankcheck.plugin.ranking_execution import ranker_watched
+
+        with ranker_watched(request.config):
+            value = yield
+    place = getattr(fixturedef.func, "__qualname__", "ranker")
+    index = getattr(request, "param_index", 0)
+    origin = f"{fixturedef.baseid}::{fixturedef.func.__module__}.{place}[{index}]"
+    request.config.stash[RANKER_ORIGINS][id(value)] = origin
     return value
 
 

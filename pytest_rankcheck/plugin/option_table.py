@@ -309,6 +309,44 @@ class Config:
         parse=lines,
         guide="rankers.md",
     )
+    executor: str | None = option(
+        None,
+        "where to rank: processes:4, dask:tcp://scheduler:8786, or package.module:name, a function "
+        "that makes an executor of concurrent.futures (default: in this process)",
+        flag="--rankcheck-executor",
+        metavar="EXECUTOR",
+        ini="rankcheck_executor",
+        parse=text,
+        guide="rankers.md#on-several-processes-or-machines",
+    )
+    chunk: int = option(
+        50,
+        "queries that are sent to a worker of rankcheck_executor, or kept by --rankcheck-resume, "
+        "together (default: 50)",
+        ini="rankcheck_chunk",
+        ini_type="int",
+        parse=whole_number(1),
+        guide="rankers.md#on-several-processes-or-machines",
+    )
+    resume: Path | None = option(
+        None,
+        "keep answers in this folder until a run is complete, and continue from them after a crash "
+        "or a time limit",
+        flag="--rankcheck-resume",
+        metavar="DIR",
+        parse=path,
+        guide="rankers.md#resuming",
+    )
+    resume_key: str | None = option(
+        None,
+        "for --rankcheck-resume: a text that changes whenever the rankings could, such as the "
+        "build of an index; needed outside git, and for rankers that call services or read files "
+        "that neither git nor rankcheck_world has",
+        flag="--rankcheck-resume-key",
+        metavar="KEY",
+        parse=text,
+        guide="rankers.md#resuming",
+    )
     conventions: Mapping[str, str] = option(
         {},
         "conventions that differ from the default, one name=value per line: "

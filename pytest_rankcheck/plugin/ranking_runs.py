@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
@@ -16,10 +18,15 @@ from pytest_rankcheck.plugin.configuration import CONFIG, conventions_of
 from pytest_rankcheck.plugin.configured_doc_ids import configured_doc_id
 from pytest_rankcheck.plugin.option_table import RUN_ENDINGS, Config
 from pytest_rankcheck.plugin.ranking_progress import ranking_progress
-from pytest_rankcheck.rankers.rank import rank
+from pytest_rankcheck.rankers.adapter_protocol import RankingTask
+from pytest_rankcheck.rankers.rank import ranked_as
+from pytest_rankcheck.rankers.ranking import RankingRules, id_map
 from pytest_rankcheck.rankers.run import Run
 
-__all__ = ["loaded_run", "ranked", "saved_run"]
+if TYPE_CHECKING:
+    from pytest_rankcheck.baselines.world import World
+
+__all__ = ["RankerOrigin", "loaded_run", "ranked", "saved_run"]
 
 _SAVED = pytest.StashKey[dict[Path, str | None]]()
 """The files that this session has saved runs to, with where their rankers came from."""
@@ -27,8 +34,20 @@ _PARAMETER = re.compile(r"\[([1-9]\d*)\]$")
 """In a ranker's origin: the parameter of its fixture, except the first."""
 
 
+class RankerOrigin(NamedTuple):
+    """Where a ranker came from."""
+
+    fixture: str | None
+    """The fixture, in words that all xdist workers share; None where it is not known to be the same
+    in each."""
+    name: str | None
+    """Its name in the configuration, if that gave it."""
+    world: Callable[[], World]
+    """Returns what ``rankcheck_world`` declares."""
+
+
 def ranked(
-    config: pytest.Config, ranker: object, golden: GoldenSet, origin: str | None, shared: Path
+    config: pytest.Config, ranker: object, golden: GoldenSet, origin: RankerOrigin, shared: Path
 ) -> Run:
     """Return the run of a ranker, with as many repeats as are configured.
 
@@ -36,8 +55,7 @@ def ranked(
         config: the session.
         ranker: the ranker.
         golden: what it is asked.
-        origin: where the ranker came from, in words that all xdist workers share; None where it is
-            not known to be the same in each.
+        origin: where the ranker came from.
         shared: a folder that all workers share.
     """
     __tracebackhide__ = True
@@ -45,12 +63,12 @@ def ranked(
     runs = []
     for number in range(1, chosen.repeat + 1):
         compute = partial(_computed, config, ranker, golden, origin, number)
-        if not hasattr(config, "workerinput") or origin is None:
+        if not hasattr(config, "workerinput") or origin.fixture is None:
             runs.append(compute())
         else:
             from pytest_rankcheck.rankers.shared_run import run_computed_once
 
-            key = f"{origin} {number} {_content_key(golden)}"
+            key = f"{origin.fixture} {number} {_content_key(golden)}"
             runs.append(run_computed_once(shared, key, compute))
     runs[0].repeats = tuple(runs[1:])
     runs[0].asked = golden.name
@@ -58,32 +76,32 @@ def ranked(
 
 
 def _computed(
-    config: pytest.Config, ranker: object, golden: GoldenSet, origin: str | None, number: int
+    config: pytest.Config, ranker: object, golden: GoldenSet, origin: RankerOrigin, number: int
 ) -> Run:
     """Ask the ranker; save the first run where that is asked for."""
     __tracebackhide__ = True
     chosen = config.stash[CONFIG]
     conventions = conventions_of(chosen)
+    task = RankingTask(
+        golden, chosen.depth, chosen.concurrency, chosen.timeout, chosen.retries, chosen.retry_on
+    )
+    to_id = id_map(configured_doc_id(chosen))
+    rules = RankingRules(conventions.ties, conventions.duplicates, to_id)
+    execution = None
+    if chosen.executor is not None or chosen.resume is not None:
+        from pytest_rankcheck.plugin.ranking_execution import configured_execution
+
+        name = _file_name(golden, origin.fixture) + (f"-repeat-{number}" if number > 1 else "")
+        known = origin.name or origin.fixture
+        execution = configured_execution(config, known, name, origin.world)
     with ranking_progress(config, golden.name, number) as progress:
-        run = rank(
-            ranker,
-            golden,
-            chosen.depth,
-            ties=conventions.ties,
-            duplicates=conventions.duplicates,
-            doc_id=configured_doc_id(chosen),
-            concurrency=chosen.concurrency,
-            timeout=chosen.timeout,
-            retries=chosen.retries,
-            retry_on=chosen.retry_on,
-            progress=progress,
-        )
+        run = ranked_as(execution, ranker, task, rules, progress)
     if chosen.check_depth and number == 1:
         from pytest_rankcheck.plugin.depth_checks import check_depth
 
         check_depth(config, ranker, run, golden)
     if chosen.save_run and number == 1:
-        _save(config, run, golden, origin, chosen.save_run)
+        _save(config, run, golden, origin.fixture, chosen.save_run)
     return run
 
 
@@ -91,8 +109,7 @@ def _save(
     config: pytest.Config, run: Run, golden: GoldenSet, origin: str | None, folder: Path
 ) -> None:
     wanted = config.stash[CONFIG].save_run_format
-    parameter = _PARAMETER.search(origin or "")
-    name = safe_name(golden.name) + (f"-{parameter[1]}" if parameter else "")
+    name = _file_name(golden, origin)
     saved = config.stash.setdefault(_SAVED, {})
     if saved.setdefault(folder / name, origin) != origin:
         raise ConfigurationError(
@@ -106,6 +123,12 @@ def _save(
         if wanted is not None:
             raise
         _write(run, folder, name, "jsonl")  # rather than lose what took long to rank
+
+
+def _file_name(golden: GoldenSet, origin: str | None) -> str:
+    """Return the name for the run of a golden set: of several rankers, with a number."""
+    parameter = _PARAMETER.search(origin or "")
+    return safe_name(golden.name) + (f"-{parameter[1]}" if parameter else "")
 
 
 def _write(run: Run, folder: Path, name: str, format: str) -> None:

@@ -1,6 +1,15 @@
 # The adapters, each stated once, as the public names of the package are in its __init__.pyi.
 
-from pytest_rankcheck.rankers.adapter_protocol import Adapter as Adapter
+from pytest_rankcheck.rankers.adapter_check import (
+    AdapterReport as AdapterReport,
+    AdapterRule as AdapterRule,
+    check_adapter as check_adapter,
+)
+from pytest_rankcheck.rankers.adapter_protocol import (
+    Adapter as Adapter,
+    QueryAnswer as QueryAnswer,
+    RankingTask as RankingTask,
+)
 from pytest_rankcheck.rankers.adapters.batch_ranker import batch as batch
 from pytest_rankcheck.rankers.adapters.embedding_ranker import embedder as embedder
 from pytest_rankcheck.rankers.adapters.http_ranker import http as http

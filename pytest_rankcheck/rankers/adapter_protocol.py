@@ -8,7 +8,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 from pytest_rankcheck.argument_checks import check_whole_number
 from pytest_rankcheck.errors import RankerError, quoted
@@ -124,8 +124,14 @@ class Adapter(ABC):
 
     name: str
     """The ranker's name in messages."""
-    honours_timeout: ClassVar[bool] = False
+    honours_timeout: bool = False
     """Whether it gives up a query after `RankingTask.timeout`."""
+    is_async: bool = False
+    """Whether it works on several queries at the same time itself, so that it needs no executor."""
+    calls_service: bool = False
+    """Whether answers come from a service, so that no commit says what they were ranked with."""
+    notes: Sequence[str] = ()
+    """What a reader of the run must know, as sentences, after `ask` has returned."""
 
     @abstractmethod
     def ask(self, task: RankingTask, on_answer: OnAnswer) -> None:

@@ -66,6 +66,8 @@ class ConcurrentAdapter(Adapter):
     """An async adapter that asks several queries at the same time, up to a limit."""
 
     honours_timeout = True
+    is_async = True
+    calls_service = True  # what is awaited is outside this process
 
     @asynccontextmanager
     async def opened(self, task: RankingTask) -> AsyncIterator[AskAsync]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 from pytest_rankcheck.argument_checks import checked_arguments
@@ -30,10 +32,21 @@ from pytest_rankcheck.rankers.run import Run
 
 if TYPE_CHECKING:
     from pytest_rankcheck.document_ids import DocIdRule
+    from pytest_rankcheck.rankers.execution.executor_pools import ExecutorLike
+    from pytest_rankcheck.rankers.execution.prepared_ranker import Execution
 
-__all__ = ["DEFAULT_DEPTH", "Attempt", "RankOptions", "attempted", "rank"]
+__all__ = [
+    "DEFAULT_CHUNK",
+    "DEFAULT_DEPTH",
+    "Attempt",
+    "RankOptions",
+    "attempted",
+    "rank",
+    "ranked_as",
+]
 
 DEFAULT_DEPTH = 100
+DEFAULT_CHUNK = 50
 
 
 @checked_arguments
@@ -50,6 +63,10 @@ def rank(
     retries: int = 0,
     retry_on: Sequence[RetriedError] = (),
     progress: Callable[[int, int], None] | None = None,
+    executor: ExecutorLike | None = None,
+    chunk: int = DEFAULT_CHUNK,
+    resume: str | PathLike[str] | None = None,
+    resume_key: str | None = None,
 ) -> Run:
     """Ask a ranker for every query of a golden set and return its answers as a run.
 
@@ -60,7 +77,7 @@ def rank(
             and attributes instead; a parameter named ``depth`` (or ``k``) gets ``depth``, one
             named ``candidates`` the documents of the golden set to rerank. It may be async. Or an
             adapter (``rankers.batch``, ``rankers.model``, ...), or a retriever of LangChain or
-            LlamaIndex.
+            LlamaIndex. Or the name of any of these, ``"package.module:name"``.
         golden: the queries.
         depth: how many documents of each answer are kept.
         ties: the order of equal scores, if the answer is {id: score}, as in `Run.load`.
@@ -73,21 +90,88 @@ def rank(
             0.5 s, 1 s, 2 s, ... up to 30 s.
         retry_on: the errors after which a query is tried again: classes, or their names.
         progress: called after each query, with the number of queries done and of all queries.
+        executor: ranks on the workers of this executor of ``concurrent.futures`` (a
+            ``ProcessPoolExecutor``, loky's, ``client.get_executor(pure=False)`` of Dask, mpi4py's).
+            Or a function that makes one, so that a broken one is replaced; or a text:
+            ``"processes:4"``, ``"dask:tcp://scheduler:8786"`` or ``"package.module:make_pool"``.
+            A ranker given by name is made once on each worker; any other one must pickle.
+        chunk: how many queries are sent to a worker, or kept in a file, together.
+        resume: a folder in which answers are kept until the run is complete, so that a ranking
+            that was interrupted continues where it was. The golden set, the depth, the ranker, the
+            commit, the changed files and the installed packages must be the same, and the answers
+            at most a day old.
+        resume_key: a text that changes whenever the rankings could, such as the build of an index.
+            It is needed outside git, for a ranker that is an object, calls a service or reads files
+            that are not in git; with it, the age of answers does not count.
 
     Raises:
         RankerError: the ranker is invalid, raised an error, or did not return a ranking (the
             message counts all failing queries; the first failure is the cause); or in most
             queries the scores of (id, score) pairs rise down the list, or the scores of
-            {id: score} are ranks.
+            {id: score} are ranks; or it cannot be sent to the workers, or made there, or the
+            executor was shut down or broke.
+        RunError: a file in ``resume`` was cut off or edited.
         ConfigurationError: ``doc_id`` is invalid, or does not return an id; or there is a
-            ``timeout``, and the ranker cannot be stopped.
+            ``timeout``, and the ranker cannot be stopped; or ``executor`` is invalid; or the
+            answers in ``resume`` belong to something else, or need a ``resume_key``.
     """
     __tracebackhide__ = True
     # Whole numbers of numpy become those of Python, which every file format can hold.
     whole = (int(depth), int(concurrency), timeout, int(retries))
     task = RankingTask(golden, *whole, tuple(retry_on)).checked()
     rules = RankingRules(ties, duplicates, id_map(doc_id))
-    attempt = attempted(adapter_of(ranker), task, rules, progress)
+    if resume is None and resume_key is not None:
+        raise ConfigurationError("resume_key= has no effect without resume=; give a folder")
+    if executor is None and resume is None and not isinstance(ranker, str):
+        return ranked_as(None, ranker, task, rules, progress)
+    from pytest_rankcheck.rankers.execution.prepared_ranker import Execution, origin_of
+    from pytest_rankcheck.rankers.execution.resume_key import ResumeScope
+
+    scope = None if resume is None else ResumeScope(Path(resume), resume_key, origin_of(ranker))
+    return ranked_as(Execution(executor, int(chunk), scope), ranker, task, rules, progress)
+
+
+def ranked_as(
+    execution: Execution | None,
+    ranker: object,
+    task: RankingTask,
+    rules: RankingRules,
+    progress: Callable[[int, int], None] | None = None,
+) -> Run:
+    """Ask a ranker for every query as `rank` does, here or on an executor.
+
+    Args:
+        execution: how the ranker is asked; None: here, one query after another, keeping nothing.
+        ranker: the ranker.
+        task: the queries, and how each is asked.
+        rules: how rankings are read.
+        progress: as in `rank`.
+
+    Raises:
+        RankcheckError: as `rank` does.
+    """
+    __tracebackhide__ = True
+    if execution is None:
+        return _complete(attempted(adapter_of(ranker), task, rules, progress), task.golden)
+    from pytest_rankcheck.rankers.execution.prepared_ranker import PreparedRanker
+
+    prepared = PreparedRanker(ranker, execution, task.golden, task.depth)
+    try:
+        run = _complete(attempted(prepared.adapter, task, rules, progress), task.golden)
+        prepared.complete()
+    finally:
+        prepared.close()
+    return run
+
+
+def _complete(attempt: Attempt, golden: GoldenSet) -> Run:
+    """Return the run of an attempt in which no query failed.
+
+    Raises:
+        RankerError: a query failed, or the scores of most queries are misread.
+        ConfigurationError: ``doc_id`` does not return an id.
+    """
+    __tracebackhide__ = True
     if attempt.failures:
         _report(attempt.failures, golden)
     if attempt.problem:
@@ -138,10 +222,15 @@ def attempted(
     failures: dict[str, Exception] = {}
     misread = MisreadScores()
     seconds: dict[str, float] = {}
+    differing: dict[str, None] = {}
 
     def on_answer(query_answer: QueryAnswer) -> None:
         query_id, answer = query_answer.query.id, query_answer.answer
         failure = query_answer.failure
+        if query_id in seconds:  # the first answer counts
+            if _differs(query_answer, rankings.get(query_id), task, rules):
+                differing[query_id] = None
+            return
         try:
             if failure is None:
                 ranking = ranking_of(answer, query_id, rules)
@@ -156,6 +245,12 @@ def attempted(
             progress(len(seconds), len(golden))
 
     adapter.ask(task, on_answer)
+    if len(seconds) < len(golden):
+        for query in golden:
+            if query.id not in seconds:
+                failures[query.id] = RankerError(
+                    f"the adapter {type(adapter).__name__} did not answer the query"
+                )
     # Answers may arrive in any order; the run has the golden set's.
     answered_ids = [query.id for query in golden if query.id in rankings]
     run = Run(
@@ -166,7 +261,22 @@ def attempted(
         duplicates=rules.duplicates,
         seconds={query_id: seconds[query_id] for query_id in answered_ids},
     )
+    run.differing = tuple(query_id for query_id in answered_ids if query_id in differing)
+    run.notes = tuple(adapter.notes)
     return Attempt(run, {q.id: failures[q.id] for q in golden if q.id in failures}, misread.problem)
+
+
+def _differs(
+    second: QueryAnswer, first: Ranking | None, task: RankingTask, rules: RankingRules
+) -> bool:
+    """Whether the second answer to a query gives another ranking than the first."""
+    if second.failure is not None or first is None:
+        return (second.failure is None) != (first is not None)
+    try:
+        ranking = ranking_of(second.answer, second.query.id, rules).top(task.depth)
+    except Exception:  # a generator may raise while it is read
+        return True
+    return ranking.doc_ids != first.doc_ids
 
 
 def _report(failures: Mapping[str, Exception], golden: GoldenSet) -> None:
@@ -181,7 +291,16 @@ def _report(failures: Mapping[str, Exception], golden: GoldenSet) -> None:
     others = [failed for failed in failures if failed != query_id]
     rest = f"\nalso failed: {listed(others)}" if others else ""
     is_ours = isinstance(first, (RunError, RankerError))
-    said = str(first) if is_ours else f"{type(first).__name__}: {quoted(first, 500)}"
+    said = str(first) if is_ours else _name_and_message(first)
     raise RankerError(
         f"the ranker failed on {count}, first on '{quoted(query_id)}'{asked}: {said}{rest}"
     ) from (None if is_ours else first)
+
+
+def _name_and_message(error: Exception) -> str:
+    """Return what an exception of the user's code says, also one of a worker."""
+    from pytest_rankcheck.rankers.execution.plain_answers import RemoteError
+
+    if isinstance(error, RemoteError):
+        return f"{error.kind}: {quoted(error.message, 500)}"
+    return f"{type(error).__name__}: {quoted(error, 500)}"

@@ -8,7 +8,13 @@ import sys
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
 from pytest_rankcheck.rankers.adapter_choice import is_ranker
 
-__all__ = ["load_ranker", "named_object", "remember_specification", "specification_of"]
+__all__ = [
+    "check_ranker_name",
+    "load_ranker",
+    "named_object",
+    "remember_specification",
+    "specification_of",
+]
 
 _LOADED: dict[int, tuple[object, str]] = {}
 """The configured rankers and their names, by id; they are kept, so that the ids stay theirs."""
@@ -26,14 +32,24 @@ def load_ranker(specification: str) -> object:
         Exception: raised by the module on import, or by the factory.
     """
     __tracebackhide__ = True
+    name = check_ranker_name(specification)
+    is_factory = specification.strip().endswith("()")
+    return _callable(named_object(name, "ranker"), is_factory, specification)
+
+
+def check_ranker_name(specification: str) -> str:
+    """Check that a text has the form of a ranker's name, and return it without ``()``.
+
+    Raises:
+        ConfigurationError: it does not.
+    """
     name = specification.strip().removesuffix("()")
     if not _is_name(name):
         raise ConfigurationError(
             f"'{quoted(specification)}' does not name a ranker; write package.module:name, for "
             "example search.engine:rank (or search.engine:Engine() to create an instance)"
         )
-    is_factory = specification.strip().endswith("()")
-    return _callable(named_object(name, "ranker"), is_factory, specification)
+    return name
 
 
 def remember_specification(ranker: object, specification: str) -> None:

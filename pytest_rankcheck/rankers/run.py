@@ -68,6 +68,10 @@ class Run:
         """The name of the golden set that was ranked; None if unknown."""
         self.repeats: tuple[Run, ...] = ()
         """More runs of the same ranker, if it was asked more than once."""
+        self.differing: tuple[str, ...] = ()
+        """The queries that were answered twice, differently; the first answer counts."""
+        self.notes: tuple[str, ...] = ()
+        """What a reader of the run must know of how it was ranked, as sentences."""
         self._rankings: HeldColumns | RunFile = (
             HeldColumns.of(rankings, RankingRules(ties, duplicates))
             if isinstance(rankings, Mapping)

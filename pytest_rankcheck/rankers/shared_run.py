@@ -42,7 +42,7 @@ def _text_of(run: Run) -> str:
         query_id: (ranking.doc_ids, ranking.scores, ranking.repeated)
         for query_id, ranking in run.rankings().items()
     }
-    names = ("name", "depth", "ties", "duplicates", "seconds")
+    names = ("name", "depth", "ties", "duplicates", "seconds", "differing", "notes")
     return json.dumps({"rankings": rankings, **{name: getattr(run, name) for name in names}})
 
 
@@ -52,4 +52,7 @@ def _run_of(text: str) -> Run:
         query_id: Ranking(tuple(doc_ids), None if scores is None else tuple(scores), repeated)
         for query_id, (doc_ids, scores, repeated) in details.pop("rankings").items()
     }
-    return Run(rankings, **details)
+    differing, notes = tuple(details.pop("differing")), tuple(details.pop("notes"))
+    run = Run(rankings, **details)
+    run.differing, run.notes = differing, notes
+    return run

@@ -37,7 +37,7 @@ OTHERS = [
 """What other people's code takes 10 to 500 ms to import."""
 NOT_NEEDED = [
     *("behaviour", "command_line", "sessions", "resolution"),
-    *("baselines.git_commands", "baselines.ranking_check", "baselines.record_writer"),
+    *("files.git_commands", "baselines.ranking_check", "baselines.record_writer"),
     *("baselines.reference_policy", "baselines.register", "baselines.succession"),
     *("comparison.label_noise", "comparison.leak_signs", "comparison.query_planning"),
     *("comparison.unjudged_documents", "comparison.unpaired_values"),
@@ -91,7 +91,7 @@ def test_the_check_of_what_is_not_needed_can_fail(small: Project) -> None:
     small.rank({0: 2})
     modules = modules_after(small, "--rankcheck-json=report.json")
     found = [name for name in NOT_NEEDED if f"pytest_rankcheck.{name}" in modules]
-    assert {"gates.slide", "reports.report_data", "baselines.git_commands"} <= set(found)
+    assert {"gates.slide", "reports.report_data", "files.git_commands"} <= set(found)
 
 
 def test_what_is_not_needed_exists() -> None:

@@ -8,12 +8,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from pytest_rankcheck.baselines.data_file import named_data
-from pytest_rankcheck.baselines.git_commands import IgnoredFile, ignored_files, untracked_files
 from pytest_rankcheck.baselines.query_losses import set_changes
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.reference_commit import Change, Reference
 from pytest_rankcheck.comparison.query_overlap import QueryOverlap
 from pytest_rankcheck.errors import BaselineError, plural, quoted
+from pytest_rankcheck.files.git_commands import IgnoredFile, ignored_files, untracked_files
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.baseline_findings import BaselineFinding
 from pytest_rankcheck.reports.findings import ReportedFinding

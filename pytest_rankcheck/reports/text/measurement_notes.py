@@ -37,6 +37,15 @@ def evaluation_notes(evaluation: Evaluation) -> Iterator[Note]:
     for finding in evaluation.golden.lint(rules=_HOPELESS):
         yield Note(Topic.MEASURED, f"golden set '{name}': {finding.message}")
     yield from unmet_id_notes(evaluation)
+    twice = evaluation.run.differing if evaluation.run else ()
+    if twice:
+        of = plural(len(evaluation.query_ids), "query", "queries")
+        yield Note(
+            Topic.MEASURED,
+            f"golden set '{name}': the ranker is not deterministic: {len(twice):,} of {of} "
+            f"{'was' if len(twice) == 1 else 'were'} answered twice, differently "
+            f"({listed(twice)}); the first answer counts",
+        )
     if evaluation.missing:
         count = plural(len(evaluation.missing), "judged query is", "judged queries are")
         yield Note(

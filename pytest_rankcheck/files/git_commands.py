@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from pytest_rankcheck.baselines.git_error import GitError
+from pytest_rankcheck.files.git_error import GitError
 
 __all__ = [
     "IgnoredFile",

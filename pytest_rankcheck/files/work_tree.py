@@ -1,0 +1,89 @@
+"""The state of a git repository: its commit, and every file that differs from it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_rankcheck.files.git_commands import git
+from pytest_rankcheck.files.git_error import GitError
+
+__all__ = ["WorkTree", "tracked_files", "work_tree"]
+
+_DELETED = "deleted"
+_DIGITS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class WorkTree:
+    """A commit, and what the files on disk have instead of it."""
+
+    top: Path
+    """The top folder of the repository."""
+    commit: str
+    changes: Mapping[str, str]
+    """The digest of each file that was changed or added, relative to the top; or that it is
+    deleted. Ignored files and Python's caches are left out."""
+
+
+def work_tree(folder: Path, without: Path | None = None) -> WorkTree:
+    """Return the state of the repository that a folder is in.
+
+    Args:
+        folder: a folder of the repository.
+        without: a folder whose files do not count.
+
+    Raises:
+        GitError: git is missing, the folder is in no repository, or nothing was ever committed.
+    """
+    top = Path(git(folder, "rev-parse", "--show-toplevel").rstrip("\n"))
+    commit = git(top, "rev-parse", "HEAD").strip()
+    names = {
+        *_names(git(top, "diff", "--name-only", "--no-renames", "-z", "HEAD")),
+        *_names(git(top, "ls-files", "--others", "--exclude-standard", "-z")),
+    }
+    left_out = None if without is None else without.resolve()
+    changes: dict[str, str] = {}
+    for name in sorted(names):
+        path = top / name
+        is_out = left_out is not None and path.resolve().is_relative_to(left_out)
+        if not is_out and "__pycache__" not in path.parts and path.suffix != ".pyc":
+            changes[name] = _digest(path)
+    return WorkTree(top, commit, changes)
+
+
+def tracked_files(tree: WorkTree) -> frozenset[str]:
+    """Return the resolved paths of all files whose content the commit and the changes tell.
+
+    Raises:
+        GitError: git failed.
+    """
+    top = tree.top.resolve()
+    names = {*_names(git(tree.top, "ls-files", "--recurse-submodules", "-z")), *tree.changes}
+    return frozenset(str(top / name) for name in names)
+
+
+def _names(output: str) -> list[str]:
+    return [name for name in output.split("\0") if name]
+
+
+def _digest(path: Path) -> str:
+    """Return the digest of a file's content; of a repository inside this one, of its state."""
+    if path.is_dir() and not path.is_symlink():
+        try:
+            inner = work_tree(path)
+        except GitError as error:
+            return f"unknown: {error}"
+        content = repr((inner.commit, sorted(inner.changes.items()))).encode()
+        return hashlib.sha256(content).hexdigest()[:_DIGITS]
+    if path.is_symlink():
+        return hashlib.sha256(str(path.readlink()).encode()).hexdigest()[:_DIGITS]
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()[:_DIGITS]
+    except FileNotFoundError:
+        return _DELETED
+    except OSError as error:
+        return f"unreadable: {error.strerror}"

@@ -1,0 +1,1 @@
+"""Ranking on an executor, and resuming: chunks of queries, lost chunks, kept chunks."""

@@ -1,0 +1,107 @@
+"""How a ranking is done: on an executor or here, and with answers that are kept or not."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+
+from pytest_rankcheck.argument_checks import check_whole_number
+from pytest_rankcheck.errors import ConfigurationError, RankerError, quoted
+from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.rankers.adapter_choice import adapter_of
+from pytest_rankcheck.rankers.adapter_protocol import Adapter
+from pytest_rankcheck.rankers.execution.chunk_work import SentRanker, refuse_service
+from pytest_rankcheck.rankers.execution.executor_pools import ExecutorLike, Pool, make_pool
+from pytest_rankcheck.rankers.execution.executor_ranker import ExecutorRanker
+from pytest_rankcheck.rankers.execution.kept_answers import KeptAnswers
+from pytest_rankcheck.rankers.execution.named_ranker import NamedRanker
+from pytest_rankcheck.rankers.execution.resume_key import ResumeKey, ResumeScope
+from pytest_rankcheck.rankers.execution.resumed_ranker import ResumedRanker
+from pytest_rankcheck.rankers.execution.undeclared_inputs import InputRule
+from pytest_rankcheck.rankers.importable_names import importable_name
+from pytest_rankcheck.rankers.ranker_lookup import check_ranker_name, load_ranker, specification_of
+
+__all__ = ["Execution", "PreparedRanker", "origin_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """Where a ranker is asked, in chunks of how many queries, and where answers are kept."""
+
+    executor: ExecutorLike | None = None
+    chunk: int = 50
+    resume: ResumeScope | None = None
+
+
+class PreparedRanker:
+    """A ranker that is about to be asked in some way; close it in the end."""
+
+    def __init__(self, ranker: object, execution: Execution, golden: GoldenSet, depth: int) -> None:
+        """Prepare to ask.
+
+        Raises:
+            ConfigurationError: the executor is invalid, or the folder or the key does not fit.
+            RankerError: the object is not a ranker, or cannot run on an executor.
+            RunError: a file in the folder was cut off or edited.
+        """
+        __tracebackhide__ = True
+        check_whole_number("chunk", execution.chunk, 1, RankerError)
+        pool = None if execution.executor is None else make_pool(execution.executor)
+        adapter = _adapter(ranker, on_executor=pool is not None)
+        self._kept: KeptAnswers | None = None
+        scope, chunk = execution.resume, execution.chunk
+        if scope is None:
+            self.adapter = _placed(adapter, pool, chunk, None)
+            return
+        key, rule = ResumeKey.of(scope, golden, depth, adapter.name)
+        if rule is not None:
+            refuse_service(adapter)
+        placed = _placed(adapter, pool, chunk, rule)
+        self._kept = KeptAnswers(scope.folder, key)
+        self._kept.open()
+        self.adapter = ResumedRanker(placed, self._kept, chunk, rule if pool is None else None)
+
+    adapter: Adapter
+    """What is asked."""
+
+    def complete(self) -> None:
+        """Note that the run is complete: kept answers are deleted."""
+        if self._kept is not None:
+            self._kept.delete()
+
+    def close(self) -> None:
+        """Let other processes use the folder of kept answers."""
+        if self._kept is not None:
+            self._kept.close()
+
+
+def _adapter(ranker: object, *, on_executor: bool) -> Adapter:
+    __tracebackhide__ = True
+    if not isinstance(ranker, str):
+        return adapter_of(ranker)
+    try:
+        check_ranker_name(ranker)
+    except ConfigurationError:
+        raise RankerError(
+            f"the ranker is the str '{quoted(ranker)}', which does not name one; give a function "
+            "that takes a query's text and returns document ids, best first, or its name, such as "
+            "'search.engine:rank'"
+        ) from None
+    return NamedRanker(ranker) if on_executor else adapter_of(load_ranker(ranker))
+
+
+def _placed(adapter: Adapter, pool: Pool | None, chunk: int, rule: InputRule | None) -> Adapter:
+    if pool is None:
+        return adapter
+    token = adapter.token if isinstance(adapter, NamedRanker) else uuid.uuid4().hex
+    return ExecutorRanker(SentRanker(adapter, token), pool, chunk, rule)
+
+
+def origin_of(ranker: object) -> str | None:
+    """Return the name by which a ranker can be found again; None for an object with a state."""
+    if isinstance(ranker, str):
+        return ranker
+    if isinstance(ranker, NamedRanker):
+        return ranker.name
+    name = importable_name(ranker)
+    return specification_of(ranker) or (None if name is None else name.specification)

@@ -1,0 +1,191 @@
+"""The key of kept answers: everything that they depend on, as far as it can be known.
+
+Answers are used again only if every part of the key is the same, so that last week's rankings are
+never taken for this week's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import distributions
+from pathlib import Path
+from typing import Any
+
+from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.files.git_error import GitError
+from pytest_rankcheck.files.work_tree import WorkTree, tracked_files, work_tree
+from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.package_version import package_version
+from pytest_rankcheck.rankers.execution.undeclared_inputs import InputRule, Inputs
+
+__all__ = ["ResumeKey", "ResumeScope", "differences", "golden_key"]
+
+_SHOWN = 3
+_DIGITS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeScope:
+    """Where a ranking comes from, besides its golden set and depth."""
+
+    folder: Path
+    """Where the answers are kept."""
+    key: str | None = None
+    """``resume_key=``: what the user says the rankings depend on."""
+    origin: str | None = None
+    """The ranker, in words that every session shares; None if it is an object that only this
+    process has."""
+    root: Path = field(default_factory=Path.cwd)
+    """A folder of the repository with the code."""
+    world: Mapping[str, str] = field(default_factory=dict)
+    """What ``rankcheck_world`` declares."""
+    declared: frozenset[str] = frozenset()
+    """The resolved paths of the files that it declares."""
+    read: Sequence[Inputs] = ()
+    """What the ranker read while it was made, in this process."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeKey:
+    """What kept answers depend on."""
+
+    version: str
+    golden: str
+    depth: int
+    ranker: str
+    commit: str
+    changes: Mapping[str, str]
+    world: Mapping[str, str]
+    packages: Mapping[str, str]
+    resume_key: str | None
+
+    @classmethod
+    def of(
+        cls, scope: ResumeScope, golden: GoldenSet, depth: int, name: str
+    ) -> tuple[ResumeKey, InputRule | None]:
+        """Return the key of a ranking, and what its ranker may read.
+
+        Without a ``resume_key``, git has to know the code, and the ranker must have a name.
+
+        Args:
+            scope: where the ranking comes from.
+            golden: the golden set.
+            depth: how deep it is ranked.
+            name: the ranker's name in messages.
+
+        Raises:
+            ConfigurationError: a ``resume_key`` is needed; the message says why.
+        """
+        tree, why = _tree(scope)
+        if tree is None and scope.key is None:
+            raise ConfigurationError(
+                f"resume={quoted(scope.folder, 200)}: {why}, so no commit says what the rankings "
+                f"depend on; {_REMEDY}"
+            )
+        if scope.origin is None and scope.key is None:
+            raise ConfigurationError(
+                f"resume={quoted(scope.folder, 200)}: ranker '{quoted(name)}' is an object, whose "
+                "state no commit tells; give it by name, as in rank('package.module:name', ...), "
+                f"or {_REMEDY}"
+            )
+        key = cls(
+            version=package_version(),
+            golden=golden_key(golden),
+            depth=depth,
+            ranker=scope.origin or name,
+            commit=tree.commit if tree else "",
+            changes=tree.changes if tree else {},
+            world=dict(scope.world),
+            packages=_packages(),
+            resume_key=scope.key,
+        )
+        if scope.key is not None or tree is None:
+            return key, None
+        rule = InputRule(tracked_files(tree), scope.declared)
+        for inputs in scope.read:
+            rule.check(inputs)
+        return key, rule
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The key as plain data."""
+        return asdict(self)
+
+    @property
+    def digest(self) -> str:
+        """A short text that differs if any part of the key does."""
+        return hashlib.sha256(repr(sorted(self.values.items())).encode()).hexdigest()[:32]
+
+
+_REMEDY = "give resume_key= (--rankcheck-resume-key), a text that changes whenever they could"
+
+
+def _tree(scope: ResumeScope) -> tuple[WorkTree | None, str]:
+    try:
+        return work_tree(scope.root, without=scope.folder), ""
+    except GitError as error:
+        return None, f"{quoted(scope.root, 200)} is not in a git repository with a commit ({error})"
+
+
+def golden_key(golden: GoldenSet) -> str:
+    """Return the fingerprint of all that a ranker can see of a golden set, attributes included."""
+    attributes = sorted((query.id, repr(dict(query.attributes))) for query in golden)
+    digest = hashlib.sha256(repr(attributes).encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{golden.fingerprint} {digest[:_DIGITS]}"
+
+
+def _packages() -> Mapping[str, str]:
+    """Return the versions of Python and of all installed packages."""
+    versions = {"python": sys.version.split()[0]}
+    for distribution in distributions():
+        name = distribution.metadata["Name"]
+        if name:
+            versions.setdefault(name.lower(), distribution.version)
+    return dict(sorted(versions.items()))
+
+
+def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+    """Yield how the key of kept answers differs from the key now, in words."""
+    words = {
+        "version": "pytest-rankcheck",
+        "golden": "the golden set (its fingerprint)",
+        "depth": "the depth",
+        "ranker": "the ranker",
+        "commit": "the commit",
+        "resume_key": "resume_key",
+    }
+    for name, text in words.items():
+        if then.get(name) != now.get(name):
+            yield f"{text} was {_shown(then.get(name))} and is {_shown(now.get(name))}"
+    for name, text in (
+        ("changes", "changed files"),
+        ("world", "rankcheck_world"),
+        ("packages", "installed packages"),
+    ):
+        before, after = then.get(name) or {}, now.get(name) or {}
+        changed = [
+            each for each in sorted({*before, *after}) if before.get(each) != after.get(each)
+        ]
+        if changed:
+            shown = ", ".join(_change(each, before, after, name) for each in changed[:_SHOWN])
+            rest = f" and {len(changed) - _SHOWN:,} more" if len(changed) > _SHOWN else ""
+            yield f"{text}: {shown}{rest}"
+
+
+def _shown(value: object) -> str:
+    return "not given" if value in (None, "") else f"'{quoted(value, 80)}'"
+
+
+def _change(name: str, before: Mapping[str, str], after: Mapping[str, str], kind: str) -> str:
+    if kind == "changes":
+        if name not in before:
+            how = "has been changed or added since"
+        elif name not in after:
+            how = "is as committed again, or gone"
+        else:
+            how = "has been changed again"
+        return f"'{quoted(name, 200)}' {how}"
+    return f"'{quoted(name, 200)}' {before.get(name, '-')} -> {after.get(name, '-')}"

@@ -1,0 +1,164 @@
+"""What a ranker reads while it is made and asked: files, and services over the network.
+
+Answers that are kept for a later session must not outlive what they depend on. Python reports the
+files that it opens and the connections that it makes to audit hooks (PEP 578). So what a ranker
+reads through Python can be held against what the key of kept answers covers. What a library in C
+opens itself is not seen, nor what another thread or process does.
+"""
+
+from __future__ import annotations
+
+import os
+import site
+import sys
+import sysconfig
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+
+from pytest_rankcheck.errors import ConfigurationError, listed
+
+__all__ = ["InputRule", "Inputs", "unwatched", "watched_inputs"]
+
+_CODE = (".py", ".pyc", ".pyi", ".so", ".pyd")
+"""Modules: of installed packages, whose versions are known, or of the project, in git."""
+_SYSTEM = ("/proc/", "/sys/", "/dev/", "/etc/", "/usr/share/zoneinfo/", "/usr/lib/", "/lib/")
+"""Files of the operating system."""
+_LOCAL = threading.local()
+"""The inputs that are being collected in this thread."""
+_MOST = 100
+"""How many files are kept; one is enough to refuse them all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """Files that were read and addresses that were connected to, each once."""
+
+    files: tuple[str, ...] = ()
+    services: tuple[str, ...] = ()
+
+
+class _Collected:
+    def __init__(self) -> None:
+        self.files: dict[str, None] = {}
+        self.services: dict[str, None] = {}
+
+    def found(self) -> Inputs:
+        """Return what was read, without modules and files of the system and of packages."""
+        files = [path for path in self.files if not _is_covered(path)]
+        self.files = dict.fromkeys(files)
+        return Inputs(tuple(files[:_MOST]), tuple(self.services)[:_MOST])
+
+
+@contextmanager
+def watched_inputs(*, active: bool) -> Iterator[_Collected]:
+    """Collect what this thread reads.
+
+    Args:
+        active: whether to; the hook, which stays for the life of the process, is installed then.
+    """
+    collected = _Collected()
+    if not active:
+        yield collected
+        return
+    _install()
+    before = getattr(_LOCAL, "collected", None)
+    _LOCAL.collected = collected
+    try:
+        yield collected
+    finally:
+        _LOCAL.collected = before
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """Do not collect what this thread reads meanwhile."""
+    collected = getattr(_LOCAL, "collected", None)
+    _LOCAL.collected = None
+    try:
+        yield
+    finally:
+        _LOCAL.collected = collected
+
+
+@cache
+def _install() -> None:
+    sys.addaudithook(_heard)
+
+
+def _heard(event: str, arguments: tuple[object, ...]) -> None:
+    if event not in ("open", "socket.connect"):
+        return
+    collected = getattr(_LOCAL, "collected", None)
+    if collected is None:
+        return
+    if event == "open":
+        _note_file(collected, arguments)
+    elif len(arguments) > 1 and isinstance(arguments[1], tuple):
+        collected.services[":".join(map(str, arguments[1][:2]))] = None
+
+
+def _note_file(collected: _Collected, arguments: tuple[object, ...]) -> None:
+    path, mode = arguments[0], arguments[1] if len(arguments) > 1 else None
+    flags = arguments[2] if len(arguments) > 2 else 0
+    only_writes = isinstance(flags, int) and flags & os.O_ACCMODE == os.O_WRONLY
+    if isinstance(path, bytes):
+        path = os.fsdecode(path)
+    if isinstance(path, (str, os.PathLike)) and not (only_writes or mode in ("w", "a", "x")):
+        collected.files[os.path.abspath(path)] = None  # noqa: PTH100 - Path would be slow here
+
+
+@cache
+def _prefixes() -> tuple[str, ...]:
+    """Return the folders of Python and of installed packages."""
+    folders = {sys.prefix, sys.base_prefix, sys.exec_prefix, *sysconfig.get_paths().values()}
+    folders.update((*site.getsitepackages(), site.getusersitepackages()))
+    return tuple(f"{os.path.realpath(folder)}{os.sep}" for folder in folders)
+
+
+def _is_covered(path: str) -> bool:
+    """Whether a file is a module, part of an installed package, or none of the project's own."""
+    if path.endswith(_CODE) or path.startswith(_SYSTEM) or not os.path.isfile(path):  # noqa: PTH113
+        return True
+    return os.path.realpath(path).startswith(_prefixes())
+
+
+@dataclass(frozen=True, slots=True)
+class InputRule:
+    """What a ranker may read whose answers are kept: what their key covers."""
+
+    tracked: frozenset[str] = frozenset()
+    """The resolved paths of files that the commit and the changes of the work tree cover."""
+    declared: frozenset[str] = frozenset()
+    """Those of the files that ``rankcheck_world`` declares."""
+
+    def check(self, inputs: Inputs) -> None:
+        """Refuse inputs that the key does not cover.
+
+        Raises:
+            ConfigurationError: naming them.
+        """
+        if inputs.services:
+            raise ConfigurationError(
+                f"the ranker calls a service ({listed(inputs.services, 3)}), and no commit says "
+                f"what that ranks with; {_REMEDY}"
+            )
+        others = [path for path in inputs.files if not self._covers(path)]
+        if others:
+            raise ConfigurationError(
+                f"the ranker reads {listed(others, 3)}, which git does not track and "
+                "rankcheck_world does not declare, so kept answers could outlive it; declare it, "
+                f"or {_REMEDY}"
+            )
+
+    def _covers(self, path: str) -> bool:
+        resolved = os.path.realpath(path)
+        return resolved in self.tracked or resolved in self.declared
+
+
+_REMEDY = (
+    "give resume_key= (--rankcheck-resume-key), such as the build of the index or model, or do not "
+    "resume"
+)

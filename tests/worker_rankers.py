@@ -1,0 +1,196 @@
+"""Rankers that the processes of executors import by name; a folder lets them remember."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import suppress
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from pytest_rankcheck import GoldenSet, Query, rankers
+from pytest_rankcheck.rankers.adapter_protocol import Adapter, OnAnswer, QueryAnswer, RankingTask
+
+FOLDER = "RANKCHECK_TEST_FOLDER"
+"""The environment variable with the folder."""
+DEADLY = 31
+RAISING = (3, 47)
+
+GOLDEN = GoldenSet.from_dict(
+    {f"q{n}": {f"d{n}": 2, f"d{n + 1}": 1} for n in range(60)},
+    {f"q{n}": f"text {n}" for n in range(60)},
+    attributes={f"q{n}": {"locale": "en"} for n in range(0, 60, 2)},
+)
+
+
+def number(text: str | None) -> int:
+    return int(str(text).rpartition(" ")[2])
+
+
+def note(name: str, text: str) -> None:
+    """Append a line to a file of the folder."""
+    with (Path(os.environ[FOLDER]) / name).open("a") as file:
+        file.write(f"{text}\n")
+
+
+def search(text: str) -> list[str]:
+    n = number(text)
+    return [f"d{n + 1}", f"d{n}", "other"]
+
+
+def tied(text: str) -> dict[str, float]:
+    n = number(text)
+    return {"b": 1.0, "a": 1, f"d{n}": 1.0, "c": 2.5}
+
+
+def repeated(text: str) -> list[tuple[str, float]]:
+    return [("a", 3.0), (f"d{number(text)}", 2.0), ("a", 1.0)]
+
+
+def by_locale(query: Query, depth: int, candidates: list[str]) -> list[str]:
+    found = [*candidates, str(query.attributes.get("locale")), query.id]
+    return found[:depth]
+
+
+def raising(text: str) -> list[str]:
+    if number(text) in RAISING:
+        raise Unpicklable(number(text))
+    return search(text)
+
+
+def exits_once(text: str) -> list[str]:
+    marker = Path(os.environ[FOLDER]) / "exited"
+    if number(text) == DEADLY and not marker.exists():
+        marker.touch()
+        os._exit(1)
+    return search(text)
+
+
+def always_exits(text: str) -> list[str]:
+    if number(text) == DEADLY:
+        note("asked", text)
+        os._exit(1)
+    return search(text)
+
+
+def quits(text: str) -> list[str]:
+    if number(text) == DEADLY:
+        raise SystemExit(3)
+    return search(text)
+
+
+def connects(text: str) -> list[str]:
+    with socket.socket() as service, suppress(OSError):
+        service.connect(("127.0.0.1", 9))
+    return search(text)
+
+
+def reads(text: str) -> list[str]:
+    (Path(os.environ[FOLDER]) / "weights.txt").read_text()
+    return search(text)
+
+
+async def search_async(text: str) -> list[str]:
+    return search(text)
+
+
+class Unpicklable(Exception):
+    """An exception that cannot be sent, and whose message cannot be shown."""
+
+    def __init__(self, n: int) -> None:
+        super().__init__(n, threading.Lock())
+        self.n = n
+
+    def __str__(self) -> str:
+        return f"bad {self.n}"
+
+
+class Engine:
+    """Notes that it was made, and in which process."""
+
+    def __init__(self) -> None:
+        note("made", str(os.getpid()))
+
+    def __call__(self, text: str) -> list[str]:
+        return search(text)
+
+
+class BrokenEngine:
+    def __init__(self) -> None:
+        raise OSError("no such model")
+
+
+def many(texts: list[str]) -> list[list[str]]:
+    """Answer a batch, which fails as a whole if a query in it raises."""
+    return [search(text) for text in texts]
+
+
+def many_raising(texts: list[str]) -> list[list[str]]:
+    return [raising(text) for text in texts]
+
+
+def score(text: str, documents: list[str]) -> list[float]:
+    return [-float(len(document)) for document in documents]
+
+
+def encode(texts: list[str]) -> list[list[float]]:
+    return [[float(number(text) % 7), 1.0] for text in texts]
+
+
+class Linear:
+    """A model that needs as many features as the whole golden set has."""
+
+    n_features_in_ = 3
+
+    def predict(self, features: Any) -> Any:
+        assert features.shape[1] == self.n_features_in_
+        return features @ [1.0, -2.0, 0.5]
+
+
+batched = rankers.batch(many, size=8)
+batched_raising = rankers.batch(many_raising, size=8)
+scored = rankers.scorer(score)
+modelled = rankers.model(Linear())
+embedded = rankers.embedder(encode, {f"d{n}": f"document {n}" for n in range(9)})
+
+
+class Forgetful(Adapter):
+    """An adapter that leaves a query out, and answers another one twice, differently."""
+
+    name = "forgetful"
+
+    def ask(self, task: RankingTask, on_answer: OnAnswer) -> None:
+        for query in task.golden:
+            if query.id != "q5":
+                on_answer(QueryAnswer(query, ["first"]))
+            if query.id == "q6":
+                on_answer(QueryAnswer(query, ["second"]))
+            if query.id == "q7":
+                on_answer(QueryAnswer(query, ["first"]))
+
+
+class Twice(Adapter):
+    """An adapter that answers queries twice, some of them differently."""
+
+    name = "twice"
+
+    def __init__(self, differing: Sequence[str]) -> None:
+        self.differing = differing
+
+    def ask(self, task: RankingTask, on_answer: OnAnswer) -> None:
+        for query in task.golden:
+            first = ["first", f"d{number(query.text)}"]
+            on_answer(QueryAnswer(query, first))
+            on_answer(QueryAnswer(query, ["second"] if query.id in self.differing else first))
+
+
+def make_processes() -> Executor:
+    return ProcessPoolExecutor(2, mp_context=get_context("spawn"))
+
+
+def make_nothing() -> None:
+    return None
