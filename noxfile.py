@@ -96,6 +96,14 @@ def engines(session: nox.Session) -> None:
     session.run("pytest", "-q", "-m", "", *files, *session.posargs)
 
 
+@nox.session(python="3.12", tags=["night"])
+def scale(session: nox.Session) -> None:
+    """Rank on the executors of other libraries: loky, and a Dask cluster of two workers."""
+    session.install("-e", ".[test,fast,scale]")
+    chosen = session.posargs or ["tests/rankers/test_real_executors.py"]
+    session.run("pytest", "-q", "-m", "", "--all-installed", *chosen)
+
+
 @nox.session(python="3.11")
 def lint(session: nox.Session) -> None:
     """Check the format, the rules and the types."""

@@ -379,7 +379,8 @@ SPACE = set(" \t\n\r\x0b\x0c")
 trec_id = any_id.filter(
     lambda text: (
         not SPACE & set(text)
-        and text[0] not in "#\ufeff{"
+        and text[0] not in "#\ufeff"
+        and not text.lstrip().startswith("{")  # after white space of Unicode, too
         and not any(0xD800 <= ord(char) < 0xE000 for char in text)
     )
 )

@@ -1,0 +1,142 @@
+"""Ranking on loky and on a Dask cluster: the serial run, and lost workers lose no query.
+
+`nox -s scale` installs both. Processes of the standard library are tested every day, in
+tests/rankers/execution/test_executors.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_rankcheck import RankerError, rank
+from tests import worker_rankers as workers
+from tests.worker_rankers import DEADLY, GOLDEN
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::FutureWarning"),
+    pytest.mark.filterwarnings("ignore::UserWarning"),
+    pytest.mark.filterwarnings("ignore::RuntimeWarning"),
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(workers.FOLDER, str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture(params=["loky", "dask"])
+def make_executor(
+    request: pytest.FixtureRequest, folder: Path
+) -> Iterator[Callable[[], Executor] | str]:
+    """Yield what `rank` is given: a function that makes an executor of two workers, or a text."""
+    if request.param == "loky":
+        loky = pytest.importorskip("loky")
+        made: list[Any] = []
+
+        def make() -> Executor:
+            made.append(loky.ProcessPoolExecutor(2))
+            executor: Executor = made[-1]
+            return executor
+
+        yield make
+        for executor in made:
+            executor.shutdown(kill_workers=True)
+        return
+    distributed = pytest.importorskip("distributed")
+    dask = pytest.importorskip("dask")
+    with (
+        # By default, Dask itself lets a chunk kill four workers before it gives it up.
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        ) as cluster,
+    ):
+        yield f"dask:{cluster.scheduler_address}"
+
+
+def test_the_run_is_that_of_a_serial_ranking(make_executor: Any) -> None:
+    for ranker in ("search", "tied", "by_locale", "batched", "scored", "embedded"):
+        name = f"tests.worker_rankers:{ranker}"
+        run = rank(name, GOLDEN, executor=make_executor, chunk=7, depth=5)
+        here = rank(getattr(workers, ranker), GOLDEN, depth=5)
+        assert run.rankings() == here.rankings()
+        assert list(run) == list(here)
+
+
+def test_a_ranker_is_made_once_on_each_worker(make_executor: Any, folder: Path) -> None:
+    rank("tests.worker_rankers:Engine()", GOLDEN, executor=make_executor, chunk=3)
+    made = (folder / "made").read_text().split()
+    assert 1 <= len(made) <= 2
+    assert len(set(made)) == len(made)
+
+
+def test_a_worker_that_exits_once_loses_no_query(make_executor: Any, folder: Path) -> None:
+    run = rank("tests.worker_rankers:exits_once", GOLDEN, executor=make_executor, chunk=10)
+    assert (folder / "exited").exists()
+    assert run.rankings() == rank(workers.search, GOLDEN).rankings()
+
+
+def test_one_query_that_always_kills_its_worker_fails_alone(make_executor: Any) -> None:
+    with pytest.raises(RankerError, match=rf"1 of 60 queries, first on 'q{DEADLY}'") as failure:
+        rank("tests.worker_rankers:always_exits", GOLDEN, executor=make_executor, chunk=4)
+    assert "the worker died 3 times" in str(failure.value)
+
+
+def test_two_queries_that_raise_fail_exactly_two(make_executor: Any) -> None:
+    with pytest.raises(RankerError, match="2 of 60 queries, first on 'q3'") as failure:
+        rank("tests.worker_rankers:raising", GOLDEN, executor=make_executor, chunk=10)
+    assert "also failed: q47" in str(failure.value)
+
+
+def test_a_ranker_that_is_not_there_is_one_clear_error(make_executor: Any) -> None:
+    with pytest.raises(RankerError, match=r"cannot be made on a worker: .*no module named 'no'"):
+        rank("no.such:search", GOLDEN, executor=make_executor)
+
+
+def test_what_was_interrupted_continues(make_executor: Any, folder: Path) -> None:
+    def stop(done: int, of: int) -> None:
+        if done == 25:
+            raise KeyboardInterrupt
+
+    where: dict[str, Any] = {"resume": folder / "parts", "resume_key": "k", "chunk": 5}
+    ranker = "tests.worker_rankers:search"
+    with pytest.raises(KeyboardInterrupt):
+        rank(ranker, GOLDEN, executor=make_executor, progress=stop, **where)
+    run = rank(ranker, GOLDEN, executor=make_executor, **where)
+    assert run.rankings() == rank(workers.search, GOLDEN).rankings()
+    assert "were ranked before" in run.notes[0]
+
+
+def test_the_executor_of_a_client_is_left_open(folder: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=2, dashboard_address=None, silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        executor = client.get_executor(pure=False)
+        for _ in range(2):
+            run = rank("tests.worker_rankers:search", GOLDEN, executor=executor, chunk=5)
+            assert run.rankings() == rank(workers.search, GOLDEN).rankings()
+        run = rank(lambda text: ["d1"], GOLDEN, executor=executor)  # which Dask can send
+        assert run["q1"] == ("d1",)
+        executor.shutdown()
+        with pytest.raises(RankerError, match="was shut down"):
+            rank("tests.worker_rankers:search", GOLDEN, executor=executor)
+
+
+def test_no_scheduler_is_one_clear_error() -> None:
+    pytest.importorskip("distributed")
+    with pytest.raises(RankerError, match="no scheduler answers"):
+        rank(workers.search, GOLDEN, executor="dask:tcp://127.0.0.1:9")
