@@ -98,7 +98,7 @@ def rows_of_groups(starts: IntArray, groups: IntArray) -> tuple[IntArray, IntArr
         starts: where the rows of each group begin, and where the last ones end.
         groups: -1 for one without rows.
     """
-    lengths = np.append(np.diff(starts), 0)[groups]  # -1 is the 0 at the end
+    lengths = np.where(groups < 0, 0, starts[groups + 1] - starts[groups])
     begins = starts_of(lengths)
     return np.arange(begins[-1]) + np.repeat(starts[groups] - begins[:-1], lengths), begins
 

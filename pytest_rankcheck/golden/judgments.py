@@ -153,7 +153,7 @@ class Judgments:
             return self
         codes = np.fromiter((self.codes.get(each, -1) for each in query_ids), np.int64)
         rows, starts = rows_of_groups(self.starts, codes)
-        if np.array_equal(rows, np.arange(len(self))):
+        if len(rows) == len(self) and np.array_equal(rows, np.arange(len(self))):
             return Judgments(tuple(query_ids), starts, self.documents, self.grades, self.lines)
         return self.of_rows(tuple(query_ids), starts, rows)
 

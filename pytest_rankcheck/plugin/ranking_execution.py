@@ -22,6 +22,25 @@ _READ: pytest.StashKey[list[Inputs]] = pytest.StashKey()
 """What rankers have read while they were made, in this process."""
 
 
+class _CompleteRuns:
+    """Deletes the kept answers of complete runs when the test session ends.
+
+    So a session that is killed in its fifth golden set need not rank the first four again.
+    """
+
+    def __init__(self) -> None:
+        self.deletions: list[Callable[[], None]] = []
+
+    def pytest_sessionfinish(self, exitstatus: int) -> None:
+        """Delete them, unless the session was interrupted."""
+        if exitstatus not in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR):
+            for delete in self.deletions:
+                delete()
+
+
+_ENDED = pytest.StashKey[_CompleteRuns]()
+
+
 @contextmanager
 def ranker_watched(config: pytest.Config) -> Iterator[None]:
     """Note what a ranker reads while it is made, if its answers are kept without a key."""
@@ -60,6 +79,9 @@ def configured_execution(
     from pytest_rankcheck.rankers.execution.resume_key import ResumeScope
 
     read: list[Inputs] = config.stash.get(_READ, [])
+    if _ENDED not in config.stash:
+        config.stash[_ENDED] = _CompleteRuns()
+        config.pluginmanager.register(config.stash[_ENDED], "rankcheck-complete-runs")
     scope = ResumeScope(
         Path(chosen.resume) / name,
         chosen.resume_key,
@@ -68,5 +90,7 @@ def configured_execution(
         world(),
         declared_files(chosen.world, config.rootpath),
         read,
+        apart=chosen.resume,
+        when_complete=config.stash[_ENDED].deletions.append,
     )
     return Execution(chosen.executor, chosen.chunk, scope)

@@ -91,8 +91,10 @@ def _computed(
     if chosen.executor is not None or chosen.resume is not None:
         from pytest_rankcheck.plugin.ranking_execution import configured_execution
 
-        name = _file_name(golden, origin.fixture) + (f"-repeat-{number}" if number > 1 else "")
         known = origin.name or origin.fixture
+        name = _file_name(golden, origin.fixture) + (f"-repeat-{number}" if number > 1 else "")
+        if origin.name is None:  # one of several fixtures of this name
+            name += f"-{hashlib.sha256(str(known).encode()).hexdigest()[:8]}"
         execution = configured_execution(config, known, name, origin.world)
     with ranking_progress(config, golden.name, number) as progress:
         run = ranked_as(execution, ranker, task, rules, progress)

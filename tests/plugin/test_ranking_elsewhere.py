@@ -161,3 +161,37 @@ def test_a_session_that_was_stopped_continues(elsewhere: Project) -> None:
     )
     assert len(asked(elsewhere)) - before == 12 - len(kept)
     assert not (elsewhere.path / ".parts" / "web").exists()
+
+
+@NEEDS_GIT
+def test_golden_sets_that_were_complete_are_not_ranked_again(elsewhere: Project) -> None:
+    """The session is killed in its second golden set; git does not ignore the folder."""
+    elsewhere.golden(elsewhere.queries(6), "golden/more.jsonl")
+    elsewhere.write("engine.py", ENGINE.replace('raise SystemExit("time limit")', "os._exit(9)"))
+    configure(elsewhere, "rankcheck_chunk = 3")
+    sets = ("--rankcheck-golden", "golden/more.jsonl", "--rankcheck-golden", "golden/web.jsonl")
+    resumed = (*sets, "--rankcheck-resume=parts", "--rankcheck-resume-key=k")
+    elsewhere.write(".gitignore", "*.log\n__pycache__/\nrunpytest*\nstd*\n")
+    for command in (("init", "-q"), ("add", "-A"), ("commit", "-q", "-m", "all")):
+        git(elsewhere.path, *command)
+    elsewhere.write("stop.log", "query 7")
+    assert elsewhere.run_apart(*resumed).ret == 9
+    before = len(asked(elsewhere))
+    assert before == 6 + 8
+    (elsewhere.path / "stop.log").unlink()
+    elsewhere.run_apart(*resumed).assert_outcomes(passed=2)
+    assert len(asked(elsewhere)) - before == 12 - 6
+    assert not list((elsewhere.path / "parts").rglob("*.json"))
+
+
+@NEEDS_GIT
+def test_what_a_ranker_reads_while_it_is_made_has_to_be_declared(elsewhere: Project) -> None:
+    elsewhere.write(".gitignore", "*.log\n__pycache__/\n")
+    for command in (("init", "-q"), ("add", "-A"), ("commit", "-q", "-m", "all")):
+        git(elsewhere.path, *command)
+    elsewhere.write("weights.log", "1")
+    resume = ("--rankcheck-ranker", "engine:Engine()", "--rankcheck-resume", "parts")
+    result = elsewhere.run(*resume)
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*the ranker reads *weights.log, which git does not track*"])
+    elsewhere.run(*resume, "-o", "rankcheck_world=weights.log").assert_outcomes(passed=1)

@@ -138,5 +138,9 @@ def test_the_executor_of_a_client_is_left_open(folder: Path) -> None:
 
 def test_no_scheduler_is_one_clear_error() -> None:
     pytest.importorskip("distributed")
-    with pytest.raises(RankerError, match="no scheduler answers"):
+    dask = pytest.importorskip("dask")
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "1s"}),
+        pytest.raises(RankerError, match="no scheduler answers"),
+    ):
         rank(workers.search, GOLDEN, executor="dask:tcp://127.0.0.1:9")

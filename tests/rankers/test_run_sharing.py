@@ -101,3 +101,14 @@ def test_nothing_is_kept_after_a_failure(tmp_path: Path) -> None:
         run_computed_once(tmp_path, "key", fail)
     run = run_computed_once(tmp_path, "key", lambda: Run.from_dict({"q": ["a"]}))
     assert run["q"] == ("a",)
+
+
+def test_what_is_to_be_known_of_a_run_is_shared(tmp_path: Path) -> None:
+    def compute() -> Run:
+        run = Run.from_dict({"q": ["a"]})
+        run.differing, run.notes = ("q",), ("1 chunk was lost",)
+        return run
+
+    for _ in range(2):  # computed, and read
+        run = run_computed_once(tmp_path, "key", compute)
+        assert (run.differing, run.notes) == (("q",), ("1 chunk was lost",))

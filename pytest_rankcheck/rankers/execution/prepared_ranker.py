@@ -50,6 +50,7 @@ class PreparedRanker:
         adapter = _adapter(ranker, on_executor=pool is not None)
         self._kept: KeptAnswers | None = None
         scope, chunk = execution.resume, execution.chunk
+        self._when_complete = None if scope is None else scope.when_complete
         if scope is None:
             self.adapter = _placed(adapter, pool, chunk, None)
             return
@@ -65,9 +66,13 @@ class PreparedRanker:
     """What is asked."""
 
     def complete(self) -> None:
-        """Note that the run is complete: kept answers are deleted."""
-        if self._kept is not None:
+        """Note that the run is complete: kept answers are deleted, now or when it is safe."""
+        if self._kept is None:
+            return
+        if self._when_complete is None:
             self._kept.delete()
+        else:
+            self._when_complete(self._kept.delete)
 
     def close(self) -> None:
         """Let other processes use the folder of kept answers."""

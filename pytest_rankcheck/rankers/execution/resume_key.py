@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import distributions
 from pathlib import Path
@@ -46,6 +46,10 @@ class ResumeScope:
     """The resolved paths of the files that it declares."""
     read: Sequence[Inputs] = ()
     """What the ranker read while it was made, in this process."""
+    apart: Path | None = None
+    """A folder whose files are no changes of the work tree; None: that of the answers."""
+    when_complete: Callable[[Callable[[], None]], None] | None = None
+    """Is given what deletes the answers of a complete run; None: they are deleted at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +129,7 @@ _REMEDY = "give resume_key= (--rankcheck-resume-key), a text that changes whenev
 
 def _tree(scope: ResumeScope) -> tuple[WorkTree | None, str]:
     try:
-        return work_tree(scope.root, without=scope.folder), ""
+        return work_tree(scope.root, without=scope.apart or scope.folder), ""
     except GitError as error:
         return None, f"{quoted(scope.root, 200)} is not in a git repository with a commit ({error})"
 
@@ -161,7 +165,7 @@ def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str
         if then.get(name) != now.get(name):
             yield f"{text} was {_shown(then.get(name))} and is {_shown(now.get(name))}"
     for name, text in (
-        ("changes", "changed files"),
+        ("changes", "changed files (let git ignore what no ranker reads)"),
         ("world", "rankcheck_world"),
         ("packages", "installed packages"),
     ):

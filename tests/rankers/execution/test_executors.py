@@ -12,6 +12,7 @@ import pytest
 
 from pytest_rankcheck import ConfigurationError, GoldenSet, RankerError, evaluate, rank, rankers
 from pytest_rankcheck.rankers.execution import chunk_work
+from pytest_rankcheck.reports.text.measurement_notes import evaluation_notes
 from tests import worker_rankers as workers
 from tests.worker_rankers import DEADLY, GOLDEN
 
@@ -132,7 +133,10 @@ def test_the_first_answer_counts_and_a_different_second_one_is_listed(processes:
         run = rank(workers.Twice(["q2", "q9"]), GOLDEN, executor=executor, chunk=7)
         assert run["q9"] == ("first", "d9")
         assert run.differing == ("q2", "q9")
-        assert evaluate(run, GOLDEN).unstable == ("q2", "q9")
+        evaluation = evaluate(run, GOLDEN)
+        assert evaluation.unstable == ("q2", "q9")
+        texts = [note.text for note in evaluation_notes(evaluation)]
+        assert any("2 of 60 queries were answered twice, differently (q2, q9)" in t for t in texts)
 
 
 def test_a_ranker_by_name_is_made_once_on_each_worker(folder: Path) -> None:
