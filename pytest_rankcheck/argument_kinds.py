@@ -16,6 +16,7 @@ __all__ = [
     "is_number",
     "is_ours",
     "is_set",
+    "is_stream",
     "kind_of_options",
     "library_of_frame",
 ]
@@ -121,6 +122,12 @@ def library_of_frame(value: object) -> str | None:
         if (library, kind.__name__) in _FRAMES:
             return library
     return None
+
+
+def is_stream(value: object) -> bool:
+    """Return whether a value is a table that can be read only once."""
+    names = {kind.__name__ for kind in type(value).__mro__}
+    return library_of_frame(value) == "pyarrow" and "RecordBatchReader" in names
 
 
 _EVALUATION = Kind(

@@ -21,7 +21,7 @@ from pytest_rankcheck.evaluation.hit_ranks import (
 from pytest_rankcheck.evaluation.judged_matches import Matches, ids_matched
 from pytest_rankcheck.files.id_columns import HeldIds, IdColumn
 from pytest_rankcheck.golden.judgments import Judgments
-from pytest_rankcheck.rankers.ranked_columns import TOP, HeldDocuments, RankedColumns
+from pytest_rankcheck.rankers.ranked_columns import HeldDocuments, RankedColumns
 from pytest_rankcheck.rankers.ranking import first_ranks
 
 __all__ = ["BlockHits", "hits_of_block"]
@@ -49,7 +49,7 @@ class BlockHits:
 
 
 def hits_of_block(
-    columns: RankedColumns, codes: IntArray, judgments: Judgments, *, keeps_tops: bool
+    columns: RankedColumns, codes: IntArray, judgments: Judgments, *, top: int
 ) -> BlockHits:
     """Return the judged hits of some rankings.
 
@@ -57,23 +57,22 @@ def hits_of_block(
         columns: the rankings.
         codes: ``[S]`` the place of each query in the golden set; -1 for a query that it lacks.
         judgments: the golden set's.
-        keeps_tops: whether the rankings are not kept, so that their first documents must be.
+        top: how many of the first documents of each ranking to keep; 0 if the rankings are kept.
 
     Raises:
         RunError: a document is a duplicate or scores are tied, where that is an error.
     """
-    block = _Block(columns, codes, judgments, keeps_tops=keeps_tops)
-    return block.hits()
+    return _Block(columns, codes, judgments, top=top).hits()
 
 
 class _Block:
     """A block of rankings, and the judgments that they are joined with."""
 
     def __init__(
-        self, columns: RankedColumns, codes: IntArray, judgments: Judgments, *, keeps_tops: bool
+        self, columns: RankedColumns, codes: IntArray, judgments: Judgments, *, top: int
     ) -> None:
         self.columns, self.codes, self.judgments = columns, codes, judgments
-        self.keeps_tops = keeps_tops
+        self.top = top
         self.retrieved = np.diff(columns.starts)
         self.exact: dict[int, Sequence[str]] = {}
         """The rankings of the queries that are read one by one."""
@@ -94,7 +93,7 @@ class _Block:
             ranks,
             judged if rows is None else self.judgments.grades[rows],
             rows,
-            self._tops() if self.keeps_tops else None,
+            self._tops() if self.top else None,
         )
 
     def _in_order(self) -> tuple[IntArray, IntArray, FloatArray]:
@@ -112,7 +111,7 @@ class _Block:
     @cached_property
     def has_rows(self) -> bool:
         """Whether the rows of judged documents are known, or only their grades."""
-        return self.keeps_tops or not isinstance(self.columns.documents, HeldDocuments)
+        return self.top > 0 or not isinstance(self.columns.documents, HeldDocuments)
 
     def _matches(self) -> Matches:
         if not isinstance(self.columns.documents, HeldDocuments):
@@ -200,7 +199,7 @@ class _Block:
 
     def _tops(self) -> tuple[IdColumn, IntArray]:
         """Return the first documents of each judged query's ranking, and where each begins."""
-        most = np.where(self.codes >= 0, min(TOP, self.columns.depth or TOP), 0)
+        most = np.where(self.codes >= 0, min(self.top, self.columns.depth or self.top), 0)
         counts = np.minimum(self.retrieved, most)
         starts = np.concatenate([[0], np.cumsum(counts)])
         begins = self.columns.starts[:-1]
@@ -242,7 +241,7 @@ class _Block:
         for chosen in of_like_lengths(np.diff(all_starts)[places]):
             queries = places[chosen]
             matrix = padded_scores(scores, all_starts, queries)
-            order = np.argsort(-matrix, axis=1)[:, : TOP + 1]
+            order = np.argsort(-matrix, axis=1)[:, : self.top + 1]
             best = np.take_along_axis(matrix, order, axis=1)
             is_tied = ((best[:, 1:] == best[:, :-1]) & np.isfinite(best[:, 1:])).any(axis=1)
             for place, rows, tied in zip(queries.tolist(), order, is_tied.tolist(), strict=True):

@@ -16,7 +16,12 @@ from pytest_rankcheck.files.paused_collector import collector_paused
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.metrics.judged_hits import JudgedHits, padded_columns
-from pytest_rankcheck.rankers.ranked_columns import HeldDocuments, RankedColumns, SplitQueryError
+from pytest_rankcheck.rankers.ranked_columns import (
+    TOP,
+    HeldDocuments,
+    RankedColumns,
+    SplitQueryError,
+)
 from pytest_rankcheck.rankers.ranking import RankingRules
 from pytest_rankcheck.rankers.run import Run
 
@@ -118,20 +123,20 @@ def join(run: Run, golden: GoldenSet) -> Joined:
     """
     with collector_paused():
         try:
-            return _joined(run.columns(), golden.columns, keeps_tops=not run.is_in_memory)
+            return _joined(run.columns(), golden.columns, 0 if run.is_in_memory else TOP)
         except SplitQueryError:
             together = run.columns(together=True)
-            return _joined(together, golden.columns, keeps_tops=True)
+            return _joined(together, golden.columns, TOP)
 
 
-def _joined(columns: Iterable[RankedColumns], judgments: Judgments, *, keeps_tops: bool) -> Joined:
+def _joined(columns: Iterable[RankedColumns], judgments: Judgments, top: int) -> Joined:
     blocks: list[BlockHits] = []
     extra: list[str] = []
     for block in columns:
         known = map(judgments.codes.get, block.query_ids, repeat(-1))
         codes = np.fromiter(known, np.int64, len(block))
         extra += [block.query_ids[place] for place in np.flatnonzero(codes < 0).tolist()]
-        blocks.append(hits_of_block(block, codes, judgments, keeps_tops=keeps_tops))
+        blocks.append(hits_of_block(block, codes, judgments, top=top))
     return Joined(judgments, blocks, tuple(extra))
 
 
@@ -174,5 +179,5 @@ def hits_of_lists(
         HeldDocuments(rankings),
         rules=RankingRules(duplicates="keep_places"),
     )
-    joined = _joined([columns], judgments, keeps_tops=False)
+    joined = _joined([columns], judgments, 0)
     return _hits_of_queries(joined, judgments, max_grade, 0, len(judged))

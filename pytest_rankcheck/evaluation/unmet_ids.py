@@ -20,7 +20,6 @@ from pytest_rankcheck.document_ids import (
 from pytest_rankcheck.errors import listed, quoted
 from pytest_rankcheck.evaluation.run_golden_join import Joined
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
-from pytest_rankcheck.rankers.run import Run
 
 __all__ = ["UnmetIds", "unmet_ids"]
 
@@ -101,18 +100,21 @@ class UnmetIds:
 
 
 def unmet_ids(
-    run: Run,
+    run_name: str,
     golden: JudgedQueries,
     joined: Joined,
     ranking: Callable[[str], Sequence[str]],
+    *,
+    is_ranked_here: bool,
 ) -> UnmetIds | None:
     """Return what is wrong if judged documents are never or hardly ever ranked, otherwise None.
 
     Args:
-        run: the rankings.
+        run_name: what messages call the run.
         golden: the judged queries.
         joined: the judged documents that were ranked.
         ranking: returns the known top of the ranking of a query.
+        is_ranked_here: whether a ranker in this process made the run.
     """
     has_relevant, has_hits = golden.columns.has_relevant, joined.has_hits
     relevant = _ids(golden, has_relevant)
@@ -135,7 +137,7 @@ def unmet_ids(
     if not judged:
         judged = _best(golden.grades(relevant[0]))[:_SHOWN]
     return UnmetIds(
-        run.name,
+        run_name,
         golden.name,
         len(relevant),
         meeting,
@@ -144,7 +146,7 @@ def unmet_ids(
         rule,
         mark,
         # A rule that joins most queries cannot be chance.
-        "" if 2 * met > len(samples) else _why_known(run, golden, joined, ranking),
+        "" if 2 * met > len(samples) else _why_known(golden, joined, ranking, is_ranked_here),
     )
 
 
@@ -161,10 +163,10 @@ def _met(rule: Sequence[str], samples: Sequence[IdSample]) -> int:
 
 
 def _why_known(
-    run: Run,
     golden: JudgedQueries,
     joined: Joined,
     ranking: Callable[[str], Sequence[str]],
+    is_ranked_here: bool,
 ) -> str:
     """Return how the golden set knows ranked documents that it does not judge; empty if not."""
     ranked = {
@@ -190,7 +192,7 @@ def _why_known(
     if any(not judged.isdisjoint(doc_ids) for doc_ids in ranked.values()):
         question = (
             "Does the ranker return the results of another query?"
-            if run.seconds
+            if is_ranked_here
             else "Do the run and the golden set use the same query ids?"
         )
         return f"Ranked documents are judged for other queries. {question}"

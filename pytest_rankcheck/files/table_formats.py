@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,9 +12,18 @@ from pytest_rankcheck.errors import RankcheckError, quoted
 from pytest_rankcheck.files.delimited_tables import table_text
 from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.parquet_files import is_arrow, is_parquet, require_polars, write_table
+from pytest_rankcheck.files.tables import TableKind
 from pytest_rankcheck.files.whole_files import write_whole
 
-__all__ = ["TableWriter", "table_formats"]
+__all__ = ["TABLE_KINDS", "TableWriter", "table_formats"]
+
+TABLE_KINDS: Mapping[str, TableKind] = {
+    "csv": "delimited",
+    "tsv": "delimited",
+    "parquet": "Parquet",
+    "arrow": "Arrow",
+}
+"""The kind of table of each of these formats."""
 
 T = TypeVar("T")
 

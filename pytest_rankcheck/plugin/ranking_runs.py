@@ -32,6 +32,8 @@ _SAVED = pytest.StashKey[dict[Path, str | None]]()
 """The files that this session has saved runs to, with where their rankers came from."""
 _PARAMETER = re.compile(r"\[([1-9]\d*)\]$")
 """In a ranker's origin: the parameter of its fixture, except the first."""
+_PART = re.compile(r"part-|_SUCCESS$|[^=]+=")
+"""The names in a folder of parts, as Spark and others write it."""
 
 
 class RankerOrigin(NamedTuple):
@@ -180,6 +182,8 @@ def read_run(config: Config, path: Path) -> Run:
 def saved_run(folder: Path, golden_name: str) -> Path:
     """Return the file of ``--rankcheck-save-run`` that has the run of a golden set.
 
+    Or the folder of its parts: one of its name, or the folder itself if a cluster wrote it.
+
     Raises:
         ConfigurationError: the folder has no such run, or several.
     """
@@ -188,6 +192,10 @@ def saved_run(folder: Path, golden_name: str) -> Path:
     files = [folder / file for file in file_names if (folder / file).exists()]
     if len(files) == 1:
         return files[0]
+    if not files and (folder / name).is_dir():
+        return folder / name  # parts
+    if not files and any(_PART.match(entry.name) for entry in folder.iterdir()):
+        return folder
     has = ", ".join(sorted(quoted(file.name) for file in folder.iterdir())[:10]) or "nothing"
     problem = "no run" if not files else "several runs"
     raise ConfigurationError(

@@ -25,6 +25,7 @@ __all__ = [
     "first_ranks",
     "has_all_ranks",
     "id_map",
+    "ranked_twice",
     "refuse_incomplete_ranks",
     "without_ranks",
 ]
@@ -176,17 +177,22 @@ def duplicates_settled(ranking: Ranking, query_id: str, duplicates: Duplicates) 
         rank, doc_id = next(
             (rank, doc) for rank, doc in enumerate(doc_ids, start=1) if ranks[doc] != rank
         )
-        raise RunError(
-            f"query '{quoted(query_id)}': document '{quoted(doc_id)}' is ranked twice, at "
-            f"{ranks[doc_id]} and {rank}; rank it once, or let only its first place count: "
-            "duplicates='keep_places' if the reader sees every place (chunks), "
-            "duplicates='close_gaps' if the documents below move up; in pytest, write "
-            "rankcheck_conventions = duplicates=keep_places"
-        )
+        raise ranked_twice(query_id, doc_id, ranks[doc_id], rank)
     if duplicates == "close_gaps":
         scores = scores and tuple(scores[rank - 1] for rank in ranks.values())
         doc_ids = tuple(ranks)
     return Ranking(doc_ids, scores, repeated=True)
+
+
+def ranked_twice(query_id: str, doc_id: str, first: int, again: int) -> RunError:
+    """Return the error that a document is ranked twice, at two ranks."""
+    return RunError(
+        f"query '{quoted(query_id)}': document '{quoted(doc_id)}' is ranked twice, at "
+        f"{first} and {again}; rank it once, or let only its first place count: "
+        "duplicates='keep_places' if the reader sees every place (chunks), "
+        "duplicates='close_gaps' if the documents below move up; in pytest, write "
+        "rankcheck_conventions = duplicates=keep_places"
+    )
 
 
 def first_ranks(doc_ids: Sequence[str]) -> dict[str, int]:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from pytest_rankcheck.argument_checks import check_whole_number, checked_arguments
 from pytest_rankcheck.errors import RunError, plural, quoted, unknown_id
 from pytest_rankcheck.files.paused_collector import collector_paused
-from pytest_rankcheck.files.regular_files import size_of
 from pytest_rankcheck.rankers.held_rankings import HeldColumns, answers_of
 from pytest_rankcheck.rankers.ranked_columns import Answer, RankedColumns, RunSource
 from pytest_rankcheck.rankers.ranking import (
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from pytest_rankcheck.golden.golden_set import GoldenSet
     from pytest_rankcheck.rankers.ranking_rows import Rankings
     from pytest_rankcheck.rankers.run_file import RunFile
+    from pytest_rankcheck.rankers.run_parts import RunParts
 
 __all__ = ["Run"]
 
@@ -46,7 +46,7 @@ class Run:
 
     def __init__(
         self,
-        rankings: Mapping[str, Answer] | HeldColumns | RunFile,
+        rankings: Mapping[str, Answer] | HeldColumns | RunFile | RunParts,
         *,
         name: str = "run",
         depth: int | None = None,
@@ -72,7 +72,7 @@ class Run:
         """The queries that were answered twice, differently; the first answer counts."""
         self.notes: tuple[str, ...] = ()
         """What a reader of the run must know of how it was ranked, as sentences."""
-        self._rankings: HeldColumns | RunFile = (
+        self._rankings: HeldColumns | RunFile | RunParts = (
             HeldColumns.of(rankings, RankingRules(ties, duplicates))
             if isinstance(rankings, Mapping)
             else rankings
@@ -92,13 +92,16 @@ class Run:
         doc_id: DocIdRule | None = None,
         incomplete_ranks: IncompleteRanks = "error",
     ) -> Run:
-        """Read a run from a file.
+        """Read a run from a file, or from a folder of parts.
 
         Args:
-            path: the file; it may be packed with gzip or Zstandard.
+            path: the file; it may be packed with gzip or Zstandard. Or a folder or a pattern, such
+                as ``"runs/2026-11-21/"`` or ``"runs/part-*.parquet"``, whose files together are
+                the run, as Spark and others write it. A folder named ``key=value`` below it is a
+                column of its files. Names that begin with ``_`` or ``.`` are left out.
             format: ``"trec"``, ``"jsonl"``, ``"csv"``, ``"tsv"`` or ``"parquet"``; without it, the
                 content decides.
-            name: what messages call the run; without it, the file's name.
+            name: what messages call the run; without it, the name of the file or folder.
             columns: ``{meaning: column}`` of a table, for ``query_id``, ``doc_id``, ``score`` and
                 ``rank``, where the columns have unusual names.
             ties: the order of equal scores: ``"doc_id"`` (descending, as in trec_eval),
@@ -117,9 +120,11 @@ class Run:
         Raises:
             RunError: the file is missing, empty, in an unknown format, or a line is malformed,
                 has a score that is not finite, or repeats a document. A large file raises errors
-                about its lines when they are read.
+                about its lines when they are read. A folder has no parts, or they have different
+                formats or columns.
         """
         from pytest_rankcheck.files.packed_files import failures_named
+        from pytest_rankcheck.files.regular_files import size_of
 
         run = cls.scan(
             path,
@@ -131,10 +136,12 @@ class Run:
             doc_id=doc_id,
             incomplete_ranks=incomplete_ranks,
         )
-        file = Path(path)
-        with failures_named(file, RunError):
-            is_small = size_of(file) <= _SMALL_FILE_BYTES
-        if is_small:
+        assert not isinstance(run._rankings, HeldColumns)
+        size = 0
+        for file in run._rankings.files:
+            with failures_named(file, RunError):
+                size += size_of(file)
+        if size <= _SMALL_FILE_BYTES:
             run.read()
         return run
 
@@ -152,7 +159,7 @@ class Run:
         doc_id: DocIdRule | None = None,
         incomplete_ranks: IncompleteRanks = "error",
     ) -> Run:
-        """Return the run of a file without reading it yet.
+        """Return the run of a file, or of a folder of parts, without reading it yet.
 
         An evaluation then reads the file once, and keeps the ranks of the judged documents and the
         top of each ranking; so a run that is larger than the memory can be measured. Anything else
@@ -163,13 +170,20 @@ class Run:
         Raises:
             RunError: the file is missing, empty or in an unknown format.
         """
-        from pytest_rankcheck.rankers.run_file import RUN_FORMATS, RunFile
+        from pytest_rankcheck.files.packed_files import shown_name
+        from pytest_rankcheck.files.part_files import are_parts
+        from pytest_rankcheck.rankers.run_file import RunFile
+        from pytest_rankcheck.rankers.run_parts import RunParts
 
         file = Path(path)
-        chosen = RUN_FORMATS.named(format) if format else RUN_FORMATS.detected(file, columns)
         rules = RankingRules(ties, duplicates, id_map(doc_id), incomplete_ranks)
-        source = RunFile(RunSource(file, rules, dict(columns or {})), chosen)
-        return cls(source, name=name or file.name, ties=ties, duplicates=duplicates)
+        source = RunSource(file, rules, dict(columns or {}))
+        if are_parts(file):
+            own_name = file.name if file.is_dir() else shown_name(file)
+            parts = RunParts.of(source, format)
+            return cls(parts, name=name or own_name, ties=ties, duplicates=duplicates)
+        found = RunFile.of(source, format)
+        return cls(found, name=name or file.name, ties=ties, duplicates=duplicates)
 
     @classmethod
     @checked_arguments

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from pytest_rankcheck.errors import RunError
 from pytest_rankcheck.files.format_registry import Format, Formats
@@ -23,6 +24,22 @@ class RunFile:
     source: RunSource
     format: Format[Iterator[RankedColumns]]
     depth: int | None = None
+
+    @classmethod
+    def of(cls, source: RunSource, format: str | None) -> RunFile:
+        """Return a file in the format of this name, or else in the one that its content shows.
+
+        Raises:
+            RunError: the file is missing or empty, or its format is unknown.
+        """
+        if format:
+            return cls(source, RUN_FORMATS.named(format))
+        return cls(source, RUN_FORMATS.detected(source.path, source.columns))
+
+    @property
+    def files(self) -> Sequence[Path]:
+        """The file."""
+        return (self.source.path,)
 
     def read(self) -> HeldColumns:
         """Return all rankings."""

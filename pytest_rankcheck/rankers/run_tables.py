@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_rankcheck.argument_kinds import is_stream
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.errors import RunError, quoted
 from pytest_rankcheck.files.delimited_tables import decimal_comma_hint
 from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, NumberIds, TextIds
 from pytest_rankcheck.files.id_runs import joined_ids, last_run_start, run_starts
 from pytest_rankcheck.files.row_numbering import Numbering
+from pytest_rankcheck.files.table_batches import Table
 from pytest_rankcheck.files.tables import TableKind, read_table
 from pytest_rankcheck.golden.checked_values import kind_of
 from pytest_rankcheck.rankers.ranked_columns import HeldDocuments, RankedColumns, SplitQueryError
@@ -24,11 +27,17 @@ from pytest_rankcheck.rankers.ranking_forms import given_twice
 from pytest_rankcheck.rankers.run_columns import refuse_unused_numbers, run_columns
 
 if TYPE_CHECKING:
-    from pytest_rankcheck.files.table_batches import Batch, Table
+    from pytest_rankcheck.files.table_batches import Batch
 
-__all__ = ["columns_of_table"]
+__all__ = ["OnLong", "columns_of_table"]
 
 _BATCH_ROWS = 1_000_000
+_LONG = 1_000_000
+"""A query with more rows is long, if the caller can take it in pieces."""
+
+OnLong = Callable[[str, Iterator[RankedColumns]], None]
+"""Takes a long query: its id, and all its rows in pieces."""
+
 _OF_ANY_TYPE = ("", "object")
 """The types of columns of a frame whose cells may have several types."""
 
@@ -40,21 +49,38 @@ def columns_of_table(
     *,
     kind: TableKind | None = None,
     together: bool = False,
+    on_long: OnLong | None = None,
 ) -> Iterator[RankedColumns]:
-    """Yield the rankings of a file or a frame.
+    """Yield the rankings of a file, a frame or a table that is open.
+
+    Args:
+        source: the file, the frame or the `Table`.
+        columns: ``{meaning: column}`` for columns with unusual names.
+        rules: how the order is decided where the scores leave it open.
+        kind: the kind of a file; without it, the content decides.
+        together: whether to bring the rows of each query together first.
+        on_long: takes the queries with too many rows for the memory; without it, their rows are
+            yielded like those of others.
 
     Raises:
         RunError: a column is missing, a row lacks an id or a finite number, the ranks that decide
             the order are incomplete, or a column of numbers may be a misspelt score or rank.
     """
-    is_file = isinstance(source, Path)
-    where = str(source) if is_file else "the run"
-    table = read_table(source, RunError, name=where, kind=kind)
-    place = run_columns(table.header, columns, where, in_order=not is_file)
+    is_file = isinstance(source, (Path, Table))
+    where = str(source) if isinstance(source, Path) else "the run"
+    if isinstance(source, Table):
+        table, where = source, source.numbering.source
+    else:
+        table = read_table(source, RunError, name=where, kind=kind)
+    in_order = not is_file and not is_stream(source)
+    place = run_columns(table.header, columns, where, in_order=in_order)
     if "score" not in place and "rank" not in place:
         _refuse_other_numbers(source, table.header, place)
     rows = _rows_of(table, place)
-    for some in [_together(rows)] if together else _whole_queries(rows):
+    take_long = None
+    if on_long is not None:
+        take_long = partial(_take_long, on_long, rules, table.numbering)
+    for some in [_together(rows)] if together else _whole_queries(rows, take_long):
         if len(some.queries):
             ranked = some.ranked(rules, table.numbering, are_whole=together)
             yield ranked if is_file else ranked.with_mapped_ids()
@@ -192,7 +218,9 @@ def _no_number(role: str, where: str, documents: IdColumn, row: int, problem: st
     return RunError(f"{where}: the {role} of document '{quoted(doc_id)}' is {problem}")
 
 
-def _whole_queries(parts: Iterator[_Rows]) -> Iterator[_Rows]:
+def _whole_queries(
+    parts: Iterator[_Rows], take_long: Callable[[str, Iterator[_Rows]], None] | None
+) -> Iterator[_Rows]:
     """Yield the same rows, so that no part ends within a query whose rows are together."""
     rest: _Rows | None = None
     for part in parts:
@@ -201,8 +229,43 @@ def _whole_queries(parts: Iterator[_Rows]) -> Iterator[_Rows]:
         rest = rows.part(last, len(rows.queries))
         if last:
             yield rows.part(0, last)
+        if take_long is not None and len(rest.queries) > _LONG:
+            after: list[_Rows] = []
+            query_id = rest.queries.texts(np.zeros(1, np.int64))[0]
+            take_long(query_id, _of_query(query_id, rest, parts, after))
+            rest = after[0] if after else None
     if rest is not None:
         yield rest
+
+
+def _of_query(
+    query_id: str, first: _Rows, parts: Iterator[_Rows], after: list[_Rows]
+) -> Iterator[_Rows]:
+    """Yield the rows of one query, and put those that follow it in its last part into a list."""
+    yield first
+    for part in parts:
+        begins = run_starts(part.queries)
+        is_same = part.queries.texts(begins[:1]) == [query_id]
+        end = len(part.queries) if len(begins) == 1 else int(begins[1])
+        end = end if is_same else 0
+        if end:
+            yield part.part(0, end)
+        if end < len(part.queries):
+            after.append(part.part(end, len(part.queries)))
+            return
+
+
+def _take_long(
+    on_long: OnLong,
+    rules: RankingRules,
+    numbering: Numbering,
+    query_id: str,
+    parts: Iterator[_Rows],
+) -> None:
+    """Hand the rows of a long query on; whoever sorts them checks that ranks are complete."""
+    of_piece = replace(rules, incomplete_ranks="close_gaps")
+    pieces = (part.ranked(of_piece, numbering, are_whole=False) for part in parts)
+    on_long(query_id, map(RankedColumns.with_mapped_ids, pieces))
 
 
 def _together(parts: Iterator[_Rows]) -> _Rows:

@@ -12,6 +12,7 @@ from pytest_rankcheck.files.file_patterns import is_pattern, matching_files
 from pytest_rankcheck.files.format_registry import Formats
 from pytest_rankcheck.files.json_rows import table_of_objects
 from pytest_rankcheck.files.packed_files import failures_named, first_bytes, shown_name
+from pytest_rankcheck.files.part_files import files_of_parts, partition_columns, with_columns
 from pytest_rankcheck.files.row_numbering import JoinedNumbering, Numbering
 from pytest_rankcheck.files.table_batches import Batch, Table
 from pytest_rankcheck.sessions import formats
@@ -32,13 +33,16 @@ class LogFiles:
     """The paths and patterns, as the caller gave them."""
     files: Sequence[Path]
     """The files, in the order of their names."""
+    roots: Mapping[Path, Path]
+    """The folder that was given, for each file in it."""
 
     @classmethod
     def of(cls, given: AnyPath | Sequence[AnyPath]) -> LogFiles:
-        """Return the files of a path, of several paths, or of patterns.
+        """Return the files of a path, of several paths, of patterns, or of folders of parts.
 
         Raises:
-            SessionLogError: no file matches a pattern, or a file is given twice.
+            SessionLogError: no file matches a pattern, a folder has no parts, or a file is given
+                twice.
             ConfigurationError: the list is empty, or something in it is not a path.
         """
         several = [given] if isinstance(given, (str, PathLike)) else list(given)
@@ -51,12 +55,15 @@ class LogFiles:
             )
             raise ConfigurationError(f"path: {what}; give the paths of log files")
         paths = list(map(Path, several))
-        return cls(paths, matching_files(paths, SessionLogError))
+        parts = {path: files_of_parts(path, SessionLogError) for path in paths if _is_folder(path)}
+        files = [file for path in paths for file in parts.get(path, [path])]
+        roots = {file: path for path, found in parts.items() for file in found}
+        return cls(paths, matching_files(files, SessionLogError), roots)
 
     @property
     def name(self) -> str:
         """The default name of the log: that of the pattern, or of the first file."""
-        is_one = len(self.given) == 1 and is_pattern(self.given[0])
+        is_one = len(self.given) == 1 and (is_pattern(self.given[0]) or bool(self.roots))
         return shown_name(self.given[0] if is_one else self.files[0])
 
     @property
@@ -82,18 +89,12 @@ class LogFiles:
         """
 
         def opened(source: LogSource) -> Table:
-            if format:
-                return LOG_FORMATS.named(format).read(source)
-            try:
-                found = LOG_FORMATS.detected(source.path, columns)
-            except SessionLogError as error:
-                with failures_named(source.path, SessionLogError):  # its name may be too long
-                    is_folder = source.path.is_dir()
-                if not is_folder:
-                    raise
-                pattern = quoted(source.path / "*.jsonl", 300)
-                raise SessionLogError(f"{error}, or give a pattern such as '{pattern}'") from None
-            return found.read(source)
+            path = source.path
+            found = LOG_FORMATS.named(format) if format else LOG_FORMATS.detected(path, columns)
+            table = found.read(source)
+            if path not in self.roots:
+                return table
+            return with_columns(table, partition_columns(path, self.roots[path]))
 
         if len(self.files) == 1:
             return opened(LogSource(self.files[0], problems))
@@ -117,6 +118,11 @@ class LogFiles:
                 before += max(last, source.last)
 
         return Table([], numbering, read)
+
+
+def _is_folder(path: Path) -> bool:
+    with failures_named(path, SessionLogError):  # its name may be too long
+        return path.is_dir()
 
 
 def table_of_records(records: Iterable[object], problems: Problems) -> Table:

@@ -54,9 +54,10 @@ class SessionLog(LoggedSessions):
         """Read a log: one row per event, a flat event log, or one object per session.
 
         Args:
-            path: the file; or several, as a list or as a pattern such as
-                ``"logs/2026-11-*.jsonl"``. A session may go on from one file to the next. The
-                files may be packed with gzip or Zstandard.
+            path: the file; or several, as a list, as a pattern such as
+                ``"logs/2026-11-*.jsonl"``, or as a folder, whose folders named ``key=value`` are
+                columns. A session may go on from one file to the next. The files may be packed
+                with gzip or Zstandard.
             format: ``"csv"``, ``"tsv"``, ``"jsonl"``, ``"json"`` (an array), ``"parquet"``,
                 ``"arrow"`` or ``"trec-xml"`` (of the TREC session tracks); without it, the content
                 of each file decides.

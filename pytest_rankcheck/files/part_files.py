@@ -1,0 +1,170 @@
+"""Folders of parts, as clusters write them: the files of one table, perhaps in partitions.
+
+Files and folders whose names begin with ``_`` or ``.`` are not parts: Spark, Hadoop and others
+keep their own records there. A folder named ``key=value`` (Hive) gives all rows below it a column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from urllib.parse import unquote
+
+from pytest_rankcheck.errors import RankcheckError, listed
+from pytest_rankcheck.files.file_patterns import is_pattern, matching_files
+from pytest_rankcheck.files.packed_files import failures_named
+from pytest_rankcheck.files.regular_files import size_of
+from pytest_rankcheck.files.row_numbering import JoinedNumbering
+from pytest_rankcheck.files.table_batches import Batch, Table
+from pytest_rankcheck.files.table_columns import CellColumn, Column
+
+__all__ = ["are_parts", "files_of_parts", "joined_tables", "partition_columns", "with_columns"]
+
+_NOT_PARTS = ("_", ".")
+_UNFINISHED = "_temporary"
+"""The folder of Hadoop and Spark that is there until a job has written all its parts."""
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+
+
+def are_parts(path: Path) -> bool:
+    """Whether a path is a folder, or a pattern such as ``runs/part-*.parquet``."""
+    try:
+        return path.is_dir() or is_pattern(path)
+    except (OSError, ValueError):  # what opens the file says what is wrong with its name
+        return False
+
+
+def files_of_parts(path: Path, error: type[RankcheckError]) -> list[Path]:
+    """Return the parts in a folder and the folders below it, or those that match a pattern.
+
+    Raises:
+        error: there are no parts, one is empty, or the job that writes them has not finished.
+    """
+    roots = [path] if path.is_dir() else _matches(path, error)
+    files = [file for root in roots for file in _below(root, error)]
+    if not files:
+        raise error(
+            f"{path} has no parts: no file whose name begins with another character than _ and ."
+        )
+    for file in files:
+        with failures_named(file, error):
+            if not size_of(file):
+                raise error(
+                    f"{file} is empty: was it written to the end? Write it again, or delete it if "
+                    "it has no rows"
+                )
+    return files
+
+
+def _matches(pattern: Path, error: type[RankcheckError]) -> list[Path]:
+    parent = pattern.parent
+    folders = [each for each in parent.glob(pattern.name) if each.is_dir()]
+    return sorted(folders) or matching_files([pattern], error)
+
+
+def _below(root: Path, error: type[RankcheckError]) -> Iterator[Path]:
+    """Yield the parts in a folder, in the order of their names; a file is itself."""
+    if not root.is_dir():
+        yield root
+        return
+    for entry in sorted(root.iterdir()):
+        if entry.name == _UNFINISHED:
+            raise error(
+                f"{root}: the job that writes it has not finished: {entry.name} is still there; "
+                "wait for it, or run it again"
+            )
+        if not entry.name.startswith(_NOT_PARTS):
+            yield from _below(entry, error)
+
+
+def partition_columns(path: Path, root: Path | None = None) -> dict[str, str]:
+    """Return the columns that the folders of a file give it: ``{"date": "2026-11-21"}``.
+
+    Args:
+        path: the file.
+        root: the folder below which folders count; None: all folders of the path.
+    """
+    folders = (path if root is None else path.relative_to(root)).parent.parts
+    pairs = (folder.partition("=") for folder in folders if "=" in folder)
+    return {unquote(key): "" if value == _NO_VALUE else unquote(value) for key, _, value in pairs}
+
+
+def with_columns(table: Table, columns: Mapping[str, str]) -> Table:
+    """Return a table with columns that have the same text in every row.
+
+    A column that the table has already stays.
+    """
+    added = {name: text for name, text in columns.items() if name not in table.header}
+    return Table([*table.header, *added], table.numbering, partial(_read_more, table, added))
+
+
+def _read_more(
+    table: Table, added: Mapping[str, str], wanted: Sequence[int], rows: int
+) -> Iterator[Batch]:
+    own = len(table.header)
+    for batch in table.batches([index for index in wanted if index < own], rows):
+        missing = {name: text for name, text in added.items() if name not in batch.header}
+        header = [*batch.header, *missing]
+        yield replace(batch, header=header, column=partial(_column, batch, list(missing.values())))
+
+
+def _column(batch: Batch, texts: Sequence[str], index: int) -> Column:
+    own = len(batch.header)
+    return batch.column(index) if index < own else CellColumn([texts[index - own]] * len(batch))
+
+
+def joined_tables(tables: Sequence[tuple[Path, Table]], error: type[RankcheckError]) -> Table:
+    """Return the rows of several files as one table.
+
+    Raises:
+        error: two files have different columns.
+    """
+    first, model = tables[0]
+    for path, table in tables[1:]:
+        if set(table.header) != set(model.header):
+            own, other = (
+                [name for name in one.header if name not in two.header]
+                for one, two in ((model, table), (table, model))
+            )
+            raise error(
+                f"the parts have different columns: {first} has {listed(own) or 'no other'}, "
+                f"{path} has {listed(other) or 'no other'}, besides those of both "
+                f"({listed([name for name in model.header if name in table.header], 10)}); write "
+                "all parts with the same columns"
+            )
+    numbering = JoinedNumbering(str(first.parent))
+    read = partial(_read_all, [table for _, table in tables], model.header, numbering)
+    return Table(list(model.header), numbering, read)
+
+
+def _read_all(
+    tables: Sequence[Table],
+    header: Sequence[str],
+    numbering: JoinedNumbering,
+    wanted: Sequence[int],
+    rows: int,
+) -> Iterator[Batch]:
+    before = 0
+    numbering.parts.clear()
+    for table in tables:
+        places = {index: table.header.index(header[index]) for index in wanted}
+        numbering.parts.append((before, table.numbering))
+        last = 0
+        for batch in table.batches(sorted(places.values()), rows):
+            numbers = batch.numbers
+            if len(numbers):
+                last = max(last, numbers[-1])
+            shifted = (
+                range(numbers.start + before, numbers.stop + before)
+                if isinstance(numbers, range)
+                else [number + before for number in numbers]
+            )
+            column = partial(_column_of, batch, places)
+            yield Batch(list(header), shifted, column)
+        before += last
+
+
+def _column_of(batch: Batch, places: Mapping[int, int], index: int) -> Column:
+    return batch.column(places[index])
