@@ -89,6 +89,11 @@ from pytest_rankcheck.errors import (
 from pytest_rankcheck.evaluation.array_evaluation import evaluate_arrays as evaluate_arrays
 from pytest_rankcheck.evaluation.conventions import Conventions as Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation as Evaluation
+from pytest_rankcheck.evaluation.evaluation_part import (
+    EvaluationPart as EvaluationPart,
+    evaluate_part as evaluate_part,
+)
+from pytest_rankcheck.evaluation.merged_evaluation import MergedEvaluation as MergedEvaluation
 from pytest_rankcheck.evaluation.run_evaluation import (
     RunEvaluation as RunEvaluation,
     evaluate as evaluate,

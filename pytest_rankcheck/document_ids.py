@@ -79,7 +79,12 @@ class DocIdMap:
             raise _invalid(rule)
         self.name = ", ".join(each if isinstance(each, str) else _name(each) for each in rules)
         """The rule as messages show it."""
+        self._rules = tuple(rules)
         self._steps = [_function(each) for each in rules]
+
+    def __reduce__(self) -> tuple[type[DocIdMap], tuple[Sequence[Rule]]]:
+        """Pickle the rules, not what they do."""
+        return type(self), (self._rules,)
 
     def __call__(self, doc_id: str) -> str:
         """Return the id to which a document id is mapped.

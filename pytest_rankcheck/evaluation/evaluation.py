@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.errors import MetricError, RunError, plural, quoted
+from pytest_rankcheck.errors import ConfigurationError, MetricError, RunError, plural, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions, TieOrder
 from pytest_rankcheck.evaluation.metric_values import MetricValues
 from pytest_rankcheck.evaluation.ranked_depth import beyond_depth, cutoff_of
@@ -28,8 +28,17 @@ if TYPE_CHECKING:
 
     from pytest_rankcheck.evaluation.tied_scores import MostlyTied
     from pytest_rankcheck.evaluation.unmet_ids import UnmetIds
+    from pytest_rankcheck.golden.golden_set import GoldenSet
 
-__all__ = ["Evaluation", "html_table"]
+__all__ = ["Evaluation", "Mergeable", "html_table"]
+
+
+class Mergeable(Protocol):
+    """A part that `Evaluation.merge` puts together with others of its class."""
+
+    @classmethod
+    def merged(cls, parts: Any, golden: Any, expected: Any, name: str | None) -> Evaluation:
+        """Return the evaluation of all parts together."""
 
 
 class Evaluation(MetricValues):
@@ -51,6 +60,50 @@ class Evaluation(MetricValues):
         super().__init__(golden, conventions)
         self.name = name
         self.depth = depth
+
+    @classmethod
+    @checked_arguments
+    def merge(
+        cls,
+        parts: Iterable[Mergeable],
+        golden: GoldenSet | None = None,
+        *,
+        expected: int | Iterable[str] | None = None,
+        name: str | None = None,
+    ) -> Evaluation:
+        """Return the evaluation of a run, or of a log, whose parts were evaluated one by one.
+
+        It is like any other: gates, slices, baselines and reports take it, and every metric has the
+        same value as in one piece, bit for bit.
+
+        Args:
+            parts: what `evaluate_part` returned for each part of a run; or the evaluations of the
+                parts of a session log. A query that comes again with the same ranking counts once,
+                as when a cluster ran a task twice.
+            golden: the golden set of the parts; not for session logs.
+            expected: how many different parts there must be, or the ids that must be in one of
+                them: parts that are missing are an error.
+            name: what messages and records call the run.
+
+        Raises:
+            RunError: there are no parts, or not those that were expected; a query has different
+                rankings in two parts, so the run was cut within queries; parts are of another
+                golden set, version or convention; or as in `evaluate`.
+            SessionLogError: the same, for the parts of a session log.
+            ConfigurationError: ``parts`` are something else.
+        """
+        some = list(parts)
+        if not some:
+            raise RunError("there are no parts to merge; give those of evaluate_part(path, golden)")
+        merged = getattr(type(some[0]), "merged", None)
+        if merged is None:
+            raise ConfigurationError(
+                f"parts: {quoted(repr(some[0]), 60)} is not a part; make each part with "
+                "evaluate_part(path, golden), or evaluate_sessions(log) for a part of a log"
+            )
+        wanted = expected if expected is None or isinstance(expected, int) else list(expected)
+        evaluation: Evaluation = merged(some, golden, wanted, name)
+        return evaluation
 
     def _check_depth(self, metric: Metric) -> None:
         self.refuse_beyond_depth(metric, cutoff_of(metric))
@@ -180,6 +233,14 @@ class Evaluation(MetricValues):
     def has_ties_at_hand(self) -> bool:
         """Whether tied scores are known without reading the run of a large file into memory."""
         return True
+
+    @property
+    def why_no_ties(self) -> str:
+        """Why `has_ties_at_hand` is false, and what to do, as the end of a sentence."""
+        return (
+            "it is too large to be read into memory unasked; evaluation.tie_range(metric) reads it "
+            "and looks for them"
+        )
 
     @checked_arguments
     def tied(self, k: int | None = 10) -> Sequence[str]:

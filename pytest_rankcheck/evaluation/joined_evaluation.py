@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray
-from pytest_rankcheck.errors import MetricError, RunError, listed, quoted
+from pytest_rankcheck.errors import MetricError, RunError, listed, quoted, warn_caller
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.ranked_depth import warn_if_rankings_are_short
@@ -129,6 +129,14 @@ class JoinedEvaluation(Evaluation):
         return unmet_ids(
             self.name, self.golden, self._joined, self.ranking, is_ranked_here=self.is_ranked_here
         )
+
+    def warn_of_ids(self) -> None:
+        """Warn if judged documents are hardly ever ranked, or ``doc_id=`` made few of many."""
+        if self.unmet_ids is not None:
+            warn_caller("\n  ".join(self.unmet_ids.lines))
+        if self.golden.has_merged_ids:
+            for finding in self.golden.lint(rules=("merged-ids",)):
+                warn_caller(f"golden set '{quoted(self.golden.name)}': {finding.message}")
 
     @property
     def notes(self) -> Sequence[str]:

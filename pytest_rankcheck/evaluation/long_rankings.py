@@ -7,7 +7,7 @@ kept of any ranking: its judged documents and its top.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -37,15 +37,13 @@ class LongRanking:
 
     query_id: str
     rules: RankingRules
-    judged: Mapping[str, int]
-    """The row among the judgments of each judged document of the query."""
+    judged: Collection[str]
+    """The judged documents of the query."""
     top: int
     """How many of the first documents are kept."""
     retrieved: int = 0
-    ranks: list[int] = field(default_factory=list)
+    ranks: dict[str, int] = field(default_factory=dict)
     """The ranks of the judged documents, best first."""
-    rows: list[int] = field(default_factory=list)
-    """The rows of the same documents among the judgments."""
     tops: list[str] = field(default_factory=list)
     """The first documents."""
     digest: bytes = b""
@@ -58,7 +56,7 @@ class LongRanking:
         query_id: str,
         pieces: Iterable[RankedColumns],
         rules: RankingRules,
-        judged: Mapping[str, int],
+        judged: Collection[str],
         top: int,
     ) -> LongRanking:
         """Return what is kept of a ranking.
@@ -67,7 +65,7 @@ class LongRanking:
             query_id: the query.
             pieces: the rows, some at a time, in any order.
             rules: how ties and duplicates are treated.
-            judged: the row among the judgments of each judged document.
+            judged: the judged documents of the query; looking one up is quick.
             top: how many of the first documents are kept.
 
         Raises:
@@ -111,9 +109,8 @@ class LongRanking:
             self._refuse_ties(chunk)
         self.tops += chunk.doc_ids[: max(0, self.top - len(self.tops))]
         for rank, doc_id in enumerate(chunk.doc_ids, start=self.retrieved + 1):
-            if doc_id in self.judged and self.judged[doc_id] not in self.rows:
-                self.ranks.append(rank)
-                self.rows.append(self.judged[doc_id])
+            if doc_id in self.judged:
+                self.ranks.setdefault(doc_id, rank)
         self.retrieved += len(chunk.doc_ids)
 
     def _check_ranks(self, scores: FloatArray) -> None:

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.array_types import FloatArray
-from pytest_rankcheck.errors import ConfigurationError, quoted, warn_caller
+from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions, TieOrder
 from pytest_rankcheck.evaluation.joined_evaluation import JoinedEvaluation
 from pytest_rankcheck.evaluation.run_golden_join import Joined, join
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.ranked_columns import TOP
+from pytest_rankcheck.rankers.ranking import Duplicates, Ties
 from pytest_rankcheck.rankers.run import Run
 
 if TYPE_CHECKING:
     from pytest_rankcheck.evaluation.tied_scores import MostlyTied
 
-__all__ = ["RunEvaluation", "evaluate"]
+__all__ = ["RunEvaluation", "conventions_for", "evaluate"]
 
 
 @checked_arguments
@@ -49,16 +50,21 @@ def evaluate(
         ConfigurationError: ``conventions`` names ties or duplicates that are not the run's.
     """
     evaluation = RunEvaluation.of(run, golden, conventions)
-    if evaluation.unmet_ids is not None:
-        warn_caller("\n  ".join(evaluation.unmet_ids.lines))
-    if golden.has_merged_ids:
-        for finding in golden.lint(rules=("merged-ids",)):
-            warn_caller(f"golden set '{quoted(golden.name)}': {finding.message}")
+    evaluation.warn_of_ids()
     return evaluation
 
 
-def _conventions_for(run: Run, golden: GoldenSet, chosen: Conventions) -> Conventions:
+def conventions_for(
+    run_name: str, ties: Ties, duplicates: Duplicates, golden: GoldenSet, chosen: Conventions
+) -> Conventions:
     """Return the chosen conventions with those by which the run and the golden set were made.
+
+    Args:
+        run_name: what messages call the run.
+        ties: the order of equal scores in the run.
+        duplicates: how duplicate documents were treated in the run.
+        golden: the judged queries.
+        chosen: the conventions that were asked for.
 
     Raises:
         ConfigurationError: other ties or duplicates than the run's, or another replay than the
@@ -74,14 +80,15 @@ def _conventions_for(run: Run, golden: GoldenSet, chosen: Conventions) -> Conven
             f"replay={quoted(chosen.replay)} does not fit golden set '{quoted(golden.name)}'; "
             "choose the propensity in SessionLog.to_golden_set"
         )
-    for name in ("ties", "duplicates"):
-        of_run, of_choice = getattr(run, name), getattr(chosen, name)
+    of_runs: Mapping[str, str] = {"ties": ties, "duplicates": duplicates}
+    for name, of_run in of_runs.items():
+        of_choice = getattr(chosen, name)
         if of_choice not in (of_run, getattr(Conventions(), name)):
             raise ConfigurationError(
-                f"{name}={of_choice} does not fit run '{quoted(run.name)}', which was made with "
+                f"{name}={of_choice} does not fit run '{quoted(run_name)}', which was made with "
                 f"{name}={of_run}; make the run with {name}={of_choice!r}"
             )
-    return replace(chosen, ties=run.ties, duplicates=run.duplicates, replay=replay)
+    return replace(chosen, ties=ties, duplicates=duplicates, replay=replay)
 
 
 class RunEvaluation(JoinedEvaluation):
@@ -106,7 +113,9 @@ class RunEvaluation(JoinedEvaluation):
             RunError: as in `evaluate`.
             ConfigurationError: as in `evaluate`.
         """
-        chosen = _conventions_for(run, golden, conventions or Conventions())
+        chosen = conventions_for(
+            run.name, run.ties, run.duplicates, golden, conventions or Conventions()
+        )
         return cls(run, golden, chosen, join(run, golden)).checked()
 
     @property

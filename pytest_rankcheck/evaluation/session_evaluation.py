@@ -9,10 +9,19 @@ from functools import cached_property
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.array_types import FloatArray
-from pytest_rankcheck.errors import GoldenSetError, MetricError, listed, plural, quoted
+from pytest_rankcheck.array_types import FloatArray, IntArray
+from pytest_rankcheck.errors import (
+    ConfigurationError,
+    GoldenSetError,
+    MetricError,
+    SessionLogError,
+    listed,
+    plural,
+    quoted,
+)
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.merged_trails import with_states
 from pytest_rankcheck.evaluation.run_golden_join import hits_of_lists
 from pytest_rankcheck.evaluation.value_checks import computed_values
 from pytest_rankcheck.golden.golden_contents import Contents
@@ -22,6 +31,7 @@ from pytest_rankcheck.golden.query import Query, label_of
 from pytest_rankcheck.metrics.metric_definition import Unit
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.metrics.session_trails import Trails
+from pytest_rankcheck.package_version import package_version
 from pytest_rankcheck.sessions.session_log import SessionLog
 
 __all__ = ["SessionEvaluation", "evaluate_sessions"]
@@ -53,7 +63,7 @@ def evaluate_sessions(
     if clustered is not None:
         log = log.clustered(clustered)
     trails = log.trails if judgments is None else _judged_trails(log, judgments, judged_by)
-    return SessionEvaluation(log, trails)
+    return SessionEvaluation(log, trails, "" if judgments is None else judgments.fingerprint)
 
 
 class SessionEvaluation(Evaluation):
@@ -63,10 +73,39 @@ class SessionEvaluation(Evaluation):
     selection, what was shown last. Make one with `evaluate_sessions`.
     """
 
-    def __init__(self, log: SessionLog, trails: Trails) -> None:
+    def __init__(self, log: SessionLog, trails: Trails, judged_on: str = "") -> None:
         super().__init__(log.name, None, _SessionsAsQueries(log), Conventions(reading=log.reading))
         self.log = log
         self._trails = trails
+        self.judged_on = judged_on
+        """The fingerprint of the judgments of what was shown; empty without judgments."""
+        self._version = package_version()
+        self._copies = 0
+
+    @classmethod
+    def merged(
+        cls,
+        parts: Sequence[SessionEvaluation],
+        golden: GoldenSet | None,
+        expected: int | Sequence[str] | None,
+        name: str | None,
+    ) -> SessionEvaluation:
+        """Return the evaluation of all parts of a log together. See `Evaluation.merge`."""
+        if golden is not None:
+            raise ConfigurationError(
+                "golden is for parts of a run; give judgments of what sessions showed to "
+                "evaluate_sessions(log, judgments)"
+            )
+        _check_parts(parts)
+        shown = name or (parts[0].name if len(parts) == 1 else f"log of {len(parts):,} parts")
+        log, kept, copies = SessionLog.joined([part.log for part in parts], shown)
+        _check_expected(parts, kept, log, expected)
+        trails = log.trails
+        if parts[0]._trails.states is not None:
+            trails = with_states(trails, [part._trails for part in parts], kept)
+        whole = SessionEvaluation(log, trails, parts[0].judged_on)
+        whole._copies = copies
+        return whole
 
     @property
     def unit(self) -> Unit:
@@ -76,7 +115,11 @@ class SessionEvaluation(Evaluation):
     @property
     def notes(self) -> Sequence[str]:
         """What was unusual when the log was read, and users who have several sessions."""
-        return [*self.log.notes, *self._user_notes()]
+        copied = []
+        if self._copies:
+            count = plural(self._copies, "session")
+            copied = [f"{count} came again in another part, with the same events; each counts once"]
+        return [*self.log.notes, *copied, *self._user_notes()]
 
     def _user_notes(self) -> Iterator[str]:
         """Yield that sessions are not independent, if an attribute says so and no cluster does."""
@@ -126,12 +169,63 @@ class SessionEvaluation(Evaluation):
         return f"SessionEvaluation(of {self.log!r})"
 
 
+def _check_parts(parts: Sequence[SessionEvaluation]) -> None:
+    """Refuse what is not the evaluation of a part of a log, and parts that were read otherwise."""
+    first = parts[0]
+    for part in parts:
+        if not isinstance(part, SessionEvaluation) or isinstance(part, _PartOfSessions):
+            raise ConfigurationError(
+                f"parts: {quoted(repr(part), 60)} is not the evaluation of a part of a log; make "
+                "each with evaluate_sessions(SessionLog.load(path))"
+            )
+        for words, own, other in (
+            ("reading options", part.log.reading, first.log.reading),
+            ("clusters", part.log.cluster_by, first.log.cluster_by),
+            ("judgments", part.judged_on, first.judged_on),
+            ("versions of pytest-rankcheck", part._version, first._version),
+        ):
+            if own != other:
+                raise SessionLogError(
+                    f"parts '{quoted(first.name)}' and '{quoted(part.name)}' have different "
+                    f"{words}: '{quoted(other)}' and '{quoted(own)}'; evaluate all parts alike"
+                )
+    if first._version != package_version():
+        raise SessionLogError(
+            f"part '{quoted(first.name)}' was made by pytest-rankcheck {quoted(first._version)}, "
+            f"this is {package_version()}; install the same version everywhere"
+        )
+
+
+def _check_expected(
+    parts: Sequence[SessionEvaluation],
+    kept: Sequence[IntArray],
+    log: SessionLog,
+    expected: int | Sequence[str] | None,
+) -> None:
+    """Refuse parts if some of those that were expected are missing, or there are more."""
+    if isinstance(expected, int):
+        count = sum(len(places) > 0 for places in kept)
+        if count != expected:
+            raise SessionLogError(
+                f"{plural(expected, 'different part was', 'different parts were')} expected, but "
+                f"there are {count:,}: {listed([part.name for part in parts])}"
+            )
+    elif expected is not None:
+        known = set(log.session_ids)
+        lacking = [each for each in expected if each not in known]
+        if lacking:
+            raise SessionLogError(
+                f"{plural(len(lacking), 'expected session is', 'expected sessions are')} in no "
+                f"part: {listed(lacking)}; evaluate the parts that are missing"
+            )
+
+
 class _PartOfSessions(SessionEvaluation):
     """Some sessions of an evaluation; values are those of the whole."""
 
     def __init__(self, whole: SessionEvaluation, places: Sequence[int], name: str) -> None:
         log = whole.log.part(places, name)
-        super().__init__(log, log.trails)
+        super().__init__(log, log.trails, whole.judged_on)
         self._whole, self._at = whole, np.asarray(places, dtype=np.intp)
 
     @property

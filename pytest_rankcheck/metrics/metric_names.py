@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -158,6 +158,11 @@ class Metric:
     def declared(self, law: str) -> LawStatus | None:
         """Return whether the metric declares a law to hold; None if it declares nothing."""
         return self.definition.declared(law, dict(self.parameters), self.cutoff)
+
+    def __reduce__(self) -> tuple[Callable[[MetricLike], Metric], tuple[str]]:
+        """Pickle the name: the metric must be registered where it is unpickled, too."""
+        elsewhere = self.definition.ir_measures
+        return Metric.parse, (str(self) if elsewhere is None else f"{PREFIX}{elsewhere}",)
 
     def __str__(self) -> str:
         values, at = dict(self.parameters), self.cutoff

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
 from pytest_rankcheck.argument_checks import checked_arguments
+from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.errors import (
     SessionLogError,
     listed,
@@ -89,6 +90,23 @@ class LoggedSessions:
                 f"{listed(self.attribute_names, 12) or 'none'}"
             )
         return type(self)(self._contents, self.name, by)
+
+    @classmethod
+    def joined(
+        cls, logs: Sequence[LoggedSessions], name: str
+    ) -> tuple[Self, Sequence[IntArray], int]:
+        """Return the sessions of several parts of a log together, each once.
+
+        Also returns the places of the sessions that were taken from each part, and how many
+        sessions came again.
+
+        Raises:
+            SessionLogError: a session has different events in two parts.
+        """
+        from pytest_rankcheck.sessions.merged_logs import merged_log
+
+        merged = merged_log([log.name for log in logs], [log._contents for log in logs])
+        return cls(merged.contents, name, logs[0].cluster_by), merged.kept, merged.copies
 
     def part(self, places: Sequence[int], name: str) -> Self:
         """Return some sessions as a log, by their places in `session_ids`, in the same order."""

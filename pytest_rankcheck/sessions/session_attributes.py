@@ -126,6 +126,28 @@ class Described(Sequence[Mapping[str, object]]):
             if indexes[place] != MISSING
         }
 
+    @classmethod
+    def joined(cls, parts: Sequence[Described], without: Collection[str] = ()) -> Described:
+        """Return the attributes of the sessions of several logs, one after the other.
+
+        Args:
+            parts: those of each log.
+            without: attributes that are left out.
+        """
+        names = dict.fromkeys(name for part in parts for name in part._columns)
+        columns: dict[str, tuple[Sequence[object], IntArray]] = {}
+        for name in names:
+            if name in without:
+                continue
+            attribute, indexes = _Attribute(), list[IntArray]()
+            for part in parts:
+                missing = np.full(len(part), MISSING, dtype=np.int64)
+                values, at = part._columns.get(name, ((), missing))
+                known = [*(attribute.index(value) for value in values), MISSING]
+                indexes.append(np.array(known, dtype=np.int64)[at])
+            columns[name] = attribute.values, np.concatenate(indexes)
+        return cls(columns, sum(map(len, parts)))
+
     def taken(self, sessions: IntArray) -> Described:
         """Return the attributes of some sessions."""
         columns = {name: (values, at[sessions]) for name, (values, at) in self._columns.items()}

@@ -104,14 +104,13 @@ def _unseen_notes(evaluation: Evaluation) -> Iterator[Note]:
 def tie_notes(evaluation: Evaluation) -> Iterator[Note]:
     """Yield a warning if most rankings are in an order that their scores do not decide.
 
-    Or a note that this is unknown, because a run in a large file is not read for it.
+    Or a note that this is unknown: a run in a large file is not read for it, and parts do not say.
     """
     if not evaluation.has_ties_at_hand:
         yield Note(
             Topic.MEASURED,
-            f"golden set '{quoted(evaluation.golden.name)}': tied scores were not looked for, "
-            f"because run '{quoted(evaluation.name)}' is too large to be read into memory unasked; "
-            "evaluation.tie_range(metric) reads it and looks for them",
+            f"golden set '{quoted(evaluation.golden.name)}': tied scores were not looked for "
+            f"in run '{quoted(evaluation.name)}': {evaluation.why_no_ties}",
         )
         return
     tied = evaluation.mostly_tied

@@ -1,0 +1,292 @@
+"""The evaluation of a run whose parts were evaluated one by one, perhaps on many machines."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from pytest_rankcheck.array_types import FloatArray, IntArray
+from pytest_rankcheck.errors import MetricError, RunError, listed, plural, quoted
+from pytest_rankcheck.evaluation.block_hits import BlockHits
+from pytest_rankcheck.evaluation.conventions import TieOrder
+from pytest_rankcheck.evaluation.joined_evaluation import JoinedEvaluation
+from pytest_rankcheck.evaluation.part_contents import PartContents, PartOrigin
+from pytest_rankcheck.evaluation.run_golden_join import Joined
+from pytest_rankcheck.files.id_columns import HeldIds
+from pytest_rankcheck.files.id_runs import rows_of_groups
+from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.golden.judgments import Judgments
+from pytest_rankcheck.package_version import package_version
+
+__all__ = ["Expected", "MergedEvaluation"]
+
+Expected = int | Iterable[str] | None
+"""What must not be missing: so many parts, or these queries."""
+
+_WORDS = {
+    "conventions": "conventions",
+    "reading": "reading options",
+    "depth": "ranked depth",
+    "top": "number of kept documents (top=)",
+    "version": "version of pytest-rankcheck",
+}
+
+
+class MergedEvaluation(JoinedEvaluation):
+    """The evaluation of the parts of a run. Make one with `Evaluation.merge`."""
+
+    _why_tops = "this evaluation was merged from parts, and"
+    _how_to_know_more = "keep more of each ranking in the parts: evaluate_part(..., top=100)"
+
+    def __init__(
+        self, name: str, origin: PartOrigin, golden: GoldenSet, joined: Joined, copies: int
+    ) -> None:
+        super().__init__(name, origin.depth, golden, origin.conventions, joined)
+        self._known_depth = origin.top
+        self.copies = copies
+        """How many times a query came again with the same ranking; each query counts once."""
+
+    @classmethod
+    def of(
+        cls,
+        parts: Sequence[PartContents],
+        golden: GoldenSet,
+        expected: Expected = None,
+        name: str | None = None,
+    ) -> MergedEvaluation:
+        """Return the evaluation of all parts together. See `Evaluation.merge`."""
+        _check_origins(parts, golden)
+        merging = _Merging(parts, golden.columns)
+        merging.check_expected(expected, golden)
+        shown = name or (parts[0].name if len(parts) == 1 else f"run of {len(parts):,} parts")
+        joined = Joined(golden.columns, merging.blocks(), merging.extra)
+        return cls(shown, parts[0].origin, golden, joined, merging.copies).checked()
+
+    @property
+    def is_ranked_here(self) -> bool:
+        """False: the rankings come from parts."""
+        return False
+
+    @property
+    def known_depth(self) -> int | None:
+        """How far down `ranking` goes: parts keep only the top of each ranking."""
+        return self._known_depth
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What was unusual: queries that several parts have, and those of a replayed log."""
+        if not self.copies:
+            return super().notes
+        count = plural(self.copies, "ranking")
+        copied = f"{count} came again in another part, with the same rows; each query counts once"
+        return (*super().notes, copied)
+
+    @property
+    def has_ties_at_hand(self) -> bool:
+        """False: parts do not keep the scores of rankings."""
+        return False
+
+    def tied(self, k: int | None = 10) -> Sequence[str]:
+        """Refuse to answer, because parts do not keep scores.
+
+        Raises:
+            MetricError: always.
+        """
+        raise MetricError(self._no_ties)
+
+    def with_ties(self, order: TieOrder) -> MergedEvaluation:
+        """Refuse to answer, because parts do not keep scores.
+
+        Raises:
+            MetricError: always.
+        """
+        raise MetricError(self._no_ties)
+
+    @property
+    def _no_ties(self) -> str:
+        return (
+            f"tied scores of '{quoted(self.name)}' are not known: parts keep ranks, not scores. To "
+            "look for ties, evaluate(Run.load(folder), golden) with the run itself"
+        )
+
+    @property
+    def why_no_ties(self) -> str:
+        """Why `has_ties_at_hand` is false, and what to do."""
+        return (
+            "it was merged from parts, which keep ranks and not scores; evaluate the run itself to "
+            "look for them"
+        )
+
+    def _ir_measures_values(self, name: str) -> FloatArray:
+        raise MetricError(
+            f"ir_measures computes {quoted(name)} from whole rankings, but this evaluation was "
+            "merged from parts; evaluate(Run.load(folder), golden) reads the run itself"
+        )
+
+    def __repr__(self) -> str:
+        return f"MergedEvaluation(of {self.name!r} on {self.golden!r})"
+
+
+def _check_origins(parts: Sequence[PartContents], golden: GoldenSet) -> None:
+    """Refuse parts of another golden set, by other conventions, or of another version."""
+    first = parts[0]
+    for part in parts:
+        of_part = part.origin
+        if of_part.golden != golden.fingerprint or of_part.scale != golden.scale:
+            raise RunError(
+                f"part '{quoted(part.name)}' was evaluated on another golden set than "
+                f"'{quoted(golden.name)}': its fingerprint is {quoted(of_part.golden)} (scale "
+                f"{of_part.scale:g}), not {golden.fingerprint} (scale {golden.scale:g}); give "
+                "driver and workers the same golden set, and evaluate the part again"
+            )
+        for name, words in _WORDS.items():
+            own, other = getattr(of_part, name), getattr(first.origin, name)
+            if own != other:
+                raise RunError(
+                    f"parts '{quoted(first.name)}' and '{quoted(part.name)}' have different "
+                    f"{words}: {_shown(other)} and {_shown(own)}; evaluate all parts alike"
+                )
+    if first.origin.version != package_version():
+        raise RunError(
+            f"part '{quoted(first.name)}' was made by pytest-rankcheck "
+            f"{quoted(first.origin.version)}, this is {package_version()}; install the same "
+            "version everywhere, and evaluate the parts again"
+        )
+
+
+def _shown(value: object) -> str:
+    if hasattr(value, "to_dict"):
+        value = ", ".join(f"{name}={chosen}" for name, chosen in value.to_dict().items())
+    return f"'{quoted(value)}'"
+
+
+@dataclass
+class _Merging:
+    """The parts of a run, each judged query taken from the first part that has it."""
+
+    parts: Sequence[PartContents]
+    judgments: Judgments
+    _owners: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """The part of each query, and its place there."""
+    _conflicts: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """The queries with two rankings, and the parts that have them."""
+    copies: int = 0
+
+    def __post_init__(self) -> None:
+        for number, part in enumerate(self.parts):
+            for place, query_id in enumerate(part.query_ids):
+                owner, own_place = self._owners.setdefault(query_id, (number, place))
+                if (owner, own_place) == (number, place):
+                    continue
+                if self.parts[owner].digests[own_place] == part.digests[place]:
+                    self.copies += 1
+                else:
+                    self._conflicts.setdefault(query_id, (owner, number))
+        if self._conflicts:
+            raise self._conflict()
+
+    def _conflict(self) -> RunError:
+        query_id, (one, other) = next(iter(self._conflicts.items()))
+        count = len(self._conflicts)
+        return RunError(
+            f"query '{quoted(query_id)}' has different rows in part {one + 1} "
+            f"('{quoted(self.parts[one].name)}') and part {other + 1} "
+            f"('{quoted(self.parts[other].name)}')"
+            + (f", and so have {count - 1:,} more queries" if count > 1 else "")
+            + f" ({plural(count, 'such query', 'such queries')} in all): the run was cut within "
+            "queries, or these are parts of two runs. Partition by query, so that all rows of a "
+            "query are in one part"
+        )
+
+    @property
+    def extra(self) -> Sequence[str]:
+        """The queries without judgments, each once."""
+        return tuple(dict.fromkeys(each for part in self.parts for each in part.extra))
+
+    def check_expected(self, expected: Expected, golden: GoldenSet) -> None:
+        """Refuse parts if some of those that were expected are missing, or there are more."""
+        if expected is None:
+            return
+        if isinstance(expected, int):
+            count = len(self.parts) - self._copied_parts()
+            if count != expected:
+                raise RunError(
+                    f"{plural(expected, 'part was', 'parts were')} expected, but there are "
+                    f"{count:,}{self._but_copies()}: {self._names()}"
+                )
+            return
+        extra = set(self.extra)
+        lacking = [each for each in dict.fromkeys(expected) if each not in self._owners]
+        lacking = [each for each in lacking if each not in extra]
+        if lacking:
+            unknown = [each for each in lacking if each not in golden]
+            raise RunError(
+                f"{plural(len(lacking), 'expected query is', 'expected queries are')} in no part: "
+                f"{listed(lacking)}"
+                + (f" (the golden set does not have {listed(unknown)})" if unknown else "")
+                + f"; the {plural(len(self.parts), 'part')} have {len(self._owners):,} judged "
+                "queries. Evaluate the parts that are missing"
+            )
+
+    def _copied_parts(self) -> int:
+        """Return how many parts with queries are copies of another one."""
+        kept = {owner for owner, _ in self._owners.values()}
+        return sum(number not in kept and len(part) > 0 for number, part in enumerate(self.parts))
+
+    def _but_copies(self) -> str:
+        copied = self._copied_parts()
+        return f" (and {plural(copied, 'copy', 'copies')})" if copied else ""
+
+    def _names(self) -> str:
+        return listed([part.name for part in self.parts])
+
+    def blocks(self) -> list[BlockHits]:
+        """Return the hits of each part, without queries that another part has."""
+        kept: dict[int, list[int]] = {}
+        for number, place in self._owners.values():
+            kept.setdefault(number, []).append(place)
+        return [
+            self._block(self.parts[number], np.array(places, np.int64))
+            for number, places in kept.items()
+        ]
+
+    def _block(self, part: PartContents, places: IntArray) -> BlockHits:
+        rows, starts = rows_of_groups(part.starts, places)
+        top_rows, top_starts = rows_of_groups(part.top_starts, places)
+        codes = [self._code(part, place) for place in places.tolist()]
+        judged: list[int] = []
+        for code, (start, end) in zip(codes, pairwise(starts.tolist()), strict=True):
+            if start == end:
+                continue
+            row_of = self.judgments.rows_of(code)
+            judged += self._rows_of(part, code, row_of, rows[start:end])
+        judged_rows = np.array(judged, np.int64)
+        return BlockHits(
+            np.array(codes, np.int64),
+            part.retrieved[places],
+            starts,
+            part.ranks[rows],
+            self.judgments.grades[judged_rows],
+            judged_rows,
+            (HeldIds([part.tops[row] for row in top_rows.tolist()]), top_starts),
+        )
+
+    def _code(self, part: PartContents, place: int) -> int:
+        code = self.judgments.codes.get(part.query_ids[place])
+        if code is None:
+            raise RunError(f"part '{quoted(part.name)}' is damaged; evaluate it again")
+        return code
+
+    def _rows_of(
+        self, part: PartContents, code: int, row_of: Mapping[str, int], rows: IntArray
+    ) -> Collection[int]:
+        try:
+            return [row_of[part.documents[row]] for row in rows.tolist()]
+        except KeyError as missing:
+            raise RunError(
+                f"part '{quoted(part.name)}': document '{quoted(missing.args[0])}' is not judged "
+                f"for query '{quoted(self.judgments.query_ids[code])}'; evaluate the part again"
+            ) from None

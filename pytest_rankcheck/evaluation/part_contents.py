@@ -1,0 +1,188 @@
+"""What is kept of a part of a run, in columns, and its form as a table of Arrow."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from pytest_rankcheck.array_types import IntArray
+from pytest_rankcheck.errors import RunError, install_hint, plural, quoted
+from pytest_rankcheck.evaluation.conventions import Conventions
+from pytest_rankcheck.evaluation.ranking_digests import SIZE
+from pytest_rankcheck.files.id_runs import starts_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["PartContents", "PartOrigin"]
+
+_KEY = b"rankcheck_part"
+"""The key of the metadata of a table that is a part."""
+_NOT_A_PART = "this table is not a part of a run; EvaluationPart.to_arrow() makes one"
+
+
+@dataclass(frozen=True, slots=True)
+class PartOrigin:
+    """What all parts of a run have in common: what was measured, how, and by which version."""
+
+    golden: str
+    """The fingerprint of the golden set."""
+    scale: float
+    """The scale of the golden set."""
+    conventions: Conventions
+    reading: str
+    """How ids were mapped and incomplete ranks treated; empty as usual."""
+    depth: int | None
+    """How many documents of each ranking count; None: all."""
+    top: int
+    """How many of the first documents of each ranking are kept."""
+    version: str
+    """The version of this package."""
+
+
+@dataclass(frozen=True, eq=False)
+class PartContents:
+    """The judged hits of a part of a run: H hits of the S judged queries that it ranks."""
+
+    name: str
+    """What messages call the part, such as its file."""
+    origin: PartOrigin
+    query_ids: Sequence[str]
+    """``[S]``"""
+    digests: Sequence[bytes]
+    """``[S]`` the digest of each ranking."""
+    retrieved: IntArray
+    """``[S]`` how many documents were ranked."""
+    starts: IntArray
+    """``[S + 1]`` where the hits of each query begin, and where the last ones end."""
+    ranks: IntArray
+    """``[H]`` from 1, best first within each query."""
+    documents: Sequence[str]
+    """``[H]`` the judged documents that were ranked."""
+    top_starts: IntArray
+    """``[S + 1]`` where the first documents of each ranking begin, and where the last ones end."""
+    tops: Sequence[str]
+    """The first documents of all rankings."""
+    extra: Sequence[str]
+    """The queries without judgments that the part ranks."""
+
+    def __len__(self) -> int:
+        return len(self.query_ids)
+
+    def __repr__(self) -> str:
+        return (
+            f"EvaluationPart({self.name!r}, {plural(len(self), 'judged query', 'judged queries')}, "
+            f"{plural(len(self.ranks), 'hit')})"
+        )
+
+    def to_arrow(self) -> pa.Table:
+        """Return the part as a table of Arrow, one row for each query, to send or store.
+
+        Columns: ``query_id``; ``digest`` of its ranking, null for a query without judgments;
+        ``retrieved``, the number of ranked documents; ``ranks`` and ``documents`` of the judged
+        ones; ``top``, the first documents. What all parts have in common is in the metadata.
+
+        Raises:
+            RunError: pyarrow is not installed, or an id cannot be written as UTF-8.
+        """
+        pa = _arrow()
+        more = len(self.extra)
+        none: list[Any] = [None] * more
+        try:
+            columns = {
+                "query_id": pa.array([*self.query_ids, *self.extra], pa.string()),
+                "digest": pa.array([*self.digests, *none], pa.binary(SIZE)),
+                "retrieved": pa.array([*self.retrieved.tolist(), *none], pa.int64()),
+                "ranks": _lists(pa, pa.array(self.ranks, pa.int64()), self.starts, more),
+                "documents": _lists(pa, pa.array(self.documents, pa.string()), self.starts, more),
+                "top": _lists(pa, pa.array(self.tops, pa.string()), self.top_starts, more),
+            }
+        except UnicodeEncodeError:
+            raise RunError(
+                f"part '{quoted(self.name)}': an id cannot be written as UTF-8, so the part cannot "
+                "be a table of Arrow"
+            ) from None
+        header = {"name": self.name, **asdict(self.origin)}
+        metadata = {_KEY: json.dumps(header).encode()}
+        return pa.table(columns).replace_schema_metadata(metadata)
+
+    @classmethod
+    def from_arrow(cls, table: pa.Table) -> Self:
+        """Return the part that `to_arrow` made a table of.
+
+        Raises:
+            RunError: the table is something else, or damaged.
+        """
+        pa = _arrow()
+        try:
+            metadata = (table.schema.metadata or {})[_KEY]
+            header = json.loads(metadata)
+            name = str(header.pop("name"))
+            header["conventions"] = Conventions.from_dict(header["conventions"])
+            origin = PartOrigin(**header)
+            is_judged = table.column("digest").is_valid()
+            judged = table.filter(is_judged)
+            extra = table.filter(pa.compute.invert(is_judged)).column("query_id").to_pylist()
+            ranks, starts = _unlisted(judged, "ranks")
+            documents, other_starts = _unlisted(judged, "documents")
+            tops, top_starts = _unlisted(judged, "top")
+            part = cls(
+                name,
+                origin,
+                tuple(judged.column("query_id").to_pylist()),
+                tuple(judged.column("digest").to_pylist()),
+                np.array(judged.column("retrieved").to_pylist(), np.int64),
+                starts,
+                np.array(ranks, np.int64),
+                tuple(documents),
+                top_starts,
+                tuple(tops),
+                tuple(extra),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise RunError(_NOT_A_PART) from None
+        part._check(other_starts)
+        return part
+
+    def _check(self, document_starts: IntArray) -> None:
+        """Refuse a damaged part: it would be measured as another ranking."""
+        texts = (*self.query_ids, *self.documents, *self.tops, *self.extra)
+        first = np.zeros(len(self.ranks), dtype=np.bool_)
+        first[self.starts[:-1][np.diff(self.starts) > 0]] = True
+        rises = np.diff(self.ranks, prepend=0) > 0
+        last = np.repeat(self.retrieved, np.diff(self.starts))
+        is_whole = (
+            np.array_equal(self.starts, document_starts)
+            and all(isinstance(text, str) for text in texts)
+            and all(len(digest) == SIZE for digest in self.digests)
+            and bool((rises | first).all())
+            and bool(((self.ranks >= 1) & (self.ranks <= last)).all())
+        )
+        if not is_whole:
+            raise RunError(f"part '{quoted(self.name)}' is damaged; evaluate it again")
+
+
+def _arrow() -> Any:
+    try:
+        import pyarrow
+        import pyarrow.compute
+    except ModuleNotFoundError:
+        raise RunError(f"tables of Arrow need pyarrow: {install_hint('spark')}") from None
+    return pyarrow
+
+
+def _lists(pa: Any, values: Any, starts: IntArray, more: int) -> Any:
+    """Return the values of each query as a list, and empty lists for some more queries."""
+    offsets = np.append(starts, np.full(more, starts[-1]))
+    return pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), values)
+
+
+def _unlisted(table: Any, name: str) -> tuple[list[Any], IntArray]:
+    """Return the values of all lists of a column, and where those of each begin."""
+    lists = table.column(name).to_pylist()
+    return list(chain.from_iterable(lists)), starts_of(list(map(len, lists)))
