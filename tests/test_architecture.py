@@ -29,6 +29,7 @@ HOUSE = [
     "behaviour",
     "resolution",
     "comparison",
+    "spark",
     "evaluation",
     "sessions",
     "rankers",

@@ -48,6 +48,8 @@ class MergedEvaluation(JoinedEvaluation):
         self._known_depth = origin.top
         self.copies = copies
         """How many times a query came again with the same ranking; each query counts once."""
+        self.remarks: Sequence[str] = ()
+        """What whoever made the parts has to say about them, as sentences."""
 
     @classmethod
     def of(
@@ -78,11 +80,12 @@ class MergedEvaluation(JoinedEvaluation):
     @property
     def notes(self) -> Sequence[str]:
         """What was unusual: queries that several parts have, and those of a replayed log."""
+        notes = (*super().notes, *self.remarks)
         if not self.copies:
-            return super().notes
+            return notes
         count = plural(self.copies, "ranking")
         copied = f"{count} came again in another part, with the same rows; each query counts once"
-        return (*super().notes, copied)
+        return (*notes, copied)
 
     @property
     def has_ties_at_hand(self) -> bool:

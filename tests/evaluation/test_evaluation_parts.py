@@ -721,3 +721,10 @@ def test_the_types_are_public() -> None:
     everything: Sequence[EvaluationPart] = parts_of()
     assert repr(everything[0]).startswith("EvaluationPart('part 0', 4 judged queries, ")
     assert np.array_equal(everything[0].starts[:1], [0])
+
+
+def test_what_is_no_spark_frame_needs_no_spark() -> None:
+    from pytest_rankcheck.spark import evaluate_spark
+
+    with pytest.raises(ConfigurationError, match="is not a DataFrame of Spark"):
+        evaluate_spark(rows(RANKINGS), GOLDEN)

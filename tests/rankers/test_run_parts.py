@@ -1,0 +1,255 @@
+"""A folder of parts, or a pattern, is one run."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from pytest_rankcheck import Evaluation, GoldenSet, Run, RunError, evaluate, evaluate_part
+
+RANKINGS: Mapping[str, Mapping[str, float]] = {
+    f"q{q}": {f"d{(q + d) % 30}": float(-(d // 2)) for d in range(20)} for q in range(9)
+}
+GOLDEN = GoldenSet.from_dict({query: {"d3": 1, "d7": 2} for query in RANKINGS})
+WHOLE = Run.from_dict(RANKINGS)
+FORMATS = ["trec", "jsonl", "csv", "tsv", "parquet"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "2026-11-21").mkdir()
+    return tmp_path / "2026-11-21"
+
+
+def rows(rankings: Mapping[str, Mapping[str, float]] = RANKINGS) -> pd.DataFrame:
+    return pd.DataFrame(
+        [(query, doc, s) for query, docs in rankings.items() for doc, s in docs.items()],
+        columns=["query_id", "doc_id", "score"],
+    )
+
+
+def save_parts(folder: Path, format: str, count: int = 3) -> None:
+    queries = list(RANKINGS)
+    for number in range(count):
+        own = {query: RANKINGS[query] for query in queries[number::count]}
+        Run.from_dict(own).save(folder / f"part-{number}.{format}", format)
+
+
+def assert_whole(run: Run) -> None:
+    """The same rankings, whatever the order of the queries."""
+    assert sorted(run) == sorted(WHOLE)
+    assert {query: list(run[query]) for query in run} == {
+        query: list(WHOLE[query]) for query in WHOLE
+    }
+    for name in ("nDCG@5", "AP", "ERR@20"):
+        assert evaluate(run, GOLDEN).values(name).tobytes() == (
+            evaluate(WHOLE, GOLDEN).values(name).tobytes()
+        )
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_folder_is_one_run(folder: Path, format: str) -> None:
+    if format == "parquet":
+        pytest.importorskip("polars")
+    save_parts(folder, format)
+    assert_whole(Run.load(folder))
+    assert_whole(Run.load(f"{folder}/"))
+    assert_whole(Run.load(str(folder / "part-*")))
+    assert Run.load(folder).name == "2026-11-21"
+    assert Run.load(folder / "part-*").name == "part"
+    scanned = Run.scan(folder)
+    assert not scanned.is_in_memory
+    assert evaluate(scanned, GOLDEN).mean("AP") == evaluate(WHOLE, GOLDEN).mean("AP")
+    assert scanned.top(5)["q0"] == WHOLE.top(5)["q0"]
+    merged = Evaluation.merge([evaluate_part(folder, GOLDEN)], GOLDEN)
+    assert merged.mean("AP") == evaluate(WHOLE, GOLDEN).mean("AP")
+
+
+@pytest.mark.parametrize("format", ["trec", "csv", "parquet"])
+def test_a_query_whose_rows_are_in_several_parts_is_put_together(folder: Path, format: str) -> None:
+    if format == "parquet":
+        pytest.importorskip("polars")
+    shuffled = rows().sample(frac=1, random_state=1)
+    for number in range(4):
+        some = shuffled[number::4]
+        file = folder / f"part-{number}.{format}"
+        if format == "trec":
+            file.write_text(
+                "".join(f"{q} Q0 {d} 1 {s} t\n" for q, d, s in some.itertuples(index=False))
+            )
+        elif format == "csv":
+            some.to_csv(file, index=False)
+        else:
+            some.to_parquet(file, index=False)
+    assert_whole(Run.load(folder))
+    assert_whole(Run.scan(folder))
+
+
+def test_ranks_may_go_on_in_the_next_part(folder: Path) -> None:
+    frame = rows()
+    frame["rank"] = frame.groupby("query_id").cumcount() + 1
+    frame = frame.drop(columns="score")
+    half = len(frame) // 2 + 3  # within a query
+    frame[:half].to_csv(folder / "part-0.csv", index=False)
+    frame[half:].to_csv(folder / "part-1.csv", index=False)
+    run = Run.load(folder)
+    assert {query: list(run[query]) for query in run} == {
+        query: list(docs) for query, docs in RANKINGS.items()
+    }
+
+
+def test_what_engines_leave_beside_the_parts_is_left_out(folder: Path) -> None:
+    save_parts(folder, "csv")
+    (folder / "_SUCCESS").write_text("")
+    (folder / ".part-0.csv.crc").write_bytes(b"crc\0")
+    (folder / "_logs").mkdir()
+    (folder / "_logs" / "part-9.csv").write_text("query_id,doc_id,score\nq0,zzz,99\n")
+    (folder / "more").mkdir()
+    (folder / "part-2.csv").rename(folder / "more" / "part-2.csv")
+    assert_whole(Run.load(folder))
+
+
+def test_packed_parts(folder: Path) -> None:
+    save_parts(folder, "trec")
+    for file in list(folder.iterdir()):
+        (folder / f"{file.name}.gz").write_bytes(gzip.compress(file.read_bytes()))
+        file.unlink()
+    assert_whole(Run.load(folder))
+
+
+class TestHivePartitions:
+    @pytest.mark.parametrize("format", ["csv", "parquet"])
+    def test_partition_columns_are_columns(self, folder: Path, format: str) -> None:
+        if format == "parquet":
+            pytest.importorskip("polars")
+        for query_id, own in rows().groupby("query_id"):
+            below = folder / "date=2026-11-21" / f"query_id={query_id}"
+            below.mkdir(parents=True)
+            kept = own.drop(columns="query_id")
+            if format == "csv":
+                kept.to_csv(below / "part-0.csv", index=False)
+            else:
+                kept.to_parquet(below / "part-0.parquet", index=False)
+        assert_whole(Run.load(folder))
+        assert_whole(Run.load(folder / "date=2026-11-21"))
+        files = sorted(folder.rglob("part-*"))
+        merged = Evaluation.merge([evaluate_part(file, GOLDEN) for file in files], GOLDEN)
+        assert merged.mean("AP") == evaluate(WHOLE, GOLDEN).mean("AP")
+
+    def test_a_value_with_escaped_characters(self, folder: Path) -> None:
+        below = folder / "query_id=caf%C3%A9%20au%3Dlait"
+        below.mkdir()
+        (below / "part-0.csv").write_text("doc_id,score\nd1,1\n")
+        assert list(Run.load(folder)) == ["café au=lait"]
+
+    def test_a_partition_without_a_value_is_an_error(self, folder: Path) -> None:
+        below = folder / "query_id=__HIVE_DEFAULT_PARTITION__"
+        below.mkdir()
+        (below / "part-0.csv").write_text("doc_id,score\nd1,1\n")
+        with pytest.raises(RunError, match=r"part-0\.csv.*: query_id is empty"):
+            Run.load(folder)
+
+    def test_a_column_of_the_file_comes_first(self, folder: Path) -> None:
+        below = folder / "query_id=other"
+        below.mkdir()
+        (below / "part-0.csv").write_text("query_id,doc_id,score\nq1,d1,1\n")
+        assert list(Run.load(folder)) == ["q1"]
+
+
+def two_formats(folder: Path) -> None:
+    save_parts(folder, "csv")
+    Run.from_dict({"q": ["d"]}).save(folder / "readme.jsonl")
+
+
+def other_columns(folder: Path) -> None:
+    save_parts(folder, "csv")
+    (folder / "part-3.csv").write_text("query_id,doc_id,rank\nq,d,1\n")
+
+
+def truncated(folder: Path) -> None:
+    pytest.importorskip("polars")
+    save_parts(folder, "parquet")
+    file = folder / "part-1.parquet"
+    file.write_bytes(file.read_bytes()[:-40])
+
+
+def cut_within_a_line(folder: Path) -> None:
+    save_parts(folder, "trec")
+    file = folder / "part-1.trec"
+    file.write_bytes(file.read_bytes()[:-20])
+
+
+def cut_to_nothing(folder: Path) -> None:
+    save_parts(folder, "csv")
+    (folder / "part-1.csv").write_bytes(b"")
+
+
+def unfinished(folder: Path) -> None:
+    save_parts(folder, "csv")
+    (folder / "_temporary").mkdir()
+
+
+def only_marks(folder: Path) -> None:
+    (folder / "_SUCCESS").write_text("")
+
+
+def twice(folder: Path) -> None:
+    save_parts(folder, "jsonl")
+    (folder / "part-9.jsonl").write_bytes((folder / "part-0.jsonl").read_bytes())
+
+
+def copied(folder: Path) -> None:
+    save_parts(folder, "csv")
+    (folder / "part-9.csv").write_bytes((folder / "part-0.csv").read_bytes())
+
+
+WRONG: list[tuple[Callable[[Path], None], str]] = [
+    (two_formats, r"different formats: .*part-0\.csv is csv, .*readme\.jsonl is jsonl; move"),
+    (
+        other_columns,
+        r"different columns: .*part-0\.csv has score, .*part-3\.csv has no other, besides those of",
+    ),
+    (truncated, r"part-1\.parquet: cannot be read as Parquet"),
+    (cut_within_a_line, r"part-1\.trec:\d+: "),
+    (cut_to_nothing, r"part-1\.csv is empty: was it written to the end\?"),
+    (unfinished, r"the job that writes it has not finished: _temporary is still there"),
+    (only_marks, r"2026-11-21 has no parts: no file whose name begins"),
+    (twice, r"query 'q0' has a whole ranking in two files"),
+    (copied, r"query 'q0': document 'd\d' is ranked twice"),
+]
+
+
+@pytest.mark.parametrize(("spoil", "message"), WRONG)
+def test_wrong_parts_are_one_clear_error(
+    folder: Path, spoil: Callable[[Path], None], message: str
+) -> None:
+    spoil(folder)
+    with pytest.raises(RunError, match=message):
+        Run.load(folder)
+    with pytest.raises(RunError, match=message):
+        evaluate_part(folder, GOLDEN)
+
+
+def test_a_pattern_that_matches_nothing(folder: Path) -> None:
+    with pytest.raises(RunError, match=r"no file matches '.*part-\*\.csv'"):
+        Run.load(folder / "part-*.csv")
+
+
+def test_a_pattern_of_folders(folder: Path) -> None:
+    for day in ("2026-11-20", "2026-11-21"):
+        (folder / day).mkdir()
+    save_parts(folder / "2026-11-20", "csv", count=1)
+    assert_whole(Run.load(folder / "2026-11-2*"))
+
+
+def test_messages_name_the_file_and_the_row(folder: Path) -> None:
+    save_parts(folder, "csv")
+    file = folder / "part-2.csv"
+    file.write_text(file.read_text() + "q8,,1,2\n")
+    lines = file.read_text().count("\n")
+    with pytest.raises(RunError, match=rf"part-2\.csv:{lines}: doc_id is empty"):
+        Run.load(folder)
