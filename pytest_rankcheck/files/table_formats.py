@@ -6,14 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_rankcheck.errors import RankcheckError, quoted
 from pytest_rankcheck.files.delimited_tables import table_text
 from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.parquet_files import is_arrow, is_parquet, require_polars, write_table
-from pytest_rankcheck.files.tables import TableKind
 from pytest_rankcheck.files.whole_files import write_whole
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.files.tables import TableKind
 
 __all__ = ["TABLE_KINDS", "TableWriter", "table_formats"]
 

@@ -1,0 +1,85 @@
+"""A fixture may return an evaluation that a cluster made: gates, baselines and reports take it."""
+
+from __future__ import annotations
+
+import pytest
+from project import WITHOUT_AND_WITH_WORKERS, Project
+
+CONFTEST = """
+import pytest
+from pytest_rankcheck import Evaluation, Run, evaluate_part, rank
+
+@pytest.fixture(scope="session")
+def evaluation(ranker, golden_set):
+    run = rank(ranker, golden_set, depth=100)
+    queries = list(run)
+    parts = [
+        evaluate_part(
+            Run.from_dict({query: run[query] for query in queries[number::4]}, depth=100), golden_set
+        )
+        for number in range(4)
+    ]
+    return Evaluation.merge(parts, golden_set, expected=4, name="night")
+"""
+TEST = """
+from pytest_rankcheck import assert_at_least, assert_not_regressed
+
+def test_mrr(evaluation, baseline):
+    assert_not_regressed(evaluation, baseline, "RR@10", abs=0.01, by="locale")
+    assert_at_least(evaluation, "Success@10", 0.5)
+"""
+
+
+@pytest.fixture
+def merged(project: Project) -> Project:
+    """A project whose fixture merges four parts."""
+    project.write("conftest.py", CONFTEST)
+    project.test(TEST)
+    return project
+
+
+@pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
+def test_a_merged_evaluation_is_gated_like_any_other(
+    merged: Project, workers: tuple[str, ...]
+) -> None:
+    record = merged.update()
+    merged.run(*workers).assert_outcomes(passed=1)
+    merged.rank(dict.fromkeys(range(40, 80), 5))
+    failed = merged.run(*workers, "--rankcheck-html", "report.html")
+    failed.assert_outcomes(failed=1)
+    failed.stdout.fnmatch_lines(["*RR@10 regressed on golden set 'web' (80 queries)*"])
+    failed.stdout.fnmatch_lines(["*doc of query *(grade 2)*1 -> 5*"])
+    assert "night" in (merged.path / "report.html").read_text("utf-8")
+    assert merged.baseline_file().read_bytes() == record
+
+
+def test_the_summary_says_what_parts_do_not_know(merged: Project) -> None:
+    merged.update()
+    done = merged.run()
+    done.stdout.fnmatch_lines(
+        ["*tied scores were not looked for in run 'night': it was merged from parts*"]
+    )
+
+
+def test_a_run_in_one_piece_has_the_same_record(merged: Project) -> None:
+    record = merged.update()
+    (merged.path / "conftest.py").unlink()
+    merged.run().assert_outcomes(passed=1)
+    assert merged.update() == record
+
+
+def test_a_folder_of_parts_is_a_configured_run(project: Project) -> None:
+    """``--rankcheck-run`` takes what a cluster wrote: a folder of parts."""
+    project.test("def test_it(evaluation):\n    assert evaluation.mean('RR') == 1\n")
+    folder = project.path / "runs" / "2026-11-21"
+    folder.mkdir(parents=True)
+    for number in range(2):
+        lines = [
+            f"{entry['query_id']},{next(iter(entry['relevance']))},1\n"
+            for entry in project.queries()[number::2]
+        ]
+        (folder / f"part-{number}.csv").write_text("".join(["query_id,doc_id,score\n", *lines]))
+    (folder / "_SUCCESS").write_text("")
+    project.run("--rankcheck-run", str(folder)).assert_outcomes(passed=1)
+    folder.rename(folder.with_name("web"))
+    project.run("--rankcheck-run", "runs").assert_outcomes(passed=1)
