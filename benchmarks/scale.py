@@ -1,0 +1,383 @@
+"""Time one machine and clusters on one large run in parts, and write the table into docs/scale.md.
+
+    pip install -e '.[benchmark,spark]' duckdb 'dask[distributed]'
+    python benchmarks/scale.py --write                   # 20 million rows in 50 parts
+    python benchmarks/scale.py --rows 200000 --parts 5   # a quick look
+
+A run has 1,000 documents for each query, ten of which are judged. It is there three times: as one
+Parquet file, as parts of whole queries, and as parts whose rows were shuffled, so that every query
+is cut. Each engine measures it in a process of its own: from the files to five means, without
+imports; the start of a cluster is measured apart. Memory is the largest resident size (VmHWM) of
+the processes that evaluate; that of Spark's JVM is shown apart. Every engine must compute the same
+values, bit for bit: their hash is compared.
+
+The last lines are what an executor adds to a query, with a ranker that does nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from importlib.util import find_spec
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from manual_parts import DOCS, write_part
+
+from pytest_rankcheck import Evaluation, EvaluationPart, GoldenSet, Run, evaluate, evaluate_part
+
+PAGE = DOCS / "scale.md"
+METRICS = ("nDCG@10", "RR@10", "AP@1000", "R@100", "ERR@20")
+DEPTH, JUDGED, WORKERS = 1000, 10, 2
+MOST_PER_WORKER, MOST_OF_PARTS = 400, 10
+"""Megabytes; more of either is a failure of the benchmark."""
+
+
+def write_data(folder: Path, rows: int, parts: int) -> None:
+    """Write the run, as one file and twice in parts, and its golden set."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    draw = np.random.default_rng(20)
+    for name in ("whole", "shuffled"):
+        (folder / name).mkdir(parents=True)
+    per_part = max(1, rows // DEPTH // parts)
+    judgments, group = [], list[pa.Table]()
+    one: pq.ParquetWriter | None = None
+    for number in range(parts):
+        queries = np.arange(number * per_part, (number + 1) * per_part)
+        documents = draw.integers(0, 8_000_000, (per_part, DEPTH))
+        documents += np.arange(DEPTH) * 8_000_000  # all of a query differ
+        scores = -np.sort(-draw.normal(size=(per_part, DEPTH)).round(4), axis=1)
+        for place, query in enumerate(queries.tolist()):
+            ranked = draw.choice(DEPTH, JUDGED // 2, replace=False)
+            missed = -1 - draw.integers(0, 10**9, JUDGED - JUDGED // 2)
+            ids = [*documents[place, ranked].tolist(), *missed.tolist()]
+            grades = draw.integers(0, 4, JUDGED).tolist()
+            judgments += [
+                (f"q{query}", f"D{doc}", grade) for doc, grade in zip(ids, grades, strict=True)
+            ]
+        table = pa.table(
+            {
+                "query_id": np.char.add("q", np.repeat(queries, DEPTH).astype(str)),
+                "doc_id": np.char.add("D", documents.ravel().astype(str)),
+                "score": scores.ravel(),
+            }
+        )
+        pq.write_table(table, folder / "whole" / f"part-{number:03}.parquet")
+        one = one or pq.ParquetWriter(folder / "one.parquet", table.schema)
+        one.write_table(table)
+        group.append(table)
+        if len(group) == 10 or number + 1 == parts:
+            _write_shuffled(group, folder / "shuffled", number + 1 - len(group), draw)
+            group.clear()
+    assert one is not None
+    one.close()
+    (folder / "qrels.txt").write_text(
+        "".join(f"{query} 0 {doc} {grade}\n" for query, doc, grade in dict.fromkeys(judgments))
+    )
+
+
+def _write_shuffled(
+    group: Sequence[Any], folder: Path, first: int, draw: np.random.Generator
+) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    together = pa.concat_tables(group)
+    order = draw.permutation(len(together))
+    for number, chosen in enumerate(np.array_split(order, len(group)), start=first):
+        pq.write_table(together.take(chosen), folder / f"part-{number:03}.parquet")
+
+
+@dataclass
+class Measured:
+    """What an engine did."""
+
+    evaluation: Evaluation
+    parts: Sequence[EvaluationPart] = ()
+    workers: Sequence[int] = ()
+    """The processes that evaluated; empty: this one."""
+    others: Sequence[int] = ()
+    """Other processes of the engine, such as a JVM."""
+
+
+@dataclass
+class Bench:
+    """The data, and the clock."""
+
+    folder: Path
+    golden: GoldenSet
+    started: float = 0.0
+    """How long the engine took to start, in seconds."""
+    _since: float = field(default_factory=time.perf_counter)
+
+    def is_ready(self) -> None:
+        """Note that the engine has started; what follows is the work."""
+        self.started = time.perf_counter() - self._since
+        self._since = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of work so far."""
+        return time.perf_counter() - self._since
+
+    def files(self, form: str) -> list[str]:
+        """Return the files of the run in parts."""
+        return sorted(map(str, (self.folder / form).iterdir()))
+
+    def merged(self, parts: Sequence[EvaluationPart], **more: Any) -> Measured:
+        """Return the evaluation of parts."""
+        evaluation = Evaluation.merge(parts, self.golden, expected=self.golden.query_ids)
+        return Measured(evaluation, parts, **more)
+
+
+def one_file(bench: Bench) -> Measured:
+    """Evaluate one file."""
+    return Measured(evaluate(Run.load(bench.folder / "one.parquet"), bench.golden))
+
+
+def one_folder(bench: Bench) -> Measured:
+    """Evaluate a folder of parts as one run."""
+    return Measured(evaluate(Run.load(bench.folder / "whole"), bench.golden))
+
+
+def loop(bench: Bench) -> Measured:
+    """Evaluate the parts one after the other."""
+    return bench.merged([evaluate_part(file, bench.golden) for file in bench.files("whole")])
+
+
+def processes(bench: Bench) -> Measured:
+    """Evaluate the parts in two processes."""
+    with ProcessPoolExecutor(WORKERS, mp_context=get_context("spawn")) as pool:
+        list(pool.map(_imported, range(2 * WORKERS)))
+        bench.is_ready()
+        work = partial(evaluate_part, golden=bench.golden)
+        parts = list(pool.map(work, bench.files("whole"), chunksize=5))
+        workers = list(pool._processes)
+        return bench.merged(parts, workers=keep_peaks(workers))
+
+
+def _imported(number: int) -> int:
+
+    return number
+
+
+def duckdb(bench: Bench) -> Measured:
+    """Sort shuffled rows with DuckDB, and evaluate them as they come."""
+    import duckdb as engine
+
+    database = engine.connect(config={"memory_limit": "250MB", "threads": WORKERS})
+    database.execute(f"SET temp_directory = '{bench.folder / 'spill'}'")
+    bench.is_ready()
+    rows = database.execute(
+        f"SELECT query_id, doc_id, score FROM '{bench.folder}/shuffled/*.parquet' "
+        "ORDER BY query_id, score DESC, doc_id DESC"
+    )
+    reader = rows.to_arrow_reader(100_000)
+    return bench.merged([evaluate_part(reader, bench.golden)])
+
+
+def polars(bench: Bench) -> Measured:
+    """Sort shuffled rows with polars in memory."""
+    import polars as pl
+
+    rows = pl.scan_parquet(f"{bench.folder}/shuffled/*.parquet")
+    return bench.merged([evaluate_part(rows.sort("query_id", "score").collect(), bench.golden)])
+
+
+def dask(bench: Bench) -> Measured:
+    """Evaluate the parts on two workers of Dask."""
+    from dask.distributed import Client, LocalCluster
+
+    options = {"n_workers": WORKERS, "threads_per_worker": 1, "dashboard_address": None}
+    with LocalCluster(**options) as cluster, Client(cluster) as client:
+        client.run(_imported, 0)
+        bench.is_ready()
+        golden = client.scatter(bench.golden, broadcast=True)
+        futures = client.map(evaluate_part, bench.files("whole"), golden=golden)
+        parts = client.gather(futures)
+        workers = list(client.run(os.getpid).values())
+        return bench.merged(parts, workers=keep_peaks(workers))
+
+
+def spark(bench: Bench) -> Measured:
+    """Evaluate shuffled rows on Spark with two threads."""
+    from pyspark.sql import SparkSession
+
+    from pytest_rankcheck.spark import evaluate_spark
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = SparkSession.builder.master(f"local[{WORKERS}]").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.driver.memory", "2g").config("spark.log.level", "ERROR")
+    session = builder.config("spark.local.dir", str(bench.folder / "spill")).getOrCreate()
+    session.range(1).count()
+    bench.is_ready()
+    frame = session.read.parquet(str(bench.folder / "shuffled"))
+    evaluation = evaluate_spark(frame, bench.golden, partitions=50)
+    children = dict(descendants(os.getpid()))
+    workers = [pid for pid, name in children.items() if name.startswith("python")]
+    others = [pid for pid, name in children.items() if name.startswith("java")]
+    return Measured(evaluation, (), keep_peaks(workers), keep_peaks(others))
+
+
+ENGINES: Mapping[str, tuple[str, Callable[[Bench], Measured], str]] = {
+    "one file": ("one file, `evaluate`", one_file, "polars"),
+    "folder": ("a folder of parts, `evaluate`", one_folder, "polars"),
+    "loop": ("a loop over parts", loop, "polars"),
+    "processes": ("two processes over parts", processes, "polars"),
+    "duckdb": ("shuffled rows, sorted by DuckDB", duckdb, "duckdb"),
+    "polars": ("shuffled rows, sorted by polars", polars, "polars"),
+    "dask": ("two workers of Dask over parts", dask, "distributed"),
+    "spark": ("shuffled rows, Spark on two threads", spark, "pyspark"),
+}
+
+
+def descendants(parent: int) -> Iterator[tuple[int, str]]:
+    """Yield the processes below one, with their names."""
+    children: dict[int, list[tuple[int, str]]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                head, _, tail = (entry / "stat").read_text().rpartition(")")
+            except OSError:  # it has ended
+                continue
+            name = head.partition("(")[2]
+            children.setdefault(int(tail.split()[1]), []).append((int(entry.name), name))
+    waiting = list(children.get(parent, []))
+    while waiting:
+        pid, name = waiting.pop()
+        yield pid, name
+        waiting += children.get(pid, [])
+
+
+_PEAKS: dict[int, float] = {}
+
+
+def peak_of(pid: int) -> float:
+    """Return the largest resident size of a process so far, in MB."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return next(int(line.split()[1]) / 1024 for line in status.splitlines() if "VmHWM" in line)
+
+
+def keep_peaks(pids: Sequence[int]) -> Sequence[int]:
+    """Note the memory of processes that will end before the results are read."""
+    _PEAKS.update({pid: peak_of(pid) for pid in pids})
+    return pids
+
+
+def measured(engine: str, folder: Path) -> dict[str, Any]:
+    """Measure one engine in this process."""
+    golden = GoldenSet.load(folder / "qrels.txt", name="scale")
+    _imported(0)
+    bench = Bench(folder, golden)
+    found = ENGINES[engine][1](bench)
+    values = {name: found.evaluation.values(name) for name in METRICS}
+    means = {name: found.evaluation.mean(name) for name in METRICS}
+    seconds = bench.seconds
+    text = b"".join(values[name].tobytes() for name in METRICS)
+    workers = found.workers or keep_peaks([os.getpid()])
+    return {
+        "seconds": seconds,
+        "start": bench.started,
+        "worker": max(_PEAKS[pid] for pid in workers),
+        "others": sum(_PEAKS[pid] for pid in found.others),
+        "parts": sum(part.to_arrow().nbytes for part in found.parts) / 1e6,
+        "hash": hashlib.sha256(text).hexdigest()[:12],
+        "means": means,
+    }
+
+
+def table_of(results: Mapping[str, Mapping[str, Any]], rows: int, parts: int) -> str:
+    """Return the results as Markdown."""
+    fastest = min(each["seconds"] for each in results.values())
+    lines = [
+        f"{rows:,} rows, {rows // DEPTH:,} queries, {parts} parts; {os.cpu_count()} cores.",
+        "",
+        "| way | seconds | of the fastest | to start | MB per worker | MB of parts |",
+        "|---|---|---|---|---|---|",
+    ]
+    for engine, each in results.items():
+        start = f"{each['start']:.1f}" if each["start"] >= 0.05 else "-"
+        jvm = f" + {each['others']:,.0f} (JVM)" if each["others"] else ""
+        sent = f"{each['parts']:.1f}" if each["parts"] else "-"
+        lines.append(
+            f"| {ENGINES[engine][0]} | {each['seconds']:.1f} | {each['seconds'] / fastest:.1f} | "
+            f"{start} | {each['worker']:,.0f}{jvm} | {sent} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def failures(results: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return what must not be: other values, too much memory, too large parts."""
+    found = []
+    if len({each["hash"] for each in results.values()}) > 1:
+        found.append(f"other values: { {name: each['hash'] for name, each in results.items()} }")
+    for name, each in results.items():
+        sorts_in_memory = name == "polars"
+        if each["worker"] > MOST_PER_WORKER and not sorts_in_memory:
+            found.append(f"{name}: {each['worker']:.0f} MB per worker")
+        if each["parts"] > MOST_OF_PARTS:
+            found.append(f"{name}: {each['parts']:.1f} MB of parts")
+    return found
+
+
+def arguments() -> argparse.Namespace:
+    """Return what the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--rows", type=int, default=20_000_000, help="of the run")
+    parser.add_argument("--parts", type=int, default=50, help="files of the run")
+    parser.add_argument("--engines", default="all", help="some, with commas between them")
+    parser.add_argument("--folder", type=Path, help="where the data is, or is made and kept")
+    parser.add_argument("--json", type=Path, help="a file for the results")
+    parser.add_argument("--write", action="store_true", help="write the table into docs/scale.md")
+    parser.add_argument("--worker", help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Make the data, measure every engine that is installed, print and perhaps write the table."""
+    chosen = arguments()
+    if chosen.worker:
+        print(json.dumps(measured(chosen.worker, chosen.folder)))
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = chosen.folder or Path(temporary) / "data"
+        if not folder.exists():
+            write_data(folder, chosen.rows, chosen.parts)
+        results = {}
+        names = list(ENGINES) if chosen.engines == "all" else chosen.engines.split(",")
+        for name in names:
+            if find_spec(ENGINES[name][2]) is None:
+                print(f"{name}: {ENGINES[name][2]} is not installed", file=sys.stderr)
+                continue
+            command = [sys.executable, __file__, "--worker", name, "--folder", str(folder)]
+            done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+            if done.returncode:
+                raise SystemExit(f"{name}:\n{done.stderr}")
+            results[name] = json.loads(done.stdout.splitlines()[-1])
+            print(f"{name}: {results[name]}", file=sys.stderr)
+        text = table_of(results, chosen.rows, chosen.parts)
+        print(text)
+        if chosen.json:
+            chosen.json.write_text(json.dumps(results, indent=1))
+        if wrong := failures(results):
+            raise SystemExit("\n".join(wrong))
+        if chosen.write:
+            write_part(PAGE, "scale", text)
+
+
+if __name__ == "__main__":
+    main()
