@@ -103,7 +103,7 @@ def evaluate_spark(
     parts = _parts(found) or [evaluate_part(_no_rows(), golden, **options)]
     merged = MergedEvaluation.of(parts, golden, None, name)
     if prunes:
-        merged.remarks = ("queries without judgments were left out before, and are not counted",)
+        merged.note("queries without judgments were left out before, and are not counted")
     merged.warn_of_ids()
     return merged
 

@@ -176,6 +176,12 @@ PUBLIC: dict[str, dict[str, set[str]]] = {
     },
     **{f"assert_{name}_not_regressed": {**GATED, **more} for name, more in NAMED.items()},
     "compare": {"evaluation": but("an evaluation"), "other": but("an evaluation")},
+    "evaluate_part": {
+        "source": but("a number as text", "a path", "a DataFrame", "a run"),
+        "golden": but("a golden set"),
+        "conventions": but("None"),
+        "top": NO_WHOLE_NUMBER,
+    },
     "evaluate": {
         "run": but("a run"),
         "golden": but("a golden set"),
@@ -251,6 +257,7 @@ RIGHT: dict[str, object] = {
     "direction": "not_better",
     "ranking_run": RUN,
     "run": RUN,
+    "source": RUN,
     "abandoned": "zero",
     "margin": 0.1,
     "comparison": WRONG["a comparison"],
@@ -276,7 +283,16 @@ MADE_BY_THE_LIBRARY = {
         "Differences",
     ),
     "EstimatedPropensity",
-    *("Evaluation", "Evidence", "Gap", "JudgedHits", "LabelSensitivity", "LawReport"),
+    *(
+        "Evaluation",
+        "EvaluationPart",
+        "MergedEvaluation",
+        "Evidence",
+        "Gap",
+        "JudgedHits",
+        "LabelSensitivity",
+        "LawReport",
+    ),
     *(
         "Fragility",
         "GroupEvidence",

@@ -48,8 +48,7 @@ class MergedEvaluation(JoinedEvaluation):
         self._known_depth = origin.top
         self.copies = copies
         """How many times a query came again with the same ranking; each query counts once."""
-        self.remarks: Sequence[str] = ()
-        """What whoever made the parts has to say about them, as sentences."""
+        self._remarks: list[str] = []
 
     @classmethod
     def of(
@@ -67,6 +66,10 @@ class MergedEvaluation(JoinedEvaluation):
         joined = Joined(golden.columns, merging.blocks(), merging.extra)
         return cls(shown, parts[0].origin, golden, joined, merging.copies).checked()
 
+    def note(self, sentence: str) -> None:
+        """Add what a reader must know of how the parts were made to `notes`."""
+        self._remarks.append(sentence)
+
     @property
     def is_ranked_here(self) -> bool:
         """False: the rankings come from parts."""
@@ -80,7 +83,7 @@ class MergedEvaluation(JoinedEvaluation):
     @property
     def notes(self) -> Sequence[str]:
         """What was unusual: queries that several parts have, and those of a replayed log."""
-        notes = (*super().notes, *self.remarks)
+        notes = (*super().notes, *self._remarks)
         if not self.copies:
             return notes
         count = plural(self.copies, "ranking")

@@ -86,12 +86,13 @@ def _ordered_rows(columns: RankedColumns, places: IntArray) -> tuple[IntArray, I
         return rows, starts
     at, _ = rows_of_groups(starts, wrong)
     query = np.repeat(wrong, np.diff(starts)[wrong])
-    unordered = rows[at]
-    order = np.lexsort((-scores[unordered], query))  # stable: ties as in the input
-    ordered, query = unordered[order], query[order]
+    some = rows[at]
+    own = scores[some]
+    if ((own[1:] > own[:-1]) & (query[1:] == query[:-1])).any():  # not only ties
+        some = some[np.lexsort((-own, query))]  # stable: ties as in the input
     if columns.rules.ties != "input":
-        _order_ties(columns, ordered, query)
-    rows[at] = ordered
+        _order_ties(columns, some, query)
+    rows[at] = some
     return rows, starts
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -100,6 +101,28 @@ def frame(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
     return found
 
 
+def recipe(title: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Return what a program of the manual defines, started in a folder with the golden set."""
+    GOLDEN.save(folder / "web.jsonl")
+    monkeypatch.chdir(folder)
+    page = Path(__file__).parents[2] / "docs" / "scale.md"
+    found = re.search(rf"```python title=\"{title}\"\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    assert found, f"docs/scale.md has no {title}"
+    namespace: dict[str, Any] = {"__name__": title}
+    exec(compile(found[1], title, "exec"), namespace)
+    return namespace
+
+
+def test_the_recipe_for_duckdb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("duckdb")
+    (tmp_path / "shuffled").mkdir()
+    for number in range(3):
+        FRAME[number::3].to_parquet(tmp_path / "shuffled" / f"part-{number}.parquet")
+    evaluation = recipe("shuffled_rows.py", tmp_path, monkeypatch)["evaluation"]
+    for name in METRICS:
+        assert evaluation.values(name).tobytes() == WHOLE.values(name).tobytes(), name
+
+
 class TestSpark:
     def test_it_is_like_one_machine(self, frame: Any) -> None:
         from pytest_rankcheck.spark import evaluate_spark
@@ -109,6 +132,9 @@ class TestSpark:
         assert merged.name == "night"
         assert merged.extra == ()
         assert any("queries without judgments were left out" in note for note in merged.notes)
+
+    def test_the_recipe(self, frame: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert_same(recipe("spark_job.py", tmp_path, monkeypatch)["measured"](frame))
 
     def test_a_partition_of_its_own_for_each_part(self, frame: Any) -> None:
         from pytest_rankcheck.spark import evaluate_spark
@@ -236,6 +262,12 @@ class TestDask:
         merged = Evaluation.merge(client.gather(futures), GOLDEN, expected=len(files))
         assert_same(merged)
         assert len(merged.extra) == 20
+
+    def test_the_recipe(
+        self, client: Any, files: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        measured = recipe("dask_job.py", tmp_path, monkeypatch)["measured"]
+        assert_same(measured(client, str(Path(files[0]).parent)))
 
     def test_a_truncated_part_is_an_error_that_names_it(
         self, client: Any, files: list[str]
