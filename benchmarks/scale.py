@@ -10,8 +10,6 @@ is cut. Each engine measures it in a process of its own: from the files to five 
 imports; the start of a cluster is measured apart. CPU time is that of all its processes. Memory is
 the largest resident size (VmHWM) of the processes that evaluate; that of Spark's JVM is shown
 apart. Every engine must compute the same values, bit for bit: their hash is compared.
-
-The last lines are what an executor adds to a query, with a ranker that does nothing.
 """
 
 from __future__ import annotations

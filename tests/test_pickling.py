@@ -15,6 +15,7 @@ import pytest
 import pytest_rankcheck
 from pytest_rankcheck import (
     Approval,
+    ChangedDocument,
     Conventions,
     Evaluation,
     Evidence,
@@ -108,6 +109,7 @@ def instances() -> Mapping[str, object]:
     resolutions = Resolutions.of(evaluation, ["nDCG@5", "RR"])
     record = Record.of(evaluation, [ndcg])
     hits = evaluation.hits[0]
+    answered: Any = {"query": Query("q", "x"), "before": ["a"], "after": ["b"], "rbo": 0.5}
     found: dict[str, object] = {
         "Approval": Approval("why", "2026-11-21", None, None, {}),
         "ComparedValues": paired,
@@ -140,7 +142,10 @@ def instances() -> Mapping[str, object]:
         "Paired": paired,
         "Parameter": Parameter("b", 1, number(above=0), "a number above 0", "what it is"),
         "Perturbation": perturbations()["typo"],
-        "PerturbedQuery": PerturbedQuery(Query("q", "x"), "y", ["a"], ["b"], 0.5),
+        "ChangedDocument": ChangedDocument(
+            **answered, doc_id="d1", document="one", changed="two", rank_before=1, rank_after=None
+        ),
+        "PerturbedQuery": PerturbedQuery(**answered, perturbed=Query("q", "y")),
         "Query": golden.query("q1"),
         "QueryDrop": QueryDrop("q1", 1.0, 0.5),
         "Record": record,

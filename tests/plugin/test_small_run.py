@@ -51,7 +51,7 @@ NOT_NEEDED = [
     *("statistics.betting", "statistics.paired_tests", "statistics.sample_size"),
     *("statistics.sign_flip", "statistics.slide_boundary", "statistics.two_samples"),
 ]
-MOST = 206
+MOST = 207
 """The number of our modules; it may fall. Before it rises, look for an import that can wait."""
 
 
