@@ -236,9 +236,9 @@ class Evaluation(MetricValues):
 
     @property
     def why_no_ties(self) -> str:
-        """Why `has_ties_at_hand` is false, and what to do, as the end of a sentence."""
+        """Why `has_ties_at_hand` is false, and what to do, as a sentence about the run."""
         return (
-            "it is too large to be read into memory unasked; evaluation.tie_range(metric) reads it "
+            "is too large to be read into memory unasked; evaluation.tie_range(metric) reads it "
             "and looks for them"
         )
 

@@ -120,9 +120,9 @@ class MergedEvaluation(JoinedEvaluation):
 
     @property
     def why_no_ties(self) -> str:
-        """Why `has_ties_at_hand` is false, and what to do."""
+        """Why `has_ties_at_hand` is false, and what to do, as a sentence about the run."""
         return (
-            "it was merged from parts, which keep ranks and not scores; evaluate the run itself to "
+            "was merged from parts, which keep ranks and not scores; evaluate the run itself to "
             "look for them"
         )
 

@@ -57,7 +57,7 @@ def test_the_summary_says_what_parts_do_not_know(merged: Project) -> None:
     merged.update()
     done = merged.run()
     done.stdout.fnmatch_lines(
-        ["*tied scores were not looked for in run 'night': it was merged from parts*"]
+        ["*tied scores were not looked for, because run 'night' was merged from parts*"]
     )
 
 
