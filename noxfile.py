@@ -98,9 +98,10 @@ def engines(session: nox.Session) -> None:
 
 @nox.session(python="3.12", tags=["night"])
 def scale(session: nox.Session) -> None:
-    """Rank on the executors of other libraries: loky, and a Dask cluster of two workers."""
+    """Rank on loky and on Dask, and evaluate parts on Dask, Spark (which needs Java) and DuckDB."""
     session.install("-e", ".[test,fast,scale]")
-    chosen = session.posargs or ["tests/rankers/test_real_executors.py"]
+    files = ["tests/rankers/test_real_executors.py", "tests/evaluation/test_real_engines_parts.py"]
+    chosen = session.posargs or files
     session.run("pytest", "-q", "-m", "", "--all-installed", *chosen)
 
 

@@ -1,6 +1,6 @@
 """Time one machine and clusters on one large run in parts, and write the table into docs/scale.md.
 
-    pip install -e '.[benchmark,spark]' duckdb 'dask[distributed]'
+    pip install -e '.[benchmark,scale]'
     python benchmarks/scale.py --write                   # 20 million rows in 50 parts
     python benchmarks/scale.py --rows 200000 --parts 5   # a quick look
 

@@ -109,8 +109,8 @@ def tie_notes(evaluation: Evaluation) -> Iterator[Note]:
     if not evaluation.has_ties_at_hand:
         yield Note(
             Topic.MEASURED,
-            f"golden set '{quoted(evaluation.golden.name)}': tied scores were not looked for, because "
-            f"run '{quoted(evaluation.name)}' {evaluation.why_no_ties}",
+            f"golden set '{quoted(evaluation.golden.name)}': tied scores were not looked for, "
+            f"because run '{quoted(evaluation.name)}' {evaluation.why_no_ties}",
         )
         return
     tied = evaluation.mostly_tied
