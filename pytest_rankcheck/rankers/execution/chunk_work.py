@@ -124,13 +124,13 @@ def _made(ranker: SentRanker) -> Adapter:
             if isinstance(adapter, NamedRanker):
                 try:
                     adapter = adapter.adapter()
-                except Exception as error:
+                except (Exception, SystemExit) as error:
                     raise _unmade(ranker.adapter.name, error) from error
             _RANKERS[ranker.token] = adapter
         return _RANKERS[ranker.token]
 
 
-def _unmade(name: str, error: Exception) -> RankerError:
+def _unmade(name: str, error: BaseException) -> RankerError:
     is_ours = isinstance(error, (ConfigurationError, RankerError))
     said = str(error) if is_ours else f"{type(error).__name__}: {quoted(error, 500)}"
     return RankerError(f"ranker '{quoted(name)}' cannot be made on a worker: {said}")

@@ -37,6 +37,8 @@ _MOST_DEAD_IN_A_ROW = 10
 class ExecutorRanker(Adapter):
     """A ranker that is asked on the workers of an executor, a chunk of queries at a time."""
 
+    honours_timeout = True  # it refuses one itself, and says why
+
     def __init__(
         self, ranker: SentRanker, pool: Pool, chunk: int, keeping: InputRule | None = None
     ) -> None:

@@ -102,7 +102,7 @@ class ResumeKey:
             ranker=scope.origin or name,
             commit=tree.commit if tree else "",
             changes=tree.changes if tree else {},
-            world=dict(scope.world),
+            world=dict(sorted(scope.world.items())),
             packages=_packages(),
             resume_key=scope.key,
         )

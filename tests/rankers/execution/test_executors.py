@@ -194,10 +194,11 @@ def test_an_executor_that_breaks_and_cannot_be_replaced_is_an_error(folder: Path
         (name("nothing"), r"cannot be made on a worker: .*there is no 'nothing' in tests"),
         ("no.such:search", r"cannot be made on a worker: .*no module named 'no'.*process \d+"),
         (name("BrokenEngine()"), r"cannot be made on a worker: OSError: no such model"),
+        (name("ExitingEngine()"), r"cannot be made on a worker: SystemExit: 4"),
         (name("search_async"), r"is async.*remove executor="),
         (workers.search_async, r"is async.*remove executor="),
     ],
-    ids=["lambda", "no name", "no module", "broken", "async by name", "async"],
+    ids=["lambda", "no name", "no module", "broken", "exits", "async by name", "async"],
 )
 def test_a_ranker_that_cannot_run_there_is_one_clear_error(
     processes: Executor, ranker: object, message: str
@@ -248,7 +249,7 @@ def test_a_function_that_makes_no_executor_is_an_error() -> None:
 
 
 def test_a_timeout_has_no_effect_on_an_executor() -> None:
-    with pytest.raises(ConfigurationError, match="no effect"):
+    with pytest.raises(ConfigurationError, match="no effect on an executor"):
         rank(workers.search, GOLDEN, executor="processes:1", timeout=1)
 
 
