@@ -23,6 +23,7 @@ from pytest_rankcheck.rankers.execution.plain_answers import (
     plain_answer,
     plain_failure,
 )
+from pytest_rankcheck.rankers.execution.stale_modules import refuse_stale_modules
 from pytest_rankcheck.rankers.execution.undeclared_inputs import Inputs, watched_inputs
 
 __all__ = [
@@ -122,10 +123,12 @@ def _made(ranker: SentRanker) -> Adapter:
             _RANKERS.clear()  # models are large; only one run is ranked at a time
             adapter = ranker.adapter
             if isinstance(adapter, NamedRanker):
+                refuse_stale_modules()
                 try:
                     adapter = adapter.adapter()
                 except (Exception, SystemExit) as error:
                     raise _unmade(ranker.adapter.name, error) from error
+                refuse_stale_modules()  # and remember what was imported now
             _RANKERS[ranker.token] = adapter
         return _RANKERS[ranker.token]
 

@@ -20,7 +20,7 @@ from functools import cache
 
 from pytest_rankcheck.errors import ConfigurationError, listed
 
-__all__ = ["InputRule", "Inputs", "unwatched", "watched_inputs"]
+__all__ = ["InputRule", "Inputs", "installed_folders", "unwatched", "watched_inputs"]
 
 _CODE = (".py", ".pyc", ".pyi", ".so", ".pyd")
 """Modules: of installed packages, whose versions are known, or of the project, in git."""
@@ -111,7 +111,7 @@ def _note_file(collected: _Collected, arguments: tuple[object, ...]) -> None:
 
 
 @cache
-def _prefixes() -> tuple[str, ...]:
+def installed_folders() -> tuple[str, ...]:
     """Return the folders of Python and of installed packages."""
     folders = {sys.prefix, sys.base_prefix, sys.exec_prefix, *sysconfig.get_paths().values()}
     folders.update((*site.getsitepackages(), site.getusersitepackages()))
@@ -122,7 +122,7 @@ def _is_covered(path: str) -> bool:
     """Whether a file is a module, part of an installed package, or none of the project's own."""
     if path.endswith(_CODE) or path.startswith(_SYSTEM) or not os.path.isfile(path):  # noqa: PTH113
         return True
-    return os.path.realpath(path).startswith(_prefixes())
+    return os.path.realpath(path).startswith(installed_folders())
 
 
 @dataclass(frozen=True, slots=True)

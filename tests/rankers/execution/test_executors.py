@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+import os
+import sys
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
@@ -278,3 +281,21 @@ def test_an_adapter_is_sent_as_it_is(processes: Executor) -> None:
     run = rank(local, GOLDEN, executor=processes)
     assert run["q1"] == ("d1", "d22")
     assert run["q2"] == ()
+
+
+def test_a_worker_with_old_code_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads stand for the workers of a cluster, which live on between two sessions."""
+    monkeypatch.syspath_prepend(tmp_path)
+    module = tmp_path / "edited_engine.py"
+    module.write_text("def search(text):\n    return ['old']\n")
+    with ThreadPoolExecutor(1) as threads:
+        for _ in range(2):
+            assert rank("edited_engine:search", GOLDEN, executor=threads)["q1"] == ("old",)
+        module.write_text("def search(text):\n    return ['new']\n")
+        os.utime(module, ns=(1, 1))
+        with pytest.raises(RankerError, match=r"edited_engine\.py before .*restart the workers"):
+            rank("edited_engine:search", GOLDEN, executor=threads)
+        importlib.invalidate_caches()
+        importlib.reload(sys.modules["edited_engine"])
+        assert rank("edited_engine:search", GOLDEN, executor=threads)["q1"] == ("new",)
+    del sys.modules["edited_engine"]
