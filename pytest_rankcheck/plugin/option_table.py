@@ -162,8 +162,8 @@ class Config:
     )
     sessions: tuple[Path, ...] = option(
         (),
-        "session log to measure: a file, or a pattern such as 'logs/2026-11-*.jsonl' for one log "
-        "of several files (may be given several times)",
+        "session log to measure: a file; or a folder, or a pattern such as 'logs/2026-11-*.jsonl', "
+        "for one log of several files (may be given several times)",
         flag="--rankcheck-sessions",
         metavar="PATH",
         repeated=True,
@@ -217,8 +217,8 @@ class Config:
     )
     run: Path | None = option(
         None,
-        "take the rankings from this run, or from this folder of --rankcheck-save-run, instead of "
-        "calling the ranker; the command line decides if the configuration file has the other one",
+        "take the rankings from this run, a folder of its parts, or a folder of "
+        "--rankcheck-save-run, instead of calling the ranker; the command line decides if the configuration file has the other one",
         flag="--rankcheck-run",
         metavar="PATH",
         ini="rankcheck_run",
