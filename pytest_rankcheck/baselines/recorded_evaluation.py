@@ -14,6 +14,7 @@ from pytest_rankcheck.baselines.record_contents import FORMAT_NAME
 from pytest_rankcheck.baselines.report_reader import REPORT, record_of_report
 from pytest_rankcheck.errors import BaselineError, GoldenSetError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.files.file_patterns import matches_any
 from pytest_rankcheck.files.packed_files import first_bytes
 from pytest_rankcheck.files.text_files import text_of
 from pytest_rankcheck.golden.golden_set import GoldenSet
@@ -81,7 +82,7 @@ def record_in(path: Path, golden_name: str | None = None) -> Record | None:
     Raises:
         BaselineError: the baseline is invalid, or the report has no measurement.
     """
-    if not path.exists():
+    if not matches_any(path):
         raise BaselineError(f"{quoted(path)} does not exist")
     kind = recorded(path)
     if kind is None:

@@ -218,7 +218,8 @@ class Config:
     run: Path | None = option(
         None,
         "take the rankings from this run, a folder of its parts, or a folder of "
-        "--rankcheck-save-run, instead of calling the ranker; the command line decides if the configuration file has the other one",
+        "--rankcheck-save-run, instead of calling the ranker; the command line decides if the "
+        "configuration file has the other one",
         flag="--rankcheck-run",
         metavar="PATH",
         ini="rankcheck_run",

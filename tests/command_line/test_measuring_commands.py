@@ -408,3 +408,18 @@ def test_the_unjudged_documents_are_those_of_the_depth(
 def test_a_depth_that_is_no_whole_number_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", "good.run", *GOLDEN, "--depth", "1e3"]) == 2
     assert "--depth = 1e3 is invalid; give a whole number from 1 on" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("path", ["night", "night/part-*"])
+def test_a_folder_of_parts_is_a_run(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("night").mkdir()
+    rows = [line.split() for line in Path("good.run").read_text("utf-8").splitlines()]
+    queries = sorted({row[0] for row in rows})
+    for number in range(2):
+        own = set(queries[number::2])
+        lines = [f"{row[0]},{row[2]},{row[4]}\n" for row in rows if row[0] in own]
+        Path(f"night/part-{number}.csv").write_text("".join(["query_id,doc_id,score\n", *lines]))
+    assert main(["compare", "good.run", path, *GOLDEN]) == 0
+    assert main(["show", path, *GOLDEN]) == 0
+    assert "nDCG@10" in capsys.readouterr().out
+    assert main(["show", "night/none-*", *GOLDEN]) != 0

@@ -328,7 +328,7 @@ def test_what_was_clipped_is_counted() -> None:
         "clip=0.2 and counts as 0.2"
     )
     golden = log.to_golden_set(propensity="power(1)", clip=0.1)
-    assert evaluate(Run.from_candidates(golden), golden).notes == []
+    assert evaluate(Run.from_candidates(golden), golden).notes == ()
 
 
 def test_the_order_of_the_log_is_no_baseline_without_a_propensity() -> None:
