@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from pytest_rankcheck.argument_checks import check_whole_number
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
 
 __all__ = ["PROCESS_TIMEOUT", "VARIED", "Clock", "Condition", "DeterminismOptions"]
@@ -50,16 +51,10 @@ class DeterminismOptions:
     """Seconds that each new process may take."""
 
     def __post_init__(self) -> None:
-        numbers: Mapping[str, tuple[object, int]] = {
-            "repeats": (self.repeats, 2),
-            "threads": (self.threads, 2),
-            **{f"batch_sizes[{place}]": (size, 1) for place, size in enumerate(self.batch_sizes)},
-        }
-        for what, (value, least) in numbers.items():
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise ConfigurationError(
-                    f"{what}={quoted(value)} is invalid; give a whole number from {least} on"
-                )
+        check_whole_number("repeats", self.repeats, 2, ConfigurationError)
+        check_whole_number("threads", self.threads, 2, ConfigurationError)
+        for place, size in enumerate(self.batch_sizes):
+            check_whole_number(f"batch_sizes[{place}]", size, 1, ConfigurationError)
         if not self.process_timeout > 0:
             raise ConfigurationError(
                 f"process_timeout={quoted(self.process_timeout)} is invalid; give seconds, more "

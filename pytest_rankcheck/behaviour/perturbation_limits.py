@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from pytest_rankcheck.argument_checks import check_whole_number
 from pytest_rankcheck.behaviour.compared_answers import (
     Compared,
     ComparedAnswer,
@@ -50,7 +51,7 @@ class InvarianceLimits:
                 )
         for what in ("max_drop", "max_mean_drop"):
             _check_not_negative(what, getattr(self, what))
-        _check_count("allowed_queries", self.allowed_queries)
+        check_whole_number("allowed_queries", self.allowed_queries, 0, ConfigurationError)
 
     @property
     def on_metric(self) -> bool:
@@ -131,7 +132,7 @@ class DirectionLimits:
             )
         _check_word("of", self.of, DirectionScope)
         _check_not_negative("slack", self.slack)
-        _check_count("allowed_queries", self.allowed_queries)
+        check_whole_number("allowed_queries", self.allowed_queries, 0, ConfigurationError)
 
     def is_wrong(self, gain: float) -> bool:
         """Whether a metric changes in the wrong direction; NaN does not."""
@@ -180,13 +181,6 @@ def _is_number(value: object) -> bool:
 def _check_not_negative(what: str, value: float | None) -> None:
     if value is not None and not (_is_number(value) and math.isfinite(value) and value >= 0):
         raise ConfigurationError(f"{what}={quoted(value)} is invalid; give a number of at least 0")
-
-
-def _check_count(what: str, value: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ConfigurationError(
-            f"{what}={quoted(value)} is invalid; give a whole number from 0 on"
-        )
 
 
 def _check_word(what: str, value: str, kind: object) -> None:

@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from pytest_rankcheck.behaviour.english_plurals import other_number
+from pytest_rankcheck.argument_checks import check_whole_number
 from pytest_rankcheck.behaviour.keyboard_slips import slips
 from pytest_rankcheck.behaviour.letter_marks import without_accents, without_umlauts
 from pytest_rankcheck.behaviour.word_orders import word_orders
 from pytest_rankcheck.errors import ConfigurationError, MetricError, quoted, suggestion
+from pytest_rankcheck.golden.english_plurals import other_number
 from pytest_rankcheck.metrics.name_grammar import parts_of
 
 __all__ = ["Perturbation", "perturbation_named", "perturbations"]
@@ -68,10 +69,7 @@ class Perturbation:
             raise ConfigurationError(
                 f"perturbation '{self.name}' has no samples, because nothing in it is random"
             )
-        if isinstance(samples, bool) or not isinstance(samples, int) or samples < 1:
-            raise ConfigurationError(
-                f"samples={quoted(samples)} is invalid; give a whole number from 1 on"
-            )
+        check_whole_number("samples", samples, 1, ConfigurationError)
         return replace(self, samples=samples)
 
 

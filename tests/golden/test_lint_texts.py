@@ -183,6 +183,8 @@ def is_near(one: str, other: str) -> bool:
         ("red shoe", "red shoes"),
         ("summer dress", "summer dresses"),
         ("car battery", "car batteries"),
+        ("case for phones", "cases for phone"),
+        ("woman winter jacket", "women winter jackets"),
         ("t-shirt", "tshirt"),
         ("women's shoes", "womens shoes"),
         ("café paris", "cafe paris"),

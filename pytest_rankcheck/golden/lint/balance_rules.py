@@ -56,7 +56,7 @@ def overjudged_query(linted: Linted) -> RuleResult | None:
 
 @rule("warning")
 def relevant_everywhere(linted: Linted) -> RuleResult | None:
-    """A document that is relevant to most queries, as no other is."""
+    """A document that is relevant to most queries, unlike any other."""
     judgments = linted.contents.judgments
     queries = int(judgments.has_relevant.sum())
     if queries < _LEAST_RELEVANT or linted.contents.candidates:

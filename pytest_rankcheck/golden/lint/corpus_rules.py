@@ -9,7 +9,8 @@ import numpy as np
 
 from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.errors import listed, plural, quoted
-from pytest_rankcheck.golden.lint.corpus_match import CorpusMatch, Spelling, spelling_of
+from pytest_rankcheck.golden.lint.corpus_match import CorpusMatch
+from pytest_rankcheck.golden.lint.id_spellings import Spelling, spelling_of
 from pytest_rankcheck.golden.lint.lint_rule import Linted, RuleResult, rule
 
 _NAMED = 10

@@ -9,6 +9,7 @@ from functools import partial
 
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.golden.expectation import Expectation
+from pytest_rankcheck.golden.lint.id_spellings import loose_form
 from pytest_rankcheck.golden.lint.lint_rule import Linted, RuleResult, rule
 
 _NEAR = 0.9
@@ -23,7 +24,7 @@ _Check = Callable[[Expectation, _Grades], str | None]
 
 @rule("error")
 def expectation_against_grades(linted: Linted) -> RuleResult | None:
-    """An expectation that no ranking meets which is ideal by the grades."""
+    """An expectation that contradicts the grades: no ideal ranking meets it."""
     return _result(
         linted,
         _contradiction,
@@ -210,10 +211,9 @@ def _may_be(form: str, other: str) -> bool:
 
 def _numbers(doc_id: str) -> tuple[str, ...]:
     """Return the numbers in an id without leading zeros."""
-    return tuple(number.lstrip("0") for number in _DIGITS.findall(doc_id.removesuffix(".0")))
+    return tuple(number.lstrip("0") for number in _DIGITS.findall(loose_form(doc_id)))
 
 
 def _form(doc_id: str) -> str:
-    """Return an id without case, white space, leading zeros and ``.0``."""
-    plain = "".join(doc_id.casefold().split()).removesuffix(".0")
-    return _DIGITS.sub(lambda number: number.group().lstrip("0"), plain)
+    """Return the loose form of an id, without leading zeros in each of its numbers."""
+    return _DIGITS.sub(lambda number: number.group().lstrip("0"), loose_form(doc_id))

@@ -14,7 +14,8 @@ from pytest_rankcheck.array_types import BoolArray, IntArray
 from pytest_rankcheck.errors import listed, plural
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.lint.lint_options import Level, LintOptions
-from pytest_rankcheck.golden.query import Query
+from pytest_rankcheck.golden.log_replay import REPLAY, is_of_replay
+from pytest_rankcheck.golden.query import Query, slices_of
 
 if TYPE_CHECKING:
     from pytest_rankcheck.golden.corpus import Corpus
@@ -88,6 +89,20 @@ class Linted:
         expectations = chain.from_iterable(self.contents.expectations.values())
         named = (document for each in expectations for document in (*each.documents, *each.others))
         return tuple(dict.fromkeys(named))
+
+    @cached_property
+    def slices(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
+        """The queries of each slice, by attribute and value.
+
+        Only of attributes by which people slice: with nearly one value per query, as comments have,
+        they do not. What a replay knows of itself is no slice either.
+        """
+        queries = self.queries.values()
+        names = dict.fromkeys(name for query in queries for name in query.attributes)
+        chosen = [name for name in names if not (REPLAY in names and is_of_replay(name))]
+        by_attribute = {name: slices_of(queries, name) for name in chosen}
+        most = max(1, len(queries) // 2)
+        return {name: slices for name, slices in by_attribute.items() if len(slices) <= most}
 
     @cached_property
     def ranked(self) -> RankedJudgments | None:

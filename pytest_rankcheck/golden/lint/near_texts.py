@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
+from pytest_rankcheck.golden.english_plurals import singular
+
 __all__ = ["Words", "close_pairs", "words_of"]
 
 Words: TypeAlias = tuple[str, ...]
@@ -26,8 +28,10 @@ _ARTICLES = frozenset(
         *("o", "os", "as", "um", "uma", "de", "het", "een"),
     }
 )
-_LEAST_TYPO, _LEAST_PLURAL = 4, 3
-"""How many letters a word with a typo or a plural has, at least."""
+_LEAST_TYPO = 4
+"""A word with a typo has at least so many letters."""
+_LEAST_PLURAL = 3
+"""A plural has more letters than this."""
 _LAST_CASED = "\u052f"
 """The last letter of Latin, Greek and Cyrillic: in other scripts one sign is a word."""
 _COMPARED = 8
@@ -84,18 +88,9 @@ def _is_word(word: str) -> bool:
 
 
 def _stems(words: Words) -> Words:
-    return tuple(map(_singular, words))
-
-
-def _singular(word: str) -> str:
-    """Return a word without the usual endings of an English plural."""
-    if len(word) <= _LEAST_PLURAL or not _is_word(word) or word.endswith(("ss", "us", "is")):
-        return word
-    if word.endswith("ies"):
-        return word[:-3] + "y"
-    if word.endswith(("ses", "xes", "zes", "ches", "shes")):
-        return word[:-2]
-    return word.removesuffix("s")
+    return tuple(
+        singular(word) if len(word) > _LEAST_PLURAL and _is_word(word) else word for word in words
+    )
 
 
 def _joined(words: Words) -> str:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.golden.lint.lint_options import LintOptions
 from pytest_rankcheck.golden.lint.lint_rule import Linted, RuleResult, rule
 from pytest_rankcheck.golden.lint.metric_spreads import Spread, spread_for
-from pytest_rankcheck.golden.log_replay import REPLAY, is_of_replay
-from pytest_rankcheck.golden.query import slices_of
 from pytest_rankcheck.metrics.metric_names import Metric
 
 _Z_ALPHA, _Z_POWER = 1.6448536269514722, 0.8416212335729143
@@ -35,15 +33,8 @@ def small_slice(linted: Linted) -> RuleResult | None:
     )
 
 
-def _small_slices(linted: Linted, least: int) -> Iterator[tuple[str, list[str]]]:
-    queries = linted.queries.values()
-    names = dict.fromkeys(name for query in queries for name in query.attributes)
-    for attribute in names:
-        if REPLAY in names and is_of_replay(attribute):
-            continue
-        slices = slices_of(queries, attribute)
-        if len(slices) > max(1, len(linted.queries) // 2):
-            continue  # nearly one value per query, such as a comment: nobody slices by that
+def _small_slices(linted: Linted, least: int) -> Iterator[tuple[str, Sequence[str]]]:
+    for attribute, slices in linted.slices.items():
         for label, query_ids in slices.items():
             if len(query_ids) < least:
                 yield f"{quoted(attribute)}={quoted(label)}", query_ids
@@ -51,7 +42,7 @@ def _small_slices(linted: Linted, least: int) -> Iterator[tuple[str, list[str]]]
 
 @rule("warning")
 def few_queries(linted: Linted) -> RuleResult | None:
-    """Too few queries to detect the fall that the tolerance allows; without one, to be gated."""
+    """Too few queries to detect a fall of the tolerance; without one, fewer than `min_queries`."""
     tolerance = linted.options.tolerance
     if tolerance is None:
         return _too_few_to_gate(linted)

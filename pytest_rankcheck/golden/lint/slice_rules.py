@@ -12,8 +12,7 @@ import numpy as np
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.golden.lint.lint_rule import Linted, RuleResult, rule
-from pytest_rankcheck.golden.log_replay import REPLAY, is_of_replay
-from pytest_rankcheck.golden.query import Query, label_of, slices_of
+from pytest_rankcheck.golden.query import Query, label_of
 from pytest_rankcheck.statistics.dominance import Dominance, dominance
 from pytest_rankcheck.statistics.multiplicity import holm
 
@@ -100,16 +99,11 @@ def _mean_grades(linted: Linted) -> Mapping[str, float]:
 
 
 def _slices(linted: Linted) -> Iterator[tuple[str, Mapping[str, Sequence[str]]]]:
-    """Yield each attribute with few values, and its slices."""
-    queries, contents = linted.queries.values(), linted.contents
-    names = dict.fromkeys(name for query in queries for name in query.attributes)
-    for attribute in names:
-        if attribute in (contents.weight_by, contents.cluster_by):
-            continue
-        if REPLAY in names and is_of_replay(attribute):
-            continue
-        slices = slices_of(queries, attribute)
-        if 1 < len(slices) <= min(_MOST_SLICES, len(queries) // 2):
+    """Yield the attributes whose slices are compared, and their slices."""
+    contents = linted.contents
+    for attribute, slices in linted.slices.items():
+        is_unit = attribute in (contents.weight_by, contents.cluster_by)
+        if not is_unit and 1 < len(slices) <= _MOST_SLICES:
             yield attribute, slices
 
 

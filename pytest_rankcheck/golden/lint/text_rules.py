@@ -8,7 +8,6 @@ from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.golden.lint.lint_rule import Linted, RuleResult, counted_queries, rule
 from pytest_rankcheck.golden.lint.mojibake import repaired_text
 from pytest_rankcheck.golden.lint.near_texts import close_pairs, words_of
-from pytest_rankcheck.golden.query import slices_of
 from pytest_rankcheck.golden.text_ceiling import alike, ceiling_of, same_texts
 
 _CUTOFF = 10
@@ -159,10 +158,10 @@ def _duplicates(linted: Linted, found: Sequence[tuple[str, ...]], what: str) -> 
 
 def _told_apart(linted: Linted) -> dict[str, tuple[object, ...]]:
     """Return the values of the attributes of each query by which the set can be sliced."""
-    queries = linted.queries.values()
-    names = dict.fromkeys(name for query in queries for name in query.attributes)
-    kept = [name for name in names if 2 * len(slices_of(queries, name)) <= len(queries)]
-    return {query.id: tuple(repr(query.attributes.get(name)) for name in kept) for query in queries}
+    return {
+        query.id: tuple(repr(query.attributes.get(name)) for name in linted.slices)
+        for query in linted.queries.values()
+    }
 
 
 @rule("warning")

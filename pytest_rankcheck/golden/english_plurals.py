@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from itertools import takewhile
 
-__all__ = ["other_number"]
+__all__ = ["other_number", "singular"]
 
 _NO_OTHER = """
 news series species means headquarters crossroads sheep fish salmon deer aircraft spacecraft
@@ -55,19 +55,31 @@ def other_number(word: str) -> str:
         word: letters without accents; small, with a capital, or in capitals.
     """
     small = word.lower()
-    if small in _UNCHANGED or small.endswith(_ENDINGS):
+    if _has_one_form(small):
         return word
-    other = _SINGULARS.get(small) or _IRREGULAR.get(small) or _singular_of(small)
-    return _like(word, other or _plural_of(small))
+    one = singular(small)
+    return _like(word, one if one != small else _IRREGULAR.get(small) or _plural_of(small))
 
 
-def _singular_of(word: str) -> str | None:
-    """Return the singular of a word that looks like a plural, or None."""
+def singular(word: str) -> str:
+    """Return the singular of a plural; any other word as it is.
+
+    Args:
+        word: small letters without accents.
+    """
+    if word in _SINGULARS:
+        return _SINGULARS[word]
+    if _has_one_form(word) or word in _IRREGULAR:
+        return word
     if not word.endswith("s") or word.endswith(("ss", "us", "is")):
-        return None
+        return word
     if word.endswith("ies") and len(word) > 4:
         return f"{word[:-3]}y"
     return word[:-2] if word.endswith(("ches", "shes", "sses", "xes", "zzes")) else word[:-1]
+
+
+def _has_one_form(word: str) -> bool:
+    return word in _UNCHANGED or word.endswith(_ENDINGS)
 
 
 def _plural_of(word: str) -> str:
