@@ -14,13 +14,9 @@ from pytest_rankcheck.behaviour.document_changes import (
 )
 from pytest_rankcheck.behaviour.index_builds import USUAL_SAMPLE, Build, IndexBuilds, sampled
 from pytest_rankcheck.behaviour.index_documents import IndexDocuments
-from pytest_rankcheck.behaviour.index_relations import (
-    RELATIONS,
-    IndexSetting,
-    Relation,
-    index_answers,
-)
+from pytest_rankcheck.behaviour.index_relations import IndexSetting, index_answers
 from pytest_rankcheck.behaviour.perturbation_limits import DirectionLimits, InvarianceLimits
+from pytest_rankcheck.behaviour.relation_rules import RELATIONS, Relation
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.query import Query
@@ -120,30 +116,22 @@ def assert_index_invariant(
     rule, indexed = RELATIONS[relation], IndexDocuments.of(documents)
     builds = IndexBuilds(build, _to_depth(options, rule.depth(k), relation, k))
     chosen = sampled(golden_set, _checked_sample(queries), rule.sample, seed)
+    is_unlimited = all(limit is None for limit in given)
     if relation == "append_query_term":
-        if any(limit is not None for limit in given):
-            raise ConfigurationError(
-                "append_query_term is about the rank of one document; its only limit is "
-                "allowed_queries="
-            )
+        _refuse_limits(is_unlimited)
         change = appended_query(fields)
         moved = changed_document_answers(
             builds, indexed, chosen, change, relation, p=p, min_queries=1
         )
-        _decide(
-            golden_set, moved, DirectionLimits("not_worse", 0, "query", allowed_queries), "relation"
-        )
+        directed = DirectionLimits("not_worse", 0, "query", allowed_queries)
+        _decide(golden_set, moved, directed, "relation")
         return
     measured = Metric.parse(metric)
-    is_unlimited = all(limit is None for limit in given)
     limits = InvarianceLimits(
         1.0 if is_unlimited else min_rbo, min_mean_rbo, max_drop, max_mean_drop, allowed_queries
     )
-    if limits.on_metric and (measured.cutoff is None or measured.cutoff > k):
-        raise ConfigurationError(
-            f"{measured} looks below the top {k}, which is compared; give a cutoff of at most "
-            f"{k}, or raise k"
-        )
+    if limits.on_metric:
+        _check_cutoff(measured, k)
     setting = IndexSetting(
         builds=builds,
         documents=indexed,
@@ -213,6 +201,23 @@ def _enter(topic: Topic, note: str, failure: str | None) -> None:
     enter(Note(topic, note, failure=failure))
     if failure is not None:
         raise AssertionError(failure)
+
+
+def _refuse_limits(is_unlimited: bool) -> None:
+    if not is_unlimited:
+        raise ConfigurationError(
+            "append_query_term is about the rank of one document; its only limit is "
+            "allowed_queries="
+        )
+
+
+def _check_cutoff(metric: Metric, k: int) -> None:
+    """Check that a limited metric looks only at the documents that are compared."""
+    if metric.cutoff is None or metric.cutoff > k:
+        raise ConfigurationError(
+            f"{metric} looks below the top {k}, which is compared; give a cutoff of at most {k}, "
+            "or raise k"
+        )
 
 
 def _to_depth(options: RankOptions, needed: int, relation: str, k: int) -> RankOptions:

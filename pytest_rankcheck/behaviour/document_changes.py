@@ -15,8 +15,8 @@ from pytest_rankcheck.behaviour.compared_answers import (
 from pytest_rankcheck.behaviour.index_builds import IndexBuilds
 from pytest_rankcheck.behaviour.index_documents import IndexDocuments
 from pytest_rankcheck.behaviour.record_fields import (
-    changed_fields,
     ids_in,
+    is_same,
     text_fields,
     with_text,
 )
@@ -167,7 +167,7 @@ def _versions(
         for doc_id in _nearest(run.get(query.id)):
             before = documents.record(doc_id)
             after = _changed(change, query, doc_id, before, name)
-            if not _is_changed(before, after):
+            if is_same(before, after):
                 continue
             same = next((each for each in versions if _is_version(each, doc_id, after)), None)
             if same is None:
@@ -209,15 +209,8 @@ def _changed(
     return after
 
 
-def _is_changed(before: Any, after: Any) -> bool:
-    try:
-        return bool(before != after)
-    except ValueError:  # of arrays
-        return bool(changed_fields(before, after)) or before is not after
-
-
 def _is_version(version: _Version, doc_id: str, after: Any) -> bool:
-    return version.doc_id == doc_id and not _is_changed(version.after, after)
+    return version.doc_id == doc_id and is_same(version.after, after)
 
 
 def _trial(

@@ -7,6 +7,7 @@ from typing import Any
 
 from pytest_rankcheck.behaviour.answer_comparison import RepeatedRanker
 from pytest_rankcheck.behaviour.index_documents import IndexDocuments
+from pytest_rankcheck.behaviour.ranker_sources import is_same_ranker
 from pytest_rankcheck.errors import ConfigurationError, RankerError, plural, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.callable_adapters import name_of
@@ -86,7 +87,7 @@ class IndexBuilds:
         """
         __tracebackhide__ = True
         ranker = self._ranker(documents, what, golden)
-        self._is_always_the_same &= _is_same(self._last, self._first)
+        self._is_always_the_same &= is_same_ranker(self._last, self._first)
         return ranker.rerun(golden)
 
     def refuse_unused_documents(self, is_unchanged: bool) -> None:
@@ -137,9 +138,3 @@ def sampled(golden: GoldenSet, queries: int | None, usual: int | None, seed: int
     """
     wanted = queries if queries is not None else usual
     return golden if wanted is None or wanted >= len(golden) else golden.sample(wanted, seed)
-
-
-def _is_same(one: object, other: object) -> bool:
-    """Whether two rankers are one; two references to one method of one object are."""
-    is_method = hasattr(one, "__self__") and hasattr(other, "__self__")
-    return one is other or (is_method and one == other)

@@ -1,10 +1,9 @@
-"""Where a ranker can be had anew: a new instance in this process, its name for another process."""
+"""How a ranker is made anew: as a new instance here, or by its name in another process."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import MethodType
 
 from pytest_rankcheck.argument_checks import check_whole_number
 from pytest_rankcheck.errors import ConfigurationError, RankcheckError, RankerError, quoted
@@ -14,7 +13,7 @@ from pytest_rankcheck.rankers.callable_adapters import name_of
 from pytest_rankcheck.rankers.importable_names import ImportableName, importable_name
 from pytest_rankcheck.rankers.ranker_lookup import load_ranker
 
-__all__ = ["Fresh", "RankerSources"]
+__all__ = ["Fresh", "RankerSources", "is_same_ranker"]
 
 Fresh = Callable[[], object] | str
 """A function or class that is called without arguments and returns a new ranker, or its name."""
@@ -43,7 +42,7 @@ class RankerSources:
     def of(
         cls, ranker: object, loaded: str | None, fresh: Fresh | None, processes: int | None
     ) -> RankerSources:
-        """Return where a ranker can be had, from what the user gave.
+        """Return how a ranker can be made anew, from what the user gave.
 
         Args:
             ranker: the ranker as it is asked.
@@ -69,7 +68,7 @@ class RankerSources:
             fresh = loaded
         elif fresh is None and loaded is not None:
             self.why_not_made = (
-                f"'{quoted(loaded)}' is no factory, and this process imports it only once; give "
+                f"'{quoted(loaded)}' is not a factory, and this process imports it only once; give "
                 "fresh="
             )
         if isinstance(fresh, str):
@@ -120,7 +119,7 @@ class RankerSources:
         """
         __tracebackhide__ = True
         made = self._made()
-        if not _is_same(made, self.ranker):
+        if not is_same_ranker(made, self.ranker):
             self._ready.append(adapter_of(made))
             return ""
         if is_given:
@@ -152,8 +151,7 @@ def _factory(name: str) -> str:
     return f"{name.strip().removesuffix('()')}()"
 
 
-def _is_same(one: object, other: object) -> bool:
-    """Whether two rankers are one object, or methods of one."""
-    if isinstance(one, MethodType) and isinstance(other, MethodType):
-        return one.__self__ is other.__self__ and one.__func__ is other.__func__
-    return one is other
+def is_same_ranker(one: object, other: object) -> bool:
+    """Whether two rankers are one object, or the same method of one object."""
+    is_method = hasattr(one, "__self__") and hasattr(other, "__self__")
+    return one is other or (is_method and one == other)

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from pytest_rankcheck.errors import ConfigurationError, listed, quoted
 
 __all__ = [
@@ -14,6 +16,7 @@ __all__ = [
     "changed_fields",
     "fields_of",
     "ids_in",
+    "is_same",
     "text_fields",
     "with_fields",
     "with_text",
@@ -84,12 +87,15 @@ def changed_fields(before: object, after: object) -> Mapping[str, tuple[object, 
     old, new = fields_of(before), fields_of(after)
     names = dict.fromkeys((*old, *new))
     values = {name: (old.get(name), new.get(name)) for name in names}
-    return {name: pair for name, pair in values.items() if not _is_same(*pair)}
+    return {name: pair for name, pair in values.items() if not is_same(*pair)}
 
 
-def _is_same(one: object, other: object) -> bool:
-    """Whether two values are equal; arrays are only equal to themselves."""
+def is_same(one: object, other: object) -> bool:
+    """Whether two records or values are equal; arrays are if all their elements are."""
     try:
         return one is other or bool(one == other)
-    except ValueError:
-        return False
+    except ValueError:  # of an array, here or in a field
+        old, new = fields_of(one), fields_of(other)
+        if not old and not new:
+            return bool(np.array_equal(one, other))  # type: ignore[arg-type]
+        return old.keys() == new.keys() and all(is_same(old[name], new[name]) for name in old)

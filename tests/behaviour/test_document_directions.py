@@ -240,6 +240,8 @@ def test_an_array_in_a_document_can_change() -> None:
         lambda: assert_direction(build, GOLDEN, moved, "not_worse", documents=vectors)
     )
     assert "v1: rank 2 -> 4" in text
+    with pytest.raises(ConfigurationError, match="changes a top document of 0 of 3 queries"):
+        assert_direction(build, GOLDEN, dict, "not_worse", documents=vectors)
 
 
 # --- cost --------------------------------------------------------------------------------------

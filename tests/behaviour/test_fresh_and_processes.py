@@ -105,7 +105,7 @@ def test_of_225_queries_every_one_that_shares_a_key_is_found() -> None:
 def test_an_index_that_is_built_at_random_is_named_and_a_seeded_one_passes() -> None:
     text = failure_of(faulty.RandomProjections(1), **only_fresh(fresh=faulty.RandomProjections))
     assert headline(text) == "new instance"
-    assert "no two new instances rank alike: the ranker is made at random" in text
+    assert "no two new instances rank alike: the ranker is built at random" in text
     assert_deterministic(
         faulty.RandomProjections(1), GOLDEN, fresh=lambda: faulty.RandomProjections(1)
     )
@@ -113,7 +113,7 @@ def test_an_index_that_is_built_at_random_is_named_and_a_seeded_one_passes() -> 
 
 def test_a_new_instance_that_differs_in_any_order_is_not_blamed_on_a_cache() -> None:
     text = failure_of(faulty.RandomProjections(1), **only_fresh(fresh=lambda: faulty.sound))
-    assert "a new instance ranks differently, in the same order of queries too" in text
+    assert "a new instance ranks differently, even in the same order of queries" in text
 
 
 def test_what_makes_a_new_ranker_can_be_given_by_name() -> None:
@@ -145,7 +145,8 @@ def test_a_function_by_name_says_why_it_is_not_made_anew(entered: list[Note]) ->
     assert "new instance" in entered[-1].text.partition("not checked")[2]
     text = failure_of(f"{MODULE}:iterates_over_a_set", processes=1)
     assert (
-        f"  new instance         not checked: '{MODULE}:iterates_over_a_set' is no factory" in text
+        f"  new instance         not checked: '{MODULE}:iterates_over_a_set' is not a factory"
+        in text
     )
 
 
@@ -259,7 +260,7 @@ def test_a_query_that_fails_only_in_a_new_process_is_a_difference() -> None:
     text = failure_of(f"{MODULE}:fails_in_a_child", **only_processes())
     assert "3 of 24 queries ranked differently, 3 of them with an error" in text  # 3, 13, 23
     assert "then   RankerError: in the new process: ValueError: no\\x1b index" in text
-    assert "every new process ranks differently, with nothing varied" in text
+    assert "every new process ranks differently, even with nothing varied" in text
 
 
 def test_a_missing_module_in_the_new_process_is_named(

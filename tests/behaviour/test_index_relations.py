@@ -21,8 +21,8 @@ from pytest_rankcheck import (
     assert_index_invariant,
 )
 from pytest_rankcheck.behaviour.index_documents import IndexDocuments
-from pytest_rankcheck.behaviour.index_relations import Relation
 from pytest_rankcheck.behaviour.irrelevant_documents import irrelevant_maker
+from pytest_rankcheck.behaviour.relation_rules import Relation
 from pytest_rankcheck.reports.notes import Note, Topic
 
 ALL = get_args(Relation)

@@ -214,7 +214,7 @@ def test_the_configured_ranker_is_asked_in_new_processes(
                 "E       AssertionError: ranker 'search' on golden set 'web' (40 queries) is not "
                 "deterministic: new processes"
             ),
-            "E         new instance         not checked: 'engine:search' is no factory*",
+            "E         new instance         not checked: 'engine:search' is not a factory*",
             "E         new processes: the hash seed decides (PYTHONHASHSEED)*",
         ]
     )

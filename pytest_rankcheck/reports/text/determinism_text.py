@@ -39,15 +39,15 @@ _ADVICE: dict[Condition, str] = {
     "candidates": "an answer depends on the position of a candidate: break ties by id, score each "
     "candidate by itself",
     "threads": "concurrent queries share state: give each call its own state, or lock it",
-    "fresh": "a new instance ranks differently, in the same order of queries too: look for state "
-    "that the first instance has kept, and for what its making depends on",
-    "processes": "every new process ranks differently, with nothing varied: look for state of this "
-    "process that a new one lacks, and for what the making of the ranker depends on",
+    "fresh": "a new instance ranks differently, even in the same order of queries: look for state "
+    "that the first instance has kept, and for chance, time or files when a ranker is made",
+    "processes": "every new process ranks differently, even with nothing varied: look for state of "
+    "this process that a new one lacks, and for chance, time or files when a ranker is made",
     "clock": "an answer depends on the time: pass the time as an argument, or fix it in tests",
 }
 _AT_RANDOM = (
-    "no two {} rank alike: the ranker is made at random, as many indexes for nearest neighbours "
-    "are: seed it, and build it in one thread"
+    "no two {} rank alike: the ranker is built at random, as many indexes for nearest neighbours "
+    "are: set its seed, and build it in one thread"
 )
 _DECISIVE = {
     "order": "a new instance ranks differently only in another order of queries, so its first "

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_rankcheck.behaviour.document_changes import ChangedDocument, DocumentResult
-from pytest_rankcheck.behaviour.index_relations import RELATIONS, IndexAnswer, IndexResult
+from pytest_rankcheck.behaviour.index_relations import IndexAnswer, IndexResult
 from pytest_rankcheck.behaviour.perturbation_limits import DirectionLimits, InvarianceLimits
 from pytest_rankcheck.behaviour.record_fields import changed_fields
+from pytest_rankcheck.behaviour.relation_rules import RELATIONS
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.query import label_of
