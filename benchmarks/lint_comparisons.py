@@ -1,15 +1,12 @@
-"""Planted faults that show only in a comparison: with a run, between slices, judges and splits.
+"""Corruptions that show only in a comparison: with a run, between slices, judges and splits.
 
 Each is planted in the Cranfield set, whose clean form has the notes (code -1) left out, with random
-choices from a seed; without the fault, the same choices must give no finding. Run as a script, it
-prints how often each rule finds its fault, and how often it reports a set without one:
-
-    python benchmarks/lint_comparisons.py --write      # and write the table into the manual
+choices from a seed; without the fault, the same choices must give no finding. `lint_table` makes
+the manual's table of these and of `lint_corruptions`.
 """
 
 from __future__ import annotations
 
-import argparse
 import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,7 +16,6 @@ from pathlib import Path
 import cranfield_bm25
 import pandas as pd
 from cranfield_bm25 import CODES, Settings
-from manual_parts import DOCS, write_part
 from rates import Rate
 from real_pairs import DATA
 
@@ -27,7 +23,6 @@ from pytest_rankcheck import Expectation, GoldenSet, Run
 
 FOLDER = DATA / "cranfield"
 DEPTH = 1000
-_TRIALS = 200
 _SHARE_STALE, _SHARE_LEAKED = 0.3, 0.05
 _SETTINGS = (
     *(Settings(), Settings(k1=0.6), Settings(k1=3.0), Settings(b=0.3), Settings(b=1.0)),
@@ -46,9 +41,9 @@ class Case:
     golden: GoldenSet
     run: Run | None = None
 
-    def is_found(self, rule: str) -> bool:
-        """Whether a rule of the linter reports it."""
-        return bool(self.golden.lint(rules=[rule], run=self.run))
+    def is_found(self, rule: str, *, has_run: bool = True) -> bool:
+        """Whether a rule of the linter reports it, with the run or without it."""
+        return bool(self.golden.lint(rules=[rule], run=self.run if has_run else None))
 
 
 @dataclass(frozen=True)
@@ -169,13 +164,16 @@ COMPARISONS = (
 )
 
 
-def rates(comparison: Comparison, trials: int) -> tuple[Rate, Rate]:
-    """Return how often the fault is found, and how often a set without it is reported."""
-    planted, clean = (
-        sum(make(random.Random(seed)).is_found(comparison.rule) for seed in range(trials))
-        for make in (comparison.planted, comparison.clean)
-    )
-    return Rate(planted, trials), Rate(clean, trials)
+def found_rates(comparison: Comparison, trials: int) -> tuple[Rate, Rate, Rate]:
+    """Return how often a fault is found, by the golden set alone, and where it is not planted."""
+    rule = comparison.rule
+    found = alone = alarms = 0
+    for seed in range(trials):
+        planted = comparison.planted(random.Random(seed))
+        found += planted.is_found(rule)
+        alone += planted.is_found(rule, has_run=False)
+        alarms += comparison.clean(random.Random(seed)).is_found(rule)
+    return Rate(found, trials), Rate(alone, trials), Rate(alarms, trials)
 
 
 def random_rankings(trials: int) -> Rate:
@@ -217,30 +215,3 @@ def expectation_alarms(trials: int) -> Rate:
         expecting = golden.expecting(*expectations(random.Random(seed)))
         found += bool(expecting.lint(rules=rules))
     return Rate(found, trials)
-
-
-def table(trials: int) -> str:
-    """Return the manual's table."""
-    lines = ["| fault | rule | found | reported without the fault |", "|---|---|---|---|"]
-    for comparison in COMPARISONS:
-        found, alarms = rates(comparison, trials)
-        lines.append(f"| {comparison.name} | `{comparison.rule}` | {found} | {alarms} |")
-    lines.append(
-        f"| none: rankings in random order | `inverted-scale` | - | {random_rankings(trials)} |"
-    )
-    lines.append(
-        "| none: expectations that agree with the grades | the rules for expectations | - | "
-        f"{expectation_alarms(trials // 10)} |"
-    )
-    return "\n".join(lines) + "\n"
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--trials", type=int, default=_TRIALS)
-    parser.add_argument("--write", action="store_true")
-    chosen = parser.parse_args()
-    made = table(chosen.trials)
-    print(made)
-    if chosen.write:
-        write_part(DOCS / "golden-sets.md", "comparisons", made)

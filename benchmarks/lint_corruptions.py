@@ -1,15 +1,11 @@
-"""What the linter finds of 16 corruptions, and what it says of clean golden sets.
+"""Corruptions of ids, texts and sizes, planted into samples of clean golden sets.
 
-    python benchmarks/lint_corruptions.py --write      # and write the tables into the manual
-
-Each corruption is planted into samples of clean sets (see `lint_samples`), and counts as found if
-a rule that names it reports it. The same samples, clean, give the rate of false alarms of each
-rule. All draws are seeded: the tables are the same every time.
+Each counts as found if a rule that names it reports it. The same samples, clean, give the rate of
+false alarms of each rule. `lint_table` makes the manual's table of these and of `lint_comparisons`.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,18 +14,15 @@ from pathlib import Path
 
 import numpy as np
 from lint_samples import POPULATIONS, Judgments, Sample
-from manual_parts import DOCS, write_part
 from rates import Rate
 
 from pytest_rankcheck.behaviour.perturbations import perturbations
 
-__all__ = ["CORRUPTIONS", "Corruption", "clean_rates", "found_rates"]
+__all__ = ["CORRUPTIONS", "Corruption", "clean_counts", "found_rates"]
 
 DATA = Path(
     os.environ.get("RANKCHECK_REFERENCE_DATA", Path(__file__).parents[2] / "shared" / "data")
 )
-DRAWS = 40
-PAGE = DOCS / "golden-sets.md"
 TRUE_OF_SAMPLES = ("small-slice", "only-relevant")
 """Rules that are right about the clean samples: half of a small set is a small slice, and some
 queries of LambdaRank's example have only relevant documents."""
@@ -251,18 +244,18 @@ def _samples(names: Sequence[str], draws: int) -> Iterator[tuple[str, int, Sampl
             yield name, draw, POPULATIONS[name](random, DATA)
 
 
-def clean_rates(names: Sequence[str], draws: int) -> tuple[Mapping[str, Counter[str]], int]:
+def clean_counts(names: Sequence[str], draws: int) -> Mapping[str, Counter[str]]:
     """Return in how many clean samples of each population each rule finds something."""
     counts: dict[str, Counter[str]] = {name: Counter() for name in names}
     for name, _, sample in _samples(names, draws):
         counts[name].update({finding.rule for finding in sample.findings()})
-    return counts, draws
+    return counts
 
 
 def found_rates(
     names: Sequence[str], draws: int, corruptions: Sequence[Corruption] = ()
 ) -> Mapping[str, tuple[Rate, Rate]]:
-    """Return how often each corruption is found: with the corpus, and by the set alone."""
+    """Return how often each corruption is found: with the corpus, and by the golden set alone."""
     chosen = corruptions or CORRUPTIONS
     hits = {each.name: [0, 0, 0] for each in chosen}
     for _, draw, sample in _samples(names, draws):
@@ -278,53 +271,3 @@ def found_rates(
     return {
         name: (Rate(both, draws), Rate(alone, draws)) for name, (both, alone, draws) in hits.items()
     }
-
-
-def tables(names: Sequence[str], draws: int) -> Iterator[str]:
-    """Yield the lines of the manual's tables."""
-    clean, _ = clean_rates(names, draws)
-    total = Counter[str]()
-    for counts in clean.values():
-        total.update(counts)
-    samples = draws * len(names)
-    yield f"Found, of {draws} samples of each of {len(names)} clean sets ({', '.join(names)}):"
-    yield ""
-    yield "| corruption | rule | found | without the corpus | samples | false alarms |"
-    yield "|---|---|---|---|---|---|"
-    for name, (both, alone) in found_rates(names, draws).items():
-        rules = next(each.rules for each in CORRUPTIONS if each.name == name)
-        named = ", ".join(f"`{rule}`" for rule in rules)
-        alarms = Rate(sum(total[rule] for rule in rules), samples)
-        yield f"| {name} | {named} | {both} | {alone} | {both.draws} | {alarms} |"
-    yield ""
-    others = {rule: [name for name in names if clean[name][rule]] for rule in sorted(total)}
-    wrong = {rule: sets for rule, sets in others.items() if rule not in TRUE_OF_SAMPLES}
-    alarms = ", ".join(f"`{rule}` {Rate(total[rule], samples)}" for rule in wrong)
-    true = "; ".join(
-        f"`{rule}` in {total[rule]} ({', '.join(others[rule])})"
-        for rule in TRUE_OF_SAMPLES
-        if total[rule]
-    )
-    yield (
-        f"False alarms are counted on the same {samples:,} samples, clean"
-        f"{': ' + alarms if alarms else ''}. {'No other rule' if alarms else 'No rule'} reported "
-        f"a fault that is not there, so the rate of each is below {3 / samples:.1%} (at 95%)."
-        + (f" True of the samples: {true}." if true else "")
-    )
-
-
-def main() -> None:
-    """Print the tables, and write them into the manual if that is asked for."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--draws", type=int, default=DRAWS)
-    parser.add_argument("--sets", nargs="+", choices=list(POPULATIONS), default=list(POPULATIONS))
-    parser.add_argument("--write", action="store_true")
-    chosen = parser.parse_args()
-    text = "\n".join(tables(chosen.sets, chosen.draws)) + "\n"
-    print(text)
-    if chosen.write:
-        write_part(PAGE, "corruptions", text)
-
-
-if __name__ == "__main__":
-    main()

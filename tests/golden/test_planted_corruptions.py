@@ -1,11 +1,12 @@
 """Corruptions planted into clean golden sets: the linter finds each by its name, and nothing else.
 
-The full table, with sets of real collections, is made by ``benchmarks/lint_corruptions.py``.
+The full table, with sets of real collections, is made by ``benchmarks/lint_table.py``.
 """
 
 from __future__ import annotations
 
 import importlib
+import random
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,15 +37,14 @@ def planted() -> Iterator[ModuleType]:
 
 @pytest.mark.parametrize("name", SETS)
 def test_clean_sets_have_no_findings(planted: ModuleType, name: str) -> None:
-    counts, draws = planted.clean_rates([name], len(SEEDS))
-    assert draws == len(SEEDS)
+    counts = planted.clean_counts([name], len(SEEDS))
     assert set(counts[name]) <= set(planted.TRUE_OF_SAMPLES)
 
 
 @pytest.mark.parametrize("name", ["Cranfield", "TREC sessions", "LambdaRank"])
 def test_samples_of_real_collections_have_no_findings(planted: ModuleType, name: str) -> None:
     reference.data("")
-    counts, _ = planted.clean_rates([name], len(SEEDS))
+    counts = planted.clean_counts([name], len(SEEDS))
     assert set(counts[name]) <= set(planted.TRUE_OF_SAMPLES)
 
 
@@ -97,12 +97,44 @@ def test_each_corruption_is_found_and_named(planted: ModuleType, name: str) -> N
     assert len(tried) >= len(planted.CORRUPTIONS) - 3, "most sets can be corrupted in most ways"
 
 
-def test_every_corruption_is_tried(planted: ModuleType) -> None:
-    names = [corruption.name for corruption in planted.CORRUPTIONS]
-    assert len(set(names)) == len(names) >= 11
+def test_every_corruption_of_samples_is_tried(planted: ModuleType) -> None:
     rates = planted.found_rates(SETS, 1)
     assert all(both.draws for both, _ in rates.values())
     assert {name for name, (both, _) in rates.items() if both.share < 1} == set()
     alone = {name for name, (_, rate) in rates.items() if rate.share == 0}
     assert {"zeros lost from ids", "documents absent from the corpus"} <= alone
     assert not alone & {"mojibake", "duplicate query", "near-duplicate query", "empty text"}
+
+
+# --- in comparisons ------------------------------------------------------------------------------
+
+COMPARED = (
+    *("inverted scale", "stale documents", "shift between slices", "shift between judges"),
+    "leakage",
+)
+"""The corruptions that show only in a comparison."""
+
+
+@pytest.fixture(scope="module")
+def compared(planted: ModuleType) -> ModuleType:
+    return importlib.import_module("lint_comparisons")
+
+
+def test_there_are_sixteen_corruptions(planted: ModuleType, compared: ModuleType) -> None:
+    of_samples = [corruption.name for corruption in planted.CORRUPTIONS]
+    assert tuple(comparison.name for comparison in compared.COMPARISONS) == COMPARED
+    assert len({*of_samples, *COMPARED}) == len(of_samples) + len(COMPARED) == 16
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("name", COMPARED)
+def test_a_fault_is_found_by_comparison(compared: ModuleType, name: str, seed: int) -> None:
+    reference.data("cranfield")
+    comparison = next(each for each in compared.COMPARISONS if each.name == name)
+    assert comparison.planted(random.Random(seed)).is_found(comparison.rule)
+    assert not comparison.clean(random.Random(seed)).is_found(comparison.rule)
+
+
+def test_expectations_that_agree_with_the_grades_are_not_reported(compared: ModuleType) -> None:
+    reference.data("cranfield")
+    assert compared.expectation_alarms(1).hits == 0
