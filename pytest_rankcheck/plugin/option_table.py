@@ -158,7 +158,7 @@ class Config:
         ini="rankcheck_corpus",
         ini_type="paths",
         parse=path,
-        guide="golden-sets.md#what-is-wrong-with-a-golden-set",
+        guide="golden-sets.md#with-the-corpus",
     )
     sessions: tuple[Path, ...] = option(
         (),

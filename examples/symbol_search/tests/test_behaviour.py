@@ -7,12 +7,16 @@ queries in ``unjudged.jsonl``. A sample of the queries is ranked repeatedly.
 from pathlib import Path
 
 import pytest
+from symbol_search.corpus import symbols
+from symbol_search.ranker import Index
 
 from pytest_rankcheck import (
     GoldenSet,
+    assert_consistent_depth,
     assert_deterministic,
     assert_direction,
     assert_expectations,
+    assert_index_invariant,
     assert_invariant,
     rank,
 )
@@ -36,6 +40,19 @@ def test_unjudged_queries(ranker):
 
 def test_the_ranker_is_deterministic(ranker, sample):
     assert_deterministic(ranker, sample, repeats=2)
+
+
+def test_the_top_is_the_same_at_every_depth(ranker, sample):
+    assert_consistent_depth(ranker, sample, (5, 10, 50))
+
+
+def build(documents):
+    return Index(documents.values()).search
+
+
+def test_the_order_of_the_index_does_not_matter(sample):
+    documents = {symbol.name: symbol for symbol in symbols()}
+    assert_index_invariant(build, documents, sample, "order")
 
 
 @pytest.mark.parametrize("perturbation", ["white_space", "word_order"])
