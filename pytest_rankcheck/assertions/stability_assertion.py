@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.baselines.baseline import Baseline
-from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
+from pytest_rankcheck.behaviour.stability_limits import StabilityLimits
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.run_evaluation import evaluate
 from pytest_rankcheck.golden.golden_set import GoldenSet
@@ -34,7 +34,7 @@ def assert_ranking_stable(
 
     For refactorings and migrations that should change nothing. The baseline is created, kept and
     approved like those of metrics. An update does not record changes within the limits, so small
-    changes cannot add up.
+    changes cannot add up. It keeps the limits, too: looser ones need a reason.
 
     Args:
         ranking_run: the fixture ``ranking_run``; or the ``evaluation``, which knows the texts of
@@ -52,7 +52,7 @@ def assert_ranking_stable(
 
     Raises:
         AssertionError: rankings changed by more than allowed, or there is no baseline.
-        ConfigurationError: a limit is invalid.
+        ConfigurationError: a limit is invalid, or can never fail.
         MetricError: ``k`` is beyond the depth to which the rankings were asked for.
         BaselineError: the baseline file cannot be read.
         RunError: the ``evaluation`` is given, and no ranked document is judged in any of at least 5
@@ -65,6 +65,7 @@ def assert_ranking_stable(
     evaluation = _evaluation_of(ranking_run)
     evaluation.refuse_unmet_ids()
     evaluation.refuse_beyond_depth("assert_ranking_stable", limits.k)
+    limits.refuse_never_failing(len(evaluation.query_ids))
     check, block = baseline.check_rankings(evaluation, limits)
     note = stability_note(check, evaluation)
     if block is None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pytest_rankcheck.baselines.ranking_check import RankingCheck
     from pytest_rankcheck.baselines.reference_commit import Reference
     from pytest_rankcheck.baselines.world import World
-    from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
+    from pytest_rankcheck.behaviour.stability_limits import StabilityLimits
 
 __all__ = ["Baseline", "Defaults"]
 
@@ -95,6 +95,8 @@ class Baseline:
         self._watched = [Metric.parse(metric) for metric in self._defaults.watched]
         self.next_record: Record | None = None
         """What this test has recorded; None if it has written nothing."""
+        self.loosened_rankings: RankingCheck | None = None
+        """The check of rankings that passes only with looser limits than those approved."""
         self._evaluation: Evaluation | None = None
 
     def __repr__(self) -> str:
@@ -293,6 +295,10 @@ class Baseline:
         dropped = self._made.dropped_gates()
         if dropped:
             settlement = Settlement(Action.REFUSE, why="; ".join(dropped))
+        elif self._evaluation is not None:
+            self.loosened_rankings = self._made.loosened_rankings(self._evaluation)
+            if self.loosened_rankings is not None:
+                settlement = Settlement(Action.REFUSE, why=str(Block.LOOSENED))
         if settlement.action is Action.REFUSE:
             self._file.refuse(settlement.why)
         elif self.mode.may_create:
@@ -329,17 +335,21 @@ class Baseline:
             return settlement
 
     def _next_record(self, evaluation: Evaluation, settlement: Settlement) -> Record:
+        from pytest_rankcheck.baselines.approved_limits import recorded_limits
         from pytest_rankcheck.baselines.register import Revision, next_record
 
+        is_approved = settlement.action is Action.APPROVE
+        stability = recorded_limits(self._made.limits, self.record, is_approved=is_approved)
         revision = Revision(
             gates=recorded_gates(self.checks, self.record, settlement),
             watched=tuple(self._recorded(evaluation)),
             attributes=tuple(dict.fromkeys(a for check in self.checks for a in check.attributes)),
             rewritten=settlement.raised,
             approval=approval_of(settlement, self.checks, self.mode, self.path.parent.parent),
-            is_approved=settlement.action is Action.APPROVE,
-            kept_depth=max([TOP, *(check.limits.k for check in self.ranking_checks)]),
+            is_approved=is_approved,
+            kept_depth=max([TOP, *(limits.k for limits in stability)]),
             test=self._key,
             world=self._world,
+            stability=stability,
         )
         return next_record(self.record, evaluation, revision)

@@ -12,16 +12,18 @@ from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.update_actions import Action, Mode
 from pytest_rankcheck.baselines.update_policy import Settlement
 from pytest_rankcheck.baselines.world import WorldComparison
-from pytest_rankcheck.behaviour.ranking_stability import (
-    RankingStability,
-    StabilityLimits,
-    stability_of,
-)
+from pytest_rankcheck.behaviour.ranking_stability import RankingStability, stability_of
+from pytest_rankcheck.behaviour.stability_limits import StabilityLimits
 from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.errors import plural
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 
-__all__ = ["RankingCheck", "block_of_rankings", "ranking_check", "settlement_of_rankings"]
+__all__ = [
+    "RankingCheck",
+    "block_of_rankings",
+    "ranking_check",
+    "settlement_of_rankings",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,8 @@ class RankingCheck:
     """The reasons on this branch that let it pass, though it fails at the reference commit."""
     world: WorldComparison | None = None
     """What has changed of the declared world, if it fails and its record has one."""
+    problems: tuple[str, ...] = ()
+    """The promises of the approved record that the record of this branch breaks."""
 
     @property
     def is_broken(self) -> bool:

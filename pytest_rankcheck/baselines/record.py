@@ -9,6 +9,7 @@ from dataclasses import fields
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -43,6 +44,9 @@ from pytest_rankcheck.files.text_files import text_of
 from pytest_rankcheck.metrics.metric_definition import Unit
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.rankers.ranking import first_ranks
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.behaviour.stability_limits import StabilityLimits
 
 __all__ = ["Record", "best_as_recorded", "counts_of", "recorded_queries"]
 
@@ -118,6 +122,7 @@ class Record(RecordContents):
         kept_depth: int = TOP,
         test: str = "",
         world: Mapping[str, str] | None = None,
+        stability: Sequence[StabilityLimits] = (),
     ) -> Record:
         """Return the record of an evaluation that has no record yet.
 
@@ -130,6 +135,7 @@ class Record(RecordContents):
             kept_depth: how many documents of each ranking to keep.
             test: the test that it belongs to.
             world: what was ranked with.
+            stability: the limits within which the test lets the rankings change.
         """
         pairs = gated.items() if isinstance(gated, Mapping) else ((m, _STRICTEST) for m in gated)
         gates = {str(metric): gate for metric, gate in pairs}
@@ -157,6 +163,7 @@ class Record(RecordContents):
             since_approval=SinceApproval(len(golden), counts_of(queries, names)),
             world=world or {},
             clusters_kept=_clusters_kept(evaluation),
+            stability=tuple(stability),
         )
 
     @property

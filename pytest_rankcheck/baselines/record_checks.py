@@ -13,8 +13,8 @@ from pytest_rankcheck.baselines.blocks import Block, block_of
 from pytest_rankcheck.baselines.metric_check import Check, checks_of
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.slide_guard import SlideGuard
-from pytest_rankcheck.baselines.update_actions import CAREFUL, Action, Mode
-from pytest_rankcheck.baselines.update_policy import Settlement, settlement_of
+from pytest_rankcheck.baselines.update_actions import Action, Mode
+from pytest_rankcheck.baselines.update_policy import Settlement, joint_settlement, settlement_of
 from pytest_rankcheck.errors import BaselineError
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.gate import Gate
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pytest_rankcheck.baselines.ranking_check import RankingCheck
     from pytest_rankcheck.baselines.reference_policy import BranchRecord
     from pytest_rankcheck.baselines.world import World, WorldComparison
-    from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
+    from pytest_rankcheck.behaviour.stability_limits import StabilityLimits
 
 __all__ = ["RecordChecks"]
 
@@ -149,7 +149,32 @@ class RecordChecks:
             from pytest_rankcheck.baselines.ranking_check import settlement_of_rankings
 
             settlements.append(settlement_of_rankings(self.rankings, self._mode))
-        return min(settlements, key=lambda settlement: CAREFUL.index(settlement.action))
+        return joint_settlement(settlements, self._approved_changes())
+
+    @property
+    def limits(self) -> Sequence[StabilityLimits]:
+        """The limits that the test has compared rankings with so far."""
+        return [check.limits for check in self.rankings]
+
+    def _approved_changes(self) -> Sequence[str]:
+        """Return what the reason of an update covers besides what the checks found, as text."""
+        record = self._file.record
+        if record is None or not self._mode.update or self._mode.approval is None:
+            return []
+        gone = () if self.metrics else no_longer_gated((), record)
+        if not record.stability:
+            return gone
+        from pytest_rankcheck.baselines.approved_limits import loosened_texts
+
+        return [*gone, *self._uncompared(record), *loosened_texts(self.limits, record)]
+
+    def _uncompared(self, record: Record) -> Sequence[str]:
+        """Return that the rankings are no longer compared, as text; nothing if they are."""
+        if not record.stability:
+            return []
+        from pytest_rankcheck.baselines.approved_limits import uncompared
+
+        return uncompared(self.limits, record)
 
     def dropped_gates(self) -> Sequence[str]:
         """Return what the reference gates and this test does not, without a new reason for it."""
@@ -159,9 +184,22 @@ class RecordChecks:
         reasons = self._branch.approvals if self._branch else approved.approvals
         return [
             text
-            for text in no_longer_gated(self.metrics, approved)
+            for text in (*no_longer_gated(self.metrics, approved), *self._uncompared(approved))
             if not any(reason.explains(text) for reason in reasons)
         ]
+
+    def loosened_rankings(self, evaluation: Evaluation) -> RankingCheck | None:
+        """Return the check that fails with limits of the reference that this test loosens.
+
+        None if there is no such check, or a new reason for it.
+        """
+        approved = self._file.record
+        if not self._has_reference or approved is None or not self.rankings:
+            return None
+        from pytest_rankcheck.baselines.reference_policy import loosened_rankings
+
+        check = loosened_rankings(approved, self._branch, evaluation, self.limits)
+        return None if check is None else replace(check, world=self._changes(check.record))
 
     def check_again(self, evaluation: Evaluation) -> None:
         """Compare with the record that another test session has written in the meantime.

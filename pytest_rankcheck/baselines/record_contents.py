@@ -10,6 +10,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from pytest_rankcheck.baselines.recorded_queries import RecordedQueries, Recorde
 from pytest_rankcheck.errors import BaselineError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.metrics.metric_names import Metric
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.behaviour.stability_limits import StabilityLimits
 
 __all__ = [
     "BEST_DECIMALS",
@@ -123,6 +127,8 @@ class RecordContents:
     """What the independent units are; None: each query or session is one."""
     is_merged: bool = False
     """Whether two branches' records were merged into it, and no update has measured it since."""
+    stability: tuple[StabilityLimits, ...] = ()
+    """The limits that the rankings were approved under; empty if they were never compared."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "queries", RecordedQueries.of(self.queries, self.kept))

@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.data_file import DataFiles, DataSummary, checked_sha256
@@ -33,10 +33,13 @@ from pytest_rankcheck.baselines.record_contents import (
 )
 from pytest_rankcheck.baselines.recorded_clusters import RecordedClusters
 from pytest_rankcheck.baselines.recorded_queries import RecordedQueries, RecordedQuery
-from pytest_rankcheck.errors import BaselineError, MetricError, quoted
+from pytest_rankcheck.errors import BaselineError, ConfigurationError, MetricError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.metrics.metric_names import Metric
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.behaviour.stability_limits import StabilityLimits
 
 __all__ = ["contents_from_text"]
 
@@ -156,7 +159,17 @@ def _record(entry: Mapping[str, Any], path: str, data: DataFiles | None) -> Reco
         retired=_approval(entry["retired"]) if "retired" in entry else None,
         clusters_kept=_clusters_kept(entry["clusters"]) if "clusters" in entry else None,
         is_merged=bool(entry.get("merged", False)),
+        stability=_stability(entry["stability"]) if "stability" in entry else (),
     )
+
+
+def _stability(entry: object) -> tuple[StabilityLimits, ...]:
+    from pytest_rankcheck.behaviour.stability_limits import StabilityLimits
+
+    try:
+        return tuple(StabilityLimits.from_dict(as_mapping(each)) for each in as_list(entry))
+    except ConfigurationError as error:
+        raise ValueError(f"the limits of its rankings: {error}") from None
 
 
 def _clusters_kept(entry: Mapping[str, Any]) -> RecordedClusters:

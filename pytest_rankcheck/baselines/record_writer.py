@@ -130,6 +130,8 @@ def _header(record: RecordContents) -> dict[str, object]:
         header["retired"] = record.retired.to_dict()
     if record.is_merged:
         header["merged"] = True
+    if record.stability:
+        header["stability"] = [limits.to_dict() for limits in record.stability]
     header["metrics"] = {name: _metric_entry(record, name) for name in record.metrics}
     header["approvals"] = [approval.to_dict() for approval in record.approvals]
     read_back: dict[str, object] = json.loads(readable_json(header))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.approved_gates import approved_gate_of, is_loosened
+from pytest_rankcheck.baselines.approved_limits import ABOUT_RANKINGS, LIMITED_BY, loosened_limits
 from pytest_rankcheck.baselines.blocks import Block, block_of, exceeds_budget
 from pytest_rankcheck.baselines.metric_check import Check, checks_of
 from pytest_rankcheck.baselines.ranking_check import (
@@ -22,11 +23,12 @@ from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.slide_guard import SlideGuard
 from pytest_rankcheck.baselines.succession import broken_promises, new_approvals
 from pytest_rankcheck.baselines.update_actions import Mode, says_budget_spent
+from pytest_rankcheck.behaviour.stability_limits import StabilityLimits
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.metrics.metric_names import Metric
 
-__all__ = ["BranchRecord", "checks_at_reference", "rankings_at_reference"]
+__all__ = ["BranchRecord", "checks_at_reference", "loosened_rankings", "rankings_at_reference"]
 
 _ABOUT_THE_METRIC = (
     *(Block.REGRESSED, Block.SLIDE, Block.SLIDE_UNKNOWN),
@@ -61,6 +63,21 @@ class BranchRecord:
     def explains(self, text: str) -> bool:
         """Return whether a new reason is about a change with these words."""
         return any(approval.explains(text) for approval in self.approvals)
+
+    @property
+    def known_problems(self) -> tuple[str, ...]:
+        """What a failure says of the record of this branch."""
+        behind = "older than that of the reference, which has changed since: merge that first"
+        return (behind,) if self.is_behind else self.problems
+
+    @property
+    def reasons_for_rankings(self) -> Sequence[Approval]:
+        """The new reasons that are about rankings."""
+        return [
+            approval
+            for approval in self.approvals
+            if any(approval.explains(words) for words in ABOUT_RANKINGS)
+        ]
 
 
 def checks_at_reference(
@@ -106,6 +123,7 @@ def rankings_at_reference(
     there: RankingCheck, branch: BranchRecord, evaluation: Evaluation, mode: Mode
 ) -> tuple[RankingCheck, Block | None]:
     """Return the check of rankings that counts, and why it fails its test, if it does."""
+    there = replace(there, problems=branch.known_problems)
     block = block_of_rankings(there, mode)
     if branch.record is None:
         return there, block or Block.DELETED
@@ -118,9 +136,46 @@ def rankings_at_reference(
         return there, block
     if block is Block.STALE:
         return here, None  # recorded on the branch, and no promise is broken
-    if branch.approvals:
-        return replace(there, approvals=branch.approvals), None
+    reasons = tuple(branch.reasons_for_rankings)
+    if reasons:
+        return replace(there, approvals=reasons), None
     return there, block
+
+
+def loosened_rankings(
+    approved: Record,
+    branch: BranchRecord | None,
+    evaluation: Evaluation,
+    now: Sequence[StabilityLimits],
+) -> RankingCheck | None:
+    """Return the first check that fails with approved limits which a test loosens; or None.
+
+    Args:
+        approved: the record of the reference; without one, a record that only this branch has.
+        branch: what this branch has instead of the reference's record; None if the reference has
+            no record.
+        evaluation: what was measured.
+        now: the limits of the test.
+    """
+    broken = _broken_by_loosened(approved, evaluation, now)
+    if branch is None or branch.record is None:
+        return next(broken, None)
+    # What this branch has approved holds for what it has measured.
+    here = next(_broken_by_loosened(branch.record, evaluation, now), None)
+    if here is not None:
+        return here
+    is_explained = branch.explains(LIMITED_BY) or branch.reasons_for_rankings
+    return None if is_explained else next(broken, None)
+
+
+def _broken_by_loosened(
+    record: Record, evaluation: Evaluation, now: Sequence[StabilityLimits]
+) -> Iterator[RankingCheck]:
+    """Yield the checks that fail with limits of a record that are looser now."""
+    for limits in loosened_limits(now, record.stability):
+        check = ranking_check(record, evaluation, limits)
+        if check.is_broken:
+            yield check
 
 
 def _strict_checks(
@@ -167,8 +222,7 @@ def _block_at_reference(
         branch: what this branch has instead of the approved record.
         mode: what the test session may do.
     """
-    behind = ("older than that of the reference, which has changed since: merge that first",)
-    there = replace(there, problems=behind if branch.is_behind else branch.problems)
+    there = replace(there, problems=branch.known_problems)
     block = block_of(there, mode)
     if block is None and strict is not None and _is_blocked_strictly(strict, mode):
         there, block = replace(strict, problems=there.problems), Block.LOOSENED

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,6 +31,9 @@ from pytest_rankcheck.baselines.recorded_queries import RecordedQueries
 from pytest_rankcheck.comparison.comparison import compare
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.behaviour.stability_limits import StabilityLimits
 
 __all__ = ["Revision", "next_record"]
 
@@ -53,6 +57,8 @@ class Revision:
     kept_depth: int = TOP
     test: str = ""
     world: Mapping[str, str] = field(default_factory=dict)
+    stability: tuple[StabilityLimits, ...] = ()
+    """The limits that the rankings are approved under."""
 
 
 def next_record(before: Record | None, evaluation: Evaluation, revision: Revision) -> Record:
@@ -75,6 +81,7 @@ def next_record(before: Record | None, evaluation: Evaluation, revision: Revisio
         kept_depth=revision.kept_depth,
         test=revision.test,
         world=revision.world,
+        stability=revision.stability,
     )
     if before is None:
         return measured
@@ -122,7 +129,13 @@ class _Successor:
         before, measured, revision = self.before, self.measured, self.revision
         if not self.comparison.is_paired and not self._rewrites_all():
             # Every log has its own sessions: what was approved stays as a whole.
-            return replace(before, kept=self._marked(), is_merged=False, retired=None)
+            return replace(
+                before,
+                kept=self._marked(),
+                is_merged=False,
+                retired=None,
+                stability=revision.stability,
+            )
         after = replace(measured, queries=self._lines())
         dropped = {name: count for name, count in before.slices.items() if name not in after.slices}
         return replace(
@@ -190,7 +203,9 @@ class _Successor:
             if not self._is_rewritten[name]:
                 values[name][now] = before.values_of[name][then]
         tops = list(measured.tops)
-        if not self._rewrites_any():
+        # Rankings that are compared change with a reason only, though a metric may be better.
+        is_compared = self.before.stability and not self.revision.is_approved
+        if is_compared or not self._rewrites_any():
             for at, place in zip(now.tolist(), then.tolist(), strict=True):
                 approved = before.tops[place]
                 if tops[at][: len(approved)] != approved:

@@ -14,11 +14,17 @@ import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray, PlaceArray
 from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.approved_limits import (
+    LIMITED_BY,
+    approved_changes,
+    loosened_texts,
+    uncompared,
+)
 from pytest_rankcheck.baselines.query_losses import LOSS_SHARE, replaced_queries, uncounted_queries
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.record_contents import RecordedMetric
 from pytest_rankcheck.comparison.query_overlap import QueryOverlap
-from pytest_rankcheck.errors import ConfigurationError
+from pytest_rankcheck.errors import ConfigurationError, plural
 from pytest_rankcheck.evaluation.recorded_precision import EXACT
 from pytest_rankcheck.gates.configured_gates import gate_of
 from pytest_rankcheck.metrics.metric_names import Metric
@@ -70,9 +76,9 @@ def broken_promises(before: Record, after: Record) -> Sequence[Problem]:
     approvals = new_approvals(before, after)
     if approvals is None:
         return [Problem("the earlier approvals differ")]
-    problems = list(_changes(before, after))
+    problems = [*_changes(before, after), *_loosened_limits(before, after)]
     if before.manner == after.manner:
-        problems = [*_falls(before, after), *problems]
+        problems = [*_falls(before, after), *problems, *_changed_rankings(before, after, approvals)]
     if not approvals:
         problems += _forgotten(before, after)
     return [problem for problem in problems if not problem.is_covered_by(approvals)]
@@ -168,6 +174,32 @@ def _changes(before: Record, after: Record) -> Iterator[Problem]:
         about_set = (" removed and ", "without an unchanged query in common")
         yield Problem(str(replaced), words=about_set)
     yield from _uncounted(before, after)
+
+
+def _loosened_limits(before: Record, after: Record) -> Iterator[Problem]:
+    """Yield the limits of rankings that are gone or loosened."""
+    for text in uncompared(after.stability, before):
+        yield Problem(text, words=(text,))
+    for text in loosened_texts(after.stability, before):
+        yield Problem(text, words=(LIMITED_BY,))
+
+
+def _changed_rankings(
+    before: Record, after: Record, approvals: Sequence[Approval]
+) -> Iterator[Problem]:
+    """Yield how many rankings changed, if a test compares them and the reasons are about fewer.
+
+    An update does not record changes within the limits, so that they cannot add up.
+    """
+    overlap = QueryOverlap(after, before)
+    if not before.stability or not after.stability or not overlap.is_paired:
+        return
+    k = min(max(limits.k for limits in record.stability) for record in (before, after))
+    then, now = before.lines.tops, after.lines.tops
+    places = zip(overlap.other_places.tolist(), overlap.places.tolist(), strict=True)
+    changed = sum(then[place][:k] != now[at][:k] for place, at in places)
+    if changed > approved_changes(approvals):
+        yield Problem(f"{plural(changed, 'ranking')} changed", words=(" in the baseline, ",))
 
 
 def _uncounted(before: Record, after: Record) -> Iterator[Problem]:

@@ -16,7 +16,7 @@ from pytest_rankcheck.baselines.approved_gates import is_loosened, loosened_gate
 from pytest_rankcheck.baselines.metric_check import Check, State
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.record_contents import as_decimal
-from pytest_rankcheck.baselines.update_actions import Action, Mode
+from pytest_rankcheck.baselines.update_actions import CAREFUL, Action, Mode
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.evaluation.recorded_precision import EXACT
 from pytest_rankcheck.gates.verdict import Decision
@@ -25,6 +25,7 @@ from pytest_rankcheck.metrics.metric_names import Metric
 __all__ = [
     "Settlement",
     "approval_of",
+    "joint_settlement",
     "recorded_gates",
     "settlement_of",
 ]
@@ -43,6 +44,27 @@ class Settlement:
     """The metrics whose approved lines are rewritten because they are better."""
     within_noise: tuple[Metric, ...] = ()
     """The metrics that are higher, but not by enough for the gate's rule."""
+
+
+def joint_settlement(settlements: Sequence[Settlement], changes: Sequence[str]) -> Settlement:
+    """Return what happens to a file about which several kinds of checks decide.
+
+    The most careful one decides, but a reason covers everything that the test measures.
+
+    Args:
+        settlements: one for each kind, at least one.
+        changes: what else the reason of this update covers, as text.
+    """
+    careful = min(settlements, key=lambda settlement: CAREFUL.index(settlement.action))
+    approved = [each for each in settlements if each.action is Action.APPROVE]
+    if careful.action is Action.REFUSE or not (approved or changes):
+        return careful
+    texts = [each.change for each in approved if each.change is not None]
+    return Settlement(
+        Action.APPROVE,
+        fell=tuple(fell for each in approved for fell in each.fell),
+        change="; ".join((*texts, *changes)) or None,
+    )
 
 
 def settlement_of(checks: Sequence[Check], mode: Mode) -> Settlement:

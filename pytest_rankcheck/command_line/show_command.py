@@ -77,6 +77,8 @@ def _show(chosen: argparse.Namespace) -> int:
         print(
             f"  {name}  {mean}  best {number_text(kept.best)}{'' if kept.gated else '  not gated'}"
         )
+    for limits in record.stability:
+        print(f"  rankings limited by {limits}")
     for approval in record.approvals:
         print(f'  approved {approval.date[:10]}: "{quoted(approval.reason)}"')
     if record.is_merged:

@@ -52,9 +52,31 @@ def refuse_update(baseline: Baseline, ledger: Ledger) -> None:
         is_update = baseline.mode.update
         if is_update:
             ledger[:] = [_refused(finding) for finding in ledger]
+        if baseline.loosened_rankings is not None and baseline.evaluation is not None:
+            from pytest_rankcheck.baselines.blocks import Block
+            from pytest_rankcheck.reports.text.stability_text import stability_text
+
+            text = stability_text(
+                baseline.loosened_rankings,
+                Block.LOOSENED,
+                baseline.evaluation,
+                baseline.command,
+                baseline.shown_path,
+            )
+            ledger[:] = [_unstable(finding, text) for finding in ledger]
+            raise AssertionError(text)
         raise AssertionError(
             refused_text(settlement, baseline.command, baseline.shown_path, is_update=is_update)
         )
+
+
+def _unstable(finding: ReportedFinding, text: str) -> ReportedFinding:
+    """Return the finding of compared rankings as failed; any other finding as it is."""
+    from pytest_rankcheck.reports.notes import Note, Topic
+
+    if not isinstance(finding, Note) or finding.topic is not Topic.STABILITY:
+        return finding
+    return replace(finding, failure=text)
 
 
 def _refused(finding: ReportedFinding) -> ReportedFinding:

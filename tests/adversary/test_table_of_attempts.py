@@ -10,6 +10,7 @@ import test_everyday_work
 import test_golden_set_edits
 import test_large_records
 import test_loosened_gates
+import test_loosened_limits
 import test_record_edits
 import test_updates
 from manual_tables import check_table
@@ -22,6 +23,7 @@ MODULES = (
     test_large_records,
     test_changed_tests,
     test_loosened_gates,
+    test_loosened_limits,
     test_everyday_work,
 )
 """In the order of the manual."""

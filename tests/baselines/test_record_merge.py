@@ -12,6 +12,7 @@ from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.record_merge import RecordMerge
 from pytest_rankcheck.baselines.record_writer import record_text
 from pytest_rankcheck.baselines.succession import broken_promises
+from pytest_rankcheck.behaviour.stability_limits import StabilityLimits
 
 QUERIES = [f"q{index}" for index in range(4)]
 METRICS = ("RR", "P@1", "FirstRank")
@@ -59,3 +60,11 @@ def test_a_merge_keeps_lines_approvals_and_the_best(target: Record, other: Recor
     assert broken_promises(target, merged) == []
     assert Record.from_text(record_text(merged)) == merged
     assert RecordMerge.of(merged, other).record == merged, "merging again changes nothing"
+
+
+def test_other_limits_of_rankings_are_left_out() -> None:
+    loose, strict = (StabilityLimits(min_rbo=limit) for limit in (0.5, 0.9))
+    target = replace(record_of(0, [0, 0, 0], []), stability=(loose,))
+    merge = RecordMerge.of(target, replace(target, stability=(loose, strict)))
+    assert merge.left_out == ("the limits of the rankings min_rbo=0.9, p=0.9, k=10",)
+    assert merge.record.stability == (loose,)

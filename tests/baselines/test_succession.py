@@ -10,6 +10,7 @@ from pytest_rankcheck import Conventions, GoldenSet, Metric, Record, Run, evalua
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.record_contents import SinceApproval
 from pytest_rankcheck.baselines.succession import broken_promises
+from pytest_rankcheck.behaviour.stability_limits import StabilityLimits
 
 RR, P1 = Metric.parse("RR"), Metric.parse("P@1")
 GATES = {RR: "tolerance(abs=0.01, rel=0)", P1: "tolerance(abs=0.01, rel=0)"}
@@ -189,3 +190,42 @@ def test_means_of_another_convention_are_not_compared() -> None:
     change = approval({}, change="depth: None in the baseline, 10 now")
     assert problems(after) == ["conventions or depth differ"]
     assert problems(replace(after, approvals=(change,))) == []
+
+
+STABLE = replace(BEFORE, stability=(StabilityLimits(k=5),))
+
+
+def with_changed_rankings(count: int, *approvals: Approval) -> Record:
+    """Return the stable record with another document on top of its first rankings."""
+    lines = {
+        query_id: replace(line, top=("new", *line.top)) if place < count else line
+        for place, (query_id, line) in enumerate(STABLE.queries.items())
+    }
+    return replace(STABLE, queries=lines, approvals=approvals)
+
+
+def test_changed_rankings_need_a_reason_about_as_many() -> None:
+    assert problems(STABLE, STABLE) == []
+    assert problems(with_changed_rankings(3), BEFORE) == [], "no test compares them"
+    assert problems(with_changed_rankings(3), STABLE) == ["3 rankings changed"]
+    one, two = (approval({}, f"{each} changed") for each in ("1 ranking", "2 rankings"))
+    assert problems(with_changed_rankings(3, two), STABLE) == ["3 rankings changed"]
+    assert problems(with_changed_rankings(3, two, one), STABLE) == []
+    assert problems(with_changed_rankings(1, approval({}, "depth")), STABLE) == [
+        "1 ranking changed"
+    ]
+
+
+def test_limits_of_rankings_are_loosened_with_a_reason_only() -> None:
+    looser = replace(STABLE, stability=(StabilityLimits(k=5, allowed_queries=1),))
+    text = (
+        "the rankings were limited by min_rbo=0.9, p=0.9, k=5, and are limited by min_rbo=0.9, "
+        "p=0.9, k=5, allowed_queries=1 now"
+    )
+    assert problems(looser, STABLE) == [text]
+    assert problems(replace(looser, approvals=(approval({}, text),)), STABLE) == []
+    assert problems(STABLE, looser) == []
+    gone = "the rankings are no longer compared with those of the baseline"
+    assert problems(BEFORE, STABLE) == [gone]
+    assert problems(replace(BEFORE, approvals=(approval({}, gone),)), STABLE) == []
+    assert problems(replace(BEFORE, approvals=(approval({}, text),)), STABLE) == [gone]

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import math
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pytest_rankcheck import ConfigurationError, GoldenSet, Run, compare, evaluate, rbo
-from pytest_rankcheck.behaviour.ranking_stability import (
-    RankingStability,
-    StabilityLimits,
-    stability_of,
-)
+from pytest_rankcheck.behaviour.ranking_stability import RankingStability, stability_of
+from pytest_rankcheck.behaviour.stability_limits import StabilityLimits
 
 BEFORE = {"a": ["1", "2", "3", "4"], "b": ["1", "2", "3", "4"], "c": ["1", "2"], "d": []}
 NOW = {"a": ["1", "2", "3", "4"], "b": ["2", "1", "3", "5"], "c": ["8", "9"], "d": ["1"]}
@@ -128,3 +132,150 @@ def test_rankings_still_in_their_file_are_read_as_far_down_as_needed(tmp_path: P
     assert not stability_of(comparison, StabilityLimits(k=40)).changed
     [changed] = stability_of(comparison, StabilityLimits(k=60)).changed
     assert len(changed.now) == len(changed.before) == 60
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        ({"min_rbo": 0}, "min_rbo=0 can never fail; give another number, or None for no limit"),
+        ({"min_rbo": 1e-7}, "min_rbo=1e-07 can never fail"),
+        ({"min_overlap": 0.0}, "min_overlap=0 can never fail"),
+        ({"max_kendall": 1}, "max_kendall=1 can never fail"),
+        ({"min_tau_ap": -1}, "min_tau_ap=-1 can never fail"),
+    ],
+)
+def test_limits_that_can_never_fail_are_refused(limits: dict[str, float], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        StabilityLimits(**limits)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("limits", "named"),
+    [
+        ({"allowed_queries": 80}, "allowed_queries=80"),
+        ({"min_rbo": None, "max_changed_queries": 80}, "max_changed_queries=80"),
+        (
+            {"allowed_queries": 90, "max_changed_queries": 100},
+            "max_changed_queries=100 and allowed_queries=90",
+        ),
+    ],
+)
+def test_limits_that_allow_all_queries_are_refused(limits: dict[str, float], named: str) -> None:
+    chosen = StabilityLimits(**limits)  # type: ignore[arg-type]
+    with pytest.raises(ConfigurationError, match=f"^{named} can never fail on 80 queries"):
+        chosen.refuse_never_failing(80)
+    chosen.refuse_never_failing(101)
+    StabilityLimits(allowed_queries=90, max_changed_queries=3).refuse_never_failing(80)
+    StabilityLimits(min_rbo=None, max_changed_queries=0.99).refuse_never_failing(1)
+
+
+STRICT = StabilityLimits(min_rbo=0.9, min_overlap=0.8, max_changed_queries=3, allowed_queries=1)
+
+
+@pytest.mark.parametrize(
+    "looser",
+    [
+        {"min_rbo": 0.8},
+        {"min_rbo": None},
+        {"min_overlap": 0.7},
+        {"min_overlap": None},
+        {"max_changed_queries": 4},
+        {"max_changed_queries": None},
+        {"max_changed_queries": 0.1},
+        {"allowed_queries": 2},
+        {"k": 9},
+        {"k": 11},
+        {"p": 0.8},
+        {"p": 0.95},
+    ],
+)
+def test_what_is_looser_or_may_be(looser: dict[str, float]) -> None:
+    assert not replace(STRICT, **looser).is_at_least_as_strict_as(STRICT)
+
+
+@pytest.mark.parametrize(
+    "tighter",
+    [
+        {},
+        {"min_rbo": 0.95},
+        {"min_overlap": 0.9},
+        {"max_kendall": 0.1},
+        {"min_tau_ap": 0.5},
+        {"max_changed_queries": 2},
+        {"max_changed_queries": 0},
+        {"allowed_queries": 0},
+        {"max_changed_queries": 0, "min_rbo": None, "min_overlap": None, "k": 20},
+        {"max_changed_queries": 1, "min_rbo": None, "min_overlap": None, "p": 0.5},
+    ],
+)
+def test_what_is_as_strict(tighter: dict[str, float]) -> None:
+    assert replace(STRICT, **tighter).is_at_least_as_strict_as(STRICT)
+
+
+def test_other_limits_are_compared_in_their_own_direction() -> None:
+    kendall = StabilityLimits(min_rbo=None, max_kendall=0.2, min_tau_ap=0.5)
+    for looser in ({"max_kendall": 0.3}, {"min_tau_ap": 0.4}, {"min_tau_ap": None}):
+        assert not replace(kendall, **looser).is_at_least_as_strict_as(kendall)
+    assert replace(kendall, max_kendall=0.1, p=0.2).is_at_least_as_strict_as(kendall)
+    share = StabilityLimits(min_rbo=None, max_changed_queries=0.2, p=0.5)
+    assert replace(share, max_changed_queries=0.1, k=20).is_at_least_as_strict_as(share)
+    for looser in (0.3, 1, 5):
+        assert not replace(share, max_changed_queries=looser).is_at_least_as_strict_as(share)
+    assert not replace(share, k=5).is_at_least_as_strict_as(share)
+
+
+some = st.sampled_from
+any_limits = st.builds(
+    dict,
+    min_rbo=some([None, 0.3, 0.6, 0.9]),
+    p=some([0.5, 0.9]),
+    min_overlap=some([None, 0.4, 0.8]),
+    max_kendall=some([None, 0.1, 0.4]),
+    min_tau_ap=some([None, -0.5, 0.5]),
+    max_changed_queries=some([None, 0, 0.4, 0.8, 1, 2, 3]),
+    k=some([1, 2, 4]),
+    allowed_queries=some([0, 1, 2, 3]),
+).filter(
+    lambda given: any(
+        given[name] is not None for name in given if name not in ("p", "k", "allowed_queries")
+    )
+)
+orders = st.lists(st.permutations("12345"), min_size=4, max_size=4)
+
+
+@settings(max_examples=300)
+@given(any_limits, any_limits, st.lists(orders, min_size=1, max_size=12))
+def test_stricter_limits_fail_whatever_the_others_fail(
+    mine: dict[str, Any], theirs: dict[str, Any], runs: list[list[list[str]]]
+) -> None:
+    """Against 1 2 3 4 in each query; a run is the order of five documents in each of four."""
+    one, other = StabilityLimits(**mine), StabilityLimits(**theirs)
+    if not one.is_at_least_as_strict_as(other):
+        return
+    golden = GoldenSet.from_dict({str(query): {} for query in range(4)})
+    then = evaluate(Run.from_dict({query: list("1234") for query in golden.query_ids}), golden)
+    for orders in runs:
+        rankings = dict(zip(golden.query_ids, orders, strict=True))
+        comparison = compare(evaluate(Run.from_dict(rankings), golden), then)
+        if stability_of(comparison, other).is_broken:
+            assert stability_of(comparison, one).is_broken
+
+
+@given(any_limits)
+def test_limits_come_back_from_a_file(given: dict[str, Any]) -> None:
+    limits = StabilityLimits(**given)
+    entry = json.loads(json.dumps(limits.to_dict()))
+    back = StabilityLimits.from_dict(entry)
+    assert back.to_dict() == limits.to_dict()
+    assert back.is_at_least_as_strict_as(limits)
+    assert limits.is_at_least_as_strict_as(back)
+
+
+def test_limits_are_written_as_plain_numbers() -> None:
+    limits = StabilityLimits(
+        min_rbo=np.float32(0.5), max_changed_queries=Fraction(2), k=np.int64(5), allowed_queries=1
+    )
+    assert json.dumps(limits.to_dict()) == (
+        '{"min_rbo": 0.5, "max_changed_queries": 2, "p": 0.9, "k": 5, "allowed_queries": 1}'
+    )
+    assert str(limits) == "min_rbo=0.5, max_changed_queries=2, p=0.9, k=5, allowed_queries=1"

@@ -277,6 +277,24 @@ def test_rankings_of_a_changed_golden_set_need_no_reason(branched_rankings: Proj
     branched_rankings.run(*MAIN).assert_outcomes(failed=1)
 
 
+def test_changed_limits_of_rankings_are_listed(branched_rankings: Project) -> None:
+    branched_rankings.test(RANKINGS_TEST.replace("baseline)\n", "baseline, min_rbo=0.95)\n"))
+    branched_rankings.update()
+    result = branched_rankings.run(*MAIN)
+    result.assert_outcomes(passed=1)
+    text = "rankings limited by min_rbo=0.9, p=0.9, k=10 -> rankings limited by min_rbo=0.95, p=0.9, k=10"
+    assert text in text_of(result)
+
+
+def test_a_deleted_baseline_of_rankings_is_restored_or_retired(branched_rankings: Project) -> None:
+    branched_rankings.baseline_file().unlink()
+    result = branched_rankings.run(*MAIN)
+    result.assert_outcomes(failed=1)
+    text = text_of(result)
+    assert "the rankings on golden set 'web' (80 queries): this branch has deleted their" in text
+    assert "to restore it: git checkout main -- tests/baselines/test_ranking/test_mrr--web" in text
+
+
 def main_moves_on(branched: Project, *arguments: str) -> None:
     """Let main record another result after the branch has left it; the branch stays as it is."""
     git(branched.path, "stash", "-q", "-u")

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
+import jsonschema
 import pytest
 from project import Project, text_of
+
+import pytest_rankcheck.baselines.record as record_module
+from pytest_rankcheck import BaselineError, Record
+
+SCHEMA = json.loads(Path(record_module.__file__).with_suffix(".schema.json").read_text("utf-8"))
 
 TEST = """
 from pytest_rankcheck import assert_ranking_stable
@@ -271,3 +280,144 @@ def test_a_run_without_a_golden_set_has_a_baseline_of_its_own(unjudged: Project)
     alone = ("--rankcheck-run", "runs/web.jsonl", "-o", "rankcheck_golden=")
     unjudged.run("--snapshot-update", *alone).assert_outcomes(passed=1)
     assert unjudged.baseline_file(golden="web.jsonl").exists()
+
+
+def approved(project: Project) -> dict[str, object]:
+    """Return the last approval in the record."""
+    approval: dict[str, object] = project.record()["approvals"][-1]
+    return approval
+
+
+def test_the_limits_are_recorded_in_a_fixed_order(unjudged: Project) -> None:
+    first = "    assert_ranking_stable(ranking_run, baseline, min_overlap=0.9, k=5)\n"
+    unjudged.test(TEST.format(limits="") + first)
+    before = unjudged.update()
+    entry = unjudged.record()
+    assert entry["stability"] == [
+        {"min_rbo": 0.9, "min_overlap": 0.9, "p": 0.9, "k": 5},
+        {"min_rbo": 0.9, "p": 0.9, "k": 10},
+    ]
+    jsonschema.validate(entry, SCHEMA)
+    unjudged.test(
+        TEST.format(limits=", k=5, min_overlap=0.9") + first.replace("min_overlap=0.9, k=5", "k=10")
+    )
+    assert unjudged.update() == before
+
+
+def test_a_record_without_compared_rankings_has_no_limits(project: Project) -> None:
+    project.test()
+    project.update()
+    assert "stability" not in project.record()
+
+
+def test_looser_limits_are_listed_and_recorded_with_a_reason(unjudged: Project) -> None:
+    before = unjudged.update()
+    unjudged.test(TEST.format(limits=", min_rbo=0.7, allowed_queries=3"))
+    assert unjudged.update() == before
+    result = unjudged.run()
+    result.assert_outcomes(passed=1)
+    text = (
+        "the rankings were limited by min_rbo=0.9, p=0.9, k=10, and are limited by min_rbo=0.7, "
+        "p=0.9, k=10, allowed_queries=3 now"
+    )
+    assert f"tests/test_ranking.py::test_mrr: {text}" in text_of(result)
+    unjudged.run("--snapshot-update", "--rankcheck-approve", "half the memory")
+    assert unjudged.record()["stability"] == [
+        {"min_rbo": 0.7, "p": 0.9, "k": 10, "allowed_queries": 3}
+    ]
+    assert (approved(unjudged)["reason"], approved(unjudged)["change"]) == ("half the memory", text)
+    assert "were limited by" not in text_of(unjudged.run())
+
+
+def test_tighter_limits_are_recorded_without_a_reason(unjudged: Project) -> None:
+    unjudged.test(TEST.format(limits=", min_rbo=0.7"))
+    unjudged.update()
+    unjudged.test(TEST.format(limits=", min_rbo=0.8, max_changed_queries=2"))
+    unjudged.rank({3: 2})
+    unjudged.update()
+    entry = unjudged.record()
+    assert entry["stability"] == [{"min_rbo": 0.8, "max_changed_queries": 2, "p": 0.9, "k": 10}]
+    assert entry["approvals"] == []
+    assert entry["queries"][3]["top"][0] == "doc of query 3", "the changed ranking is not recorded"
+
+
+def test_a_smaller_k_keeps_the_recorded_documents(unjudged: Project) -> None:
+    unjudged.test(TEST.format(limits=", k=12"))
+    before = unjudged.update()
+    unjudged.test(TEST.format(limits=", k=3"))
+    assert unjudged.update() == before
+
+
+BOTH = """
+from pytest_rankcheck import Gate, assert_mrr_not_regressed, assert_ranking_stable
+
+def test_mrr(evaluation, baseline):
+    assert_mrr_not_regressed(evaluation, baseline, gate=Gate.tolerance(abs=0.5))
+    assert_ranking_stable(evaluation, baseline)
+"""
+
+
+def test_one_reason_covers_metrics_and_rankings(project: Project) -> None:
+    project.test(BOTH)
+    project.update()
+    project.rank({3: 9, 4: 9})
+    assert project.run("--snapshot-update", "--rankcheck-approve", "new index").ret == 0
+    assert approved(project)["change"] == "2 rankings changed"
+    assert approved(project)["fall"] == {"RR": {"from": 1.0, "to": 0.977778}}
+
+
+def test_a_better_metric_does_not_rewrite_compared_rankings(project: Project) -> None:
+    """RR rises, while two rankings change within the limits; a test without them follows."""
+    project.rank({3: 2, 4: 2})
+    project.test(BOTH)
+    before = project.update()
+    project.rank({})
+    assert project.update() == before
+    project.test(BOTH.replace("    assert_ranking_stable(evaluation, baseline)\n", ""))
+    result = project.run("--snapshot-update")
+    assert "the rankings are no longer compared with those of the baseline" in text_of(result)
+    entry = project.record()
+    assert entry["metrics"]["RR"]["mean"] == 1.0
+    assert entry["stability"] == [{"min_rbo": 0.9, "p": 0.9, "k": 10}]
+    assert entry["queries"][3]["top"][:2] == ["filler-0", "doc of query 3"]
+
+
+def test_what_is_no_longer_compared_needs_a_reason_to_be_forgotten(project: Project) -> None:
+    project.test(BOTH)
+    project.update()
+    project.test(BOTH.replace("    assert_ranking_stable(evaluation, baseline)\n", ""))
+    project.run("--snapshot-update", "--rankcheck-approve", "the index is rebuilt daily")
+    assert "stability" not in project.record()
+    assert (
+        approved(project)["change"]
+        == "the rankings are no longer compared with those of the baseline"
+    )
+
+
+def test_metrics_that_are_no_longer_gated_beside_rankings_need_a_reason(project: Project) -> None:
+    project.test(BOTH)
+    project.update()
+    gate = "    assert_mrr_not_regressed(evaluation, baseline, gate=Gate.tolerance(abs=0.5))\n"
+    project.test(BOTH.replace(gate, ""))
+    project.run("--snapshot-update", "--rankcheck-approve", "no judgments any more")
+    assert approved(project)["change"] == "RR is no longer gated"
+
+
+@pytest.mark.parametrize(
+    ("limits", "why"),
+    [
+        ([{"k": 10}], "no limit is set"),
+        ([{"min_rbo": 0, "k": 10}], "min_rbo=0 can never fail"),
+        ([{"min_rbo": "0.9", "k": 10}], "min_rbo='0.9' is invalid|min_rbo=0.9 is invalid"),
+        ([{"min_rbo": 0.9, "least": 1}], "unexpected keyword argument 'least'"),
+        (["min_rbo=0.9"], ""),
+    ],
+)
+def test_limits_edited_into_nonsense_are_refused(
+    unjudged: Project, limits: list[object], why: str
+) -> None:
+    unjudged.update()
+    entry = unjudged.record()
+    unjudged.baseline_file().write_text(json.dumps({**entry, "stability": limits}), "utf-8")
+    with pytest.raises(BaselineError, match=f"this is not a baseline: .*({why})"):
+        Record.load(unjudged.baseline_file())

@@ -23,7 +23,8 @@ from pytest_rankcheck import (
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.record_writer import record_text
 from pytest_rankcheck.behaviour.expectation_check import check_expectations
-from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits, stability_of
+from pytest_rankcheck.behaviour.ranking_stability import stability_of
+from pytest_rankcheck.behaviour.stability_limits import StabilityLimits
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.rankers.ranking import Duplicates, Ties
 from pytest_rankcheck.rankers.scanning import trec_blocks

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 
 from pytest_rankcheck.baselines.approved_gates import loosened_gates, no_longer_gated
+from pytest_rankcheck.baselines.approved_limits import loosened_texts, uncompared
 from pytest_rankcheck.baselines.baseline import Baseline
 from pytest_rankcheck.baselines.metric_check import Check
 from pytest_rankcheck.baselines.query_losses import set_changes
@@ -54,6 +55,7 @@ def _baseline_finding(baseline: Baseline, settlement: Settlement) -> BaselineFin
     checks, ranking_checks, record = baseline.checks, baseline.ranking_checks, baseline.record
     comparison = next((check.comparison for check in checks if check.comparison), None)
     overlap = comparison if comparison is not None and comparison.is_paired else None
+    limits = [check.limits for check in ranking_checks]
     return BaselineFinding(
         test=baseline.test_id,
         file=baseline.shown_path,
@@ -67,8 +69,12 @@ def _baseline_finding(baseline: Baseline, settlement: Settlement) -> BaselineFin
         reason=baseline.mode.approval,
         is_written=baseline.next_record is not None,
         is_within_noise=bool(settlement.within_noise) and not settlement.fell,
-        no_longer_gated=tuple(no_longer_gated(checks, record)) if record else (),
-        looser_gates=tuple(loosened_gates(checks, record)) if record else (),
+        no_longer_gated=(
+            (*no_longer_gated(checks, record), *uncompared(limits, record)) if record else ()
+        ),
+        looser_gates=(
+            (*loosened_gates(checks, record), *loosened_texts(limits, record)) if record else ()
+        ),
         added=len(overlap.added) if overlap else 0,
         removed=len(overlap.removed) if overlap else 0,
         edited=len(overlap.changed) if overlap else 0,

@@ -110,9 +110,14 @@ def _read(text: str | None, change: Change) -> Record | None:
 def _means(record: Record | None) -> str:
     if record is None:
         return ""
-    return "; ".join(
-        f"{name} {number_text(record.mean(Metric.parse(name)))}" for name in record.gated
-    )
+    means = [f"{name} {number_text(record.mean(Metric.parse(name)))}" for name in record.gated]
+    return "; ".join((*means, *([_limits(record)] if record.stability else [])))
+
+
+def _limits(record: Record) -> str:
+    """Return how a record limits changes of its rankings."""
+    texts = " and by ".join(map(str, record.stability))
+    return f"rankings limited by {texts}" if texts else "rankings not compared"
 
 
 def _moved(before: Record, after: Record) -> str:
@@ -126,4 +131,6 @@ def _moved(before: Record, after: Record) -> str:
         gated = "" if name in after.gated else " (no longer gated)"
         by_set = f" ({change(moves[name])} by the golden set)" if name in moves else ""
         parts.append(f"{name} {means[0]} -> {means[1]}{by_set}{gated}")
+    if before.stability != after.stability:
+        parts.append(f"{_limits(before)} -> {_limits(after)}")
     return "; ".join(parts)

@@ -58,14 +58,45 @@ def _lines(
         yield f"  baseline: {path}"
         yield f"  to record the new queries: {update}, then commit the file"
         return
-    refused = "update refused: " if block is Block.REFUSED else ""
-    yield f"{refused}the rankings on {where} differ from the baseline"
+    if block is Block.DELETED:
+        yield from _deleted(where, path)
+        return
+    if block is Block.UNAPPROVED:
+        yield from _unapproved(check, where, path)
+        yield f"  to approve: {approve}"
+        return
+    if block is Block.LOOSENED:
+        yield f"the rankings on {where} pass only with looser limits"
+        yield f"  the baseline was approved with {check.limits}"
+    else:
+        refused = "update refused: " if block is Block.REFUSED else ""
+        yield f"{refused}the rankings on {where} differ from the baseline"
+    yield from (f"  baseline of this branch: {problem}" for problem in check.problems)
     yield from _staleness(check)
     if check.stability is not None:
         yield from _broken(check.stability, evaluation)
     yield from world_lines(check.world)
     yield f"  baseline: {path} (unchanged)"
     yield f"  to approve: {approve}"
+
+
+def _deleted(where: str, path: str) -> Iterator[str]:
+    file, _, reference = path.partition(" at ")
+    yield f"the rankings on {where}: this branch has deleted their baseline"
+    yield f"  baseline: {path}"
+    yield f"  to restore it: git checkout {reference} -- {file}"
+    yield f'  if it is no longer needed: python -m pytest_rankcheck retire {file} --reason "why"'
+
+
+def _unapproved(check: RankingCheck, where: str, path: str) -> Iterator[str]:
+    file, _, reference = path.partition(" at ")
+    yield f"the rankings on {where}: this branch changes their baseline without a reason"
+    yield from (f"  {problem}" for problem in check.problems)
+    yield from _staleness(check)
+    if check.stability is not None:
+        yield f"  {_changes_text(check.stability)}"
+    yield f"  baseline: {path}"
+    yield f"  to restore it: git checkout {reference} -- {file}, then update again"
 
 
 def _changes_text(stability: RankingStability) -> str:
@@ -119,7 +150,7 @@ def _broken(stability: RankingStability, evaluation: Evaluation) -> Iterator[str
     worst = stability.beyond or stability.changed
     yield "  worst queries"
     for agreement in worst[:_WORST]:
-        values = ", ".join(limits.broken_by(agreement)) or f"RBO {agreement.rbo:.3f}"
+        values = ", ".join(agreement.exceeded(limits)) or f"RBO {agreement.rbo:.3f}"
         yield f"    {query_name(evaluation, agreement.query_id)}   {values}"
         yield f"      before  {_shown(agreement.before)}"
         yield f"      now     {_shown(agreement.now)}"
