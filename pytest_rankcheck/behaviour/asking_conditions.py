@@ -55,9 +55,9 @@ class Way:
     ask: Callable[[GoldenSet], Sequence[Attempt]]
     """Asks for the queries of a golden set; threads answer several times."""
     simpler: Sequence[Way] = ()
-    """Ways that vary one thing each, after one that varies nothing but what all have in common.
+    """First a way that varies only what all of them vary, then ways that vary one thing more each.
 
-    They tell which of several things that a way varies makes the difference.
+    They show which of the things that this way varies makes the difference.
     """
     meets_others: bool = False
     """Whether a difference needs other queries at the same time, and may hit any of them."""
@@ -134,7 +134,7 @@ def _batches(subject: Subject) -> Iterator[Way]:
 
 
 def _threads(subject: Subject) -> Way:
-    """Ask from several threads at once; an async ranker for one query at a time instead."""
+    """Return the way that asks from several threads; an async ranker, for one query at a time."""
     if isinstance(subject.ranker.adapter, ConcurrentAdapter):
         return _way("one at a time", replace(subject.ranker, concurrency=1))
     threads = subject.options.threads
@@ -146,7 +146,7 @@ def _threads(subject: Subject) -> Way:
 
 
 def _fresh(subject: Subject) -> Way:
-    """Ask a new instance in reverse order; by itself, a new instance, and then the order."""
+    """Return the way that asks a new instance in reverse order, with its simpler ways."""
 
     def asking(order: Reorder) -> Callable[[GoldenSet], Sequence[Attempt]]:
         def ask(golden: GoldenSet) -> Sequence[Attempt]:

@@ -100,7 +100,7 @@ class Confirmation:
     tally: Tally | None = None
     """None if nothing had to be confirmed."""
     decisive: Sequence[str] = ()
-    """What makes the difference by itself, of the things that the way varies."""
+    """Which of the things that the way varies make the difference alone."""
     changes_each_time: bool = False
     """Whether the answers differ even if none of these things is varied."""
     is_warm_up_open: bool = False
@@ -223,7 +223,7 @@ class _Trial:
 def _narrowed(
     found: Confirmation, way: Way, part: GoldenSet, query_ids: Sequence[str]
 ) -> Confirmation:
-    """Add which of the things that a way varies make the difference by themselves."""
+    """Add which of the things that a way varies make the difference alone."""
     plain, *alone = way.simpler
     ask = partial(_answers_in, part=part, query_ids=query_ids)
     base = ask(plain)

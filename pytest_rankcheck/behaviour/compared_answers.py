@@ -25,6 +25,7 @@ __all__ = [
     "ComparedAnswer",
     "ComparedAnswers",
     "MeasuredAnswers",
+    "gain_of",
     "refuse_unjudged",
     "similarity_of",
     "values_by_query",
@@ -124,8 +125,7 @@ class MeasuredAnswers(ComparedAnswers[Compared]):
     @property
     def mean_gain(self) -> float:
         """How much better the metric's mean is after the change; NaN without judgments."""
-        before, after = self.means
-        return after - before if self.metric.higher_is_better else before - after
+        return gain_of(self.metric, *self.means)
 
 
 def refuse_unjudged(golden: GoldenSet, result: MeasuredAnswers[Compared]) -> None:
@@ -146,6 +146,11 @@ def refuse_unjudged(golden: GoldenSet, result: MeasuredAnswers[Compared]) -> Non
         run = Run.from_dict(rankings, name=result.ranker, duplicates="keep_places")
         judged = golden.subset(rankings)
         RunEvaluation(run, judged, Conventions(), join(run, judged)).refuse_unmet_ids()
+
+
+def gain_of(metric: Metric, before: float, after: float) -> float:
+    """Return how much better the second value of a metric is; positive is always better."""
+    return after - before if metric.higher_is_better else before - after
 
 
 def similarity_of(before: Iterable[str], after: Iterable[str], p: float) -> float:

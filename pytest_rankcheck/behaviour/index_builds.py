@@ -128,7 +128,7 @@ class IndexBuilds:
 
 
 def sampled(golden: GoldenSet, queries: int | None, usual: int | None, seed: int) -> GoldenSet:
-    """Return at most so many queries of a golden set, drawn by the seed.
+    """Return some queries of a golden set, drawn by the seed, or all.
 
     Args:
         golden: all queries.

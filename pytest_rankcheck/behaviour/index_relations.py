@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pytest_rankcheck.behaviour.compared_answers import (
     ComparedAnswer,
     MeasuredAnswers,
+    gain_of,
     similarity_of,
     values_by_query,
 )
@@ -224,7 +225,6 @@ def _trials(setting: IndexSetting, rows: Mapping[str, _Row]) -> list[IndexAnswer
     trials = []
     for query_id, row in rows.items():
         before, after = (side.get(query_id, math.nan) for side in values)
-        rise = after - before
         trials.append(
             IndexAnswer(
                 query=golden.query(query_id),
@@ -233,7 +233,7 @@ def _trials(setting: IndexSetting, rows: Mapping[str, _Row]) -> list[IndexAnswer
                 rbo=similarity_of(row.before, row.after, setting.p),
                 value_before=before,
                 value_after=after,
-                gain=rise if metric.higher_is_better else -rise,
+                gain=gain_of(metric, before, after),
                 failure=row.failure,
                 problem=row.problem,
             )

@@ -13,6 +13,7 @@ from pytest_rankcheck.behaviour.answer_comparison import RepeatedRanker
 from pytest_rankcheck.behaviour.compared_answers import (
     ComparedAnswer,
     MeasuredAnswers,
+    gain_of,
     similarity_of,
     values_by_query,
 )
@@ -152,7 +153,6 @@ def _trials(
         for query_id, perturbed in variants.items():
             rankings = run.get(query_id), attempt.run.get(query_id)
             values = before.get(query_id, math.nan), after.get(query_id, math.nan)
-            rise = values[1] - values[0]
             trials[query_id].append(
                 PerturbedQuery(
                     query=golden.query(query_id),
@@ -162,7 +162,7 @@ def _trials(
                     rbo=similarity_of(*rankings, p),
                     value_before=values[0],
                     value_after=values[1],
-                    gain=rise if metric.higher_is_better else -rise,
+                    gain=gain_of(metric, *values),
                     failure=attempt.failures.get(query_id),
                 )
             )

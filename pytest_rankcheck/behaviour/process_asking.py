@@ -71,7 +71,7 @@ class Surroundings:
 
     @property
     def plain(self) -> Surroundings:
-        """Those of this process, but for the hash seed, which is fixed to another one."""
+        """Those of this process, except for another hash seed, which is fixed."""
         return Surroundings({_SEED: "0"})
 
 

@@ -20,7 +20,7 @@ relevant documents, SIGIR 2001) uses this value for orders of systems."""
 HALF = 0.5
 """The share of queries, or of the swaps that could be seen, that is worth mentioning."""
 MORE = 1.27
-"""A second gate is worth its price if its sight is at least so many times that of the first.
+"""A second gate is worth its price if its sight is at least this many times that of the first.
 
 Two gates share the level: 2.5% for the first to fail instead of 5%. For a power of 80%, the mean
 must be 1.960 + 0.842 standard errors from 0 instead of 1.645 + 0.842, and the square of the ratio

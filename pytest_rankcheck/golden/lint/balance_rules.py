@@ -18,7 +18,7 @@ _TIMES_MEDIAN, _TIMES_NEXT = 20, 5
 """How many times as many judgments an unusual query has as half of the queries, and as any usual
 one. Counts that fall off slowly, as those of clicks do, have no such gap."""
 _LEAST_RELEVANT = 10
-"""A document is relevant everywhere only among so many queries."""
+"""With a relevant document in fewer queries, no document counts as relevant everywhere."""
 _TIMES_OTHERS = 3
 """How many times as many queries as any other a document that is relevant everywhere has."""
 _MOST_DOCUMENTS = 3

@@ -16,7 +16,7 @@ _SHOWN = 3
 """How many ids of the corpus are kept for messages."""
 _MOST = 0.5
 """Where a corpus distinguishes documents by spelling, as by the case of short ids, a missing one
-often resembles another. Then so many of them must have another spelling for a fault to be seen."""
+often resembles another. Then this share of them must have another spelling to be a fault."""
 
 
 def _are_several(spellings: set[str]) -> bool:

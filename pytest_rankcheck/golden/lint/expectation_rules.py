@@ -15,7 +15,7 @@ from pytest_rankcheck.golden.lint.lint_rule import Linted, RuleResult, rule
 _NEAR = 0.9
 """How similar two ids must be, for one to look like a misspelling of the other."""
 _EDGE = 2
-"""Of a misspelt id, so many characters at the beginning or the end are right."""
+"""How many characters a misspelt id shares with the right one, at the beginning or at the end."""
 _DIGITS = re.compile(r"\d+")
 
 _Grades = Mapping[str, float]

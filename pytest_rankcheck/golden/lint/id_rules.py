@@ -14,7 +14,7 @@ _DECIMAL = re.compile(r"\d+\.\d+")
 _POWER = re.compile(r"\d(\.\d+)?E\+\d\d+")
 """A large number as spreadsheets show it."""
 _LEAST_CHANGED = 5
-"""So many ids must agree before they show what happened to others."""
+"""How many ids must agree before they show what happened to others."""
 
 
 @rule("warning")

@@ -94,8 +94,8 @@ class Linted:
     def slices(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
         """The queries of each slice, by attribute and value.
 
-        Only of attributes by which people slice: with nearly one value per query, as comments have,
-        they do not. What a replay knows of itself is no slice either.
+        Only of attributes by which people slice: not of those with nearly one value per query, such
+        as comments, and not of what a replay records about itself.
         """
         queries = self.queries.values()
         names = dict.fromkeys(name for query in queries for name in query.attributes)

@@ -29,7 +29,7 @@ _ARTICLES = frozenset(
     }
 )
 _LEAST_TYPO = 4
-"""A word with a typo has at least so many letters."""
+"""The fewest letters of a word that may have a typo."""
 _LEAST_PLURAL = 3
 """A plural has more letters than this."""
 _LAST_CASED = "\u052f"

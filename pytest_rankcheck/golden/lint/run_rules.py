@@ -25,11 +25,11 @@ query and a document); with 30% of the documents replaced, it misses 30% (32%)."
 _LEAST_RELEVANT = 20
 """The share of fewer relevant documents says too little."""
 _CLEAR = -3.0
-"""The grades look reversed if the mean tau is below 0 by so many standard errors."""
+"""The grades look reversed if the mean tau, in standard errors from 0, is at most this."""
 _LEAST_QUERIES = 10
 """The standard error of a mean over fewer queries is too uncertain."""
 _MOST_QUERIES = 2000
-"""Of more queries, the first so many are looked at: they are enough for a reversed scale."""
+"""How many queries, the first ones, are looked at: enough to see a reversed scale."""
 _MOST_CODES = 10
 """More distinct grades than this are measurements, not codes."""
 
@@ -106,7 +106,7 @@ def inverted_scale(linted: Linted) -> RuleResult | None:
 def _turned(
     ranks: FloatArray, grades: FloatArray, codes: Sequence[float], starts: Sequence[int]
 ) -> tuple[str, str]:
-    """Return what the grade map that fits the run best makes of tau, and the remedy."""
+    """Return tau with the grade map that fits the run best, in words, and the remedy."""
     positive = np.where(grades < 0, np.nan, grades)
     fits = [(Agreement.of(ranks, _mapped(positive, by), starts), by) for by in _maps(codes)]
     fits = [(fit, by) for fit, by in fits if fit.tau > 0]

@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 MOST_LOSSES = 32
-"""At most so many losses are tried per query, evenly spread over its relevant documents."""
+"""The most losses that are tried per query, evenly spread over its relevant documents."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from pytest_rankcheck.reports.notes import Note, Topic
 from pytest_rankcheck.reports.report_data import merged_resolutions
 from pytest_rankcheck.reports.resolution_findings import MetricResolutionDetail, ResolutionFinding
 from pytest_rankcheck.resolution.gating_advice import ranks_text
+from pytest_rankcheck.resolution.metric_resolution import Resolution
 from pytest_rankcheck.resolution.resolution_table import Resolutions
 
 __all__ = [
@@ -143,24 +144,7 @@ def _finding(
 ) -> ResolutionFinding:
     metrics = {}
     for place, resolution in enumerate(table.resolutions):
-        nearest, tau = table.nearest(place) or (None, math.nan)
-        row = resolution.row()
-        metrics[str(resolution.metric)] = MetricResolutionDetail(
-            seen=rounded(row["seen"]),
-            seen_of_telling=rounded(row["seen_of_telling"]),
-            losses_seen=rounded(row["losses_seen"]),
-            sight_of_order=rounded(row["sight_of_order"]),
-            sight_of_losses=rounded(row["sight_of_losses"]),
-            # Steps of a mean are small: six decimals would lose some of them.
-            step=_exact(resolution.step),
-            step_of_mean=_exact(resolution.step_of_mean),
-            at_ceiling=rounded(row["at_ceiling"]),
-            at_floor=rounded(row["at_floor"]),
-            fixed=rounded(row["fixed"]),
-            queries=resolution.queries,
-            nearest=None if nearest is None else str(nearest),
-            tau=rounded(tau),
-        )
+        metrics[str(resolution.metric)] = _detail(resolution, *(table.nearest(place) or ()))
     names = list(metrics)
     return ResolutionFinding(
         golden_set=golden.name,
@@ -178,6 +162,29 @@ def _finding(
             for name, row in zip(names, table.tau.tolist(), strict=True)
         },
         recommendation=_recommendation(table, others),
+    )
+
+
+def _detail(
+    resolution: Resolution, nearest: Metric | None = None, tau: float = math.nan
+) -> MetricResolutionDetail:
+    """Return what a metric can see, with the metric that is most like it."""
+    row = resolution.row()
+    return MetricResolutionDetail(
+        seen=rounded(row["seen"]),
+        seen_of_telling=rounded(row["seen_of_telling"]),
+        losses_seen=rounded(row["losses_seen"]),
+        sight_of_order=rounded(row["sight_of_order"]),
+        sight_of_losses=rounded(row["sight_of_losses"]),
+        # Steps of a mean are small: six decimals would lose some of them.
+        step=_exact(resolution.step),
+        step_of_mean=_exact(resolution.step_of_mean),
+        at_ceiling=rounded(row["at_ceiling"]),
+        at_floor=rounded(row["at_floor"]),
+        fixed=rounded(row["fixed"]),
+        queries=resolution.queries,
+        nearest=None if nearest is None else str(nearest),
+        tau=rounded(tau),
     )
 
 

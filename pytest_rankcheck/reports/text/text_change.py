@@ -59,7 +59,7 @@ def _continues(text: str, place: int) -> bool:
 
 
 def _shown(text: str, other: str, start: int, end: int, limit: int) -> str:
-    """Return a text without so many characters at its ends, cut at ``limit``."""
+    """Return a text without ``start`` and ``end`` characters at its ends, cut at ``limit``."""
     middle = text[start : len(text) - end]
     room = limit - len(_CUT) * bool(start)
     if len(middle) + len(_CUT) * bool(end) > room:
