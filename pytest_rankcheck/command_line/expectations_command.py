@@ -178,4 +178,7 @@ def _rest(chosen: argparse.Namespace, run: Run, marks: _Marks) -> Iterator[str]:
         )
     if marks.worse and chosen.record_ranks:
         queries = list(dict.fromkeys(each.expectation.query for each in marks.worse))
-        yield (f"known_rank stays where it got worse; to accept that, change it: {listed(queries)}")
+        yield (
+            f"known_rank was not changed for {listed(queries)}, where the known failure got worse; "
+            "to accept that, change it in the file"
+        )

@@ -46,10 +46,13 @@ Batches: TypeAlias = Iterator[Sequence[str]]
 class Corpus:
     """A corpus of which the ids of the documents can be read once."""
 
-    def __init__(self, name: str, read: Callable[[], Batches]) -> None:
+    def __init__(
+        self, name: str, read: Callable[[], Batches], *, is_iterator: bool = False
+    ) -> None:
         self.name = name
-        """What messages call it: the path, or ``corpus=``."""
+        """What messages call it: ``the corpus``, with the path if it is in files."""
         self._read = read
+        self._is_iterator = is_iterator
 
     @classmethod
     def of(cls, source: CorpusSource, columns: Mapping[str, str] | None = None) -> Corpus:
@@ -66,12 +69,12 @@ class Corpus:
         named = (columns or {}).get("doc_id")
         if isinstance(source, (str, PathLike)):
             path = Path(source)
-            return cls(str(path), lambda: _of_files(_files(path), named))
+            return cls(f"the corpus {quoted(path, 300)}", lambda: _of_files(_files(path), named))
         if library_of_frame(source) is not None:
             table = read_table(source, GoldenSetError, name="the corpus")
-            return cls("corpus=", lambda: _of_table(table, named))
+            return cls("the corpus", lambda: _of_table(table, named))
         ids = cast("Iterable[object]", source)
-        return cls("corpus=", lambda: _of_ids(ids))
+        return cls("the corpus", lambda: _of_ids(ids), is_iterator=isinstance(ids, Iterator))
 
     def batches(self) -> Batches:
         """Yield the ids, some thousands at a time, in their order; there may be duplicates.
@@ -83,9 +86,8 @@ class Corpus:
         batches = self._read()
         first = next(batches, None)
         if first is None:
-            raise GoldenSetError(
-                f"corpus: {quoted(self.name, 300)} has no documents; an iterator has them only once"
-            )
+            hint = "; an iterator has its ids only once" if self._is_iterator else ""
+            raise GoldenSetError(f"{self.name} has no documents{hint}")
         return chain([first], batches)
 
 

@@ -42,13 +42,14 @@ class DerivableQueries(JudgedQueries):
                 f"golden set '{quoted(self.name)}' has no query {listed(unknown)}"
                 f"{suggestion(unknown[0], self._queries)}"
             )
+        why = "the list of ids is empty"
+        if chosen:
+            conditions = ", ".join(f"{key}={quoted(value)}" for key, value in attributes.items())
+            why = f"none{'' if query_ids is None else ' of these ids'} has {conditions}"
         for attribute, value in attributes.items():
             chosen &= set(self.slices(attribute).get(label_of(value), ()))
         if not chosen:
-            conditions = ", ".join(f"{key}={quoted(value)}" for key, value in attributes.items())
-            raise GoldenSetError(
-                f"golden set '{quoted(self.name)}' has no query with {conditions or 'no id'}"
-            )
+            raise GoldenSetError(f"no query of golden set '{quoted(self.name)}' is chosen: {why}")
         return self._part(chosen, name)
 
     @checked_arguments

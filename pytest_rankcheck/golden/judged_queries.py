@@ -42,7 +42,8 @@ class JudgedQueries:
 
     def __init__(self, contents: Contents, name: str = "golden set") -> None:
         if not contents.grades:
-            raise GoldenSetError(f"golden set '{quoted(name)}' has no queries; add judged queries")
+            called = f"golden set '{quoted(name)}'" if name != "golden set" else "the golden set"
+            raise GoldenSetError(f"{called} has no queries; add judged queries")
         contents.check_scale()
         self.name = name
         self._contents = contents

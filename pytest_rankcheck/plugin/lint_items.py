@@ -135,7 +135,7 @@ class _GoldenItem(_LintItem):
         if unchecked and (chosen.run or chosen.ranker):
             hint = ""
             if run is None:
-                hint = "; give --rankcheck-run, such as one of --rankcheck-save-run"
+                hint = "; give --rankcheck-run a run, such as one that --rankcheck-save-run wrote"
                 hint = f"; {chosen.run} cannot be read" if chosen.run else hint
             enter(Note(Topic.LINT, f"{unchecked}{hint}", f"golden set '{quoted(golden.name)}'"))
         for finding in _resolution(self.config, golden):

@@ -51,7 +51,7 @@ def test_documents_that_the_corpus_lacks(tmp_path: Path) -> None:
     assert finding.query_ids == ("q", "r")
     assert finding.places == (f"{file}:2", f"{file}:5")
     assert finding.what == (
-        "2 of 4 judged documents are not in the corpus corpus= (5 documents, such as a, b, c), 1 "
+        "2 of 4 judged documents are not in the corpus (5 documents, such as a, b, c), 1 "
         "of them relevant: gone, lost"
     )
 
@@ -79,7 +79,7 @@ def test_numbers_that_are_spelt_otherwise(
     finding = found["misspelt-id"]
     assert finding.level == "error"
     assert finding.what == (
-        "15 of 15 judged documents are not in the corpus corpus=; 15 of them are there under "
+        "15 of 15 judged documents are not in the corpus; 15 of them are there under "
         f"another spelling, and differ in {differ}"
     )
     assert remedy in finding.remedy
@@ -232,7 +232,7 @@ def test_a_column_with_an_unusual_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "is empty|has no documents"),
+        ("", "is empty|c has no documents$"),
         ("name,title\nx,y\n", r"c:1: the corpus has no column of ids.*it has name, title"),
         ('{"name": "x"}\n', "c: the corpus has no column of ids.*it has name"),
         ('{"id": "x"}\n{"id": null}\n', "c:2: the id of a document in the corpus is None"),
@@ -255,7 +255,8 @@ def test_a_corpus_that_cannot_be_read(tmp_path: Path, text: str, message: str | 
 def test_a_corpus_of_something_else_is_refused(tmp_path: Path) -> None:
     for wrong, message in (
         ([1.5], "corpus=: element 1 is 1.5; an id is a text"),
-        ([], "corpus: corpus= has no documents"),
+        ([], "^the corpus has no documents$"),
+        (iter(()), "^the corpus has no documents; an iterator has its ids only once$"),
         (tmp_path / "none", "no such file"),
         (tmp_path, "has no file that ends with"),
     ):

@@ -49,7 +49,7 @@ def test_whole_numbers_are_ids_and_become_text() -> None:
 @pytest.mark.parametrize(
     ("judged", "message"),
     [
-        ({}, "has no queries"),
+        ({}, "^the golden set has no queries"),
         ({"": {"d": 1}}, "the query id is empty"),
         ({None: {"d": 1}}, "the query id is empty"),
         ({1.5: {"d": 1}}, 'the query id is the number 1.5, not an id; write it as text, "1.5"'),

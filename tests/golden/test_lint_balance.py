@@ -37,7 +37,10 @@ def test_several_queries_of_many() -> None:
     found = finding(with_counts([2000, 3000] + [10] * 198), "overjudged-query")
     assert found is not None
     assert found.query_ids == ("q0", "q1")
-    assert "3,000, 2,000 judgments" in found.what
+    assert "2 queries (q0, q1) with 2,000 to 3,000 judgments each, 72% of all" in found.what
+    found = finding(with_counts([2000, 2000] + [10] * 198), "overjudged-query")
+    assert found is not None
+    assert "(q0, q1) with 2,000 judgments each, 67% of all" in found.what
 
 
 @pytest.mark.parametrize(

@@ -178,8 +178,14 @@ def test_a_corpus_says_which_documents_exist() -> None:
     assert found.level == "error"
     assert found.what == (
         "2 expectations with an unknown document: query 'q' expects nothing-like-it in the top 3, "
-        "but 'nothing-like-it' is not in the corpus"
+        "but 'nothing-like-it' is not in the corpus; query 'q' expects 184 not in the top 3, but "
+        "'184' is not in the corpus; did you mean '00184'?"
     )
+    many = expecting({"best": 2}, *(in_top(9, f"new{number}") for number in range(8)))
+    found = finding(many, "unknown-expected-id", corpus=corpus)
+    assert found is not None
+    assert found.what.count("query 'q' expects") == 5
+    assert found.what.endswith("but 'new4' is not in the corpus; and 3 more")
     assert [each.rule for each in golden.lint(rules=RULES, corpus=corpus)] == [found.rule]
     only = expecting({"best": 2}, not_in_top(3, "184"))
     found = finding(only, "unknown-expected-id", corpus=iter(corpus))

@@ -41,6 +41,17 @@ def test_a_query_without_a_text_among_queries_with_texts() -> None:
     assert found.query_ids == ("b",)
 
 
+def test_a_missing_text_that_became_a_word_is_an_error() -> None:
+    texts = {"a": "tea", "b": "nan", "c": "None", "d": "", "e": "nan bread", "f": "none"}
+    found = finding(GoldenSet.from_dict({each: {"x": 1} for each in texts}, texts), "empty-text")
+    assert found is not None
+    assert found.query_ids == ("d", "b", "c")
+    assert found.what == (
+        '1 query (d) without a text; 2 queries (b, c) with the text "nan" or "None", which is what '
+        "pandas writes for a missing one"
+    )
+
+
 def test_a_set_without_texts_is_sound() -> None:
     assert finding(GoldenSet.from_dict({"a": {"x": 1}}), "empty-text") is None
     assert finding(pair("?", "!!"), "empty-text") is None
@@ -158,6 +169,13 @@ def test_attributes_and_samples_of_traffic_explain_equal_judgments() -> None:
     assert finding(golden, "duplicate-query") is None
     notes = {f"q{n}": {"note": f"only {n}"} for n in range(6)}  # nobody slices by that
     assert finding(GoldenSet.from_dict(judged, texts, attributes=notes), "duplicate-query")
+    for name in ("judge", "source", "difficulty", "device", "siteless"):  # no ranker sees these
+        seen_by_none = {f"q{n}": {name: "one" if n % 2 else "two"} for n in range(6)}
+        judged_twice = GoldenSet.from_dict(judged, texts, attributes=seen_by_none)
+        assert finding(judged_twice, "duplicate-query"), name
+    markets = {f"q{n}": {"target-Market": "at" if n % 2 else "de"} for n in range(6)}
+    golden = GoldenSet.from_dict(judged, texts, attributes=markets)
+    assert finding(golden, "duplicate-query") is None
     users = {f"q{n}": {"user": f"u{n}"} for n in range(6)}
     sample = GoldenSet.from_dict(judged, texts, attributes=users).clustered(by="user")
     assert finding(sample, "duplicate-query") is None
@@ -190,6 +208,7 @@ def is_near(one: str, other: str) -> bool:
         ("café paris", "cafe paris"),
         ("Tea!", "tea"),
         ("iphone 12", "iphone12"),
+        ("5 €", "5€"),
     ],
 )
 def test_texts_that_are_nearly_the_same(one: str, other: str) -> None:
@@ -224,6 +243,9 @@ def test_texts_that_are_nearly_the_same(one: str, other: str) -> None:
         ("foo_bars", "foo_bard"),
         ("1/2 cup", "12 cup"),
         ("10% off", "10 off"),
+        ("5 €", "5 $"),
+        ("5€", "5$"),
+        ("5 %", "5 €"),
         ("error 500", "error 503"),
         ("sonnets", "linnets"),
         ("!!", "??"),

@@ -31,9 +31,11 @@ def test_a_subset_by_ids_and_by_attributes() -> None:
     ("ids", "attributes", "message"),
     [
         (["q1", "q99"], {}, "golden set 'web' has no query q99; did you mean 'q9'"),
-        (None, {"locale": "fr"}, "has no query with locale=fr"),
+        (None, {"locale": "fr"}, "no query of golden set 'web' is chosen: none has locale=fr"),
+        (["q1"], {"locale": "en"}, "is chosen: none of these ids has locale=en"),
         (None, {"local": "de"}, "no attribute 'local'; did you mean 'locale'"),
-        ([], {}, "has no query with no id"),
+        ([], {}, "no query of golden set 'web' is chosen: the list of ids is empty"),
+        (iter(()), {}, "the list of ids is empty"),
     ],
 )
 def test_an_invalid_subset_is_refused(ids: object, attributes: dict, message: str) -> None:

@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 
-from pytest_rankcheck.errors import listed, plural, quoted
+from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.golden.lint.lint_rule import Linted, RuleResult, counted_queries, rule
 
 _LEAST_QUERIES = 5
@@ -42,10 +42,12 @@ def overjudged_query(linted: Linted) -> RuleResult | None:
         return None
     query_ids = linted.queries_where(counts >= least)
     share = judged[:unusual].sum() / judged.sum()
+    most = int(judged[0])
+    each = f"{most:,} judgments" if least == most else f"{least:,} to {most:,} judgments"
     return RuleResult(
         query_ids=query_ids,
-        what=f"{counted_queries(query_ids)} with {listed([f'{n:,}' for n in judged[:unusual]])} "
-        f"judgments, {share:.0%} of all; half of the queries have at most {median:g}, and no other "
+        what=f"{counted_queries(query_ids)} with {each}{' each' if unusual > 1 else ''}, "
+        f"{share:.0%} of all; half of the queries have at most {median:g}, and no other "
         f"more than {following:,}",
         why="Judging was spent on a query that counts as one in every mean; or a whole catalogue "
         "or log was taken for its judgments, and then its grades are not to be trusted",

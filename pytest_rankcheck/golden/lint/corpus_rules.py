@@ -37,7 +37,7 @@ def misspelt_id(linted: Linted) -> RuleResult | None:
     ]
     return RuleResult(
         query_ids=_owners(linted, rows),
-        what=f"{_of_judged(match, len(match.spellings))} in the corpus {quoted(match.name, 300)}; "
+        what=f"{_of_judged(match, len(match.spellings))} in {match.name}; "
         f"{len(match.misspelt):,} of them {'is' if len(match.misspelt) == 1 else 'are'} there "
         f"under another spelling, and differ in {'; '.join(kinds)}",
         why="A ranker that finds such a document gets no credit for it, as if it were unjudged",
@@ -76,7 +76,7 @@ def not_in_corpus(linted: Linted) -> RuleResult | None:
     }
     return RuleResult(
         query_ids=_owners(linted, rows),
-        what=f"{_of_judged(match, len(absent))} in the corpus {quoted(match.name, 300)} "
+        what=f"{_of_judged(match, len(absent))} in {match.name} "
         f"({plural(match.size, 'document')}, such as {listed(match.examples)}), "
         f"{len(relevant):,} of them relevant: {listed(match.absent)}",
         why="No ranker can find them, so no ranking is perfect, and a ranker on another state of "

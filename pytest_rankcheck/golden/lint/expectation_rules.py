@@ -16,6 +16,8 @@ _NEAR = 0.9
 """How similar two ids must be, for one to look like a misspelling of the other."""
 _EDGE = 2
 """How many characters a misspelt id shares with the right one, at the beginning or at the end."""
+_SHOWN = 5
+"""How many expectations a finding describes."""
 _DIGITS = re.compile(r"\d+")
 
 _Grades = Mapping[str, float]
@@ -106,11 +108,12 @@ def _result(linted: Linted, check: _Check, what: str, why: str, remedy: str) -> 
     ]
     if not found:
         return None
-    query_id, text = found[0]
-    count = plural(len(found), "expectation")
+    shown = [f"query '{quoted(query_id)}' expects {text}" for query_id, text in found[:_SHOWN]]
+    if len(found) > _SHOWN:
+        shown.append(f"and {len(found) - _SHOWN:,} more")
     return RuleResult(
         query_ids=tuple(dict.fromkeys(query_id for query_id, _ in found)),
-        what=f"{count} {what}: query '{quoted(query_id)}' expects {text}",
+        what=f"{plural(len(found), 'expectation')} {what}: {'; '.join(shown)}",
         why=why,
         remedy=remedy,
     )

@@ -1,8 +1,9 @@
 """Pairs of texts that differ only in spelling, an article, a plural or a typo.
 
 The order of words counts, and so do signs that belong to a word (``c++``, ``.net``, ``-jaguar``),
-numbers and words with digits: ``iphone 12`` is not ``iphone 13``. Texts are compared only within
-buckets of a common key, so the work grows with the number of texts and not with its square.
+numbers and their units (``5 €``), and words with digits: ``iphone 12`` is not ``iphone 13``. Texts
+are compared only within buckets of a common key, so the work grows with the number of texts and not
+with its square.
 """
 
 from __future__ import annotations
@@ -19,8 +20,12 @@ __all__ = ["Words", "close_pairs", "words_of"]
 
 Words: TypeAlias = tuple[str, ...]
 
-_TOKEN = re.compile(r"(?:(?<!\S)[-.@#$€£+])?\w+(?:[.,:/]\d+)*[+#%*]*")
-"""A word with the signs that belong to it."""
+_UNITS = "%$¢£¤¥€₩₪₫₱₹₺₽₿"
+"""Signs of a unit, which count before a number, after it, and alone."""
+_TOKEN = re.compile(
+    rf"(?:(?<!\S)[-.@#+{_UNITS}])?\w+(?:[.,:/]\d+)*[+#*{_UNITS}]*|(?<!\S)[{_UNITS}](?!\S)"
+)
+"""A word with the signs that belong to it, or the sign of a unit."""
 _ARTICLES = frozenset(
     {
         *("the", "a", "an", "der", "die", "das", "den", "dem", "ein", "eine", "einen"),

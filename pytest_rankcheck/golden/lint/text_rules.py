@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from pytest_rankcheck.errors import plural, quoted
@@ -11,28 +12,44 @@ from pytest_rankcheck.golden.lint.near_texts import close_pairs, words_of
 from pytest_rankcheck.golden.text_ceiling import alike, ceiling_of, same_texts
 
 _CUTOFF = 10
+_MISSING = ("nan", "None", "<NA>", "NaT")
+"""The texts that pandas makes of a missing one, in its spelling."""
 _SHARED = 0.5
 """Which part of the relevant documents of two queries is the same, if a text is a variant of the
 other."""
+_ANSWERED_BY = re.compile(
+    r"(?:^|[^a-z])(?:locale|lang|language|country|region|city|location|market|marketplace|site"
+    r"|shop|store|tenant|currency|gender|persona|user|customer|filters?)(?:$|[^a-z])",
+    re.IGNORECASE,
+)
+"""The names of attributes that are part of a request: for equal texts, they change the answer."""
 _SHOWN = 60
 """How much of a text is shown."""
 
 
 @rule("error")
 def empty_text(linted: Linted) -> RuleResult | None:
-    """A query without a text, or with a blank one, in a set whose queries have texts."""
+    """A query without a text, a blank one or `nan`, in a set whose queries have texts."""
     texts = {query.id: query.text for query in linted.queries.values()}
     if not any(texts.values()):
         return None
     blank = tuple(query_id for query_id, text in texts.items() if not _has_signs(text or ""))
-    if not blank:
+    written = tuple(query_id for query_id, text in texts.items() if text in _MISSING)
+    if not blank and not written:
         return None
+    what = [f"{counted_queries(blank)} without a text"] if blank else []
+    if written:
+        shown = " or ".join(f'"{text}"' for text in _MISSING if text in texts.values())
+        what.append(
+            f"{counted_queries(written)} with the text {shown}, which is what pandas writes for a "
+            "missing one"
+        )
     return RuleResult(
-        query_ids=blank,
-        what=f"{counted_queries(blank)} without a text",
+        query_ids=(*blank, *written),
+        what="; ".join(what),
         why="A ranker has nothing to search for, and what it returns is measured all the same",
         remedy="add the text, or remove the query; if the ranker answers it by its attributes, "
-        "write empty-text=ignore",
+        "or users type this text, write empty-text=ignore",
     )
 
 
@@ -121,7 +138,7 @@ def _duplicates(linted: Linted, found: Sequence[tuple[str, ...]], what: str) -> 
     """Return the result about groups of queries that are alike; None without any.
 
     Groups with equal judgments do not count if the set is a sample of traffic, or if attributes
-    tell their queries apart.
+    that a ranker answers by tell their queries apart.
     """
     differing = [group for group in found if _differ(linted, group)]
     double = [group for group in found if not _differ(linted, group)]
@@ -157,9 +174,14 @@ def _duplicates(linted: Linted, found: Sequence[tuple[str, ...]], what: str) -> 
 
 
 def _told_apart(linted: Linted) -> dict[str, tuple[object, ...]]:
-    """Return the values of the attributes of each query by which the set can be sliced."""
+    """Return, of each query, the values of the attributes that a ranker answers by.
+
+    Other attributes, such as the judge, the source or the difficulty, describe the query to those
+    who measure, so that two such queries are one to the ranker.
+    """
+    names = [name for name in linted.slices if _ANSWERED_BY.search(str(name))]
     return {
-        query.id: tuple(repr(query.attributes.get(name)) for name in linted.slices)
+        query.id: tuple(repr(query.attributes.get(name)) for name in names)
         for query in linted.queries.values()
     }
 
