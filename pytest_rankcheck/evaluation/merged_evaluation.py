@@ -200,9 +200,8 @@ class _Merging:
         return RunError(
             f"query '{quoted(query_id)}' has different rows in part {one + 1} "
             f"('{quoted(self.parts[one].name)}') and part {other + 1} "
-            f"('{quoted(self.parts[other].name)}')"
-            + (f", and so have {count - 1:,} more queries" if count > 1 else "")
-            + f" ({plural(count, 'such query', 'such queries')} in all): the run was cut within "
+            f"('{quoted(self.parts[other].name)}') "
+            f"({plural(count, 'such query', 'such queries')} in all): the run was cut within "
             "queries, or these are parts of two runs. Partition by query, so that all rows of a "
             "query are in one part"
         )
@@ -233,14 +232,21 @@ class _Merging:
                 f"{plural(len(lacking), 'expected query is', 'expected queries are')} in no part: "
                 f"{listed(lacking)}"
                 + (f" (the golden set does not have {listed(unknown)})" if unknown else "")
-                + f"; the {plural(len(self.parts), 'part')} have {len(self._owners):,} judged "
-                "queries. Evaluate the parts that are missing"
+                + f"; {plural(len(self.parts), 'part was', 'parts were')} given, with "
+                f"{plural(len(self._owners), 'judged query', 'judged queries')}. Evaluate the "
+                "parts that are missing"
             )
 
     def _copied_parts(self) -> int:
-        """Return how many parts with queries are copies of another one."""
-        kept = {owner for owner, _ in self._owners.values()}
-        return sum(number not in kept and len(part) > 0 for number, part in enumerate(self.parts))
+        """Return how many parts have queries, but only those of parts before them."""
+        new = {owner for owner, _ in self._owners.values()}
+        seen = set[str]()
+        for number, part in enumerate(self.parts):
+            if not seen.issuperset(part.extra):
+                new.add(number)
+                seen.update(part.extra)
+        is_empty = [not len(part) and not part.extra for part in self.parts]
+        return sum(number not in new and not empty for number, empty in enumerate(is_empty))
 
     def _but_copies(self) -> str:
         copied = self._copied_parts()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pytest_rankcheck.errors import RankcheckError, quoted
 
-__all__ = ["is_pattern", "matches_any", "matching_files"]
+__all__ = ["is_pattern", "matches_any", "matching_files", "matching_paths"]
 
 _DIGITS = re.compile(r"(\d+)")
 
@@ -49,10 +49,14 @@ def matching_files(given: Iterable[Path], error: type[RankcheckError]) -> list[P
     return sorted(files, key=_natural)
 
 
-def _matches(pattern: Path) -> list[Path]:
+def matching_paths(pattern: Path) -> list[Path]:
+    """Return the files and folders that match a pattern, in the order of their names."""
     # Path.glob takes no absolute pattern.
-    found = map(Path, glob(str(pattern), recursive=True))  # noqa: PTH207
-    return [path for path in found if not path.is_dir()]
+    return sorted(map(Path, glob(str(pattern), recursive=True)), key=_natural)  # noqa: PTH207
+
+
+def _matches(pattern: Path) -> list[Path]:
+    return [path for path in matching_paths(pattern) if not path.is_dir()]
 
 
 def _exists(path: Path) -> bool:

@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
 
-from pytest_rankcheck.errors import RankcheckError, listed
-from pytest_rankcheck.files.file_patterns import is_pattern, matching_files
+from pytest_rankcheck.errors import RankcheckError, listed, quoted
+from pytest_rankcheck.files.file_patterns import is_pattern, matching_paths
 from pytest_rankcheck.files.packed_files import failures_named
 from pytest_rankcheck.files.regular_files import size_of
 from pytest_rankcheck.files.row_numbering import JoinedNumbering
@@ -39,11 +39,14 @@ def are_parts(path: Path) -> bool:
 def files_of_parts(path: Path, error: type[RankcheckError]) -> list[Path]:
     """Return the parts in a folder and the folders below it, or those that match a pattern.
 
+    A pattern may match files and folders; all parts in such a folder count.
+
     Raises:
         error: there are no parts, one is empty, or the job that writes them has not finished.
     """
     roots = [path] if path.is_dir() else _matches(path, error)
-    files = [file for root in roots for file in _below(root, error)]
+    # "**" matches a folder and also what is in it.
+    files = list(dict.fromkeys(file for root in roots for file in _below(root, error)))
     if not files:
         raise error(
             f"{path} has no parts: no file whose name begins with another character than _ and ."
@@ -59,9 +62,20 @@ def files_of_parts(path: Path, error: type[RankcheckError]) -> list[Path]:
 
 
 def _matches(pattern: Path, error: type[RankcheckError]) -> list[Path]:
-    parent = pattern.parent
-    folders = [each for each in parent.glob(pattern.name) if each.is_dir()]
-    return sorted(folders) or matching_files([pattern], error)
+    """Return the files and folders that match a pattern, without those that are not parts."""
+    fixed = next(place for place, name in enumerate(pattern.parts) if set("*?[") & set(name))
+    found = []
+    for path in matching_paths(pattern):
+        names = path.parts[fixed:]
+        if _UNFINISHED in names:
+            raise _unfinished(Path(*path.parts[: fixed + names.index(_UNFINISHED)]), error)
+        if not any(name.startswith(_NOT_PARTS) for name in names):
+            found.append(path)
+    if not found:
+        raise error(
+            f"no file matches '{quoted(pattern, 300)}'; correct the pattern, or give a folder"
+        )
+    return found
 
 
 def _below(root: Path, error: type[RankcheckError]) -> Iterator[Path]:
@@ -71,12 +85,16 @@ def _below(root: Path, error: type[RankcheckError]) -> Iterator[Path]:
         return
     for entry in sorted(root.iterdir()):
         if entry.name == _UNFINISHED:
-            raise error(
-                f"{root}: the job that writes it has not finished: {entry.name} is still there; "
-                "wait for it, or run it again"
-            )
+            raise _unfinished(root, error)
         if not entry.name.startswith(_NOT_PARTS):
             yield from _below(entry, error)
+
+
+def _unfinished(root: Path, error: type[RankcheckError]) -> RankcheckError:
+    return error(
+        f"{root}: the job that writes it has not finished: {_UNFINISHED} is still there; wait for "
+        "it, or run it again"
+    )
 
 
 def partition_columns(path: Path, root: Path | None = None) -> dict[str, str]:

@@ -192,7 +192,7 @@ def test_a_query_that_was_cut_is_an_error_that_names_it(unjudged_half: bool) -> 
 
 def test_the_error_counts_all_queries_that_were_cut() -> None:
     shifted = {query: {**docs, "d7": 99.0} for query, docs in RANKINGS.items()}
-    with pytest.raises(RunError, match=r"and so have 10 more queries \(11 such queries in all\)"):
+    with pytest.raises(RunError, match=r"part 2 \('part 0'\) \(11 such queries in all\)"):
         Evaluation.merge([*parts_of(1), *parts_of(1, shifted)], GOLDEN)
 
 
@@ -264,7 +264,10 @@ def test_a_golden_set_in_another_order_is_the_same() -> None:
     [
         (4, "4 parts were expected, but there are 2: part 0, part 1$"),
         (1, "1 part was expected, but there are 2: part 0, part 1"),
-        (["q0", "q2"], "1 expected query is in no part: q2; the 2 parts have 8 judged queries"),
+        (
+            ["q0", "q2"],
+            "1 expected query is in no part: q2; 2 parts were given, with 8 judged queries",
+        ),
         (["q11x"], r"in no part: q11x \(the golden set does not have q11x\)"),
     ],
 )
@@ -284,6 +287,15 @@ def test_a_copy_does_not_stand_in_for_a_missing_part() -> None:
     message = r"3 parts were expected, but there are 2 \(and 1 copy\): part 0, part 1, part 0"
     with pytest.raises(RunError, match=message):
         Evaluation.merge([first, second, first], GOLDEN, expected=3)
+
+
+def test_a_copy_without_judged_queries_does_not_stand_in_for_a_missing_part() -> None:
+    first, *_ = parts_of()
+    unjudged = evaluate_part(Run.from_dict({"other": ["d1"], "more": ["d1"]}), GOLDEN)
+    other = evaluate_part(Run.from_dict({"other": ["d1"], "third": ["d1"]}), GOLDEN)
+    assert Evaluation.merge([first, unjudged, other], GOLDEN, expected=3).mean("RR") > 0
+    with pytest.raises(RunError, match=r"3 parts were expected, but there are 2 \(and 1 copy\)"):
+        Evaluation.merge([first, unjudged, unjudged], GOLDEN, expected=3)
 
 
 def test_empty_parts_are_parts() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -244,6 +245,26 @@ def test_a_pattern_of_folders(folder: Path) -> None:
         (folder / day).mkdir()
     save_parts(folder / "2026-11-20", "csv", count=1)
     assert_whole(Run.load(folder / "2026-11-2*"))
+
+
+@pytest.mark.parametrize("pattern", ["*", "**", "../2026-11-2?/*", "../2026-*-21"])
+def test_a_pattern_of_files_and_folders(folder: Path, pattern: str) -> None:
+    save_parts(folder, "csv")
+    (folder / "more").mkdir()
+    (folder / "part-1.csv").rename(folder / "more" / "part-1.csv")
+    (folder / "_SUCCESS").write_text("")
+    (folder / ".part-0.csv.crc").write_text("crc")
+    assert_whole(Run.load(folder / pattern))
+
+
+@pytest.mark.parametrize("pattern", ["*", "**/part-*.csv"])
+def test_a_pattern_finds_a_job_that_has_not_finished(folder: Path, pattern: str) -> None:
+    save_parts(folder, "csv")
+    (folder / "_temporary").mkdir()
+    save_parts(folder / "_temporary", "csv", count=1)
+    message = f"^{re.escape(str(folder))}: the job that writes it has not finished"
+    with pytest.raises(RunError, match=message):
+        Run.load(folder / pattern)
 
 
 def test_messages_name_the_file_and_the_row(folder: Path) -> None:
