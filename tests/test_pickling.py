@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import pickle
 import re
 from collections.abc import Callable, Mapping
@@ -54,10 +55,12 @@ from pytest_rankcheck import (
     evaluate_sessions,
     metric,
     perturbations,
+    rankers,
 )
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_parameters import number
 from pytest_rankcheck.metrics.metric_registry import definitions
+from pytest_rankcheck.rankers import AdapterReport, AdapterRule, QueryAnswer, RankingTask
 
 BELONGS_TO_A_TEST = {"Baseline"}
 """A baseline is that of one test of this process; its record pickles."""
@@ -111,6 +114,9 @@ def instances() -> Mapping[str, object]:
     hits = evaluation.hits[0]
     answered: Any = {"query": Query("q", "x"), "before": ["a"], "after": ["b"], "rbo": 0.5}
     found: dict[str, object] = {
+        "Adapter": rankers.batch(json.dumps),
+        "AdapterReport": AdapterReport("engine", [AdapterRule("repeats", "why", True)]),
+        "AdapterRule": AdapterRule("repeats", "why", False, "it does not"),
         "Approval": Approval("why", "2026-11-21", None, None, {}),
         "ComparedValues": paired,
         "Comparison": comparison,
@@ -147,7 +153,9 @@ def instances() -> Mapping[str, object]:
         ),
         "PerturbedQuery": PerturbedQuery(**answered, perturbed=Query("q", "y")),
         "Query": golden.query("q1"),
+        "QueryAnswer": QueryAnswer(golden.query("q1"), ["d1"], None, 0.5),
         "QueryDrop": QueryDrop("q1", 1.0, 0.5),
+        "RankingTask": RankingTask(golden, 10, retry_on=("OSError",)),
         "Record": record,
         "RecordedMetric": RecordedMetric(True, 0.5),
         "RecordedQuery": RecordedQuery("3fa2", {"nDCG@5": 0.5}, ("d1",)),
@@ -173,7 +181,11 @@ def instances() -> Mapping[str, object]:
 
 
 def classes() -> Mapping[str, type]:
-    public = {name: getattr(pytest_rankcheck, name) for name in pytest_rankcheck.__all__}
+    public = {
+        name: getattr(module, name)
+        for module in (pytest_rankcheck, rankers)
+        for name in module.__all__
+    }
     return {name: value for name, value in public.items() if inspect.isclass(value)}
 
 

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import repeat
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pytest_rankcheck.argument_checks import check_whole_number, checked_arguments
-from pytest_rankcheck.argument_kinds import is_stream
 from pytest_rankcheck.errors import ConfigurationError, RunError, quoted
 from pytest_rankcheck.evaluation.block_hits import hits_of_block
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.merged_evaluation import Expected, MergedEvaluation
 from pytest_rankcheck.evaluation.part_contents import PartContents, PartOrigin
+from pytest_rankcheck.evaluation.part_sources import PartSource, ReadRankings, columns_of_run
 from pytest_rankcheck.evaluation.ranking_digests import digests_of
 from pytest_rankcheck.evaluation.run_evaluation import conventions_for
 from pytest_rankcheck.files.id_runs import starts_of
@@ -30,7 +29,6 @@ from pytest_rankcheck.rankers.ranked_columns import (
     TOP,
     HeldDocuments,
     RankedColumns,
-    RunSource,
     SplitQueryError,
 )
 from pytest_rankcheck.rankers.ranking import (
@@ -45,7 +43,6 @@ from pytest_rankcheck.rankers.run import Run
 if TYPE_CHECKING:
     from pytest_rankcheck.document_ids import DocIdRule
     from pytest_rankcheck.files.frame_tables import Frame
-    from pytest_rankcheck.rankers.run_tables import OnLong
 
 __all__ = ["EvaluationPart", "evaluate_part"]
 
@@ -133,13 +130,13 @@ def evaluate_part(
                 "the source is a Run, which was read already: give format, columns, ties, "
                 "duplicates, doc_id, incomplete_ranks and depth when it is read"
             )
-        read: _Read = partial(_of_run, source)
+        read: ReadRankings = partial(columns_of_run, source)
         shown, depth = source.name, source.depth
         rules = RankingRules(source.ties, source.duplicates)
     else:
         is_path = isinstance(source, (str, PathLike))
         shown = str(source) if is_path else "part"
-        read = _Source(source, rules, dict(columns or {}), format, depth).read
+        read = PartSource(source, rules, dict(columns or {}), format, depth).read
     shown = name or shown
     chosen = conventions_for(
         shown, rules.ties, rules.duplicates, golden, conventions or Conventions()
@@ -160,63 +157,8 @@ def _origin(
     )
 
 
-_Read = Callable[[bool, "OnLong"], Iterable[RankedColumns]]
-"""Yields the rankings of a part: with the rows of each query brought together, or not."""
-
-
-def _of_run(run: Run, together: bool, _: OnLong) -> Iterator[RankedColumns]:
-    return run.columns(together=together)
-
-
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """A file, a folder or a frame with the rankings of a part, and how to read it."""
-
-    given: object
-    rules: RankingRules
-    columns: Mapping[str, str]
-    format: str | None
-    depth: int | None
-
-    def read(self, together: bool, on_long: OnLong) -> Iterator[RankedColumns]:
-        """Yield the rankings."""
-        from pytest_rankcheck.rankers.run_tables import columns_of_table
-
-        if isinstance(self.given, (str, PathLike)):
-            blocks = self._of_path(Path(self.given), together, on_long)
-        elif together and is_stream(self.given):
-            raise RunError(
-                "the rows of a query are not together, or its ranks are incomplete, and a "
-                "RecordBatchReader can be read only once; sort its rows by query, or give a table"
-            )
-        else:
-            blocks = columns_of_table(
-                self.given, self.columns, self.rules, together=together, on_long=on_long
-            )
-        return (replace(block, depth=self.depth) for block in blocks)
-
-    def _of_path(self, path: Path, together: bool, on_long: OnLong) -> Iterator[RankedColumns]:
-        from pytest_rankcheck.files.part_files import are_parts
-        from pytest_rankcheck.files.table_formats import TABLE_KINDS
-        from pytest_rankcheck.rankers.run_file import RunFile
-        from pytest_rankcheck.rankers.run_parts import RunParts, table_of_part
-        from pytest_rankcheck.rankers.run_tables import columns_of_table
-
-        source = RunSource(path, self.rules, self.columns)
-        if are_parts(path):
-            return RunParts.of(source, self.format).columns(together=together, on_long=on_long)
-        file = RunFile.of(source, self.format)
-        if file.format.name not in TABLE_KINDS:
-            return file.columns(together=together)
-        table = table_of_part(source, file.format.name)
-        blocks = columns_of_table(
-            table, self.columns, self.rules, together=together, on_long=on_long
-        )
-        return (replace(block.with_mapped_ids(), where=str(path)) for block in blocks)
-
-
 def _built(
-    name: str, origin: PartOrigin, judgments: Judgments, rules: RankingRules, read: _Read
+    name: str, origin: PartOrigin, judgments: Judgments, rules: RankingRules, read: ReadRankings
 ) -> EvaluationPart:
     for together in (False, True):
         builder = _Builder(judgments, rules, origin)

@@ -11,7 +11,7 @@ from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.reranking_candidates import Candidates
 
-__all__ = ["fingerprint_of", "query_fingerprints"]
+__all__ = ["fingerprint_of", "query_fingerprints", "visible_fingerprint"]
 
 _LENGTH = 16
 """Hexadecimal digits, 64 bits: with a million contents, a collision has odds of 1 to 37 million."""
@@ -68,6 +68,17 @@ def fingerprint_of(fingerprints: Iterable[str], scale: float | None = None) -> s
     """Return the fingerprint of a golden set, from those of its queries and a scale to store."""
     of_scale = [] if scale is None else [f"scale {float(scale)!r}"]
     return _digest("\n".join([*sorted(fingerprints), *of_scale]))
+
+
+def visible_fingerprint(fingerprint: str, queries: Iterable[Query]) -> str:
+    """Return a fingerprint of all that a ranker can see of a golden set, attributes included.
+
+    Args:
+        fingerprint: that of the golden set.
+        queries: its queries, in any order.
+    """
+    attributes = sorted((query.id, dict(query.attributes)) for query in queries)
+    return f"{fingerprint} {_digest(ascii(attributes))}"
 
 
 def _digest(text: str) -> str:

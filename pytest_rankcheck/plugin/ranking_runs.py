@@ -13,6 +13,7 @@ import pytest
 
 from pytest_rankcheck.baselines.baseline_path import safe_name
 from pytest_rankcheck.errors import ConfigurationError, RunError, quoted
+from pytest_rankcheck.golden.fingerprint import visible_fingerprint
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.plugin.configuration import CONFIG, conventions_of
 from pytest_rankcheck.plugin.configured_doc_ids import configured_doc_id
@@ -70,7 +71,8 @@ def ranked(
         else:
             from pytest_rankcheck.rankers.shared_run import run_computed_once
 
-            key = f"{origin.fixture} {number} {_content_key(golden)}"
+            visible = visible_fingerprint(golden.fingerprint, golden)
+            key = f"{origin.fixture} {number} {golden.name} {visible}"
             runs.append(run_computed_once(shared, key, compute))
     runs[0].repeats = tuple(runs[1:])
     runs[0].asked = golden.name
@@ -137,13 +139,6 @@ def _file_name(golden: GoldenSet, origin: str | None) -> str:
 
 def _write(run: Run, folder: Path, name: str, format: str) -> None:
     run.save(folder / f"{name}{RUN_ENDINGS[format]}", format)
-
-
-def _content_key(golden: GoldenSet) -> str:
-    """Return all that a ranker can see of a golden set, as a key that workers share."""
-    attributes = sorted((query.id, repr(dict(query.attributes))) for query in golden)
-    digest = hashlib.sha256(repr(attributes).encode("utf-8", "surrogatepass")).hexdigest()
-    return f"{golden.name} {golden.fingerprint} {digest}"
 
 
 def loaded_run(config: Config, path: Path, golden_name: str | None) -> Run:

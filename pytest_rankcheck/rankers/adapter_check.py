@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import indent
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.errors import RankcheckError, RankerError, listed, plural, quoted
-from pytest_rankcheck.golden.golden_chunks import chunk_of
+from pytest_rankcheck.errors import RankerError, plural, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
-from pytest_rankcheck.rankers.adapter_protocol import Adapter, QueryAnswer, RankingTask
-from pytest_rankcheck.rankers.rank import attempted, rank
-from pytest_rankcheck.rankers.ranking import RankingRules
+from pytest_rankcheck.rankers.adapter_protocol import Adapter
+from pytest_rankcheck.rankers.adapter_rules import RULES, BrokenRuleError, Trial, said
 
 if TYPE_CHECKING:
     from pytest_rankcheck.rankers.execution.executor_pools import ExecutorLike
 
 __all__ = ["AdapterReport", "AdapterRule", "check_adapter"]
-
-Rankings = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +113,7 @@ def check_adapter(
     asked = _made_up() if golden is None else golden
     if len(asked) < 2:
         raise RankerError("check_adapter needs a golden set with two queries or more")
-    trial = _Trial(adapter, asked, depth, executor)
+    trial = Trial(adapter, asked, depth, executor)
     return AdapterReport(str(adapter.name), tuple(_results(trial)))
 
 
@@ -134,212 +128,20 @@ def _made_up() -> GoldenSet:
     )
 
 
-class _BrokenRuleError(Exception):
-    """A rule is broken; the text says how."""
-
-
-class _Trial:
-    """An adapter that is tried, and what it has answered to the whole set."""
-
-    def __init__(
-        self, adapter: Adapter, golden: GoldenSet, depth: int, executor: ExecutorLike | None
-    ) -> None:
-        self.adapter = adapter
-        self.golden = golden
-        self.depth = depth
-        self.executor = executor
-        self.answers: list[QueryAnswer] = []
-        self.first: Rankings = {}
-
-    def task(self, golden: GoldenSet) -> RankingTask:
-        return RankingTask(golden, self.depth)
-
-    def rankings(self, adapter: Adapter, *parts: GoldenSet) -> Rankings:
-        """Return the rankings of some queries, asked for one part after another."""
-        found: dict[str, Sequence[str]] = {}
-        for part in parts:
-            attempt = attempted(adapter, self.task(part), RankingRules(duplicates="keep_places"))
-            for query_id, error in attempt.failures.items():
-                raise _BrokenRuleError(f"query '{quoted(query_id)}' failed: {_said(error)}")
-            found.update({query_id: attempt.run[query_id] for query_id in attempt.run})
-        return found
-
-    def same(self, now: Rankings, how: str) -> None:
-        """Check that rankings are those of the whole set."""
-        changed = [each for each in self.first if list(self.first[each]) != list(now.get(each, ()))]
-        if changed:
-            query_id = changed[0]
-            raise _BrokenRuleError(
-                f"{plural(len(changed), 'query is', 'queries are')} answered differently {how}; "
-                f"'{quoted(query_id)}': {listed(self.first[query_id], 3)} before, "
-                f"{listed(now.get(query_id, ()), 3) or 'nothing'} then"
-            )
-
-
-def _said(error: Exception) -> str:
-    return f"{type(error).__name__}: {quoted(error, 300)}"
-
-
-def _results(trial: _Trial) -> Iterator[AdapterRule]:
+def _results(trial: Trial) -> Iterator[AdapterRule]:
     is_usable = True
-    for name, check in _RULES.items():
+    for name, check in RULES.items():
         definition = str(check.__doc__)
         if not is_usable:  # the others would only repeat it
             yield AdapterRule(name, definition, None)
             continue
         try:
             applies = check(trial)
-        except _BrokenRuleError as broken:
+        except BrokenRuleError as broken:
             yield AdapterRule(name, definition, False, str(broken))
         except Exception as error:
-            yield AdapterRule(name, definition, False, f"it raised {_said(error)}")
+            yield AdapterRule(name, definition, False, f"it raised {said(error)}")
         else:
             yield AdapterRule(name, definition, None if applies is False else True)
             continue
         is_usable = name not in ("answers_each_query_once", "answers_are_rankings")
-
-
-def _has_a_name(trial: _Trial) -> None:
-    """The adapter has a name, a text that is not empty."""
-    name = getattr(trial.adapter, "name", None)
-    if not isinstance(name, str) or not name:
-        raise _BrokenRuleError(f"its name is {quoted(repr(name), 60)}; set name in __init__")
-
-
-def _answers_each_query_once(trial: _Trial) -> None:
-    """Each query of the golden set is answered exactly once, and no other query is."""
-    trial.adapter.ask(trial.task(trial.golden), trial.answers.append)
-    counts = Counter(answer.query.id for answer in trial.answers)
-    for problem, query_ids in (
-        ("not answered", [each for each in trial.golden.query_ids if not counts[each]]),
-        ("answered more than once", [each for each, count in counts.items() if count > 1]),
-        ("answered, but not asked", [each for each in counts if each not in trial.golden]),
-    ):
-        if query_ids:
-            raise _BrokenRuleError(f"{problem}: {listed(query_ids)}")
-
-
-def _answers_are_rankings(trial: _Trial) -> None:
-    """Each answer has a form that a ranker may return, and no query fails."""
-    trial.first = trial.rankings(trial.adapter, trial.golden)
-
-
-def _times_are_measured(trial: _Trial) -> None:
-    """Each answer says how many seconds it took."""
-    bad = [a.query.id for a in trial.answers if not (math.isfinite(a.seconds) and a.seconds >= 0)]
-    if bad:
-        raise _BrokenRuleError(f"no seconds, or negative ones: {listed(bad)}")
-
-
-def _repeats(trial: _Trial) -> None:
-    """Asked again, it gives the same rankings."""
-    trial.same(trial.rankings(trial.adapter, trial.golden), "when asked again")
-
-
-def _order_does_not_matter(trial: _Trial) -> None:
-    """Asked in reverse order, it gives the same rankings."""
-    reverse = chunk_of(trial.golden, list(reversed(trial.golden.query_ids)))
-    trial.same(trial.rankings(trial.adapter, reverse), "in reverse order")
-
-
-def _chunks_do_not_matter(trial: _Trial) -> None:
-    """Asked for a few queries at a time, or a single one, it gives the same rankings."""
-    ids = trial.golden.query_ids
-    for size in (1, 3):
-        parts = [chunk_of(trial.golden, ids[at : at + size]) for at in range(0, len(ids), size)]
-        now = trial.rankings(trial.adapter, *parts)
-        trial.same(now, f"in chunks of {plural(size, 'query', 'queries')}")
-
-
-def _a_query_without_text_fails_alone(trial: _Trial) -> None:
-    """A query without a text is answered or fails alone; the others are answered."""
-    first, *others = trial.golden.query_ids
-    grades = {each: dict(trial.golden.grades(each)) for each in trial.golden.query_ids}
-    texts = {each: trial.golden.query(each).text or "" for each in others}
-    part = GoldenSet.from_dict(grades, {each: text for each, text in texts.items() if text})
-    answers: list[QueryAnswer] = []
-    trial.adapter.ask(trial.task(part), answers.append)
-    failed = [answer.query.id for answer in answers if answer.failure is not None]
-    silent = set(part.query_ids) - {answer.query.id for answer in answers}
-    if silent:
-        raise _BrokenRuleError(f"not answered: {listed(sorted(silent))}")
-    if set(failed) - {first} - {each for each in others if not texts[each]}:
-        raise _BrokenRuleError(f"with no text for '{quoted(first)}', others failed too: {failed}")
-
-
-def _interrupts_pass(trial: _Trial) -> None:
-    """What ``on_answer`` raises ends the ranking at once; no ``except`` catches it."""
-    seen: list[str] = []
-
-    def interrupted(answer: QueryAnswer) -> None:
-        seen.append(answer.query.id)
-        raise KeyboardInterrupt
-
-    try:
-        trial.adapter.ask(trial.task(trial.golden), interrupted)
-    except KeyboardInterrupt:
-        if len(seen) == 1 or trial.adapter.is_async:
-            return
-    raise _BrokenRuleError(
-        f"a KeyboardInterrupt of on_answer did not end it after 1 answer, but after {len(seen)}"
-    )
-
-
-def _batches_do_not_matter(trial: _Trial) -> bool | None:
-    """With batches of another size (``with_size``), it gives the same rankings."""
-    sized = {size: trial.adapter.with_size(size) for size in (1, 2)}
-    for size, adapter in sized.items():
-        if adapter is not None:
-            trial.same(trial.rankings(adapter, trial.golden), f"in batches of {size}")
-    return None if any(sized.values()) else False
-
-
-def _candidates_can_be_reordered(trial: _Trial) -> bool | None:
-    """With its candidates reversed (``with_candidates``), it still answers every query."""
-    adapter = trial.adapter.with_candidates(lambda places: list(reversed(places)))
-    if adapter is None:
-        return False
-    now = trial.rankings(adapter, trial.golden)
-    lacking = [each for each in trial.first if bool(trial.first[each]) != bool(now.get(each))]
-    if lacking:
-        raise _BrokenRuleError(f"not answered then: {listed(lacking)}")
-    return None
-
-
-def _works_on_executors(trial: _Trial) -> bool | None:
-    """It can be sent to another process, and gives the same rankings there."""
-    if trial.executor is None or trial.adapter.is_async:
-        return False
-    try:
-        run = rank(
-            trial.adapter,
-            trial.golden,
-            trial.depth,
-            duplicates="keep_places",
-            executor=trial.executor,
-            chunk=3,
-        )
-    except RankcheckError as error:
-        raise _BrokenRuleError(str(error)) from None
-    trial.same({query_id: run[query_id] for query_id in run}, "in another process")
-    return None
-
-
-_RULES: Mapping[str, Callable[[_Trial], bool | None]] = {
-    check.__name__.removeprefix("_"): check
-    for check in (
-        _has_a_name,
-        _answers_each_query_once,
-        _answers_are_rankings,
-        _times_are_measured,
-        _repeats,
-        _order_does_not_matter,
-        _chunks_do_not_matter,
-        _a_query_without_text_fails_alone,
-        _interrupts_pass,
-        _batches_do_not_matter,
-        _candidates_can_be_reordered,
-        _works_on_executors,
-    )
-}
-"""The rules by name. A check returns False if its rule does not apply."""

@@ -17,14 +17,14 @@ from typing import Any
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.files.git_error import GitError
 from pytest_rankcheck.files.work_tree import WorkTree, tracked_files, work_tree
+from pytest_rankcheck.golden.fingerprint import visible_fingerprint
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.package_version import package_version
 from pytest_rankcheck.rankers.execution.undeclared_inputs import InputRule, Inputs
 
-__all__ = ["ResumeKey", "ResumeScope", "differences", "golden_key"]
+__all__ = ["ResumeKey", "ResumeScope", "differences"]
 
 _SHOWN = 3
-_DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class ResumeKey:
             )
         key = cls(
             version=package_version(),
-            golden=golden_key(golden),
+            golden=visible_fingerprint(golden.fingerprint, golden),
             depth=depth,
             ranker=scope.origin or name,
             commit=tree.commit if tree else "",
@@ -132,13 +132,6 @@ def _tree(scope: ResumeScope) -> tuple[WorkTree | None, str]:
         return work_tree(scope.root, without=scope.apart or scope.folder), ""
     except GitError as error:
         return None, f"{quoted(scope.root, 200)} is not in a git repository with a commit ({error})"
-
-
-def golden_key(golden: GoldenSet) -> str:
-    """Return the fingerprint of all that a ranker can see of a golden set, attributes included."""
-    attributes = sorted((query.id, repr(dict(query.attributes))) for query in golden)
-    digest = hashlib.sha256(repr(attributes).encode("utf-8", "surrogatepass")).hexdigest()
-    return f"{golden.fingerprint} {digest[:_DIGITS]}"
 
 
 def _packages() -> Mapping[str, str]:

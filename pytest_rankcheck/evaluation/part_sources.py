@@ -1,0 +1,75 @@
+"""Where the rankings of a part of a run are read from: a file, a folder, a frame or a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_rankcheck.argument_kinds import is_stream
+from pytest_rankcheck.errors import RunError
+from pytest_rankcheck.rankers.ranked_columns import RankedColumns, RunSource
+from pytest_rankcheck.rankers.ranking import RankingRules
+from pytest_rankcheck.rankers.run import Run
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.rankers.run_tables import OnLong
+
+__all__ = ["PartSource", "ReadRankings", "columns_of_run"]
+
+ReadRankings = Callable[[bool, "OnLong"], Iterable[RankedColumns]]
+"""Yields the rankings of a part: with the rows of each query brought together, or not."""
+
+
+def columns_of_run(run: Run, together: bool, on_long: OnLong) -> Iterator[RankedColumns]:
+    """Yield the rankings of a run, whose queries are never too long."""
+    return run.columns(together=together)
+
+
+@dataclass(frozen=True, slots=True)
+class PartSource:
+    """A file, a folder or a frame with the rankings of a part, and how to read it."""
+
+    given: object
+    rules: RankingRules
+    columns: Mapping[str, str]
+    format: str | None
+    depth: int | None
+
+    def read(self, together: bool, on_long: OnLong) -> Iterator[RankedColumns]:
+        """Yield the rankings."""
+        from pytest_rankcheck.rankers.run_tables import columns_of_table
+
+        if isinstance(self.given, (str, PathLike)):
+            blocks = self._of_path(Path(self.given), together, on_long)
+        elif together and is_stream(self.given):
+            raise RunError(
+                "the rows of a query are not together, or its ranks are incomplete, and a "
+                "RecordBatchReader can be read only once; sort its rows by query, or give a table"
+            )
+        else:
+            blocks = columns_of_table(
+                self.given, self.columns, self.rules, together=together, on_long=on_long
+            )
+        return (replace(block, depth=self.depth) for block in blocks)
+
+    def _of_path(self, path: Path, together: bool, on_long: OnLong) -> Iterator[RankedColumns]:
+        from pytest_rankcheck.files.part_files import are_parts
+        from pytest_rankcheck.files.table_formats import TABLE_KINDS
+        from pytest_rankcheck.rankers.run_file import RunFile
+        from pytest_rankcheck.rankers.run_parts import RunParts, table_of_part
+        from pytest_rankcheck.rankers.run_tables import columns_of_table
+
+        source = RunSource(path, self.rules, self.columns)
+        if are_parts(path):
+            return RunParts.of(source, self.format).columns(together=together, on_long=on_long)
+        file = RunFile.of(source, self.format)
+        if file.format.name not in TABLE_KINDS:
+            return file.columns(together=together)
+        table = table_of_part(source, file.format.name)
+        blocks = columns_of_table(
+            table, self.columns, self.rules, together=together, on_long=on_long
+        )
+        return (replace(block.with_mapped_ids(), where=str(path)) for block in blocks)
