@@ -75,7 +75,7 @@ def configured_execution(
     from pytest_rankcheck.rankers.execution.prepared_ranker import Execution
 
     if chosen.resume is None:
-        return Execution(chosen.executor, chosen.chunk)
+        return Execution(chosen.executor, chosen.chunk, None)
     from pytest_rankcheck.rankers.execution.resume_key import ResumeScope
 
     read: list[Inputs] = config.stash.get(_READ, [])

@@ -28,9 +28,9 @@ __all__ = ["Execution", "PreparedRanker", "origin_of"]
 class Execution:
     """Where a ranker is asked, in chunks of how many queries, and where answers are kept."""
 
-    executor: ExecutorLike | None = None
-    chunk: int = 50
-    resume: ResumeScope | None = None
+    executor: ExecutorLike | None
+    chunk: int
+    resume: ResumeScope | None
 
 
 class PreparedRanker:
