@@ -43,7 +43,7 @@ def assert_consistent_depth(
             ``retry_on``, as for ``rank``.
 
     Raises:
-        AssertionError: a query has another top; the text shows both.
+        AssertionError: a query has a different top; the text shows both.
         RankerError: the ranker fails.
         RunError: every ranking is empty.
         ConfigurationError: an argument is invalid; or the ranker is not told the depth, so that the

@@ -43,7 +43,7 @@ def assert_deterministic(
 ) -> None:
     """Fail if a ranker does not always rank the documents of a query in the same order.
 
-    It ranks all queries ``repeats`` times, and then under other conditions, as far as they apply:
+    It ranks all queries ``repeats`` times, and then under each of these conditions that applies:
     with other batch sizes (``batch``, ``model``, ``embedder``, ``transformer``), with the queries
     in another order, with its candidates in another order (``scorer``, ``model``), from several
     threads at the same time (an async ranker: one query at a time instead of several), by a new
@@ -61,7 +61,7 @@ def assert_deterministic(
     Args:
         ranker: as for ``rank``; or its name, ``package.module:name``.
         golden_set: the queries; the judgments only matter as candidates.
-        repeats: how often the ranker ranks under the same conditions, at least twice.
+        repeats: how often the ranker ranks under the same conditions, at least 2.
         insensitive_to: what must not matter: ``"batch"``, ``"order"``, ``"candidates"``,
             ``"threads"``, ``"fresh"``, ``"processes"`` and ``"clock"``; with ``()`` only the
             repeats are compared.

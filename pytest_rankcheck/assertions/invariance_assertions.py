@@ -147,7 +147,7 @@ def assert_direction(
             With ``documents``, by the rank of the changed document; the function takes a
             ``ChangedDocument``.
         documents: the documents of the index, as for ``assert_index_invariant``.
-        metric: a name such as ``"nDCG@10"``; of no use with ``documents``.
+        metric: a name such as ``"nDCG@10"``; not allowed with ``documents``.
         slack: how much better or worse it may still be; with ``documents``, by how many ranks.
         of: what must hold: every ``"query"``, or their ``"mean"``.
         allowed_queries: how many queries may move in the wrong direction.

@@ -21,7 +21,7 @@ class DepthFinding(ReportedFinding):
     shallow: int
     deep: int
     differing: int
-    """How many queries have another top."""
+    """How many queries have a different top."""
     queries: int
     """How many queries were asked at both depths; 0 if the ranker is not told the depth."""
     examples: tuple[str, ...] = ()

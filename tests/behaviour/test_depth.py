@@ -44,7 +44,7 @@ def test_a_ranker_that_searches_further_for_more_documents_is_found(
     lines = text.splitlines()
     assert lines[:4] == [
         (
-            "ranker 'searches_deeper' on golden set 'web' has another top 3 when it is asked for 5 "
+            "ranker 'searches_deeper' on golden set 'web' has a different top 3 when it is asked for 5 "
             "documents: 3 of 9 queries"
         ),
         "  top 3 at depths 3 and 5: 3 of 9 queries differ",

@@ -141,7 +141,7 @@ def test_the_assertion_fails_and_puts_metrics_in_doubt(
     result.stdout.fnmatch_lines(
         [
             (
-                "E       AssertionError: ranker 'search' on golden set 'web' has another top 10 when it "
+                "E       AssertionError: ranker 'search' on golden set 'web' has a different top 10 when it "
                 "is asked for 100 documents: 20 of 40 queries"
             ),
         ]

@@ -25,7 +25,9 @@ def depth_note(golden: GoldenSet, result: DepthResult) -> str:
         return f"{subject} ranks the same documents at the top at the depths {shown}"
     worst = max(result.broken, key=lambda pair: len(pair.differences))
     of = plural(result.queries, "query", "queries")
-    where = f"{subject} has another top {worst.shallow} when it is asked for {worst.deep} documents"
+    where = (
+        f"{subject} has a different top {worst.shallow} when it is asked for {worst.deep} documents"
+    )
     return f"{where}: {len(worst.differences):,} of {of}"
 
 
