@@ -10,7 +10,6 @@ from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.behaviour.stability_limits import StabilityLimits
 
 __all__ = [
-    "ABOUT_RANKINGS",
     "LIMITED_BY",
     "UNCOMPARED",
     "approved_changes",
@@ -19,9 +18,6 @@ __all__ = [
     "recorded_limits",
     "uncompared",
 ]
-
-ABOUT_RANKINGS = ("ranking changed", "rankings changed", " in the baseline")
-"""What a reason says, if it is about rankings that differ from the record: any of these."""
 
 _CHANGED = re.compile(r"([0-9][0-9,]*) rankings? changed")
 

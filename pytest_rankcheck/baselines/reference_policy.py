@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.approved_gates import approved_gate_of, is_loosened
-from pytest_rankcheck.baselines.approved_limits import ABOUT_RANKINGS, LIMITED_BY, loosened_limits
+from pytest_rankcheck.baselines.approved_limits import loosened_limits
 from pytest_rankcheck.baselines.blocks import Block, block_of, exceeds_budget
 from pytest_rankcheck.baselines.metric_check import Check, checks_of
 from pytest_rankcheck.baselines.ranking_check import (
@@ -70,15 +70,6 @@ class BranchRecord:
         behind = "older than that of the reference, which has changed since: merge that first"
         return (behind,) if self.is_behind else self.problems
 
-    @property
-    def reasons_for_rankings(self) -> Sequence[Approval]:
-        """The new reasons that are about rankings."""
-        return [
-            approval
-            for approval in self.approvals
-            if any(approval.explains(words) for words in ABOUT_RANKINGS)
-        ]
-
 
 def checks_at_reference(
     approved: Record,
@@ -136,9 +127,8 @@ def rankings_at_reference(
         return there, block
     if block is Block.STALE:
         return here, None  # recorded on the branch, and no promise is broken
-    reasons = tuple(branch.reasons_for_rankings)
-    if reasons:
-        return replace(there, approvals=reasons), None
+    if branch.approvals:
+        return replace(there, approvals=branch.approvals), None
     return there, block
 
 
@@ -157,25 +147,13 @@ def loosened_rankings(
         evaluation: what was measured.
         now: the limits of the test.
     """
-    broken = _broken_by_loosened(approved, evaluation, now)
-    if branch is None or branch.record is None:
-        return next(broken, None)
-    # What this branch has approved holds for what it has measured.
-    here = next(_broken_by_loosened(branch.record, evaluation, now), None)
-    if here is not None:
-        return here
-    is_explained = branch.explains(LIMITED_BY) or branch.reasons_for_rankings
-    return None if is_explained else next(broken, None)
-
-
-def _broken_by_loosened(
-    record: Record, evaluation: Evaluation, now: Sequence[StabilityLimits]
-) -> Iterator[RankingCheck]:
-    """Yield the checks that fail with limits of a record that are looser now."""
+    # A record of this branch that breaks a promise without a reason fails before.
+    record = approved if branch is None or branch.record is None else branch.record
     for limits in loosened_limits(now, record.stability):
         check = ranking_check(record, evaluation, limits)
         if check.is_broken:
-            yield check
+            return check
+    return None
 
 
 def _strict_checks(

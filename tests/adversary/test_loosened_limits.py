@@ -310,6 +310,15 @@ def test_looser_limits_with_a_reason(branch: PullRequest) -> None:
     assert branch.record()["stability"] == [{"min_rbo": 0.1, "p": 0.9, "k": 10}]
 
 
+@blocked(LOOSER, "min_rbo=0.8", main=stable)
+def test_looser_limits_than_those_with_a_reason(branch: PullRequest) -> None:
+    """`min_rbo` goes from 0.85 to 0.8 with a reason, and then to 0.1."""
+    branch.edit_test("0.85", "0.8")
+    branch.approve("the new index has other neighbours")
+    branch.edit_test("0.8", "0.1")
+    branch.make_the_ranker_worse()
+
+
 @refused("differ from the baseline", main=stable)
 def test_an_update_beyond_the_limits(branch: PullRequest) -> None:
     """The worse ranker is recorded without a reason."""

@@ -212,6 +212,13 @@ def test_what_is_as_strict(tighter: dict[str, float]) -> None:
     assert replace(STRICT, **tighter).is_at_least_as_strict_as(STRICT)
 
 
+def test_fewer_changes_of_fewer_documents_are_not_as_strict() -> None:
+    """If no top ten may change, none can be beyond a limit on ten documents."""
+    unchanged = StabilityLimits(min_rbo=None, max_changed_queries=0)
+    assert unchanged.is_at_least_as_strict_as(StabilityLimits())
+    assert not replace(unchanged, k=5).is_at_least_as_strict_as(StabilityLimits())
+
+
 def test_other_limits_are_compared_in_their_own_direction() -> None:
     kendall = StabilityLimits(min_rbo=None, max_kendall=0.2, min_tau_ap=0.5)
     for looser in ({"max_kendall": 0.3}, {"min_tau_ap": 0.4}, {"min_tau_ap": None}):
