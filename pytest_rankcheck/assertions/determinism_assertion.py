@@ -12,8 +12,8 @@ from pytest_rankcheck.behaviour.determinism_options import (
     PROCESS_TIMEOUT,
     VARIED,
     Clock,
-    Condition,
     DeterminismOptions,
+    Varied,
 )
 from pytest_rankcheck.behaviour.ranker_sources import Fresh, RankerSources
 from pytest_rankcheck.golden.golden_set import GoldenSet
@@ -32,7 +32,7 @@ def assert_deterministic(
     golden_set: GoldenSet,
     repeats: int = 3,
     *,
-    insensitive_to: Condition | Sequence[Condition] = VARIED,
+    insensitive_to: Varied | Sequence[Varied] = VARIED,
     threads: int = 4,
     batch_sizes: Sequence[int] = (),
     fresh: Fresh | None = None,

@@ -10,17 +10,17 @@ from typing import Literal, get_args
 from pytest_rankcheck.argument_checks import check_whole_number
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
 
-__all__ = ["PROCESS_TIMEOUT", "VARIED", "Clock", "Condition", "DeterminismOptions"]
+__all__ = ["PROCESS_TIMEOUT", "VARIED", "Clock", "Condition", "DeterminismOptions", "Varied"]
 
-Condition = Literal[
-    "repeats", "batch", "order", "candidates", "threads", "fresh", "processes", "clock"
-]
-"""What must not matter: earlier requests, the batch size, the order of the queries, the order of a
-reranker's candidates, the number of threads, which instance is asked, the process it is in, and the
-time. They are checked in this order, because each one also varies some of those before it."""
+Varied = Literal["batch", "order", "candidates", "threads", "fresh", "processes", "clock"]
+"""What must not matter: the batch size, the order of the queries, the order of a reranker's
+candidates, the number of threads, which instance is asked, the process it is in, and the time. They
+are checked in this order, because each one also varies some of those before it."""
 
-VARIED: tuple[Condition, ...] = get_args(Condition)[1:]
-"""The conditions other than repeated requests."""
+VARIED: tuple[Varied, ...] = get_args(Varied)
+
+Condition = Literal["repeats", Varied]
+"""Repeated requests, which are always compared first, or what is varied after that."""
 
 Clock = Callable[[float], AbstractContextManager[object]]
 """Takes seconds, and returns a context manager that shifts the time by them."""
@@ -38,7 +38,7 @@ class DeterminismOptions:
     """
 
     repeats: int = 3
-    insensitive_to: Sequence[Condition] = VARIED
+    insensitive_to: Sequence[Varied] = VARIED
     threads: int = 4
     batch_sizes: Sequence[int] = ()
     """Batch sizes for a ranker of batches; if empty, 1 and half of the ranker's own size."""
@@ -76,7 +76,7 @@ class DeterminismOptions:
                 "seconds and returns a context manager that shifts the time by them"
             )
         # A new process uses what makes a new instance.
-        users: Mapping[str, tuple[bool, Sequence[Condition]]] = {
+        users: Mapping[str, tuple[bool, Sequence[Varied]]] = {
             "fresh": (self.has_fresh, ("fresh", "processes")),
             "processes": (self.has_processes, ("processes",)),
             "clock": (self.clock is not None, ("clock",)),

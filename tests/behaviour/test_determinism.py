@@ -376,6 +376,11 @@ def test_the_options_of_rank_are_taken() -> None:
             r"batch_sizes\[1\]=0 is invalid; give a whole number from 1 on",
         ),
         (
+            lambda: assert_deterministic(constant, GOLDEN, insensitive_to="repeats"),  # type: ignore[arg-type]
+            ConfigurationError,
+            "insensitive_to=repeats is invalid; give one of batch, order",
+        ),
+        (
             lambda: assert_deterministic(constant, GOLDEN, insensitive_to=["thread"]),  # type: ignore[list-item]
             ConfigurationError,
             "insensitive_to=thread is invalid; did you mean 'threads'",
