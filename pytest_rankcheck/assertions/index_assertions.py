@@ -57,8 +57,9 @@ def assert_index_invariant(
 ) -> None:
     """Fail if a change of the documents of an index changes answers that it should not change.
 
-    An index is built from the documents and asked, and then one or more indexes are built from
-    changed documents. The relations are:
+    An index is built from the documents and asked, another one without the top document of one
+    query, to see whether ``build`` uses its documents, and then one or more from changed documents.
+    The relations are:
 
     - ``"order"``: the same documents in another order, drawn by ``seed``. The top k must stay the
       same.
@@ -79,7 +80,7 @@ def assert_index_invariant(
 
     Args:
         build: takes documents, in the form in which ``documents`` are, and returns a ranker of
-            them, as for ``rank``. It may replace an index in place, if it returns a new function.
+            them, as for ``rank``. It may replace an index in place.
         documents: all documents: ``{id: document}``, or a list of records with an id (``doc_id``,
             ``id``, ``_id``, ``docid`` or ``docno``). A document is a text, or a record: a dict or a
             dataclass.
@@ -104,8 +105,9 @@ def assert_index_invariant(
     Raises:
         AssertionError: too many queries break the relation or a limit, or the ranker fails after
             the change; the text shows the worst queries with both rankings.
-        ConfigurationError: an argument is invalid, a ranked document is unknown, the documents have
-            no text to change, or ``build`` seems to ignore its documents.
+        ConfigurationError: an argument is invalid, a limit can never fail, a ranked document is
+            unknown, the documents have no text to change, or ``build`` seems to ignore its
+            documents: an index built without the top document of a query still ranks it.
         RankerError: ``build`` fails, or the ranker fails on the unchanged documents.
         RunError: every ranking is empty; or the metric counts, and no ranked document is judged in
             any of at least 5 queries.
@@ -145,6 +147,7 @@ def assert_index_invariant(
     result = index_answers(relation, setting)
     if limits.on_metric:
         refuse_unjudged(chosen, result)
+    limits.refuse_never_failing(result)
     text = relation_text(golden_set, result, limits) if limits.fails(result) else None
     _enter(Topic.INVARIANCE, relation_note(golden_set, result), text)
 
@@ -190,6 +193,8 @@ def check_changed_documents(
 
 def _decide(golden: GoldenSet, result: DocumentResult, limits: DirectionLimits, kind: str) -> None:
     __tracebackhide__ = True
+    most = result.most_up if limits.direction == "not_better" else result.most_down
+    limits.refuse_never_failing(result, most)
     beyond = limits.beyond(result)
     failed = limits.fails(result, beyond)
     text = document_text(golden, result, limits, beyond, kind) if failed else None

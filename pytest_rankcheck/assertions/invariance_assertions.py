@@ -85,13 +85,18 @@ def assert_invariant(
         RankerError: the ranker fails on an unchanged query.
         RunError: every ranking is empty; or the metric counts, and no ranked document is judged in
             any of at least 5 queries.
-        ConfigurationError: an argument is invalid, too few queries are perturbed, or only
-            attributes change that the ranker is not given.
+        ConfigurationError: an argument is invalid, a limit can never fail, too few queries are
+            perturbed, or only attributes change that the ranker is not given.
         MetricError: unknown metric, or ``p`` is not between 0 and 1.
     """
     __tracebackhide__ = True
     if all(limit is None for limit in (min_rbo, max_drop, min_mean_rbo, max_mean_drop)):
         min_rbo = 1.0
+    if allowed_queries and min_rbo is None and max_drop is None:
+        raise ConfigurationError(
+            "allowed_queries= is for the limits of single queries, and only those of the mean are "
+            "given; give min_rbo= or max_drop=, or leave allowed_queries= out"
+        )
     limits = InvarianceLimits(min_rbo, min_mean_rbo, max_drop, max_mean_drop, allowed_queries)
     result = perturbed_answers(
         RepeatedRanker.of(ranker, golden_set, options),
@@ -104,6 +109,7 @@ def assert_invariant(
     )
     if limits.on_metric:
         refuse_unjudged(golden_set, result)
+    limits.refuse_never_failing(result)
     text = invariance_text(golden_set, result, limits) if limits.fails(result) else None
     enter(Note(Topic.INVARIANCE, invariance_note(golden_set, result), failure=text))
     if text is not None:
@@ -198,6 +204,7 @@ def assert_direction(
     )
     if not callable(direction):
         refuse_unjudged(golden_set, result)
+    directed.refuse_never_failing(result, result.range_of_metric)
     beyond = directed.beyond(result)
     failed = directed.fails(result, beyond)
     text = direction_text(golden_set, result, directed, beyond) if failed else None

@@ -101,6 +101,12 @@ class MeasuredAnswers(ComparedAnswers[Compared]):
     """What its queries are called in messages: ``"perturbed "``, with the blank."""
 
     @property
+    def range_of_metric(self) -> float:
+        """How far the metric's lowest value is from its highest one; may be infinite."""
+        low, high = self.metric.definition.range
+        return high - low
+
+    @property
     def mean_rbo(self) -> float:
         """The mean RBO over the queries, where a query has the mean of its trials."""
         return _mean(_mean(trial.rbo for trial in trials) for trials in self.by_query.values())

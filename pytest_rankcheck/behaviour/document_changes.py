@@ -70,7 +70,26 @@ class DocumentResult(ComparedAnswers[ChangedDocument]):
     @property
     def moved(self) -> int:
         """How many of the documents have another rank after the change."""
-        return sum(trial.rank_before != trial.rank_after for trial in self.trials)
+        return sum(
+            trial.failure is None and trial.rank_before != trial.rank_after for trial in self.trials
+        )
+
+    @property
+    def most_up(self) -> int:
+        """By how many ranks a changed document can rise at most."""
+        return max((trial.rank_before - 1 for trial in self.trials), default=0)
+
+    @property
+    def most_down(self) -> int:
+        """By how many ranks a changed document can fall at most: out of the ranking."""
+        lasts = (max(len(trial.before), len(trial.after)) + 1 for trial in self.trials)
+        falls = (last - trial.rank_before for last, trial in zip(lasts, self.trials, strict=True))
+        return max(falls, default=0)
+
+    @property
+    def failed(self) -> Sequence[str]:
+        """The queries on which the ranker failed after the change."""
+        return [trial.query.id for trial in self.trials if trial.failure is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +128,8 @@ def changed_document_answers(
 
     Raises:
         ConfigurationError: ``change`` fails, returns None or changes the id; or it changes
-            documents of fewer than ``min_queries`` queries.
+            documents of fewer than ``min_queries`` queries; or an index built without a document
+            still ranks it.
         RankerError: no index can be built, or the ranker fails on the unchanged documents.
         RunError: every ranking is empty.
     """
@@ -124,6 +144,7 @@ def changed_document_answers(
             f"fewer than {min_queries:,}, which is too few to check; use another change, or lower "
             "min_queries"
         )
+    builds.refuse_unused_documents(documents, golden, run)
     trials: list[ChangedDocument] = []
     for version in versions:
         what = f"the documents with another version of '{quoted(version.doc_id, 60)}'"
@@ -133,7 +154,6 @@ def changed_document_answers(
         trials += [_trial(query, version, run[query.id], attempt, p) for query in part]
     places = {query_id: place for place, query_id in enumerate(golden.query_ids)}
     trials.sort(key=lambda trial: places[trial.query.id])
-    builds.refuse_unused_documents(not any(t.failure or t.before != t.after for t in trials))
     left = tuple(query_id for query_id in golden.query_ids if query_id not in set(found))
     size = len(documents.keys)
     return DocumentResult(builds.ranker, name, trials, size, builds.count, builds.calls, left)

@@ -7,8 +7,7 @@ from typing import Any
 
 from pytest_rankcheck.behaviour.answer_comparison import RepeatedRanker
 from pytest_rankcheck.behaviour.index_documents import IndexDocuments
-from pytest_rankcheck.behaviour.ranker_sources import is_same_ranker
-from pytest_rankcheck.errors import ConfigurationError, RankerError, plural, quoted
+from pytest_rankcheck.errors import ConfigurationError, RankerError, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.callable_adapters import name_of
 from pytest_rankcheck.rankers.rank import Attempt, RankOptions
@@ -43,14 +42,12 @@ class IndexBuilds:
             )
         self._build = build
         self._options = options
-        self._first: object = None
         self.ranker = ""
         """The name of the ranker in messages."""
         self.count = 0
         """How often an index was built."""
         self.calls = 0
         """How many queries were asked."""
-        self._is_always_the_same = True
 
     def first_run(self, documents: IndexDocuments, golden: GoldenSet) -> Run:
         """Return the answers of the index of the unchanged documents.
@@ -62,7 +59,7 @@ class IndexBuilds:
         """
         __tracebackhide__ = True
         ranker = self._ranker(documents, "the documents", golden)
-        self._first, self.ranker = self._last, ranker.adapter.name
+        self.ranker = ranker.adapter.name
         run = ranker.first_run(golden)
         for query_id in run:
             for doc_id in run[query_id]:
@@ -87,24 +84,33 @@ class IndexBuilds:
         """
         __tracebackhide__ = True
         ranker = self._ranker(documents, what, golden)
-        self._is_always_the_same &= is_same_ranker(self._last, self._first)
         return ranker.rerun(golden)
 
-    def refuse_unused_documents(self, is_unchanged: bool) -> None:
-        """Refuse a ``build`` that seems to ignore its documents.
+    def refuse_unused_documents(
+        self, documents: IndexDocuments, golden: GoldenSet, run: Run
+    ) -> None:
+        """Build an index without the top document of a query, and ask it for that query.
 
         Args:
-            is_unchanged: whether no answer differs in any index.
+            documents: the unchanged documents.
+            golden: the queries.
+            run: their answers.
 
         Raises:
-            ConfigurationError: it returned the same ranker each time, and nothing changed.
+            ConfigurationError: the missing document is still ranked.
+            RankerError: ``build`` fails or returns no ranker.
         """
-        if is_unchanged and self._is_always_the_same and self.count > 1:
+        __tracebackhide__ = True
+        query_id = next(query_id for query_id in run if run[query_id])
+        top = run[query_id][0]
+        what = f"the documents without '{quoted(top, 60)}'"
+        attempt = self.attempt(documents.without(top), what, golden.subset([query_id]))
+        if top in attempt.run.get(query_id):
             raise ConfigurationError(
-                f"{quoted(name_of(self._build))} returned the same ranker '{quoted(self.ranker)}' "
-                f"for {plural(self.count, 'list')} of documents, and its answers never changed: it "
-                "seems to ignore the documents. Build a new index each time; if the index is "
-                "replaced in place, return a new function each time"
+                f"{quoted(name_of(self._build))} was given {what}, but its ranker "
+                f"'{quoted(self.ranker)}' still ranks it for query '{quoted(query_id)}': it seems "
+                "to ignore the documents, or to keep answers of an earlier index. Build a new "
+                "index of the given documents each time"
             )
 
     def _ranker(self, documents: IndexDocuments, what: str, golden: GoldenSet) -> RepeatedRanker:
@@ -112,14 +118,14 @@ class IndexBuilds:
         self.count += 1
         self.calls += len(golden)
         try:
-            self._last = self._build(documents.given())
+            built = self._build(documents.given())
         except Exception as error:
             raise RankerError(
                 f"{quoted(name_of(self._build))} failed on {what}: {type(error).__name__}: "
                 f"{quoted(error, 500)}"
             ) from error
         try:
-            return RepeatedRanker.of(self._last, golden, self._options)
+            return RepeatedRanker.of(built, golden, self._options)
         except RankerError as error:
             raise RankerError(
                 f"{quoted(name_of(self._build))} must build an index of the documents and return "

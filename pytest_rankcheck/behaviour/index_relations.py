@@ -91,18 +91,19 @@ def index_answers(relation: Relation, setting: IndexSetting) -> IndexResult:
     """Return the answers of an index before and after the change of a relation.
 
     Raises:
-        ConfigurationError: a ranked document is unknown, or the documents have no text to change.
+        ConfigurationError: a ranked document is unknown, the documents have no text to change, or
+            an index built without a document still ranks it.
         RankerError: no index can be built, or the ranker fails on the unchanged documents.
         RunError: every ranking is empty.
     """
     __tracebackhide__ = True
     builds, golden = setting.builds, setting.golden
     run = builds.first_run(setting.documents, golden)
+    if relation != "remove_top":  # which finds out by itself, for each query
+        builds.refuse_unused_documents(setting.documents, golden, run)
     found = dict(_ROWS[relation](setting, run))
     rows = {query_id: found[query_id] for query_id in golden.query_ids if query_id in found}
     trials = _trials(setting, rows)
-    is_unchanged = not any(trial.is_wrong or trial.before != trial.after for trial in trials)
-    builds.refuse_unused_documents(is_unchanged)
     return IndexResult(
         builds.ranker,
         relation,

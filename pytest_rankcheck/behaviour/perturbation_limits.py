@@ -14,7 +14,7 @@ from pytest_rankcheck.behaviour.compared_answers import (
     ComparedAnswers,
     MeasuredAnswers,
 )
-from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
+from pytest_rankcheck.errors import ConfigurationError, plural, quoted, suggestion
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 
 __all__ = ["Direction", "DirectionLimits", "DirectionScope", "InvarianceLimits"]
@@ -45,9 +45,15 @@ class InvarianceLimits:
     def __post_init__(self) -> None:
         for what in ("min_rbo", "min_mean_rbo"):
             value = getattr(self, what)
-            if value is not None and not (_is_number(value) and 0 <= value <= 1):
+            if value is None:
+                continue
+            if not (_is_number(value) and 0 <= value <= 1):
                 raise ConfigurationError(
                     f"{what}={quoted(value)} is invalid; give a number from 0 to 1"
+                )
+            if value <= SLACK:
+                raise ConfigurationError(
+                    f"{what}={value:g} can never fail; give a larger number, or None for no limit"
                 )
         for what in ("max_drop", "max_mean_drop"):
             _check_not_negative(what, getattr(self, what))
@@ -62,6 +68,21 @@ class InvarianceLimits:
     def on_rbo(self) -> bool:
         """Whether the similarity of rankings is limited."""
         return self.min_rbo is not None or self.min_mean_rbo is not None
+
+    def refuse_never_failing(self, result: MeasuredAnswers[Compared]) -> None:
+        """Refuse limits that the answers cannot exceed, whatever they are.
+
+        Raises:
+            ConfigurationError: naming what allows too much.
+        """
+        _refuse_all_allowed(self.allowed_queries, len(result.by_query))
+        for what in ("max_drop", "max_mean_drop"):
+            value = getattr(self, what)
+            if value is not None and value + SLACK >= result.range_of_metric:
+                raise ConfigurationError(
+                    f"{what}={value:g} can never fail: {result.metric} cannot fall by more than "
+                    f"{result.range_of_metric:g}; give a smaller number"
+                )
 
     def is_unlike(self, trial: ComparedAnswer) -> bool:
         """Whether the two rankings are less similar than allowed."""
@@ -131,8 +152,30 @@ class DirectionLimits:
                 "called for each query"
             )
         _check_word("of", self.of, DirectionScope)
+        if self.of == "mean" and self.allowed_queries:
+            raise ConfigurationError(
+                'allowed_queries= is for single queries; with of="mean", leave it out'
+            )
         _check_not_negative("slack", self.slack)
         check_whole_number("allowed_queries", self.allowed_queries, 0, ConfigurationError)
+
+    def refuse_never_failing(self, result: ComparedAnswers[Compared], most: float) -> None:
+        """Refuse limits that the answers cannot exceed, whatever they are.
+
+        Args:
+            result: the answers.
+            most: by how much one can become better or worse at most, in the unit of ``slack``.
+
+        Raises:
+            ConfigurationError: naming what allows too much.
+        """
+        _refuse_all_allowed(self.allowed_queries, len(result.by_query))
+        if result.trials and not callable(self.direction) and self.slack + SLACK >= most:
+            raise ConfigurationError(
+                f"slack={self.slack:g} can never fail: nothing can become "
+                f"{self.direction.removeprefix('not_')} by more than {most:g}; give a smaller "
+                "number"
+            )
 
     def is_wrong(self, gain: float) -> bool:
         """Whether a metric changes in the wrong direction; NaN does not."""
@@ -172,6 +215,14 @@ def _exceeding(
         for query_id, trials in by_query.items()
     }
     return {query_id: trials for query_id, trials in exceeding.items() if trials}
+
+
+def _refuse_all_allowed(allowed: int, queries: int) -> None:
+    if queries and allowed >= queries:
+        where = plural(queries, "checked query", "checked queries")
+        raise ConfigurationError(
+            f"allowed_queries={allowed} can never fail on {where}; give a smaller number"
+        )
 
 
 def _is_number(value: object) -> bool:

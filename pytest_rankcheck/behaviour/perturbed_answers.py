@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -60,6 +60,8 @@ class PerturbationResult(MeasuredAnswers[PerturbedQuery]):
     kind: ClassVar[str] = "perturbed "
     are_draws: bool = False
     """Whether the variants of a query are random draws of one perturbation, whose mean counts."""
+    new_values: Mapping[str, Sequence[object]] = field(default_factory=dict)
+    """By attribute, the values that the perturbation gives and that no query has by itself."""
 
     @cached_property
     def counted(self) -> Mapping[str, Sequence[PerturbedQuery]]:
@@ -108,6 +110,7 @@ def perturbed_answers(
         queries.unchanged,
         queries.without_text,
         queries.are_draws,
+        _new_values(golden, queries.changed),
     )
 
 
@@ -131,6 +134,31 @@ def _refuse_unseen(
                     "so the check could not fail. Give it the query: annotate its first parameter "
                     "as Query (http: write {attributes.NAME}; model: add the attribute to features)"
                 )
+
+
+def _new_values(
+    golden: GoldenSet, changed: Mapping[str, Sequence[Query]]
+) -> Mapping[str, Sequence[object]]:
+    """Return the values given to attributes that other queries have, but not with these values."""
+    given: dict[str, dict[object, object]] = {}
+    for query_id, others in changed.items():
+        for other in others:
+            for name, (_, value) in changed_attributes(golden.query(query_id), other).items():
+                if name in other.attributes:
+                    given.setdefault(name, {})[_key(value)] = value
+    new: dict[str, list[object]] = {}
+    for name, values in given.items():
+        own = {_key(query.attributes[name]) for query in golden if name in query.attributes}
+        new[name] = [value for key, value in values.items() if own and key not in own]
+    return {name: values for name, values in new.items() if values}
+
+
+def _key(value: object) -> object:
+    try:
+        hash(value)
+    except TypeError:  # a list, say
+        return repr(value)
+    return value
 
 
 def _trials(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.behaviour.perturbations import Perturbation, perturbation_named
-from pytest_rankcheck.behaviour.record_fields import changed_fields
+from pytest_rankcheck.behaviour.record_fields import changed_fields, is_same
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.query import Query
@@ -28,11 +28,13 @@ def counterfactual(attribute: str, values: Sequence[object]) -> Callable[[Query]
     """Return a perturbation that gives an attribute its other values: another gender, locale, ...
 
     Queries without the attribute are left unchanged, so a misspelt attribute changes nothing,
-    which is an error.
+    which is an error. So is a query whose own value is not among the values, because values that
+    the ranker does not know, such as ``"F"`` for ``"female"``, prove nothing. The summary names
+    values that no query has.
 
     Args:
         attribute: an attribute of the queries.
-        values: its values; a query gets each of them but its own.
+        values: all its values, as the queries have them; a query gets each of them but its own.
 
     Raises:
         ConfigurationError: no values are given.
@@ -46,11 +48,19 @@ def counterfactual(attribute: str, values: Sequence[object]) -> Callable[[Query]
     def other_values(query: Query) -> Sequence[Query]:
         if attribute not in query.attributes:
             return [query]
+        own = query.attributes[attribute]
+        if not any(is_same(own, value) for value in values):
+            raise ConfigurationError(
+                f"{called}: query '{quoted(query.id)}' has {quoted(attribute)} "
+                f"{quoted(repr(own), 60)}, which is not among the values; give all values, as the "
+                "queries have them"
+            )
         return [
             replace(query, attributes={**query.attributes, attribute: value}) for value in values
         ]
 
     shown = ", ".join(quoted(value, 30) for value in values)
+    called = f"counterfactual('{quoted(attribute)}', {quoted(repr(list(values)), 100)})"
     other_values.__qualname__ = f"{attribute} in {shown}"
     return other_values
 
@@ -127,6 +137,8 @@ def _perturbed(
         made = perturb(given)
         is_one = isinstance(made, (str, bytes, Mapping)) or not isinstance(made, Iterable)
         others = [made] if is_one else list(made)  # type: ignore[call-overload]
+    except ConfigurationError:
+        raise
     except Exception as error:
         is_unfit = not takes_query and isinstance(error, (AttributeError, TypeError))
         hint = "; to get the query, annotate its parameter as Query" if is_unfit else ""

@@ -75,7 +75,8 @@ def test_a_biased_ranker_is_caught_and_the_text_shows_the_attribute() -> None:
         "      perturbed  1 c   2 b   3 a\n"
         "  to fix: make the ranker treat the queries alike, or allow exceptions (allowed_queries)"
     )
-    assert_invariant(biased, DEVICES, genders, allowed_queries=2)
+    with pytest.raises(AssertionError, match="2 of 2 queries are not, 1 allowed"):
+        assert_invariant(biased, DEVICES, genders, allowed_queries=1)
     assert_invariant(fair, DEVICES, genders)
 
 
@@ -113,6 +114,22 @@ def test_a_misspelt_attribute_changes_nothing_and_is_an_error() -> None:
         assert_invariant(biased, DEVICES, counterfactual("devise", ["phone"]))
     with pytest.raises(ConfigurationError, match=r"counterfactual\('device', \[\]\) has no values"):
         counterfactual("device", [])
+
+
+def test_values_that_the_queries_do_not_have_are_an_error_or_are_told(entered: list[Note]) -> None:
+    message = (
+        r"counterfactual\('gender', \['F', 'M'\]\): query 'q1' has gender 'f', which is not among "
+        "the values; give all values, as the queries have them"
+    )
+    with pytest.raises(ConfigurationError, match=message):
+        assert_invariant(fair, DEVICES, counterfactual("gender", ["F", "M"]))
+    with pytest.raises(ConfigurationError, match="query 'q2' has gender 'm'"):
+        assert_invariant(fair, DEVICES, counterfactual("gender", ["f", "F"]))
+    women = DEVICES.subset(["q1"])
+    assert_invariant(fair, women, counterfactual("gender", ["f", "M"]))
+    assert entered[-1].text.endswith("; no query has gender M")
+    assert_invariant(fair, DEVICES, counterfactual("gender", ["f", "m"]))
+    assert "no query has" not in entered[-1].text
 
 
 def test_queries_without_a_text_have_attributes_too() -> None:

@@ -110,7 +110,6 @@ def test_without_a_limit_nothing_may_change() -> None:
 def test_each_limit_by_itself() -> None:
     # The mean RBO at p = 0.9 is (3 * 0.855 + 0) / 4 = 0.64125; the values are those of above.
     fine = {
-        "min_rbo": 0.0,
         "min_mean_rbo": 0.6412,
         "max_drop": 0.5,
         "max_mean_drop": 0.4711,
@@ -155,7 +154,8 @@ def test_the_seed_of_what_is_drawn_is_said() -> None:
 
 
 def test_so_many_queries_may_be_beyond_but_none_may_fail() -> None:
-    assert_invariant(loud, SHOP, upper, allowed_queries=4)
+    with pytest.raises(ConfigurationError, match="=4 can never fail on 4 checked queries"):
+        assert_invariant(loud, SHOP, upper, allowed_queries=4)
     with pytest.raises(AssertionError, match="4 of 4 queries are not, 3 allowed"):
         assert_invariant(loud, SHOP, upper, allowed_queries=3)
 
@@ -165,7 +165,7 @@ def test_so_many_queries_may_be_beyond_but_none_may_fail() -> None:
         return ["a"]
 
     text = failure_of(
-        lambda: assert_invariant(breaks, SHOP.subset(["q1", "q2"]), upper, allowed_queries=9)
+        lambda: assert_invariant(breaks, SHOP.subset(["q1", "q2"]), upper, allowed_queries=1)
     )
     assert "\n  the ranker fails on 1 perturbed query: q1\n" in text
     assert "      as it is   1 a\n      perturbed  KeyError: 'no\\x1b such'\n" in text
@@ -237,11 +237,7 @@ def test_a_draw_on_which_the_ranker_fails_is_never_averaged_away() -> None:
             raise KeyError(text)
         return ["a"]
 
-    text = failure_of(
-        lambda: assert_invariant(
-            breaks, DRAWN, "typo(samples=4)", min_mean_rbo=0, allowed_queries=1
-        )
-    )
+    text = failure_of(lambda: assert_invariant(breaks, DRAWN, "typo(samples=4)", min_mean_rbo=0.01))
     assert "the ranker fails on 1 perturbed query: q1" in text
 
 
@@ -493,6 +489,25 @@ def raising(text: str) -> str:
             ConfigurationError,
             "min_rbo must be a number, not True",
         ),
+        ((alike, SHOP, upper), {"min_rbo": 0}, ConfigurationError, "min_rbo=0 can never fail"),
+        (
+            (alike, SHOP, upper),
+            {"min_mean_rbo": 0.0},
+            ConfigurationError,
+            "min_mean_rbo=0 can never fail; give a larger number, or None for no limit",
+        ),
+        (
+            (alike, SHOP, upper),
+            {"max_mean_drop": 0.1, "allowed_queries": 1},
+            ConfigurationError,
+            "allowed_queries= is for the limits of single queries, and only those of the mean",
+        ),
+        (
+            (alike, SHOP, upper),
+            {"max_mean_drop": 1},
+            ConfigurationError,
+            "max_mean_drop=1 can never fail: nDCG@10 cannot fall by more than 1; give a smaller",
+        ),
         ((alike, SHOP, upper), {"min_mean_rbo": math.nan}, ConfigurationError, "min_mean_rbo=nan"),
         (
             (alike, SHOP, upper),
@@ -527,7 +542,7 @@ def raising(text: str) -> str:
         ((alike, SHOP, upper), {"metric": "nDGC"}, MetricError, "nDGC"),
         (
             (alike, SHOP.subset(["q4"]), upper),
-            {"max_drop": 1},
+            {"max_drop": 0.1},
             ConfigurationError,
             "no perturbed query is judged",
         ),
@@ -550,6 +565,9 @@ def test_invalid_arguments_are_refused(
         ("not_beter", {}, "direction=not_beter is invalid; did you mean 'not_better'"),
         ("not_better", {"of": "queries"}, "of=queries is invalid; did you mean 'query'"),
         ("not_better", {"slack": -1}, "slack=-1"),
+        ("not_worse", {"slack": 1}, "slack=1 can never fail: nothing can become worse by more"),
+        ("not_worse", {"of": "mean", "allowed_queries": 1}, "is for single queries; with of="),
+        ("not_worse", {"allowed_queries": 4}, "allowed_queries=4 can never fail on 4 checked"),
         ("not_better", {"allowed_queries": -1}, "allowed_queries=-1"),
         (lambda trial: True, {"of": "mean"}, "a function is called for each query"),
     ],

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_rankcheck.behaviour.perturbation_limits import DirectionLimits, InvarianceLimits
 from pytest_rankcheck.behaviour.perturbed_answers import PerturbationResult, PerturbedQuery
-from pytest_rankcheck.errors import plural, quoted
+from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.query import label_of
 from pytest_rankcheck.rankers.callable_adapters import name_of
@@ -124,7 +124,7 @@ def _rbo(result: PerturbationResult) -> str:
 
 
 def _left(result: PerturbationResult) -> str:
-    """Return how many queries were not perturbed, and why."""
+    """Return how many queries were not perturbed, and why; and which values no query has."""
     parts = []
     if result.unchanged:
         verb = "is" if len(result.unchanged) == 1 else "are"
@@ -132,7 +132,12 @@ def _left(result: PerturbationResult) -> str:
     if result.without_text:
         has = "has" if len(result.without_text) == 1 else "have"
         parts.append(f"{len(result.without_text):,} {has} no text")
-    return f"; not perturbed: {', '.join(parts)}" if parts else ""
+    left = f"; not perturbed: {', '.join(parts)}" if parts else ""
+    new = "".join(
+        f"; no query has {quoted(name, 40)} {listed([label_of(value) for value in values])}"
+        for name, values in result.new_values.items()
+    )
+    return f"{left}{new}"
 
 
 def _worst_lines(
