@@ -64,16 +64,16 @@ def assert_deterministic(
         repeats: how often the ranker ranks under the same conditions, at least 2.
         insensitive_to: what must not matter: ``"batch"``, ``"order"``, ``"candidates"``,
             ``"threads"``, ``"fresh"``, ``"processes"`` and ``"clock"``; with ``()`` only the
-            repeats are compared.
+            repeats are compared. An error if each of them lacks the argument that it needs.
         threads: how many threads rank at the same time.
         batch_sizes: the batch sizes to try; without it, 1 and half of the ranker's own size.
         fresh: makes a new ranker: a function or class that is called without arguments, or its
             name, ``package.module:make_ranker``.
         processes: how many new processes to ask, each with another hash seed (PYTHONHASHSEED),
             another number of threads (OMP_NUM_THREADS), another locale (LC_ALL) and another time
-            zone (TZ), every second one in reverse order. They import the ranker, or ``fresh``, by
-            its name, so it must be at the top level of a module. 2 if it is known by name,
-            otherwise 0.
+            zone (TZ), the first, third and so on in reverse order. They import the ranker, or
+            ``fresh``, by its name, so it must be at the top level of a module. 2 if it is known by
+            name, otherwise 0.
         process_timeout: seconds that a new process may take.
         clock: takes seconds and returns a context manager that shifts the time by them.
         options: ``depth``, ``ties``, ``duplicates``, ``doc_id``, ``concurrency``, ``timeout``,

@@ -15,10 +15,10 @@ from pytest_rankcheck.behaviour.determinism_options import (
     Condition,
     DeterminismOptions,
 )
-from pytest_rankcheck.behaviour.process_asking import (
-    ProcessAsker,
+from pytest_rankcheck.behaviour.process_asking import ProcessAsker, is_asked_process
+from pytest_rankcheck.behaviour.process_surroundings import (
     Surroundings,
-    is_asked_process,
+    is_locale_varied,
     surroundings,
 )
 from pytest_rankcheck.behaviour.ranker_sources import RankerSources
@@ -36,6 +36,7 @@ __all__ = [
     "Way",
     "conditions_in_turn",
     "not_applicable",
+    "refuse_idle_conditions",
     "ways_of",
 ]
 
@@ -45,6 +46,8 @@ _ORDERS: dict[str, Reorder] = {
 }
 _HOUR = 3600.0
 _DAY = 24 * _HOUR
+_STANDS_STILL = 60.0
+"""A clock that moves by fewer seconds than this is not shifted by an hour."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +75,36 @@ class Subject:
     run: Run
     options: DeterminismOptions
     sources: RankerSources = field(default_factory=RankerSources)
+    remarks: dict[Condition, str] = field(default_factory=dict)
+    """What weakens the check of a condition, found while the ranker was asked."""
 
     def first_way(self, golden: GoldenSet) -> Sequence[Attempt]:
         """Ask in the way in which the ranker was asked first."""
         return [self.ranker.rerun(golden)]
+
+
+def refuse_idle_conditions(options: DeterminismOptions, sources: RankerSources) -> None:
+    """Refuse conditions that all lack the argument which they need: the check could not fail.
+
+    Raises:
+        ConfigurationError: ``insensitive_to`` names nothing but such conditions.
+    """
+    needed = _needed(options, sources)
+    if options.insensitive_to and set(options.insensitive_to) <= needed.keys():
+        reasons = "; ".join(f"{name}: {needed[name]}" for name in options.insensitive_to)
+        raise ConfigurationError(f"nothing in insensitive_to= can be checked ({reasons})")
+
+
+def _needed(options: DeterminismOptions, sources: RankerSources) -> dict[Condition, str]:
+    """Return the conditions that lack an argument, and what to give."""
+    needed: dict[Condition, str] = {}
+    if sources.make is None:
+        needed["fresh"] = sources.why_not_made
+    if sources.name is None:
+        needed["processes"] = sources.why_no_process
+    if options.clock is None:
+        needed["clock"] = "give clock="
+    return needed
 
 
 def conditions_in_turn(subject: Subject) -> Iterator[Condition]:
@@ -169,6 +198,8 @@ def _processes(subject: Subject) -> Iterator[Way]:
     def way(how: str, around: Surroundings, simpler: Sequence[Way] = ()) -> Way:
         return Way(how, lambda golden: [asker.ask(golden, around)], simpler)
 
+    if not is_locale_varied():
+        subject.remarks["processes"] = "the locale was not varied, because only C is installed"
     for around in surroundings(subject.sources.processes):
         alone = [way(name, each) for name, each in around.one_by_one]
         yield way(str(around), around, (way("a new process", around.plain), *alone))
@@ -181,7 +212,13 @@ def _clock(subject: Subject) -> Iterator[Way]:
     for how, seconds in shifts.items():
 
         def ask(golden: GoldenSet, seconds: float = seconds) -> Sequence[Attempt]:
+            before = time.time()
             with _shifted(subject.options.clock, seconds):
+                if abs(time.time() - before) < _STANDS_STILL:
+                    subject.remarks["clock"] = (
+                        "time.time() did not change; give a clock= that shifts the clock which "
+                        "the ranker reads"
+                    )
                 return [subject.ranker.rerun(golden)]
 
         yield Way(how, ask)
@@ -214,16 +251,9 @@ def not_applicable(condition: Condition, subject: Subject) -> str:
                 return "the ranker is given no candidates"
         case "threads" if isinstance(ranker.adapter, ConcurrentAdapter) and ranker.concurrency == 1:
             return "concurrency=1 asks for one query at a time"
-        case "fresh" if sources.make is None:
-            return sources.why_not_made
-        case "processes":
-            if sources.name is None:
-                return sources.why_no_process
-            if is_asked_process():
-                return "this is a new process itself, whose module ranks while it is imported"
-        case "clock" if subject.options.clock is None:
-            return "give clock="
-    return ""
+        case "processes" if sources.name is not None and is_asked_process():
+            return "this is a new process itself, whose module ranks while it is imported"
+    return _needed(subject.options, sources).get(condition, "")
 
 
 def _own_size(subject: Subject) -> int:

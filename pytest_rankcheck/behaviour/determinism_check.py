@@ -15,6 +15,7 @@ from pytest_rankcheck.behaviour.asking_conditions import (
     Way,
     conditions_in_turn,
     not_applicable,
+    refuse_idle_conditions,
     ways_of,
 )
 from pytest_rankcheck.behaviour.cause_confirmation import (
@@ -48,6 +49,8 @@ class ConditionResult:
     """What asking again has shown about the differences."""
     calls: int = 0
     """How often each query was asked, before anything was asked again."""
+    remark: str = ""
+    """What weakens the check; empty if nothing does."""
 
     @property
     def cause(self) -> Cause:
@@ -90,10 +93,13 @@ def check_determinism(
         RankerError: the ranker fails when it is asked for the first time, or a new instance or
             process of it cannot be asked.
         RunError: every ranking is empty.
+        ConfigurationError: all conditions lack the argument that they need.
     """
     __tracebackhide__ = True
+    sources = sources or RankerSources()
+    refuse_idle_conditions(options, sources)
     run = ranker.first_run(golden)
-    subject = Subject(ranker, golden, run, options, sources or RankerSources())
+    subject = Subject(ranker, golden, run, options, sources)
     stable = list(run.query_ids)
     results: list[ConditionResult] = []
     confirming = 0
@@ -160,5 +166,11 @@ def _compared(
     ways = tuple(each.way.how for each in asked)
     calls = sum(each.times for each in asked)
     return ConditionResult(
-        condition, ways, len(query_ids), differing, confirmation=confirmation, calls=calls
+        condition,
+        ways,
+        len(query_ids),
+        differing,
+        confirmation=confirmation,
+        calls=calls,
+        remark=subject.remarks.get(condition, ""),
     )

@@ -12,12 +12,13 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pytest_rankcheck.behaviour.answer_comparison import RepeatedRanker
+from pytest_rankcheck.behaviour.process_surroundings import Surroundings
 from pytest_rankcheck.errors import ConfigurationError, RankerError, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.golden_transfer import golden_to_data
@@ -25,19 +26,10 @@ from pytest_rankcheck.rankers.importable_names import ImportableName, importable
 from pytest_rankcheck.rankers.rank import Attempt
 from pytest_rankcheck.rankers.run import Run
 
-__all__ = ["ProcessAsker", "Surroundings", "doc_id_steps", "is_asked_process", "surroundings"]
+__all__ = ["ProcessAsker", "doc_id_steps", "is_asked_process"]
 
 _MARK = "RANKCHECK_PROCESS_CONDITION"
 """Set in the processes that this module starts, so that none of them starts more."""
-_SEED = "PYTHONHASHSEED"
-_VALUES: Mapping[str, Sequence[str]] = {
-    _SEED: ("1", "2", "3", "4", "5", "6", "7", "8"),
-    "OMP_NUM_THREADS": ("1", "2", "3"),
-    "LC_ALL": ("C", "C.UTF-8"),
-    "TZ": ("Asia/Tokyo", "America/New_York", "Europe/Berlin"),
-}
-"""What the environment of new processes varies. Every system has these two locales, or takes the
-first for the second."""
 _LAST_LINES = 12
 _START = (
     "import json, sys; task = json.load(open(sys.argv[1], encoding='utf-8')); "
@@ -45,53 +37,6 @@ _START = (
     "from pytest_rankcheck.behaviour.process_child import answer; answer(task, sys.argv[2])"
 )
 """What a new process runs: it needs nothing but the standard library until it has ``sys.path``."""
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What differs in a new process."""
-
-    variables: Mapping[str, str] = field(default_factory=dict)
-    """The variables of its environment that differ from those of this process."""
-    is_reversed: bool = False
-    """Whether it is asked for the queries in reverse order."""
-
-    def __str__(self) -> str:
-        texts = [f"{name}={value}" for name, value in self.variables.items()]
-        return ", ".join([*texts, "in reverse order"] if self.is_reversed else texts)
-
-    @property
-    def one_by_one(self) -> Iterator[tuple[str, Surroundings]]:
-        """Yield each of the differences by itself, with its name, on top of `plain`."""
-        plain = self.plain.variables
-        for name, value in self.variables.items():
-            yield name, Surroundings({**plain, name: value})
-        if self.is_reversed:
-            yield "order of queries", Surroundings(plain, is_reversed=True)
-
-    @property
-    def plain(self) -> Surroundings:
-        """Those of this process, except for another hash seed, which is fixed."""
-        return Surroundings({_SEED: "0"})
-
-
-def surroundings(count: int) -> Sequence[Surroundings]:
-    """Return the surroundings of new processes, all different from those of this one.
-
-    Every second one is asked in reverse order, so that an answer that depends on which query fills
-    a cache first is seen too.
-    """
-    others = {
-        name: [value for value in values if value != os.environ.get(name)]
-        for name, values in _VALUES.items()
-    }
-    return [
-        Surroundings(
-            {name: values[number % len(values)] for name, values in others.items()},
-            is_reversed=number % 2 == 1,
-        )
-        for number in range(count)
-    ]
 
 
 def is_asked_process() -> bool:

@@ -17,8 +17,6 @@ from pytest_rankcheck.reports.depth_findings import DepthFinding
 __all__ = ["check_depth"]
 
 _MOST_QUERIES = 20
-_EXAMPLES = 6
-"""How many differing queries a finding keeps."""
 
 
 def check_depth(config: pytest.Config, ranker: object, run: Run, golden: GoldenSet) -> None:
@@ -68,6 +66,6 @@ def check_depth(config: pytest.Config, ranker: object, run: Run, golden: GoldenS
         deep,
         len(differing),
         len(sample) if adapter.takes_depth else 0,
-        tuple(differing[:_EXAMPLES]),
+        tuple(differing),
     )
     config.stash.setdefault(FOUND_IN_FIXTURES, []).append(finding)

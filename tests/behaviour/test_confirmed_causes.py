@@ -8,7 +8,7 @@ import random
 import re
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -265,6 +265,23 @@ def test_the_clock_is_shifted_by_an_hour_a_day_and_over_the_new_year() -> None:
     assert (hour, day) == (3600, 86400)
     now = time.time()
     assert time.localtime(now + year)[:3] == (time.localtime(now).tm_year + 1, 1, 2)
+
+
+def test_a_clock_that_stands_still_is_named(entered: list[Note]) -> None:
+    assert_deterministic(faulty.sound, FEW, clock=lambda seconds: nullcontext())
+    assert "; clock: time.time() did not change; give a clock= that shifts" in entered[-1].text
+
+    @contextmanager
+    def moves(seconds: float) -> Iterator[None]:
+        with pytest.MonkeyPatch.context() as patch:
+            now = time.time()
+            patch.setattr(time, "time", lambda: now + seconds)
+            yield
+
+    assert_deterministic(faulty.sound, FEW, clock=moves)
+    assert "did not change" not in entered[-1].text
+    text = failure_of(faulty.WarmsUp(), FEW, clock=lambda seconds: nullcontext())
+    assert "in the next year; time.time() did not change" in text
 
 
 def test_an_invalid_clock_is_refused() -> None:

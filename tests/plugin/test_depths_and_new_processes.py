@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -69,6 +70,9 @@ def test_the_option_asks_twenty_queries_again_and_warns(
             ),
         ]
     )
+    counts = re.search(r"\((\d+) of 20 queries: .* and (\d+) more\)", text_of(result))
+    assert counts is not None
+    assert int(counts[1]) == 5 + int(counts[2])  # five are listed
 
 
 def test_it_is_off_by_default_and_the_evaluation_never_asks_again(project: Project) -> None:
@@ -177,7 +181,7 @@ DETERMINISTIC = """
 from pytest_rankcheck import assert_deterministic
 
 def test_deterministic(ranker, golden_set):
-    assert_deterministic(ranker, golden_set, insensitive_to=["fresh", "processes"])
+    assert_deterministic(ranker, golden_set, insensitive_to=["order", "fresh", "processes"])
 """
 BY_HASH = """
 import sys

@@ -88,7 +88,12 @@ def determinism_note(golden: GoldenSet, result: DeterminismResult) -> str:
         if outcome.skipped
     )
     rest = f"; not checked: {skipped}" if skipped else ""
-    return f"{_subject(golden, result)} is deterministic ({same}){rest}; {_cost(result)}"
+    remarks = "".join(
+        f"; {_NAMES[outcome.condition]}: {outcome.remark}"
+        for outcome in result.conditions
+        if outcome.remark
+    )
+    return f"{_subject(golden, result)} is deterministic ({same}){remarks}{rest}; {_cost(result)}"
 
 
 def _remedy(reason: str) -> str:
@@ -175,7 +180,7 @@ def _state(outcome: ConditionResult, total: int) -> str:
         return f"not checked: {outcome.skipped}"
     nouns = ("other query", "other queries") if outcome.queries < total else ("query", "queries")
     those = plural(outcome.queries, *nouns)
-    ways = listed(outcome.ways)
+    ways = listed(outcome.ways) + (f"; {outcome.remark}" if outcome.remark else "")
     if not outcome.differences:
         return f"{those} ranked the same ({ways})"
     failed = sum(difference.failure is not None for difference in outcome.differences)
