@@ -153,7 +153,7 @@ def _check_origins(parts: Sequence[PartContents], golden: GoldenSet) -> None:
             if own != other:
                 raise RunError(
                     f"parts '{quoted(first.name)}' and '{quoted(part.name)}' have different "
-                    f"{words}: {_shown(other)} and {_shown(own)}; evaluate all parts alike"
+                    f"{words}: {_shown(other)} and {_shown(own)}; evaluate all parts in one way"
                 )
     if first.origin.version != package_version():
         raise RunError(

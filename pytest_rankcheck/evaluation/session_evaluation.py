@@ -187,7 +187,7 @@ def _check_parts(parts: Sequence[SessionEvaluation]) -> None:
             if own != other:
                 raise SessionLogError(
                     f"parts '{quoted(first.name)}' and '{quoted(part.name)}' have different "
-                    f"{words}: '{quoted(other)}' and '{quoted(own)}'; evaluate all parts alike"
+                    f"{words}: '{quoted(other)}' and '{quoted(own)}'; evaluate all parts in one way"
                 )
     if first._version != package_version():
         raise SessionLogError(

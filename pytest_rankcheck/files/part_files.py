@@ -49,7 +49,7 @@ def files_of_parts(path: Path, error: type[RankcheckError]) -> list[Path]:
     files = list(dict.fromkeys(file for root in roots for file in _below(root, error)))
     if not files:
         raise error(
-            f"{path} has no parts: no file whose name begins with another character than _ and ."
+            f"{path} has no parts; files and folders whose names begin with _ or . do not count"
         )
     for file in files:
         with failures_named(file, error):
@@ -142,15 +142,14 @@ def joined_tables(tables: Sequence[tuple[Path, Table]], error: type[RankcheckErr
     first, model = tables[0]
     for path, table in tables[1:]:
         if set(table.header) != set(model.header):
-            own, other = (
-                [name for name in one.header if name not in two.header]
-                for one, two in ((model, table), (table, model))
-            )
+            only = [
+                f"only {file} has {listed(sorted(set(own.header) - set(other.header)))}"
+                for file, own, other in ((first, model, table), (path, table, model))
+                if set(own.header) - set(other.header)
+            ]
             raise error(
-                f"the parts have different columns: {first} has {listed(own) or 'no other'}, "
-                f"{path} has {listed(other) or 'no other'}, besides those of both "
-                f"({listed([name for name in model.header if name in table.header], 10)}); write "
-                "all parts with the same columns"
+                f"the parts {first} and {path} have different columns: {', and '.join(only)}; "
+                "write all parts with the same columns"
             )
     numbering = JoinedNumbering(str(first.parent))
     read = partial(_read_all, [table for _, table in tables], model.header, numbering)

@@ -152,7 +152,7 @@ def _interrupts_pass(trial: Trial) -> None:
         if len(seen) == 1 or trial.adapter.is_async:
             return
     raise BrokenRuleError(
-        f"a KeyboardInterrupt of on_answer did not end it after 1 answer, but after {len(seen)}"
+        f"on_answer raised KeyboardInterrupt, and {plural(len(seen), 'answer')} came all the same"
     )
 
 

@@ -172,7 +172,7 @@ def raises(task: RankingTask, on_answer: OnAnswer) -> None:
         ("order_does_not_matter", depends_on_the_order, "differently in reverse order"),
         ("chunks_do_not_matter", depends_on_the_others, "differently in chunks of 1 query"),
         ("a_query_without_text_fails_alone", needs_every_text, "others failed too"),
-        ("interrupts_pass", catches_everything, "but after 7"),
+        ("interrupts_pass", catches_everything, "and 7 answers came all the same"),
     ],
 )
 def test_each_rule_can_be_broken(rule: str, ask: Ask, message: str) -> None:

@@ -212,13 +212,13 @@ WRONG: list[tuple[Callable[[Path], None], str]] = [
     (two_formats, r"different formats: .*part-0\.csv is csv, .*readme\.jsonl is jsonl; move"),
     (
         other_columns,
-        r"different columns: .*part-0\.csv has score, .*part-3\.csv has no other, besides those of",
+        r"part-0\.csv and .*part-3\.csv have different columns: only .*part-0\.csv has score; write",
     ),
     (truncated, r"part-1\.parquet: cannot be read as Parquet"),
     (cut_within_a_line, r"part-1\.trec:\d+: "),
     (cut_to_nothing, r"part-1\.csv is empty: was it written to the end\?"),
     (unfinished, r"the job that writes it has not finished: _temporary is still there"),
-    (only_marks, r"2026-11-21 has no parts: no file whose name begins"),
+    (only_marks, r"2026-11-21 has no parts; files and folders whose names begin"),
     (twice, r"query 'q0' has a whole ranking in two files"),
     (copied, r"query 'q0': document 'd\d' is ranked twice"),
 ]

@@ -111,8 +111,8 @@ class ExecutorRanker(Adapter):
                 return
         raise RankerError(
             f"no worker is left after ranker '{quoted(self.name)}' was sent to one "
-            f"({type(broken).__name__}): it may not find the ranker's module, which its own output "
-            "says. Give the ranker by name, as in rank('package.module:name', ...), and in a "
+            f"({type(broken).__name__}): perhaps it did not find the ranker's module; its output "
+            "says why. Give the ranker by name, as in rank('package.module:name', ...), and in a "
             'script start processes only under if __name__ == "__main__"'
         ) from broken
 
@@ -230,16 +230,16 @@ class _Sending:
         self._answer(QueryAnswer(self._task.golden.query(chunk.query_ids[0]), failure=failure))
         if self._dead_in_a_row >= _MOST_DEAD_IN_A_ROW:
             raise RankerError(
-                f"the workers died on {self._dead_in_a_row} queries in a row, whichever they were "
-                f"asked for: {listed(self._dead[-self._dead_in_a_row :])}; ask the ranker for one "
+                f"the workers died on {self._dead_in_a_row} queries in a row: "
+                f"{listed(self._dead[-self._dead_in_a_row :])}; ask the ranker for one "
                 "of them here, without an executor"
             ) from error
 
     def _stopped(self, error: BaseException) -> RankerError:
         left = len(self._task.golden) - self._done
         return RankerError(
-            f"the executor broke ({type(error).__name__}) when {plural(left, 'query', 'queries')} "
-            f"of {len(self._task.golden):,} had no answer yet, so a worker died. A"
+            f"a worker died, and the executor broke ({type(error).__name__}) when "
+            f"{left:,} of {plural(len(self._task.golden), 'query', 'queries')} had no answer yet. A"
             f"{self._pool.remedy[1:]}"
         )
 

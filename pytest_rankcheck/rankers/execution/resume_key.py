@@ -92,7 +92,7 @@ class ResumeKey:
         if scope.origin is None and scope.key is None:
             raise ConfigurationError(
                 f"resume={quoted(scope.folder, 200)}: ranker '{quoted(name)}' is an object, whose "
-                "state no commit tells; give it by name, as in rank('package.module:name', ...), "
+                "state is in no commit; give it by name, as in rank('package.module:name', ...), "
                 f"or {_REMEDY}"
             )
         key = cls(
@@ -124,7 +124,7 @@ class ResumeKey:
         return hashlib.sha256(repr(sorted(self.values.items())).encode()).hexdigest()[:32]
 
 
-_REMEDY = "give resume_key= (--rankcheck-resume-key), a text that changes whenever they could"
+_REMEDY = "give resume_key= (--rankcheck-resume-key), a text that changes when the rankings could"
 
 
 def _tree(scope: ResumeScope) -> tuple[WorkTree | None, str]:
@@ -181,7 +181,7 @@ def _change(name: str, before: Mapping[str, str], after: Mapping[str, str], kind
         if name not in before:
             how = "has been changed or added since"
         elif name not in after:
-            how = "is as committed again, or gone"
+            how = "no longer differs from the commit, or is gone"
         else:
             how = "has been changed again"
         return f"'{quoted(name, 200)}' {how}"

@@ -36,7 +36,7 @@ def refuse_stale_modules() -> None:
             stale.append(file)
     if stale:
         raise RankerError(
-            f"this worker has imported {listed(sorted(stale), 3)} before the file was changed, and "
+            f"files have changed since this worker imported them: {listed(sorted(stale), 3)}. It "
             "would rank with the old code; restart the workers"
         )
 

@@ -309,7 +309,7 @@ def test_a_file_that_is_changed_again_or_back_is_refused(repository: Path) -> No
     Path("engine.py").write_text("# two")
     refused("'engine.py' has been changed again")
     Path("engine.py").write_text(ENGINE)
-    refused("'engine.py' is as committed again, or gone")
+    refused("'engine.py' no longer differs from the commit, or is gone")
 
 
 def test_ignored_files_and_the_folder_itself_do_not_count(repository: Path) -> None:
@@ -412,7 +412,7 @@ def test_before_the_first_commit_a_resume_key_is_needed(
     ids=["callable", "lambda", "adapter"],
 )
 def test_an_object_needs_a_resume_key(repository: Path, ranker: object) -> None:
-    with pytest.raises(ConfigurationError, match=r"is an object, whose state no commit tells"):
+    with pytest.raises(ConfigurationError, match=r"is an object, whose state is in no commit"):
         rank(ranker, GOLDEN, resume="parts")
 
 
