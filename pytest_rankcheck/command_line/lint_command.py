@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,11 +19,20 @@ from pytest_rankcheck.errors import ConfigurationError
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.lint.lint_rule import LintFinding
 from pytest_rankcheck.metrics.metric_names import USUAL_METRICS
-from pytest_rankcheck.plugin.configured_inputs import check_corpus, configured_lint, whole_run
+from pytest_rankcheck.plugin.configured_inputs import (
+    check_corpus,
+    configured_lint,
+    evaluated,
+    whole_run,
+)
 from pytest_rankcheck.plugin.option_table import Config
 from pytest_rankcheck.rankers.run import Run
+from pytest_rankcheck.reports.findings import ReportedFinding
 from pytest_rankcheck.reports.text.lint_text import lint_text, log_lint_text
-from pytest_rankcheck.reports.text.resolution_text import ideal_resolution_findings
+from pytest_rankcheck.reports.text.resolution_text import (
+    ideal_resolution_findings,
+    run_resolution_findings,
+)
 
 __all__ = ["add_lint_command"]
 
@@ -95,9 +104,21 @@ def _of_golden(inputs: ProjectInputs, path: Path, *, is_given: bool) -> Sequence
     findings = golden.lint_with(options, run=run, corpus=corpus)
     unchecked = golden.unchecked_with(options, run=run, corpus=corpus)
     print(lint_text(golden.name, len(golden), findings, unchecked))
-    metrics = inputs.config.metrics or USUAL_METRICS
-    print_summary(list(ideal_resolution_findings(golden, metrics, inputs.depth)))
+    print_summary(list(_resolution(inputs, golden, run)))
     return findings
+
+
+def _resolution(
+    inputs: ProjectInputs, golden: GoldenSet, run: Run | None
+) -> Iterator[ReportedFinding]:
+    """Return what the metrics can see: of the run, or of the ideal rankings without one."""
+    metrics, depth = inputs.config.metrics or USUAL_METRICS, inputs.depth
+    if run is None:
+        return ideal_resolution_findings(golden, metrics, depth)
+    measured = run if depth is None else run.top(depth)
+    return run_resolution_findings(
+        golden.name, lambda: evaluated(inputs.config, measured, golden), metrics
+    )
 
 
 def _run_of(inputs: ProjectInputs, golden: GoldenSet, *, is_given: bool) -> Run | None:

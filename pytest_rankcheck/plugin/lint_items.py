@@ -41,30 +41,22 @@ def lint_items(session: pytest.Session) -> Iterator[pytest.Item]:
 
 
 def _resolution(config: pytest.Config, golden: GoldenSet) -> Iterator[ReportedFinding]:
-    """Yield what the configured metrics can see: of the run that is given, or of ideal rankings."""
-    from pytest_rankcheck.reports.notes import Note, Topic
-    from pytest_rankcheck.reports.text.measurement_notes import tie_notes
+    """Return what the configured metrics can see: of the run, or of ideal rankings."""
     from pytest_rankcheck.reports.text.resolution_text import (
         ideal_resolution_findings,
-        resolution_findings,
+        run_resolution_findings,
     )
 
     chosen = config.stash[CONFIG]
     check_metrics(chosen)
     metrics = chosen.metrics or USUAL_METRICS
     if chosen.run is None:
-        yield from ideal_resolution_findings(golden, metrics)
-        return
-    try:
-        evaluation = evaluated(chosen, configured_run(chosen, golden), golden)
-    except RankcheckError as error:
-        # The linter is about the golden set: what is wrong with the run is for other tests.
-        heading = f"what golden set '{quoted(golden.name)}' can see"
-        text = f"unknown, because the run cannot be measured: {error}"
-        yield Note(Topic.RESOLUTION, text, heading)
-    else:
-        yield from tie_notes(evaluation)
-        yield from resolution_findings(evaluation, metrics)
+        return ideal_resolution_findings(golden, metrics)
+    return run_resolution_findings(
+        golden.name,
+        lambda: evaluated(chosen, configured_run(chosen, golden), golden),
+        metrics,
+    )
 
 
 def _run_of(chosen: Config, golden: GoldenSet) -> Run | None:

@@ -38,6 +38,8 @@ class GatingAdvice:
       metric sees the order, the one with the largest sight of losses.
     - One more is gated beside it for what the lead misses, lost documents: the metric with the
       largest sight of losses, if that is at least `MORE` times the lead's.
+
+    R and nDCG are suggested by the same factor if they are not among the metrics.
     """
 
     resolutions: Sequence[Resolution]
@@ -48,6 +50,8 @@ class GatingAdvice:
     """The swaps at rank 1 to ``depth`` were tried; None: all."""
     recall: Resolution | None = None
     """What R could see, at the depth of the run; None: without a run, or a metric of these."""
+    ndcg: Resolution | None = None
+    """What nDCG could see, at the depth that is compared or at 10; None: a metric of these."""
     of_ideal: bool = False
     """Whether the rankings are the ideal ones, because there is no run."""
 
@@ -130,30 +134,62 @@ class GatingAdvice:
         else:
             most = " most clearly of these" if several else ""
             yield f"gate on {leading.metric}: it shows lost documents{most}"
-            if leading.telling:
-                yield (
-                    f"add {Metric.of('nDCG', self.depth or 10)}: none of these metrics shows a "
-                    f"worse order{self._at}"
-                )
         for place in beside:
             second = self.resolutions[place]
-            yield (
-                f"gate on {second.metric} beside it, for what {leading.metric} misses: lost "
-                f"documents show more clearly in it; {_compared_losses(second, leading)}"
-            )
-        yield from self._recall_is_better()
+            how = f"for what {leading.metric} misses: lost documents show more clearly in it"
+            if second.losses.share <= leading.losses.share:
+                how = "because lost documents cost more in it"
+            yield f"gate on {second.metric} beside it, {how}; {_compared_losses(second, leading)}"
+        if self._ndcg_is_better:
+            yield self._about_ndcg()
+        if self._recall_is_better:
+            yield self._about_recall()
 
-    def _recall_is_better(self) -> Iterator[str]:
-        """Yield that R, which was not asked for, would show lost documents more clearly."""
+    @property
+    def _ndcg_is_better(self) -> bool:
+        """Whether nDCG, which was not asked for, would show a worse order more clearly."""
+        if self.ndcg is None:
+            return False
+        sight = _known(self.ndcg.disorder.sight)
+        return sight > 0 and sight >= MORE * self._order(self._chosen[0])
+
+    def _about_ndcg(self) -> str:
+        ndcg, lead = self.ndcg, self._chosen[0]
+        assert ndcg is not None
+        leading = self.resolutions[lead]
+        if not self._order(lead):
+            return f"add {ndcg.metric}: none of these metrics shows a worse order{self._at}"
+        how = "" if self._is_needed_for_losses else f", and gate on it instead of {leading.metric}"
+        return (
+            f"add {ndcg.metric}{how}: it is not among these metrics, but a worse order{self._at} "
+            f"shows more clearly in it; {_compared_order(ndcg, leading)}"
+        )
+
+    @property
+    def _is_needed_for_losses(self) -> bool:
+        """Whether the lead shows lost documents more clearly than nDCG, and no other one would."""
+        assert self.ndcg is not None
+        needed = MORE * _known(self.ndcg.losses.sight)
+        is_only = len(self._chosen) == 1 and not self._recall_is_better
+        return is_only and self._losses(self._chosen[0]) >= needed
+
+    @property
+    def _recall_is_better(self) -> bool:
+        """Whether R, which was not asked for, would show lost documents more clearly."""
         if self.recall is None:
-            return
-        last = self.resolutions[self._chosen[-1]]
-        if _known(self.recall.losses.sight) < MORE * _known(last.losses.sight):
-            return
-        how = "beside it" if len(self._chosen) == 1 else f"instead of {last.metric}"
-        yield (
-            f"consider {self.recall.metric} {how}: it is not among these metrics, but lost "
-            f"documents show more clearly in it; {_compared_losses(self.recall, last)}"
+            return False
+        return _known(self.recall.losses.sight) >= MORE * self._losses(self._chosen[-1])
+
+    def _about_recall(self) -> str:
+        recall, last = self.recall, self.resolutions[self._chosen[-1]]
+        assert recall is not None
+        beside = "it"
+        if self.ndcg is not None and self._ndcg_is_better:
+            beside = str(self.ndcg.metric)
+        how = f"beside {beside}" if len(self._chosen) == 1 else f"instead of {last.metric}"
+        return (
+            f"consider {recall.metric} {how}: it is not among these metrics, but lost "
+            f"documents show more clearly in it; {_compared_losses(recall, last)}"
         )
 
     def _others(self) -> Iterator[str]:
@@ -187,14 +223,20 @@ class GatingAdvice:
             if resolution.share_of_telling < HALF
         ]
         if clauses:
+            why = "its own, because it sees" if len(clauses) == 1 else "their own, because they see"
             yield (
-                "not enough on its own, because it sees few of the swaps of documents with "
-                f"different grades{self._at}: {', '.join(clauses)}"
+                f"not enough on {why} few of the swaps of documents with different "
+                f"grades{self._at}: {', '.join(clauses)}"
             )
 
     def _often_at_ends(self) -> Iterator[str]:
-        """Yield which metrics are at their floor or ceiling on half of the queries."""
+        """Yield which metrics are at their floor or ceiling on half of the queries.
+
+        A gate for lost documents does not separate good rankers, so its ceiling is no fault.
+        """
+        for_losses = self._chosen[1:] if self._order(self._chosen[0]) else self._chosen
         usable = [self.resolutions[place] for place in self._usable]
+        ordering = [place for place in self._usable if place not in for_losses]
         low = [
             f"{resolution.metric} ({resolution.share_that_cannot_fall:.0%} of the queries)"
             for resolution in usable
@@ -202,15 +244,17 @@ class GatingAdvice:
         ]
         high = [
             f"{resolution.metric} ({resolution.at_ceiling / resolution.queries:.0%})"
-            for resolution in usable
+            for resolution in (self.resolutions[place] for place in ordering)
             if resolution.queries and resolution.at_ceiling >= HALF * resolution.queries
         ]
         if low:
-            yield f"at the floor, so it does not notice what gets worse there: {', '.join(low)}"
+            they = "it does" if len(low) == 1 else "they do"
+            yield f"at the floor, so {they} not notice what gets worse there: {', '.join(low)}"
         if high and not self.of_ideal:
+            they = "it hardly separates" if len(high) == 1 else "they hardly separate"
             yield (
-                "at the ceiling on half of the queries or more, so it hardly separates good "
-                f"rankers: {', '.join(high)}; add harder queries"
+                f"at the ceiling on half of the queries or more, so {they} good rankers: "
+                f"{', '.join(high)}; add harder queries"
             )
 
 
@@ -224,6 +268,15 @@ def _compared_losses(one: Resolution, other: Resolution) -> str:
     return (
         f"it sees {one.losses.share:.1%} of the losses (sight {_known(one.losses.sight):.2f}), "
         f"{other.metric} {other.losses.share:.1%} ({_known(other.losses.sight):.2f})"
+    )
+
+
+def _compared_order(one: Resolution, other: Resolution) -> str:
+    """Return what two metrics see of the order."""
+    return (
+        f"it sees {one.share_of_telling:.1%} of the swaps of documents with different grades "
+        f"(sight {_known(one.disorder.sight):.2f}), {other.metric} {other.share_of_telling:.1%} "
+        f"({_known(other.disorder.sight):.2f})"
     )
 
 

@@ -30,6 +30,8 @@ __all__ = ["Resolutions", "compared_depth"]
 
 _RECALL_AT = (10, 20, 50, 100)
 """The cutoffs of R that are suggested; the largest that a run reaches is."""
+_NDCG_AT = 10
+"""The cutoff of nDCG that is suggested if whole rankings are compared."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +46,8 @@ class Resolutions:
     recall: Resolution | None = None
     """What R could see at the depth of the run, or at 100; None if it is one of the metrics, the
     run has less than ten documents per query, or there is no run."""
+    ndcg: Resolution | None = None
+    """What nDCG could see, at `depth` or else at 10; None if it is one of the metrics."""
     of_ideal: bool = False
     """Whether the rankings are the ideal ones, because there is no run."""
 
@@ -68,7 +72,11 @@ class Resolutions:
             depth = compared_depth(chosen, evaluation.golden.max_grade)
         resolutions = tuple(Resolution.of(evaluation, metric, depth=depth) for metric in chosen)
         tau = _agreement(chosen, [evaluation.values(metric) for metric in chosen])
-        return cls(resolutions, tau, depth, _recall_of(evaluation, chosen, depth))
+        # Not `evaluation.values`: only metrics that somebody asked for count as computed.
+        sample = SwapSample.of(evaluation, depth)
+        recall = _unless_chosen(_deepest_recall(sample), chosen, sample)
+        ndcg = _unless_chosen(Metric.of("nDCG", depth or _NDCG_AT), chosen, sample)
+        return cls(resolutions, tau, depth, recall, ndcg)
 
     @classmethod
     def of_ideal_rankings(
@@ -92,12 +100,10 @@ class Resolutions:
             depth = compared_depth(chosen, golden.max_grade)
         blocks = [ideal_hits(hits) for hits in judged_hits(Joined(golden.columns, (), ()), golden)]
         sample = SwapSample(blocks, np.ones(len(golden), dtype=np.bool_), depth=depth)
-        resolutions = []
-        for metric in chosen:
-            values = np.concatenate([metric.compute(hits) for hits in blocks])
-            resolutions.append(Resolution.of_sample(metric, sample, values))
+        resolutions = tuple(_of_sample(metric, sample) for metric in chosen)
         unknown = np.full((len(resolutions), len(resolutions)), np.nan)
-        return cls(tuple(resolutions), unknown, depth, of_ideal=True)
+        ndcg = _unless_chosen(Metric.of("nDCG", depth or _NDCG_AT), chosen, sample)
+        return cls(resolutions, unknown, depth, ndcg=ndcg, of_ideal=True)
 
     @property
     def metrics(self) -> Sequence[Metric]:
@@ -145,7 +151,9 @@ class Resolutions:
 
     @property
     def _advice(self) -> GatingAdvice:
-        return GatingAdvice(self.resolutions, self.tau, self.depth, self.recall, self.of_ideal)
+        return GatingAdvice(
+            self.resolutions, self.tau, self.depth, self.recall, self.ndcg, self.of_ideal
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per metric, indexed by its name: shares, steps, the nearest other."""
@@ -214,20 +222,20 @@ def compared_depth(metrics: Iterable[Metric], highest: float) -> int | None:
     return min(cutoffs, default=None)
 
 
-def _recall_of(
-    evaluation: Evaluation, metrics: Sequence[Metric], depth: int | None
-) -> Resolution | None:
-    """Return what R could see at the depth of a run; None if it is shallow or R was asked for."""
-    deepest = max(
-        (float(hits.retrieved.max(initial=0)) for hits in evaluation.hits or ()), default=0
-    )
+def _deepest_recall(sample: SwapSample) -> Metric | None:
+    """Return R at the depth of a run, or at 100; None if the run is shallow."""
+    deepest = max((float(hits.retrieved.max(initial=0)) for hits in sample.blocks), default=0)
     cutoff = max((k for k in _RECALL_AT if k <= deepest), default=None)
-    if cutoff is None:
-        return None
-    metric = Metric.of("R", cutoff)
-    if metric in metrics:
-        return None
-    # Not `evaluation.values`: only metrics that somebody asked for count as computed.
-    sample = SwapSample.of(evaluation, depth)
+    return None if cutoff is None else Metric.of("R", cutoff)
+
+
+def _unless_chosen(
+    metric: Metric | None, chosen: Sequence[Metric], sample: SwapSample
+) -> Resolution | None:
+    """Return what a metric could see that was not asked for; None if it was."""
+    return None if metric is None or metric in chosen else _of_sample(metric, sample)
+
+
+def _of_sample(metric: Metric, sample: SwapSample) -> Resolution:
     values = np.concatenate([metric.compute(hits) for hits in sample.blocks])
     return Resolution.of_sample(metric, sample, values)

@@ -236,6 +236,11 @@ def test_lint_with_a_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
         out = capsys.readouterr().out
         assert "  warning inverted-scale: documents that run 'codes.run' ranks higher have" in out
         assert "not checked: stale-document (run 'codes.run' has 3 documents a query, not" in out
+        assert "because the run cannot be measured: nDCG@10 looks at the first 10" in out
+        assert main(["lint", "codes.qrels", "--run", run]) == 0
+        out = capsys.readouterr().out
+        assert "what golden set 'codes' can see (run 'codes.run': " in out
+        assert "ideal rankings" not in out
     (folder / "pytest.ini").write_text("[pytest]\nrankcheck_run = runs\n", "utf-8")
     assert main(["lint", "codes.qrels"]) == 0
     assert "warning inverted-scale" in capsys.readouterr().out

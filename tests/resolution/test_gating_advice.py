@@ -174,6 +174,55 @@ def test_the_sentences() -> None:
     assert "DCG adds little: it orders the queries as nDCG does (tau 1.00)" in sentences
 
 
+@pytest.mark.parametrize("metrics", [["P@10", "R@10"], ["RR", "Success@5"]])
+def test_ndcg_is_suggested_where_it_shows_the_order_more_clearly(metrics: list[str]) -> None:
+    found = of_many(metrics, relevant=5)
+    ndcg = found.ndcg
+    assert ndcg is not None
+    assert str(ndcg.metric) == "nDCG@10"
+    lead = found.resolutions[0]
+    assert ndcg.disorder.sight >= MORE * lead.disorder.sight
+    sentences = "\n".join(found.recommendation)
+    assert f"\nadd nDCG@10, and gate on it instead of {metrics[0]}: it is not among" in sentences
+    assert "\nconsider R@100 " in sentences
+    with_it = of_many([*metrics, "nDCG@10"], relevant=5)
+    assert gated(with_it)[0] == "nDCG@10"
+    assert with_it.ndcg is None
+    assert not any("add nDCG" in each for each in with_it.recommendation)
+
+
+def test_a_metric_that_shows_losses_is_kept_beside_ndcg() -> None:
+    found = of_many(["P@8"], depth=9, queries=30, relevant=3)
+    assert found.recall is None, "the rankings are short"
+    assert found.ndcg is not None
+    assert found.resolutions[0].losses.sight >= MORE * found.ndcg.losses.sight
+    assert found.recommendation[1].startswith("add nDCG@10: it is not among these metrics, but a")
+
+
+def test_the_ceiling_of_a_gate_for_losses_is_no_fault() -> None:
+    found = of_many(["nDCG@10", "R@100", "RR"], relevant=5, depth=50)
+    assert gated(found) == ["nDCG@10", "R@100"]
+    assert found.resolutions[1].at_ceiling == 60
+    assert found.recommendation[-1] == (
+        "at the ceiling on half of the queries or more, so it hardly separates good rankers: "
+        "RR (57%); add harder queries"
+    )
+    alone = of_many(["R@100"], relevant=5)
+    assert not any("ceiling" in each for each in alone.recommendation)
+
+
+def test_the_reason_of_the_second_gate_is_true() -> None:
+    """P@9 sees fewer losses than nDCG@10, but a loss costs it more."""
+    rankings = ["axbyzcdefgh", "xyabdefghqr", "zxbgcadefyh"]
+    found = of_letters(rankings, ["nDCG@10", "P@9"], **dict.fromkeys("abcdefgh", 1))
+    ndcg, precision = found.resolutions
+    assert gated(found) == ["nDCG@10", "P@9"]
+    assert precision.losses.share < ndcg.losses.share
+    assert found.recommendation[1].startswith(
+        "gate on P@9 beside it, because lost documents cost more in it; it sees 60.9% of the losses"
+    )
+
+
 def test_metrics_without_order_lead_only_if_there_is_no_other() -> None:
     found = of_many(["R@50", "P@20"], at=10)
     assert gated(found)[0] == "R@50"
@@ -193,6 +242,11 @@ def test_the_recommendation_warns() -> None:
     # RR sees the swap at rank 1, and no other: 1 of 3.
     assert list(of_letters(["axbc"], ["RR"], a=1, b=1).recommendation) == [
         "gate on RR: it sees 33.3% of the swaps of documents with different grades",
+        (
+            "add nDCG@10, and gate on it instead of RR: it is not among these metrics, but a worse "
+            "order shows more clearly in it; it sees 100.0% of the swaps of documents with "
+            "different grades (sight 0.27), RR 33.3% (0.13)"
+        ),
         (
             "not enough on its own, because it sees few of the swaps of documents with different "
             "grades: RR (33.3%)"

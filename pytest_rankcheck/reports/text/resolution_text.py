@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from pytest_rankcheck.errors import plural, quoted
+from pytest_rankcheck.errors import RankcheckError, plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
@@ -15,6 +15,7 @@ from pytest_rankcheck.reports.measurement_detail import rankings_key, rounded
 from pytest_rankcheck.reports.notes import Note, Topic
 from pytest_rankcheck.reports.report_data import merged_resolutions
 from pytest_rankcheck.reports.resolution_findings import MetricResolutionDetail, ResolutionFinding
+from pytest_rankcheck.reports.text.measurement_notes import tie_notes
 from pytest_rankcheck.resolution.gating_advice import ranks_text
 from pytest_rankcheck.resolution.metric_resolution import Resolution
 from pytest_rankcheck.resolution.resolution_table import Resolutions
@@ -26,6 +27,7 @@ __all__ = [
     "resolution_findings",
     "resolution_notes",
     "resolution_title",
+    "run_resolution_findings",
 ]
 
 COLUMNS = (
@@ -55,6 +57,25 @@ def resolution_findings(
     table = Resolutions.of(evaluation, chosen)
     rankings = rankings_key(evaluation)
     yield _finding(evaluation.golden, table, others, rankings, evaluation.name)
+
+
+def run_resolution_findings(
+    golden_name: str, measured: Callable[[], Evaluation], metrics: Iterable[MetricLike]
+) -> Iterator[ReportedFinding]:
+    """Yield what metrics can see of a run for the linter, or why the run cannot be measured.
+
+    The linter is about the golden set: what is wrong with the run is for other tests.
+    """
+    try:
+        evaluation = measured()
+        seen = list(resolution_findings(evaluation, metrics))
+    except RankcheckError as error:
+        heading = f"what golden set '{quoted(golden_name)}' can see"
+        text = f"unknown, because the run cannot be measured: {error}"
+        yield Note(Topic.RESOLUTION, text, heading)
+    else:
+        yield from tie_notes(evaluation)
+        yield from seen
 
 
 def ideal_resolution_findings(
