@@ -14,6 +14,7 @@ __all__ = ["WorkTree", "tracked_files", "work_tree"]
 
 _DELETED = "deleted"
 _DIGITS = 16
+_ALL_CHANGES = ("--name-only", "--no-renames", "--ignore-submodules=none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,8 @@ class WorkTree:
     commit: str
     changes: Mapping[str, str]
     """The digest of each file that was changed or added, relative to the top; or that it is
-    deleted. Ignored files and Python's caches are left out."""
+    deleted. A file that git was told to take for unchanged always has a digest. Ignored files and
+    Python's caches are left out."""
 
 
 def work_tree(folder: Path, without: Path | None = None) -> WorkTree:
@@ -41,8 +43,9 @@ def work_tree(folder: Path, without: Path | None = None) -> WorkTree:
     top = Path(git(folder, "rev-parse", "--show-toplevel").rstrip("\n"))
     commit = git(top, "rev-parse", "HEAD").strip()
     names = {
-        *_names(git(top, "diff", "--name-only", "--no-renames", "-z", "HEAD")),
+        *_names(git(top, "diff", *_ALL_CHANGES, "-z", "HEAD")),
         *_names(git(top, "ls-files", "--others", "--exclude-standard", "-z")),
+        *_unwatched(top),
     }
     left_out = None if without is None else without.resolve()
     changes: dict[str, str] = {}
@@ -63,6 +66,13 @@ def tracked_files(tree: WorkTree) -> frozenset[str]:
     top = tree.top.resolve()
     names = {*_names(git(tree.top, "ls-files", "--recurse-submodules", "-z")), *tree.changes}
     return frozenset(str(top / name) for name in names)
+
+
+def _unwatched(top: Path) -> list[str]:
+    """Return the files whose changes git was told not to look for, and which are there."""
+    entries = _names(git(top, "ls-files", "-v", "-z"))  # a letter, a space and the name
+    names = [entry[2:] for entry in entries if entry[0].islower() or entry[0] == "S"]
+    return [name for name in names if (top / name).exists()]
 
 
 def _names(output: str) -> list[str]:

@@ -75,6 +75,33 @@ def test_a_repository_inside_counts_with_its_own_changes(repository: Path) -> No
     assert work_tree(repository).changes != before
 
 
+@pytest.mark.parametrize("flag", ["--assume-unchanged", "--skip-worktree"])
+def test_a_change_that_git_was_told_not_to_look_for_counts(repository: Path, flag: str) -> None:
+    git(repository, "update-index", flag, "src/a.py")
+    before = work_tree(repository).changes
+    (repository / "src" / "a.py").write_text("changed")
+    assert work_tree(repository).changes != before
+    (repository / "src" / "a.py").unlink()
+    assert work_tree(repository).changes != before
+
+
+def test_a_submodule_that_git_was_told_to_ignore_counts(repository: Path) -> None:
+    inner = repository / "inner"
+    inner.mkdir()
+    (inner / "a.txt").write_text("a")
+    git(inner, "init", "-q")
+    git(inner, "add", "-A")
+    git(inner, "commit", "-q", "-m", "inner")
+    (repository / ".gitmodules").write_text(
+        '[submodule "inner"]\n\tpath = inner\n\turl = ./inner\n\tignore = all\n'
+    )
+    git(repository, "add", "-f", "inner", ".gitmodules")
+    git(repository, "commit", "-q", "-m", "with a submodule")
+    assert work_tree(repository).changes == {}
+    (inner / "a.txt").write_text("changed")
+    assert set(work_tree(repository).changes) == {"inner"}
+
+
 def test_tracked_and_changed_files_are_known(repository: Path) -> None:
     (repository / "new.txt").write_text("new")
     (repository / "x.log").write_text("ignored")
