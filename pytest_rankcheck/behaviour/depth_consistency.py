@@ -9,7 +9,7 @@ from itertools import combinations
 from pytest_rankcheck.argument_checks import check_whole_number
 from pytest_rankcheck.behaviour.answer_comparison import RepeatedRanker
 from pytest_rankcheck.behaviour.cause_confirmation import Tally, tally
-from pytest_rankcheck.errors import ConfigurationError, RankerError, quoted
+from pytest_rankcheck.errors import ConfigurationError, RankerError, RunError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
 from pytest_rankcheck.golden.golden_set import GoldenSet
@@ -85,7 +85,7 @@ def check_depths(ranker: RepeatedRanker, golden: GoldenSet, depths: Sequence[int
             "gives the same answer at every depth, which is cut. Give it a parameter named depth "
             "or k (rankers.http: the placeholder {depth}), or remove this check"
         )
-    runs = {depth: replace(ranker, depth=depth).first_run(golden) for depth in wanted}
+    runs = {depth: _run_at(depth, ranker, golden) for depth in wanted}
     pairs = [
         DepthPair(shallow, deep, compared_prefixes(runs[shallow], runs[deep], shallow))
         for shallow, deep in combinations(wanted, 2)
@@ -96,6 +96,14 @@ def check_depths(ranker: RepeatedRanker, golden: GoldenSet, depths: Sequence[int
         return result
     worst = max(result.broken, key=lambda pair: len(pair.differences))
     return replace(result, confirmation=_confirmed(ranker, golden, runs[worst.shallow], worst))
+
+
+def _run_at(depth: int, ranker: RepeatedRanker, golden: GoldenSet) -> Run:
+    __tracebackhide__ = True
+    try:
+        return replace(ranker, depth=depth).first_run(golden)
+    except (RankerError, RunError) as error:
+        raise type(error)(f"asked for depth {depth}: {error}") from error
 
 
 def compared_prefixes(shallow: Run, deep: Run, depth: int) -> Sequence[DepthDifference]:

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,11 +29,17 @@ from pytest_rankcheck.rankers.importable_names import ImportableName, importable
 from pytest_rankcheck.rankers.rank import Attempt
 from pytest_rankcheck.rankers.run import Run
 
-__all__ = ["ProcessAsker", "doc_id_steps", "is_asked_process"]
+__all__ = ["IN_THE_PROCESS", "ProcessAsker", "doc_id_steps", "is_asked_process"]
 
 _MARK = "RANKCHECK_PROCESS_CONDITION"
 """Set in the processes that this module starts, so that none of them starts more."""
 _LAST_LINES = 12
+_POLL = 0.01
+"""Seconds between two looks for the answer."""
+_GRACE = 2.0
+"""Seconds in which a process may end by itself after its answer."""
+IN_THE_PROCESS = "in the new process: "
+"""How the texts of errors that a ranker raised in a new process begin."""
 _START = (
     "import json, sys; task = json.load(open(sys.argv[1], encoding='utf-8')); "
     "sys.path[:] = task['path']; "
@@ -74,7 +83,7 @@ class ProcessAsker:
             answers = self._answers(Path(folder), task, around)
         rankings = {query_id: tuple(docs) for query_id, docs in answers["rankings"].items()}
         failures: dict[str, Exception] = {
-            query_id: RankerError(f"in the new process: {text}")
+            query_id: RankerError(f"{IN_THE_PROCESS}{text}")
             for query_id, text in answers["failures"].items()
         }
         return Attempt(Run(rankings, name=self.ranker.adapter.name), failures)
@@ -87,27 +96,15 @@ class ProcessAsker:
         command = [sys.executable, "-P", "-c", _START, str(task_file), str(answer_file)]
         environment = {**os.environ, **around.variables, _MARK: "1"}
         output = folder / "output.txt"
-        try:
-            with output.open("wb") as stream:
-                # Files, not pipes: what the ranker started may hold a pipe open.
-                done = subprocess.run(
-                    command,
-                    env=environment,
-                    stdin=subprocess.DEVNULL,
-                    stdout=stream,
-                    stderr=stream,
-                    timeout=self.seconds,
-                    check=False,
-                )
-        except subprocess.TimeoutExpired:
-            why = (
-                f"it did not answer within {self.seconds:g} s and was stopped (process_timeout= "
-                "sets how long it may take)"
+        with output.open("wb") as stream:
+            # Files, not pipes: what the ranker started may hold a pipe open. The new process ends
+            # itself when its standard input ends, because this process is gone.
+            started = subprocess.Popen(
+                command, env=environment, stdin=subprocess.PIPE, stdout=stream, stderr=stream
             )
-            raise self._error(around, why, output) from None
+        status = _wait(started, answer_file, self.seconds)
         if not answer_file.exists():
-            why = f"it ended with exit status {done.returncode} and no answer"
-            raise self._error(around, why, output)
+            raise self._error(around, _why(status, self.seconds), output)
         answers: dict[str, Any] = json.loads(answer_file.read_text(encoding="utf-8"))
         return answers
 
@@ -119,6 +116,45 @@ class ProcessAsker:
             f"ranker '{quoted(self.name.specification)}' in a new process ({around}): {why}"
             f"{last}\n  to leave new processes out: processes=0"
         )
+
+
+def _wait(started: subprocess.Popen[bytes], answer_file: Path, seconds: float) -> int | None:
+    """Wait for the answer of a process and end the process; return its exit status.
+
+    Threads that the ranker leaves may keep a process alive after its answer. The exit status is
+    None if there was no answer in time.
+    """
+    end = time.monotonic() + seconds
+    try:
+        while started.poll() is None and not answer_file.exists():
+            if time.monotonic() > end:
+                return None
+            time.sleep(_POLL)
+        with suppress(subprocess.TimeoutExpired):
+            started.wait(_GRACE)
+        return started.poll()
+    finally:
+        with started:  # closes its standard input, and waits
+            started.kill()
+
+
+def _why(status: int | None, seconds: float) -> str:
+    """Return why a process with an exit status has no answer."""
+    if status is None:
+        return (
+            f"it did not answer within {seconds:g} s and was stopped (process_timeout= "
+            "sets how long it may take)"
+        )
+    if status < 0:
+        return f"it was killed by signal {_signal_name(-status)} and gave no answer"
+    return f"it ended with exit status {status} and no answer"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return str(number)
 
 
 def _options(ranker: RepeatedRanker) -> dict[str, Any]:

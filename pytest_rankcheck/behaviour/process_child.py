@@ -7,6 +7,8 @@ Standard output and errors stay the ranker's own.
 from __future__ import annotations
 
 import json
+import os
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,7 @@ def answer(task: dict[str, Any], answer_file: str) -> None:
     Raises:
         Exception: the ranker cannot be imported or made.
     """
+    _end_with_parent()
     options: RankOptions = task["options"]
     options["doc_id"] = _doc_id(task["options"]["doc_id"])
     golden = golden_from_data(task["golden"])
@@ -41,6 +44,24 @@ def answer(task: dict[str, Any], answer_file: str) -> None:
     unfinished = Path(answer_file + ".part")
     unfinished.write_text(json.dumps(answers), encoding="utf-8")
     unfinished.replace(answer_file)
+
+
+def _end_with_parent() -> None:
+    """End this process as soon as the one that started it is gone: then standard input ends.
+
+    The ranker, and what it starts, have an empty standard input instead.
+    """
+    watched = os.dup(0)
+    empty = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(empty, 0)
+    os.close(empty)
+
+    def watch() -> None:
+        while os.read(watched, 1):
+            pass
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _doc_id(steps: Sequence[object] | None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -81,6 +82,12 @@ class RankerSources:
                 '"package.module:make_ranker"'
             )
         else:
+            if fresh is not None and _wants_arguments(fresh):
+                raise ConfigurationError(
+                    f"fresh= must return a ranker; '{quoted(name_of(fresh))}' looks like a ranker "
+                    "itself, because it needs arguments: give a function or class that is called "
+                    "without any and returns a new ranker"
+                )
             self.make = fresh
 
     def _set_name(self, fresh: Fresh | None, processes: int | None) -> None:
@@ -100,11 +107,11 @@ class RankerSources:
         else:
             self.name = importable_name(self.ranker)
         if self.name is None:
-            what = "fresh" if fresh is not None else "the ranker"
+            what = "the ranker" if fresh is None else "fresh"
             raise ConfigurationError(
-                f"processes={self.processes}: a new process cannot import {what} "
-                f"'{quoted(name_of(fresh or self.ranker))}'; define it at the top level of a "
-                'module, or give a name, such as fresh="package.module:make_ranker"'
+                f"processes={self.processes}: a new process cannot import "
+                f"{_unknown(what, self.ranker if fresh is None else fresh)}, or its name, such as "
+                'fresh="package.module:make_ranker"'
             )
 
     def check_fresh(self, *, is_given: bool) -> str:
@@ -149,6 +156,27 @@ class RankerSources:
 
 def _factory(name: str) -> str:
     return f"{name.strip().removesuffix('()')}()"
+
+
+def _unknown(what: str, value: object) -> str:
+    """Return what a new process cannot import, and what to do."""
+    if hasattr(value, "__qualname__") and not inspect.ismethod(value):
+        return f"{what} '{quoted(name_of(value))}'; define it at the top level of a module, or give"
+    return (
+        f"{what}, which is an object that this process has made; give fresh=, a function or class "
+        "at the top level of a module that makes it"
+    )
+
+
+def _wants_arguments(fresh: Callable[..., object]) -> bool:
+    """Whether a function or class cannot be called without arguments."""
+    try:
+        inspect.signature(fresh).bind()
+    except TypeError:
+        return True
+    except ValueError:
+        return False  # some functions in C have no signature
+    return False
 
 
 def is_same_ranker(one: object, other: object) -> bool:

@@ -6,6 +6,8 @@ import hashlib
 import itertools
 import os
 import random
+import signal
+import socket
 import sys
 import threading
 import time
@@ -159,6 +161,27 @@ def hangs_in_a_child(text: str) -> list[str]:
     if "RANKCHECK_PROCESS_CONDITION" in os.environ:
         print("waiting for the index", file=sys.stderr, flush=True)
         time.sleep(600)
+    return ranked(text)
+
+
+def leaves_a_thread_in_a_child(text: str) -> list[str]:
+    if "RANKCHECK_PROCESS_CONDITION" in os.environ:
+        threading.Thread(target=time.sleep, args=(600,), daemon=False).start()
+    return ranked(text)
+
+
+def connects_and_hangs_in_a_child(text: str) -> list[str]:
+    """Hold a connection open until this process ends."""
+    if "RANKCHECK_PROCESS_CONDITION" in os.environ:
+        connection = socket.create_connection(("127.0.0.1", int(os.environ["TEST_PORT"])))
+        connection.sendall(sys.stdin.read().encode() + b"started")
+        time.sleep(600)
+    return ranked(text)
+
+
+def is_killed_in_a_child(text: str) -> list[str]:
+    if "RANKCHECK_PROCESS_CONDITION" in os.environ:
+        os.kill(os.getpid(), signal.SIGSEGV)
     return ranked(text)
 
 

@@ -13,6 +13,7 @@ from pytest_rankcheck import (
     ConfigurationError,
     GoldenSet,
     RankerError,
+    RunError,
     assert_consistent_depth,
     evaluate,
     rank,
@@ -225,3 +226,17 @@ def test_async_rankers_and_batches_are_checked() -> None:
 def test_invalid_arguments_are_refused(call: Callable[[], None], message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
         call()
+
+
+def test_the_depth_at_which_a_ranker_is_broken_is_named() -> None:
+    def empty_if_shallow(text: str, k: int) -> list[str]:
+        return ["d1"] if k > 5 else []
+
+    with pytest.raises(RunError, match="asked for depth 5: ranker '"):
+        assert_consistent_depth(empty_if_shallow, GOLDEN, (5, 10))
+
+    def fails_if_deep(text: str, k: int) -> list[str]:
+        return ["d1", "d2"][: 10 // (k < 10)]
+
+    with pytest.raises(RankerError, match="asked for depth 10: "):
+        assert_consistent_depth(fails_if_deep, GOLDEN, (5, 10))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import subprocess
 import sys
 import textwrap
@@ -24,7 +26,7 @@ from pytest_rankcheck import (
 from pytest_rankcheck.behaviour import process_surroundings
 from pytest_rankcheck.behaviour.process_surroundings import is_locale_varied, surroundings
 from pytest_rankcheck.golden.golden_transfer import golden_from_data, golden_to_data
-from pytest_rankcheck.rankers import model
+from pytest_rankcheck.rankers import batch, model
 from pytest_rankcheck.reports.notes import Note
 from tests.behaviour import faulty_rankers as faulty
 
@@ -33,6 +35,7 @@ GOLDEN = GoldenSet.from_dict(
     {f"q{n}": f"text {n}" for n in range(24)},
     name="web",
 )
+FEW = GOLDEN.subset(["q1", "q2"])
 MODULE = "tests.behaviour.faulty_rankers"
 
 
@@ -253,6 +256,62 @@ def test_a_process_that_hangs_is_stopped_and_says_what_it_printed() -> None:
     assert "waiting for the index" in text
 
 
+def test_an_answer_is_taken_although_the_ranker_leaves_a_thread() -> None:
+    assert_deterministic(
+        f"{MODULE}:leaves_a_thread_in_a_child",
+        FEW,
+        insensitive_to="processes",
+        processes=1,
+        process_timeout=60,
+    )
+
+
+def test_a_new_process_ends_when_the_one_that_started_it_is_killed() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(60)
+        script = (
+            "from tests.behaviour.test_fresh_and_processes import FEW, MODULE, assert_deterministic;"
+            "assert_deterministic(f'{MODULE}:connects_and_hangs_in_a_child', FEW,"
+            " insensitive_to='processes', processes=1)"
+        )
+        environment = {**os.environ, "TEST_PORT": str(server.getsockname()[1])}
+        home = Path(pytest_rankcheck.__file__).parents[1]
+        with subprocess.Popen(
+            [sys.executable, "-c", script], cwd=home, env=environment, stdin=subprocess.DEVNULL
+        ) as started:
+            connection, _ = server.accept()
+            with connection:
+                connection.settimeout(60)
+                assert connection.recv(100) == b"started"  # the ranker's standard input is empty
+                started.kill()
+                assert connection.recv(100) == b""  # the new process is gone
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no signals")
+def test_a_process_that_is_killed_names_the_signal() -> None:
+    with pytest.raises(RankerError, match="it was killed by signal SIGSEGV and gave no answer"):
+        assert_deterministic(
+            f"{MODULE}:is_killed_in_a_child", FEW, insensitive_to="processes", processes=1
+        )
+
+
+@pytest.mark.parametrize("ranker", [faulty.ColdCache(), batch(lambda texts: [])])
+def test_an_instance_is_not_called_undefined(ranker: object) -> None:
+    with pytest.raises(ConfigurationError) as error:
+        assert_deterministic(ranker, FEW, processes=1)
+    assert (
+        "cannot import the ranker, which is an object that this process has made; give fresh="
+        in (str(error.value))
+    )
+    assert "_Batch" not in str(error.value)
+
+
+@pytest.mark.parametrize("fresh", [faulty.sound, faulty.ColdCache()])
+def test_a_ranker_is_not_taken_for_what_makes_one(fresh: Any) -> None:
+    with pytest.raises(ConfigurationError, match="fresh= must return a ranker; '"):
+        assert_deterministic(faulty.sound, FEW, fresh=fresh)
+
+
 def test_a_process_that_dies_is_one_clear_error() -> None:
     with pytest.raises(RankerError) as error:
         assert_deterministic(f"{MODULE}:dies_in_a_child", GOLDEN)
@@ -267,7 +326,7 @@ def test_a_query_that_fails_only_in_a_new_process_is_a_difference() -> None:
     text = failure_of(f"{MODULE}:fails_in_a_child", **only_processes())
     assert "3 of 24 queries ranked differently, 3 of them with an error" in text  # 3, 13, 23
     assert "then   RankerError: in the new process: ValueError: no\\x1b index" in text
-    assert "every new process ranks differently, even with nothing varied" in text
+    assert "  new processes: it raises in every new process: ValueError: no\\x1b index\n" in text
 
 
 def test_a_missing_module_in_the_new_process_is_named(

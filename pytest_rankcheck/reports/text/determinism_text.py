@@ -8,6 +8,7 @@ from pytest_rankcheck.behaviour.answer_comparison import AnswerDifference
 from pytest_rankcheck.behaviour.cause_confirmation import ASKS, ENOUGH, Cause
 from pytest_rankcheck.behaviour.determinism_check import ConditionResult, DeterminismResult
 from pytest_rankcheck.behaviour.determinism_options import Condition
+from pytest_rankcheck.behaviour.process_asking import IN_THE_PROCESS
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.similarity.rank_biased_overlap import rbo
@@ -155,7 +156,20 @@ def _advice(outcome: ConditionResult) -> str:
     if confirmation.changes_each_time:
         return _AT_RANDOM.format(_NAMES[outcome.condition].removesuffix("s") + "s")
     decisive = "; ".join(_DECISIVE[name] for name in confirmation.decisive)
-    return decisive or _ADVICE[outcome.condition]
+    return decisive or _raising(outcome) or _ADVICE[outcome.condition]
+
+
+def _raising(outcome: ConditionResult) -> str:
+    """Return that a new instance or process does nothing but fail; empty if that is not so."""
+    failures = [each.failure for each in outcome.differences if each.failure is not None]
+    where = _NAMES[outcome.condition].removesuffix("es")
+    if outcome.condition not in ("fresh", "processes") or len(failures) < len(outcome.differences):
+        return ""
+    first = failures[0]
+    text = str(first)
+    if not text.startswith(IN_THE_PROCESS):
+        text = f"{type(first).__name__}: {text}"
+    return f"it raises in every {where}: {quoted(text.removeprefix(IN_THE_PROCESS), 300)}"
 
 
 def _evidence(outcome: ConditionResult) -> str:
