@@ -14,7 +14,7 @@ from itertools import islice
 from pytest_rankcheck.argument_checks import check_whole_number
 from pytest_rankcheck.behaviour.keyboard_slips import slips
 from pytest_rankcheck.behaviour.letter_marks import without_accents, without_umlauts
-from pytest_rankcheck.behaviour.word_orders import word_orders
+from pytest_rankcheck.behaviour.word_orders import ends_freely, word_orders
 from pytest_rankcheck.errors import ConfigurationError, MetricError, quoted, suggestion
 from pytest_rankcheck.golden.english_plurals import other_number
 from pytest_rankcheck.metrics.name_grammar import parts_of
@@ -168,7 +168,7 @@ def _typo(text: str, seed: int) -> Iterator[str]:
 def _plural(text: str) -> Iterator[str]:
     """English: the last word in the plural, or in the singular where it seems to be a plural."""
     last_word = re.search(r"[A-Za-z]{3,}$", text)
-    if last_word:
+    if last_word and ends_freely(text):
         yield text[: last_word.start()] + other_number(last_word[0])
 
 

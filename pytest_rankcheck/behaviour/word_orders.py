@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 
-__all__ = ["word_orders"]
+__all__ = ["ends_freely", "word_orders"]
 
 _UNIT = re.compile(
     r"""(?:[+\-!]?(?:[^\W\d][\w.]*:)?               # -"new york", title:(red OR blue)
@@ -26,19 +27,40 @@ def word_orders(text: str) -> Iterator[str]:
     """Yield the words from last to first; the last word first; the first word last.
 
     Quoted text moves as one word. Operators in capitals with the words that they join, and words
-    with an operator of their own, stay in their places. A text with brackets that are not closed,
-    or nested more than twice, has no other order.
+    with an operator of their own, stay in their places; so do signs such as a lone ``&``, and the
+    words beside them. A text with brackets that are not closed, or nested more than twice, has no
+    other order.
     """
-    units = [match[0] for match in _UNIT.finditer(text)]
+    units = _units(text)
     if any(unit.count(left) != unit.count(right) for unit in units for left, right in _BRACKETS):
         return
-    fixed = _fixed(units)
+    fixed = _fixed(units) | _beside_signs(units)
     places = [place for place in range(len(units)) if place not in fixed]
     words = [units[place] for place in places]
     if len(words) > 1:
         for order in (words[::-1], [words[-1], *words[:-1]], [*words[1:], words[0]]):
             moved = dict(zip(places, order, strict=True))
             yield " ".join(moved.get(place, unit) for place, unit in enumerate(units))
+
+
+def ends_freely(text: str) -> bool:
+    """Whether the last word is no operator, and none binds it."""
+    units = _units(text)
+    return len(units) - 1 not in _fixed(units)
+
+
+def _units(text: str) -> list[str]:
+    return [match[0] for match in _UNIT.finditer(text)]
+
+
+def _beside_signs(units: list[str]) -> set[int]:
+    """Return the places of punctuation and mathematical signs, and of the words beside them."""
+    signs = [
+        place
+        for place, unit in enumerate(units)
+        if all(unicodedata.category(char)[0] == "P" or char in "+<=>|~^" for char in unit)
+    ]
+    return {place + step for place in signs for step in (-1, 0, 1)}
 
 
 def _fixed(units: list[str]) -> set[int]:

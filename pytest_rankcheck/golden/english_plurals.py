@@ -15,7 +15,7 @@ _NO_OTHER = """
 news series species means headquarters crossroads sheep fish salmon deer aircraft spacecraft
 offspring data metadata information software hardware firmware malware furniture equipment
 luggage baggage clothing jewelry jewellery money cash music research advice traffic weather
-homework knowledge evidence progress health wealth rice
+homework knowledge evidence progress health wealth rice chess fitness wellness
 physics mathematics maths politics economics electronics ethics genetics logistics linguistics
 acoustics athletics gymnastics chaos cosmos diabetes rabies measles herpes
 scissors trousers pants jeans shorts leggings tights pyjamas pajamas glasses sunglasses goggles
@@ -40,8 +40,8 @@ cache/caches headache/headaches niche/niches moustache/moustaches mustache/musta
 """
 """Singulars and plurals that the rules would not find from each other."""
 
-_ENDINGS = ("dynamics", "mechanics", "nomics", "ous")
-"""The endings of other uncountable nouns, and of adjectives such as *viscous*."""
+_ENDINGS = ("dynamics", "mechanics", "nomics", "ous", "less")
+"""The endings of other uncountable nouns, and of adjectives such as *viscous* and *wireless*."""
 
 _UNCHANGED = frozenset(_NO_OTHER.split())
 _IRREGULAR = dict(pair.split("/") for pair in _PAIRS.split())

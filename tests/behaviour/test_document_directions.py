@@ -45,6 +45,7 @@ def ranked_by(score: Callable[[Mapping[str, Any]], float]) -> Callable[[Records]
 
 cheapest_first = ranked_by(lambda shoe: -shoe["price"])
 dearest_first = ranked_by(lambda shoe: shoe["price"])
+dearest_first_of_any = ranked_by(lambda shoe: shoe["price"] if type(shoe["price"]) is int else 0)
 price_blind = ranked_by(lambda shoe: 0)
 in_stock_first = ranked_by(lambda shoe: shoe["stock"] > 0)
 
@@ -226,6 +227,19 @@ def test_texts_can_be_changed_too() -> None:
         lambda: assert_direction(build, golden, lambda text: text[:2], "not_worse", documents=texts)
     )
     assert "      changed  b: a text -> a \n" in text
+
+
+def test_a_number_that_becomes_a_text_is_told_from_it() -> None:
+    text = failure_of(
+        lambda: check(dearest_first_of_any, lambda shoe: {**shoe, "price": str(shoe["price"])})
+    )
+    assert "      changed  price: 30 -> '30'\n" in text
+
+
+def test_documents_for_which_the_ranker_fails_have_not_moved(entered: list[Note]) -> None:
+    with pytest.raises(AssertionError, match="the ranker fails on 3 queries: q1, q2, q3"):
+        check(cheapest_first, lambda shoe: {**shoe, "price": None})
+    assert "; 0 of 3 documents moved; the ranker fails on q1, q2, q3; " in entered[0].text
 
 
 def test_an_array_in_a_document_can_change() -> None:

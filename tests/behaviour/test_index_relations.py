@@ -60,7 +60,7 @@ def test_ties_by_position_are_found_by_another_order() -> None:
         "relation 'order' does not hold for ranker 'bm25.<locals>.search' on golden set 'shop' (2 "
         "queries, 5 documents)\n"
         "  if the documents are in another order, the top 10 stays the same\n"
-        "  1 of 2 queries answered differently: mean RBO 0.9500 (p=0.9)\n"
+        "  1 of 2 queries breaks it: mean RBO 0.9500 (p=0.9)\n"
         "  3 indexes built, 5 calls\n"
         "  every ranking must be the same: 1 of 2 queries is not\n"
         "  nDCG@10 1.0000 -> 0.9299, -0.0701 over 2 judged queries\n"
@@ -97,7 +97,7 @@ def test_each_limit_of_the_order() -> None:
 
 def test_an_approximate_index_depends_on_the_order() -> None:
     text = failing(graph, "order")
-    assert "of 20 queries answered differently" in text
+    assert "of 20 queries break it" in text
     differing = int(text.split("\n")[2].split()[0])
     assert 3 <= differing <= 20
     assert_index_invariant(graph, CORPUS, WEB, "order", allowed_queries=differing)
@@ -164,6 +164,12 @@ def test_without_scores_a_copy_must_stand_next_to_its_original() -> None:
 def test_a_copy_that_is_merged_is_named() -> None:
     text = failing(without_duplicates, "duplicate")
     assert " is not ranked, and d" in text
+    # Nothing else moves, so there is no ranking that should have been the same.
+    assert "\n  20 of 20 queries break it: mean RBO 1.0000 (p=0.9)\n" in text
+    assert "every ranking must be the same" not in text
+    assert text.endswith("\n  to allow what is harmless: allowed_queries=")
+    text = failing(bm25, "duplicate", min_mean_rbo=0.9999)
+    assert text.endswith("\n  to allow what is harmless: min_mean_rbo= or max_mean_drop=")
 
 
 def test_a_copy_moves_others_through_idf() -> None:
@@ -296,7 +302,7 @@ def test_queries_with_the_same_top_share_an_index(entered: list[Note]) -> None:
     assert_index_invariant(matching, SMALL, golden, "remove_top")
     # The tops are a, a and d: three indexes, asked for 4, 2 and 1 queries; q4 has no ranking.
     assert entered[-1].text.endswith(
-        "0 of 3 queries answered differently in the top 10, mean RBO 1.0000; no document is ranked "
+        "0 of 3 queries break it in the top 10, mean RBO 1.0000; no document is ranked "
         "for q4; 3 indexes built, 7 calls"
     )
 
@@ -368,7 +374,7 @@ def test_the_note_says_what_was_compared_and_what_it_cost(entered: list[Note]) -
     # The ten sampled queries have eight or more different tops.
     assert [note.topic for note in entered] == [*[Topic.INVARIANCE] * 4, Topic.DIRECTION]
     name = "ranker 'matching.<locals>.search' on golden set 'web'"
-    start = "0 of 20 queries answered differently in the top 10, mean RBO 1.0000; nDCG@10"
+    start = "0 of 20 queries break it in the top 10, mean RBO 1.0000; nDCG@10"
     for note, relation in zip(entered[:3], ALL, strict=False):
         head = f"relation '{relation}', {name} (20 queries, 60 documents): {start}"
         assert note.text.startswith(head)

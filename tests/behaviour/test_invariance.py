@@ -102,7 +102,8 @@ def test_without_a_limit_nothing_may_change() -> None:
         '    q4 "hat" -> "HAT"   RBO 0.720\n'
         "      as it is   1 a   2 b   3 c\n"
         "      perturbed  1 c   2 b   3 a\n"
-        "  to fix: make the ranker treat the texts alike, or allow exceptions (allowed_queries)"
+        "  to fix: make the ranker treat the texts alike, or allow what is harmless: allowed_queries=, min_rbo= or "
+        "max_drop="
     )
     assert rbo(list("abc"), list("cba"), p=0.8) == pytest.approx(0.72)
 
@@ -125,6 +126,29 @@ def test_each_limit_by_itself() -> None:
         for limits in ({limit: value}, {**fine, limit: value}):
             text = failure_of(lambda limits=limits: assert_invariant(loud, SHOP, upper, **limits))
             assert f"\n  {told}\n" in text
+
+
+def test_only_limits_that_would_help_are_offered() -> None:
+    """The worst RBO is 0, the mean RBO 0.64, the worst fall 0.5 and that of the mean 0.47."""
+    single, mean = "allowed_queries=, min_rbo= or max_drop=", "min_mean_rbo= or max_mean_drop="
+    offered = "or allow what is harmless: "
+    for limits, help_ in (
+        ({"min_rbo": 0.5, "min_mean_rbo": 0.9}, single),
+        ({"max_drop": 0.4}, single),
+        ({"min_mean_rbo": 0.9}, mean),
+        ({"max_mean_drop": 0.4, "min_rbo": 0.5, "allowed_queries": 1}, mean),
+    ):
+        text = failure_of(lambda limits=limits: assert_invariant(loud, SHOP, upper, **limits))  # type: ignore[misc]
+        assert text.endswith(f"{offered}{help_}")
+    assert "every ranking must" in text, "one query is beyond it, which is allowed"
+    text = failure_of(lambda: assert_invariant(loud, SHOP, upper, max_drop=0.7, min_rbo=0.5))
+    assert "no query may fall" not in text, "none does"
+
+    def breaks(text: str) -> list[str]:
+        return {"RED": []}[text] if text == "GREEN" else ["a"]
+
+    text = failure_of(lambda: assert_invariant(breaks, SHOP, upper, allowed_queries=1))
+    assert text.endswith("to fix: make the ranker treat the texts alike")
 
 
 def test_a_change_far_down_is_a_change() -> None:
@@ -220,10 +244,12 @@ def test_without_a_limit_no_draw_may_be_ranked_otherwise() -> None:
     text = failure_of(lambda: assert_invariant(spoilt(draws[2]), DRAWN, "typo(samples=4)"))
     mean = (3 + rbo(["a", "b"], ["b"], p=0.9)) / 4
     assert "perturbation 'typo(samples=4), seed 0' changes" in text
-    assert "  1 perturbed query, 4 texts, of which a query has the mean: mean RBO" in text
     assert (
-        f'    q1 "shoes" -> "{draws[2]}"   means of 4 draws, of which this is the worst: '
-        f"RBO {mean:.3f}, nDCG@10 1.000 -> 0.750\n"
+        "  1 perturbed query, 4 texts (a query counts with the mean of its draws): mean RBO" in text
+    )
+    assert (
+        f'    q1 "shoes" -> "{draws[2]}"   RBO {mean:.3f}, nDCG@10 1.000 -> 0.750 '
+        "(means of 4 draws; the worst one is shown)\n"
         "      as it is   1 a   2 b\n"
         "      perturbed  1 b\n"
     ) in text

@@ -141,7 +141,7 @@ def broken(entered: list[Note], *arguments: Any, **options: Any) -> int:
     try:
         assert_index_invariant(*arguments, **options)
     except AssertionError as failure:
-        counts = re.findall(r"(\d+) of \d+ queries (?:answered|do|does)", str(failure))
+        counts = re.findall(r"(\d+) of \d+ queries (?:breaks?|do|does)", str(failure))
         return int(counts[0])
     assert entered, "the check was made"
     return 0

@@ -15,6 +15,7 @@ from pytest_rankcheck.behaviour.compared_answers import (
 from pytest_rankcheck.behaviour.perturbation_limits import InvarianceLimits
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.golden.query import label_of
 from pytest_rankcheck.reports.text.wording import change, number_text, ranking_lines
 
 __all__ = [
@@ -22,9 +23,11 @@ __all__ = [
     "DO",
     "DO_NOT",
     "answer_lines",
+    "changed_value",
     "count_text",
     "failed_lines",
     "limit_lines",
+    "loosening",
     "means_text",
     "moved_text",
     "worst_lines",
@@ -47,25 +50,55 @@ def means_text(result: MeasuredAnswers[Compared]) -> str:
 
 
 def limit_lines(result: MeasuredAnswers[Compared], limits: InvarianceLimits) -> Iterator[str]:
-    """Yield each limit, with what was measured."""
+    """Yield each limit of the mean, and each other one that is broken, with what was measured."""
     allowed = limits.allowed_queries
     if limits.min_rbo is not None:
         unlike = _such(result, limits.is_unlike)
         is_same = limits.min_rbo >= 1
         demand = "be the same" if is_same else f"reach RBO {number_text(limits.min_rbo)}"
         count = count_text(unlike, result.by_query, allowed, ARE_NOT if is_same else DO_NOT)
-        yield f"  every ranking must {demand}: {count}"
+        if unlike:
+            yield f"  every ranking must {demand}: {count}"
     if limits.min_mean_rbo is not None:
         state = "it does not" if limits.mean_is_unlike(result) else "it does"
         yield f"  the mean RBO must reach {number_text(limits.min_mean_rbo)}: {state}"
     if result.judged:
         yield f"  {means_text(result)}"
     if limits.max_drop is not None:
-        drops = count_text(_such(result, limits.is_drop), result.judged, allowed, DO, "judged ")
-        yield f"  no query may fall by more than {number_text(limits.max_drop)}: {drops}"
+        drops = _such(result, limits.is_drop)
+        count = count_text(drops, result.judged, allowed, DO, "judged ")
+        if drops:
+            yield f"  no query may fall by more than {number_text(limits.max_drop)}: {count}"
     if limits.max_mean_drop is not None:
         state = "it does" if limits.mean_is_drop(result) else "it does not"
         yield f"  the mean may not fall by more than {number_text(limits.max_mean_drop)}: {state}"
+
+
+def loosening(result: MeasuredAnswers[Compared], limits: InvarianceLimits) -> str:
+    """Return the arguments that allow what is beyond the limits; empty if the ranker only fails."""
+    beyond = limits.beyond(result)
+    answered = [trial for trials in beyond.values() for trial in trials if trial.failure is None]
+    if answered and len(beyond) > limits.allowed_queries:
+        are_wrong = all(trial.is_wrong for trial in answered)
+        return "allowed_queries=" if are_wrong else "allowed_queries=, min_rbo= or max_drop="
+    is_mean = limits.mean_is_unlike(result) or limits.mean_is_drop(result)
+    return "min_mean_rbo= or max_mean_drop=" if is_mean else ""
+
+
+def changed_value(old: object, new: object, width: int) -> str:
+    """Return ``60 -> 45``; texts are in quotes if a text becomes another kind of value.
+
+    Args:
+        old: the value before; None is shown as ``(none)``.
+        new: the value after.
+        width: the longest value that is shown, in characters.
+    """
+    before, after = label_of(old), label_of(new)
+    is_given = old is not None and new is not None
+    is_mixed = is_given and isinstance(old, str) != isinstance(new, str)
+    if is_mixed or before == after:
+        before, after = repr(old), repr(new)
+    return f"{quoted(before, width)} -> {quoted(after, width)}"
 
 
 def failed_lines(result: ComparedAnswers[Compared], kind: str = "") -> Iterator[str]:
@@ -126,8 +159,8 @@ def moved_text(result: MeasuredAnswers[Compared], trial: Compared, draws: int = 
     if not math.isnan(trial.gain):
         before, after = (number_text(trial.value_before, 3), number_text(trial.value_after, 3))
         values.append(f"{result.metric} {before} -> {after}")
-    means = f"means of {draws} draws, of which this is the worst: " if draws > 1 else ""
-    return f"   {means}{', '.join(values)}"
+    means = f" (means of {draws} draws; the worst one is shown)" if draws > 1 else ""
+    return f"   {', '.join(values)}{means}"
 
 
 def answer_lines(

@@ -11,15 +11,16 @@ from pytest_rankcheck.behaviour.record_fields import changed_fields
 from pytest_rankcheck.behaviour.relation_rules import RELATIONS
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
-from pytest_rankcheck.golden.query import label_of
 from pytest_rankcheck.rankers.callable_adapters import name_of
 from pytest_rankcheck.reports.text.compared_text import (
     DO,
     DO_NOT,
     answer_lines,
+    changed_value,
     count_text,
     failed_lines,
     limit_lines,
+    loosening,
     means_text,
     moved_text,
     worst_lines,
@@ -35,7 +36,7 @@ _MOST_FIELDS = 3
 
 def relation_note(golden: GoldenSet, result: IndexResult) -> str:
     """Return in one line how many answers break a relation, and what the check cost."""
-    parts = [f"{_changed(result)} in the top {result.k}, mean RBO {number_text(result.mean_rbo)}"]
+    parts = [f"{_broken(result)} in the top {result.k}, mean RBO {number_text(result.mean_rbo)}"]
     if result.judged:
         parts.append(means_text(result))
     if result.unranked:
@@ -58,15 +59,17 @@ def relation_text(golden: GoldenSet, result: IndexResult, limits: InvarianceLimi
     lines = [
         f"relation '{result.name}' does not hold for {_subject(golden, result)}",
         f"  if {rule.change}, {rule.holds.format(k=result.k)}",
-        f"  {_changed(result)}: mean RBO {number_text(result.mean_rbo)} (p={result.p:g})",
+        f"  {_broken(result)}: mean RBO {number_text(result.mean_rbo)} (p={result.p:g})",
         f"  {_cost(result)}",
         *limit_lines(result, limits),
         *_problem_lines(result, problems, limits.allowed_queries),
         *failed_lines(result),
         *worst_lines(limits.beyond(result) or result.by_query, limits.severity, trial_lines),
         f"  not a law: {rule.caveat}",
-        "  to allow what is harmless: allowed_queries=, min_rbo= or max_drop=",
     ]
+    loosened = loosening(result, limits)
+    if loosened:
+        lines.append(f"  to allow what is harmless: {loosened}")
     return "\n".join(lines)
 
 
@@ -75,7 +78,9 @@ def document_note(
 ) -> str:
     """Return in one line how many changed documents moved, and what the check cost."""
     parts = [_rule(limits), f"{result.moved:,} of {plural(len(result.trials), 'document')} moved"]
-    if result.trials and not result.moved:
+    if result.failed:
+        parts.append(f"the ranker fails on {listed(result.failed)}")
+    elif result.trials and not result.moved:
         parts[-1] += ", so the ranker may not depend on the change"
     parts += [*_left(result), _cost(result)]
     return f"{kind} '{quoted(result.name)}', {_subject(golden, result)}: {'; '.join(parts)}"
@@ -147,7 +152,7 @@ def _change_lines(trial: ChangedDocument) -> Iterator[str]:
     if not pairs:
         pairs = {trial.doc_id: (trial.document, trial.changed)}
     shown = [
-        f"{quoted(name, 40)}: {quoted(label_of(old), 60)} -> {quoted(label_of(new), 60)}"
+        f"{quoted(name, 40)}: {changed_value(old, new, 60)}"
         for name, (old, new) in list(pairs.items())[:_MOST_FIELDS]
     ]
     more = [f"{len(pairs) - _MOST_FIELDS} more"] if len(pairs) > _MOST_FIELDS else []
@@ -162,9 +167,10 @@ def _problem_lines(result: IndexResult, problems: Sequence[str], allowed: int) -
         yield f"  the removed document is still ranked for {listed(problems)}"
 
 
-def _changed(result: IndexResult) -> str:
-    changed = sum(trial.is_wrong or trial.before != trial.after for trial in result.trials)
-    return f"{changed:,} of {plural(len(result.trials), 'query', 'queries')} answered differently"
+def _broken(result: IndexResult) -> str:
+    broken = sum(trial.is_wrong or trial.before != trial.after for trial in result.trials)
+    verb = "breaks" if broken == 1 else "break"
+    return f"{broken:,} of {plural(len(result.trials), 'query', 'queries')} {verb} it"
 
 
 def _left(result: DocumentResult) -> Sequence[str]:

@@ -14,9 +14,11 @@ from pytest_rankcheck.reports.text.compared_text import (
     DO,
     DO_NOT,
     answer_lines,
+    changed_value,
     count_text,
     failed_lines,
     limit_lines,
+    loosening,
     means_text,
     moved_text,
     worst_lines,
@@ -50,7 +52,9 @@ def invariance_text(golden: GoldenSet, result: PerturbationResult, limits: Invar
     beyond = limits.beyond(result) or result.by_query
     only_texts = not any(trial.changed_attributes for trial in result.trials)
     variants, both = ("text", "texts") if only_texts else ("variant", "queries")
-    mean = ", of which a query has the mean" if _has_draws(result) else ""
+    mean = " (a query counts with the mean of its draws)" if _has_draws(result) else ""
+    loosened = loosening(result, limits)
+    allow = f", or allow what is harmless: {loosened}" if loosened else ""
     lines = [
         (
             f"{_named(result)} changes the answers of {_subject(golden, result)} by more than "
@@ -63,7 +67,7 @@ def invariance_text(golden: GoldenSet, result: PerturbationResult, limits: Invar
         *limit_lines(result, limits),
         *failed_lines(result, "perturbed "),
         *_worst_lines(golden, result, beyond, limits),
-        f"  to fix: make the ranker treat the {both} alike, or allow exceptions (allowed_queries)",
+        f"  to fix: make the ranker treat the {both} alike{allow}",
     ]
     return "\n".join(lines)
 
@@ -168,7 +172,7 @@ def _change_lines(
     if result.are_draws:
         draws, (trial,) = len(result.by_query[query_id]), result.counted[query_id]
     attributes = "".join(
-        f"   {quoted(name, 40)}: {quoted(label_of(old), 40)} -> {quoted(label_of(new), 40)}"
+        f"   {quoted(name, 40)}: {changed_value(old, new, 40)}"
         for name, (old, new) in trial.changed_attributes.items()
     )
     moved = attributes + moved_text(result, trial, draws)
