@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
-from pytest_rankcheck.argument_checks import checked_arguments
+from pytest_rankcheck.argument_checks import check_whole_number, checked_arguments
 from pytest_rankcheck.errors import (
     ConfigurationError,
     RankerError,
@@ -110,16 +110,20 @@ def rank(
             queries the scores of (id, score) pairs rise down the list, or the scores of
             {id: score} are ranks; or it cannot be sent to the workers, or made there, or the
             executor was shut down or broke.
-        RunError: a file in ``resume`` was cut off or edited.
+        RunError: a file in ``resume`` was cut off or edited, or contradicts another one.
         ConfigurationError: ``doc_id`` is invalid, or does not return an id; or there is a
-            ``timeout``, and the ranker cannot be stopped; or ``executor`` is invalid; or the
-            answers in ``resume`` belong to something else, or need a ``resume_key``.
+            ``timeout``, and the ranker cannot be stopped; or ``executor`` or ``chunk`` is invalid;
+            or ``resume`` is not a folder, or its answers belong to something else, or need a
+            ``resume_key``.
     """
     __tracebackhide__ = True
     # Whole numbers of numpy become those of Python, which every file format can hold.
     whole = (int(depth), int(concurrency), timeout, int(retries))
     task = RankingTask(golden, *whole, tuple(retry_on)).checked()
     rules = RankingRules(ties, duplicates, id_map(doc_id))
+    check_whole_number("chunk", chunk, 1, ConfigurationError)
+    if resume is not None and not str(resume).strip():
+        raise ConfigurationError("resume= is empty; give the name of a folder, such as 'parts'")
     if resume is None and resume_key is not None:
         raise ConfigurationError("resume_key= has no effect without resume=; give a folder")
     if executor is None and resume is None and not isinstance(ranker, str):

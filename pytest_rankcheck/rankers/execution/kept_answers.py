@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -53,11 +54,11 @@ class KeptAnswers:
 
         Raises:
             ConfigurationError: another process uses the folder; its answers have another key, or
-                are too old; or it has other files.
-            RunError: a file was cut off or edited.
+                are too old; or it has other files; or it is no folder.
+            RunError: a file was cut off or edited, or two of them contradict each other.
         """
         __tracebackhide__ = True
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self._make_folder()
         try:
             self._lock.enter_context(locked_folder(self.folder, wait=False))
         except FolderBusyError:
@@ -70,6 +71,18 @@ class KeptAnswers:
         except BaseException:
             self.close()
             raise
+
+    def _make_folder(self) -> None:
+        __tracebackhide__ = True
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            places = (self.folder, *self.folder.parents)
+            file = next((path for path in places if path.is_file()), self.folder)
+            raise ConfigurationError(
+                f"resume={quoted(self.folder, 200)}: '{quoted(file, 200)}' is not a folder; give a "
+                "folder that is empty or does not exist"
+            ) from None
 
     def close(self) -> None:
         """Let other processes use the folder."""
@@ -86,8 +99,9 @@ class KeptAnswers:
         if not file.exists():
             raise RunError(f"{quoted(self.folder, 200)} has parts, but no {_KEY}; {_REMEDY}")
         self._check_key(file)
+        read_from: dict[str, Path] = {}
         for part in parts:
-            self._read_part(part)
+            self._read_part(part, read_from)
 
     def _check_key(self, file: Path) -> None:
         __tracebackhide__ = True
@@ -112,8 +126,12 @@ class KeptAnswers:
                 f"'{quoted(others[0], 80)}'; give a folder that is empty or does not exist"
             )
 
-    def _read_part(self, part: Path) -> None:
+    def _read_part(self, part: Path, read_from: dict[str, Path]) -> None:
+        """Add the answers of a file to those of the files before it, by query."""
+        __tracebackhide__ = True
         found = _json_object(part)
+        if found.pop("checksum", None) != _checksum(found):
+            raise _invalid(part)
         try:
             digest, when = found["key"], datetime.fromisoformat(found["ranked"])
             answers = {
@@ -128,7 +146,13 @@ class KeptAnswers:
             )
         self._refuse_old(part, when)
         for query_id, answer in answers.items():
-            self.answers.setdefault(query_id, answer)  # the first answer counts
+            first = self.answers.setdefault(query_id, answer)
+            if first.answer != answer.answer:
+                raise RunError(
+                    f"{quoted(read_from[query_id], 200)} and {quoted(part.name, 80)} have "
+                    f"different answers to query '{quoted(query_id)}'; {_REMEDY}"
+                )
+            read_from.setdefault(query_id, part)
         self.times.append(when)
         self._number = max(self._number, number)
 
@@ -155,7 +179,8 @@ class KeptAnswers:
         }
         ranked = datetime.now(UTC).isoformat(timespec="seconds")
         content = {"key": self._key.digest, "ranked": ranked, "answers": entries}
-        write_whole(self.folder / f"part-{self._number:06d}.json", json.dumps(content))
+        signed = {**content, "checksum": _checksum(content)}
+        write_whole(self.folder / f"part-{self._number:06d}.json", json.dumps(signed))
 
     def delete(self) -> None:
         """Delete all files of a ranking that is complete, and the folder if nothing is left."""
@@ -166,6 +191,11 @@ class KeptAnswers:
 
 
 _REMEDY = "delete the folder to rank anew"
+
+
+def _checksum(content: Mapping[str, Any]) -> str:
+    """Return what tells a part from an edited one: a digest of all that it holds."""
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:32]
 
 
 def _json_object(file: Path) -> dict[str, Any]:

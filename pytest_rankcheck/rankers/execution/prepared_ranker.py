@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import uuid
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from pytest_rankcheck.argument_checks import check_whole_number
 from pytest_rankcheck.errors import ConfigurationError, RankerError, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.adapter_choice import adapter_of
@@ -17,7 +18,11 @@ from pytest_rankcheck.rankers.execution.kept_answers import KeptAnswers
 from pytest_rankcheck.rankers.execution.named_ranker import NamedRanker
 from pytest_rankcheck.rankers.execution.resume_key import ResumeKey, ResumeScope
 from pytest_rankcheck.rankers.execution.resumed_ranker import ResumedRanker
-from pytest_rankcheck.rankers.execution.undeclared_inputs import InputRule
+from pytest_rankcheck.rankers.execution.undeclared_inputs import (
+    InputRule,
+    Inputs,
+    watched_inputs,
+)
 from pytest_rankcheck.rankers.importable_names import importable_name
 from pytest_rankcheck.rankers.ranker_lookup import check_ranker_name, load_ranker, specification_of
 
@@ -45,11 +50,14 @@ class PreparedRanker:
             RunError: a file in the folder was cut off or edited.
         """
         __tracebackhide__ = True
-        check_whole_number("chunk", execution.chunk, 1, RankerError)
         pool = None if execution.executor is None else make_pool(execution.executor)
-        adapter = _adapter(ranker, on_executor=pool is not None)
-        self._kept: KeptAnswers | None = None
         scope, chunk = execution.resume, execution.chunk
+        if scope is not None and scope.key is None and pool is None and isinstance(ranker, str):
+            adapter, read = _watched_adapter(ranker)
+            scope = replace(scope, read=(*scope.read, *read))
+        else:
+            adapter = _adapter(ranker, on_executor=pool is not None)
+        self._kept: KeptAnswers | None = None
         self._when_complete = None if scope is None else scope.when_complete
         if scope is None:
             self.adapter = _placed(adapter, pool, chunk, None)
@@ -78,6 +86,27 @@ class PreparedRanker:
         """Let other processes use the folder of kept answers."""
         if self._kept is not None:
             self._kept.close()
+
+
+_READ: dict[str, tuple[object, Inputs]] = {}
+"""The modules of rankers that were made while that was watched, by name, and what each read then.
+
+A module is imported once in a process, so a second ranking does not see what it reads.
+"""
+
+
+def _watched_adapter(name: str) -> tuple[Adapter, Sequence[Inputs]]:
+    """Make the ranker that a text names, and return what it read, its module included."""
+    __tracebackhide__ = True
+    module_name = name.strip().partition(":")[0]
+    with watched_inputs(active=True) as inputs:
+        try:
+            adapter = _adapter(name, on_executor=False)
+        finally:  # the module may be imported, even if what it is asked for is missing
+            module = sys.modules.get(module_name)
+            if module is not None and _READ.get(module_name, (None,))[0] is not module:
+                _READ[module_name] = module, inputs.found()
+    return adapter, (inputs.found(), _READ[module_name][1])
 
 
 def _adapter(ranker: object, *, on_executor: bool) -> Adapter:

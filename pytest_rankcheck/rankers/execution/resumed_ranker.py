@@ -42,6 +42,8 @@ class ResumedRanker(Adapter):
         self._chunk = chunk
         self._watched = watched
         self._new: dict[str, KeptAnswer] = {}
+        self._answered: set[str] = set()
+        """The queries whose first answer, which counts, has been noted."""
         self._written = time.monotonic()
         self.name = ranker.name
         self.honours_timeout = ranker.honours_timeout
@@ -84,7 +86,9 @@ class ResumedRanker(Adapter):
             plain = plain_answer(answer.answer, answer.query.id)
         except Exception as error:  # a generator may raise while it is read
             return replace(answer, answer=None, failure=error)
-        self._new.setdefault(answer.query.id, KeptAnswer(plain, answer.seconds))
+        if answer.query.id not in self._answered:
+            self._answered.add(answer.query.id)
+            self._new[answer.query.id] = KeptAnswer(plain, answer.seconds)
         is_late = time.monotonic() - self._written >= _MOST_SECONDS
         if len(self._new) >= self._chunk or is_late:
             self._keep()

@@ -258,10 +258,12 @@ def test_a_timeout_has_no_effect_on_an_executor() -> None:
         rank(workers.search, GOLDEN, executor="processes:1", timeout=1)
 
 
-@pytest.mark.parametrize("chunk", [0, -1])
-def test_an_invalid_chunk_is_an_error(chunk: int) -> None:
-    with pytest.raises(RankerError, match="chunk="):
+@pytest.mark.parametrize("chunk", [0, -1, 1.5])
+def test_an_invalid_chunk_is_an_error(chunk: Any) -> None:
+    with pytest.raises(ConfigurationError, match=r"^chunk"):
         rank(workers.search, GOLDEN, executor="processes:1", chunk=chunk)
+    with pytest.raises(ConfigurationError, match=r"^chunk"):
+        rank(workers.search, GOLDEN, chunk=chunk)
 
 
 def test_a_ranker_by_name_needs_no_executor() -> None:

@@ -360,7 +360,13 @@ def aged(hours: float) -> None:
     part = max(Path("parts").glob("part-*.json"))
     content = json.loads(part.read_text())
     when = datetime.now(UTC) - timedelta(hours=hours)
-    part.write_text(json.dumps({**content, "ranked": when.isoformat(timespec="seconds")}))
+    write_signed(part, {**content, "ranked": when.isoformat(timespec="seconds")})
+
+
+def write_signed(part: Path, content: dict[str, Any]) -> None:
+    """Write a part with the checksum of its content."""
+    content.pop("checksum", None)
+    part.write_text(json.dumps({**content, "checksum": kept_answers._checksum(content)}))
 
 
 @pytest.mark.parametrize("hours", [25, -3], ids=["too old", "in the future"])
@@ -461,6 +467,48 @@ def test_a_ranker_that_reads_an_undeclared_file_needs_a_resume_key(
     rank("tests.worker_rankers:reads", **where, resume_key="weights 1")
 
 
+MODELLED = """
+from pathlib import Path
+{at_import}
+
+class Engine:
+    def __init__(self):
+        self.ids = Path("models/ids.txt").read_text().split()
+
+    def __call__(self, text):
+        return self.ids
+
+def search(text):
+    return IDS
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "at_import"),
+    [
+        ("modelled:Engine()", ""),
+        ("modelled:search", "IDS = Path('models/ids.txt').read_text().split()"),
+    ],
+    ids=["made", "imported"],
+)
+def test_what_is_read_before_the_first_query_needs_a_resume_key_too(
+    repository: Path, name: str, at_import: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("modelled.py").write_text(MODELLED.format(at_import=at_import))
+    Path("models").mkdir()
+    Path("models/ids.txt").write_text("d1 d2")  # which git ignores
+    commit()
+    monkeypatch.syspath_prepend(str(repository))
+    monkeypatch.delitem(sys.modules, "modelled", raising=False)
+    for _ in range(2):  # the module is imported in the first one only
+        with pytest.raises(ConfigurationError, match=r"reads .*ids\.txt, which git does not"):
+            rank(name, GOLDEN, resume="parts")
+        assert not list(Path("parts").glob("part-*.json"))
+    rank(name, GOLDEN, resume="parts", resume_key="ids 1")
+    git("add", "-f", "models/ids.txt")
+    assert rank(name, GOLDEN, resume="parts")["q1"] == ("d1", "d2")
+
+
 def test_a_file_that_git_tracks_may_be_read(
     repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -505,14 +553,52 @@ def test_an_edited_answer_is_an_error(repository: Path, answer: object) -> None:
     part = Path("parts/part-000001.json")
     content = json.loads(part.read_text())
     content["answers"]["q0"] = answer
-    part.write_text(json.dumps(content))
+    write_signed(part, content)
     refused("part-000001.json is not as it was written")
+
+
+def test_an_edited_part_is_an_error_even_if_its_form_is_right(repository: Path) -> None:
+    started()
+    part = Path("parts/part-000001.json")
+    part.write_text(part.read_text().replace('"d1"', '"d9"'))
+    refused("part-000001.json is not as it was written: it was cut off or edited")
+
+
+def test_parts_with_different_answers_to_a_query_are_an_error(repository: Path) -> None:
+    started()
+    content = json.loads(Path("parts/part-000001.json").read_text())
+    other = Path("parts/part-000009.json")
+    write_signed(other, content)
+    rank(noting([]), GOLDEN, resume="parts")  # a copy contradicts nothing
+    started()
+    content["answers"]["q1"][1] = ["d9", "other"]
+    write_signed(other, content)
+    refused(r"part-000001\.json and part-000009\.json have different answers to query 'q1'")
+
+
+def test_of_two_answers_of_an_adapter_only_the_first_is_kept(tmp_path: Path) -> None:
+    class Twice(Adapter):
+        name = "twice"
+
+        def ask(self, task: RankingTask, on_answer: OnAnswer) -> None:
+            for query in task.golden:
+                on_answer(QueryAnswer(query, ["a", "b"]))
+                on_answer(QueryAnswer(query, ["b", "a"]))
+
+    def stop(done: int, of: int) -> None:
+        if done == 3:
+            raise Stopped
+
+    where: dict[str, Any] = {"resume": tmp_path / "parts", "resume_key": "k", "chunk": 1}
+    with pytest.raises(Stopped):
+        rank(Twice(), GOLDEN, progress=stop, **where)
+    assert rank(Twice(), GOLDEN, **where)["q0"] == ("a", "b")
 
 
 def test_a_part_of_another_ranking_is_an_error(repository: Path) -> None:
     started()
     part = Path("parts/part-000001.json")
-    part.write_text(json.dumps({**json.loads(part.read_text()), "key": "other"}))
+    write_signed(part, {**json.loads(part.read_text()), "key": "other"})
     refused("belongs to another ranking")
 
 
@@ -526,6 +612,22 @@ def test_a_folder_with_other_files_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(ConfigurationError, match=r"has other files, such as 'notes\.txt'"):
         rank(workers.search, GOLDEN, resume=tmp_path, resume_key="k")
+
+
+@pytest.mark.parametrize("place", ["notes.txt", "notes.txt/parts"])
+def test_a_file_in_the_place_of_the_folder_is_an_error(tmp_path: Path, place: str) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(ConfigurationError, match=r"notes\.txt' is not a folder"):
+        rank(workers.search, GOLDEN, resume=tmp_path / place, resume_key="k")
+
+
+@pytest.mark.parametrize("nothing", ["", " "])
+def test_an_empty_name_is_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nothing: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigurationError, match="resume= is empty; give the name of a folder"):
+        rank(workers.search, GOLDEN, resume=nothing, resume_key="k")
 
 
 def test_two_rankings_cannot_share_a_folder(tmp_path: Path) -> None:
