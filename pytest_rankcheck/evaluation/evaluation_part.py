@@ -16,7 +16,7 @@ from pytest_rankcheck.errors import ConfigurationError, RunError, quoted
 from pytest_rankcheck.evaluation.block_hits import hits_of_block
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.merged_evaluation import Expected, MergedEvaluation
-from pytest_rankcheck.evaluation.part_contents import PartContents, PartOrigin
+from pytest_rankcheck.evaluation.part_contents import UNNAMED, PartContents, PartOrigin
 from pytest_rankcheck.evaluation.part_sources import PartSource, ReadRankings, columns_of_run
 from pytest_rankcheck.evaluation.ranking_digests import digests_of
 from pytest_rankcheck.evaluation.run_evaluation import conventions_for
@@ -76,6 +76,7 @@ class EvaluationPart(PartContents):
                     "with evaluate_part(path, golden)"
                 )
         merged = MergedEvaluation.of(parts, golden, expected, name)
+        merged.note_parts(parts, expected)
         merged.warn_of_ids()
         return merged
 
@@ -135,7 +136,7 @@ def evaluate_part(
         rules = RankingRules(source.ties, source.duplicates)
     else:
         is_path = isinstance(source, (str, PathLike))
-        shown = str(source) if is_path else "part"
+        shown = str(source) if is_path else UNNAMED
         read = PartSource(source, rules, dict(columns or {}), format, depth).read
     shown = name or shown
     chosen = conventions_for(

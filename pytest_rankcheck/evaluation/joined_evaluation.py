@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray
-from pytest_rankcheck.errors import MetricError, RunError, listed, quoted, warn_caller
+from pytest_rankcheck.errors import MetricError, RunError, listed, plural, quoted, warn_caller
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.ranked_depth import warn_if_rankings_are_short
@@ -67,10 +67,12 @@ class JoinedEvaluation(Evaluation):
         """Return the evaluation, unless nothing is ranked or its conventions refuse the queries.
 
         Raises:
-            RunError: every ranking of a judged query is empty, or a query is missing or extra and
-                the conventions make that an error.
+            RunError: every ranking of a judged query is empty; judged queries are missing, but
+                those with the same ids without leading zeros are ranked; or a query is missing or
+                extra and the conventions make that an error.
         """
         self._refuse_empty()
+        self._refuse_lost_zeros()
         for convention, query_ids, problem in (
             (self.conventions.missing, self.missing, "lacks judged queries"),
             (self.conventions.extra, self.extra, "has queries without judgments"),
@@ -106,6 +108,22 @@ class JoinedEvaluation(Evaluation):
             f"run '{quoted(self.name)}' cannot be measured on golden set "
             f"'{quoted(self.golden.name)}': {why}"
         )
+
+    def _refuse_lost_zeros(self) -> None:
+        """Refuse a run, some of whose files or parts spell ``"004"`` as 4."""
+        if not self.extra or not self.missing:
+            return
+        ranked = {each.lstrip("0"): each for each in self.extra if each.isdecimal()}
+        lacking = {each: each.lstrip("0") for each in self.missing if each.isdecimal()}
+        lost = [(judged, ranked[bare]) for judged, bare in lacking.items() if bare in ranked]
+        if lost:
+            judged, own = lost[0]
+            raise RunError(
+                f"run '{quoted(self.name)}' has no query '{quoted(judged)}' of golden set "
+                f"'{quoted(self.golden.name)}', but '{quoted(own)}' "
+                f"({plural(len(lost), 'such query', 'such queries')} in all): the ids differ in "
+                "leading zeros, which are lost where ids are read as numbers; keep them text"
+            )
 
     @cached_property
     def missing(self) -> Sequence[str]:

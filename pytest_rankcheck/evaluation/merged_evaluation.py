@@ -13,7 +13,7 @@ from pytest_rankcheck.errors import MetricError, RunError, listed, plural, quote
 from pytest_rankcheck.evaluation.block_hits import BlockHits
 from pytest_rankcheck.evaluation.conventions import TieOrder
 from pytest_rankcheck.evaluation.joined_evaluation import JoinedEvaluation
-from pytest_rankcheck.evaluation.part_contents import PartContents, PartOrigin
+from pytest_rankcheck.evaluation.part_contents import PartContents, PartOrigin, names_of
 from pytest_rankcheck.evaluation.run_golden_join import Joined
 from pytest_rankcheck.files.id_columns import HeldIds
 from pytest_rankcheck.files.id_runs import rows_of_groups
@@ -27,11 +27,11 @@ Expected = int | Iterable[str] | None
 """What must not be missing: so many parts, or these queries."""
 
 _WORDS = {
-    "conventions": "conventions",
-    "reading": "reading options",
-    "depth": "ranked depth",
-    "top": "number of kept documents (top=)",
-    "version": "version of pytest-rankcheck",
+    "conventions": "different conventions",
+    "reading": "different reading options",
+    "depth": "different ranked depths",
+    "top": "different numbers of kept documents (top=)",
+    "version": "different versions of pytest-rankcheck",
 }
 
 
@@ -69,6 +69,20 @@ class MergedEvaluation(JoinedEvaluation):
     def note(self, sentence: str) -> None:
         """Add what a reader must know of how the parts were made to `notes`."""
         self._remarks.append(sentence)
+
+    def note_parts(self, parts: Sequence[PartContents], expected: Expected) -> None:
+        """Add to `notes` which parts are empty, and that nobody knows whether all are there."""
+        names = names_of(parts)
+        place = [name for name, part in zip(names, parts, strict=True) if part.is_empty]
+        if place:
+            count = plural(len(place), "part has", "parts have")
+            self.note(f"{count} no rows, of {len(parts):,}: {listed(place)}")
+        if expected is None and self.missing:
+            lacking = plural(len(self.missing), "judged query is", "judged queries are")
+            self.note(
+                f"merged from {plural(len(parts), 'part')} without expected=, and {lacking} "
+                "missing: if a part may be lost, give expected="
+            )
 
     @property
     def is_ranked_here(self) -> bool:
@@ -138,12 +152,12 @@ class MergedEvaluation(JoinedEvaluation):
 
 def _check_origins(parts: Sequence[PartContents], golden: GoldenSet) -> None:
     """Refuse parts of another golden set, by other conventions, or of another version."""
-    first = parts[0]
-    for part in parts:
+    first, names = parts[0], names_of(parts)
+    for part, shown in zip(parts, names, strict=True):
         of_part = part.origin
         if of_part.golden != golden.fingerprint or of_part.scale != golden.scale:
             raise RunError(
-                f"part '{quoted(part.name)}' was evaluated on another golden set than "
+                f"part '{quoted(shown)}' was evaluated on another golden set than "
                 f"'{quoted(golden.name)}': its fingerprint is {quoted(of_part.golden)} (scale "
                 f"{of_part.scale:g}), not {golden.fingerprint} (scale {golden.scale:g}); give "
                 "driver and workers the same golden set, and evaluate the part again"
@@ -152,8 +166,8 @@ def _check_origins(parts: Sequence[PartContents], golden: GoldenSet) -> None:
             own, other = getattr(of_part, name), getattr(first.origin, name)
             if own != other:
                 raise RunError(
-                    f"parts '{quoted(first.name)}' and '{quoted(part.name)}' have different "
-                    f"{words}: {_shown(other)} and {_shown(own)}; evaluate all parts in one way"
+                    f"parts '{quoted(names[0])}' and '{quoted(shown)}' have {words}: "
+                    f"{_shown(other)} and {_shown(own)}; evaluate all parts in one way"
                 )
     if first.origin.version != package_version():
         raise RunError(
@@ -245,15 +259,15 @@ class _Merging:
             if not seen.issuperset(part.extra):
                 new.add(number)
                 seen.update(part.extra)
-        is_empty = [not len(part) and not part.extra for part in self.parts]
-        return sum(number not in new and not empty for number, empty in enumerate(is_empty))
+        are_empty = [part.is_empty for part in self.parts]
+        return sum(number not in new and not empty for number, empty in enumerate(are_empty))
 
     def _but_copies(self) -> str:
         copied = self._copied_parts()
         return f" (and {plural(copied, 'copy', 'copies')})" if copied else ""
 
     def _names(self) -> str:
-        return listed([part.name for part in self.parts])
+        return listed(names_of(self.parts))
 
     def blocks(self) -> list[BlockHits]:
         """Return the hits of each part, without queries that another part has."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from hashlib import blake2b
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,7 +20,10 @@ from pytest_rankcheck.files.id_runs import starts_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["PartContents", "PartOrigin"]
+__all__ = ["UNNAMED", "PartContents", "PartOrigin", "names_of"]
+
+UNNAMED = "part"
+"""The name of a part of a table, if the caller gives none."""
 
 _KEY = b"rankcheck_part"
 """The key of the metadata of a table that is a part."""
@@ -74,6 +78,11 @@ class PartContents:
     def __len__(self) -> int:
         return len(self.query_ids)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether the part ranks no query at all."""
+        return not self.query_ids and not self.extra
+
     def __repr__(self) -> str:
         return (
             f"EvaluationPart({self.name!r}, {plural(len(self), 'judged query', 'judged queries')}, "
@@ -107,7 +116,12 @@ class PartContents:
                 f"part '{quoted(self.name)}': an id cannot be written as UTF-8, so the part cannot "
                 "be a table of Arrow"
             ) from None
-        header = {"name": self.name, **asdict(self.origin)}
+        header = {
+            "name": self.name,
+            "rows": len(self) + more,
+            "content": self._content_digest(),
+            **asdict(self.origin),
+        }
         metadata = {_KEY: json.dumps(header).encode()}
         return pa.table(columns).replace_schema_metadata(metadata)
 
@@ -116,13 +130,15 @@ class PartContents:
         """Return the part that `to_arrow` made a table of.
 
         Raises:
-            RunError: the table is something else, or damaged.
+            RunError: the table is something else, was changed, or is not the whole table of one
+                part.
         """
         pa = _arrow()
         try:
             metadata = (table.schema.metadata or {})[_KEY]
             header = json.loads(metadata)
-            name = str(header.pop("name"))
+            name, rows = str(header.pop("name")), int(header.pop("rows"))
+            content = header.pop("content")
             header["conventions"] = Conventions.from_dict(header["conventions"])
             origin = PartOrigin(**header)
             is_judged = table.column("digest").is_valid()
@@ -146,8 +162,24 @@ class PartContents:
             )
         except (KeyError, TypeError, ValueError, AttributeError):
             raise RunError(_NOT_A_PART) from None
+        _refuse_other_rows(name, rows, table.num_rows)
         part._check(other_starts)
+        if part._content_digest() != content:
+            raise RunError(
+                f"part '{quoted(name)}': its table is not what to_arrow() made: values were "
+                "changed, or rows were dropped, added or put into another order; store it as it "
+                "is, or evaluate the part again"
+            )
         return part
+
+    def _content_digest(self) -> str:
+        """Return a digest of all that is kept, in order, but for the name and the origin."""
+        numbers = (self.retrieved, self.starts, self.ranks, self.top_starts)
+        texts = (self.query_ids, self.documents, self.tops, self.extra)
+        content = blake2b(b"".join(self.digests), digest_size=SIZE)
+        for values in (*(array.tolist() for array in numbers), *map(list, texts)):
+            content.update(json.dumps(values).encode())
+        return content.hexdigest()
 
     def _check(self, document_starts: IntArray) -> None:
         """Refuse a damaged part: it would be measured as another ranking."""
@@ -165,6 +197,22 @@ class PartContents:
         )
         if not is_whole:
             raise RunError(f"part '{quoted(self.name)}' is damaged; evaluate it again")
+
+
+def _refuse_other_rows(name: str, rows: int, found: int) -> None:
+    if rows != found:
+        raise RunError(
+            f"part '{quoted(name)}' has {plural(rows, 'row')}, but this table has {found:,}: give "
+            "the whole table that to_arrow() made, without others, a slice or a filter"
+        )
+
+
+def names_of(parts: Sequence[PartContents]) -> Sequence[str]:
+    """Return what messages call parts; those without a name have their number, from 1."""
+    return [
+        f"{UNNAMED} {number}" if part.name == UNNAMED else part.name
+        for number, part in enumerate(parts, 1)
+    ]
 
 
 def _arrow() -> Any:

@@ -126,7 +126,7 @@ class RunEvaluation(JoinedEvaluation):
     @property
     def notes(self) -> Sequence[str]:
         """What a reader of the means must know of the ranking or a replayed log, as sentences."""
-        return (*self.run.notes, *super().notes)
+        return (*self.run.notes, *self.run.part_notes, *super().notes)
 
     @property
     def known_depth(self) -> int | None:

@@ -6,11 +6,14 @@ keep their own records there. A folder named ``key=value`` (Hive) gives all rows
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
+
+import numpy as np
 
 from pytest_rankcheck.errors import RankcheckError, listed, quoted
 from pytest_rankcheck.files.file_patterns import is_pattern, matching_paths
@@ -109,20 +112,69 @@ def partition_columns(path: Path, root: Path | None = None) -> dict[str, str]:
     return {unquote(key): "" if value == _NO_VALUE else unquote(value) for key, _, value in pairs}
 
 
-def with_columns(table: Table, columns: Mapping[str, str]) -> Table:
+def with_columns(
+    table: Table, columns: Mapping[str, str], error: type[RankcheckError] | None = None
+) -> Table:
     """Return a table with columns that have the same text in every row.
 
     A column that the table has already stays.
+
+    Args:
+        table: the table.
+        columns: the text of each column.
+        error: what to raise when such a column is read, and the table's own has another value;
+            None: the table's own counts.
     """
     added = {name: text for name, text in columns.items() if name not in table.header}
-    return Table([*table.header, *added], table.numbering, partial(_read_more, table, added))
+    checked = partial(_checked, table, columns, error) if error else None
+    read = partial(_read_more, table, added, checked)
+    return Table([*table.header, *added], table.numbering, read)
+
+
+def _checked(
+    table: Table,
+    columns: Mapping[str, str],
+    error: type[RankcheckError],
+    batch: Batch,
+    index: int,
+) -> None:
+    """Check that the column of a file has the value that its folder names."""
+    name = batch.header[index]
+    if name not in columns:
+        return
+    coded = batch.column(index).coded()
+    for code, value in enumerate(coded.values):
+        rows = np.flatnonzero(coded.codes == code)
+        if len(rows) and not _is_same(value, columns[name]):
+            raise error(
+                f"{table.numbering.place(batch.numbers[int(rows[0])])}: {name} is "
+                f"'{quoted(value, 40)}', but its folder is {name}={quoted(columns[name], 40)}; "
+                "move the file, or drop one of both"
+            )
+
+
+def _is_same(value: object, text: str) -> bool:
+    if value is None or str(value) == text:
+        return value is not None or not text
+    if isinstance(value, float):
+        with suppress(ValueError):
+            return value == float(text)
+    return False
 
 
 def _read_more(
-    table: Table, added: Mapping[str, str], wanted: Sequence[int], rows: int
+    table: Table,
+    added: Mapping[str, str],
+    check: Callable[[Batch, int], None] | None,
+    wanted: Sequence[int],
+    rows: int,
 ) -> Iterator[Batch]:
     own = len(table.header)
-    for batch in table.batches([index for index in wanted if index < own], rows):
+    of_table = [index for index in wanted if index < own]
+    for batch in table.batches(of_table, rows):
+        if check is not None:
+            for index in of_table:
+                check(batch, index)
         missing = {name: text for name, text in added.items() if name not in batch.header}
         header = [*batch.header, *missing]
         yield replace(batch, header=header, column=partial(_column, batch, list(missing.values())))
@@ -165,6 +217,7 @@ def _read_all(
 ) -> Iterator[Batch]:
     before = 0
     numbering.parts.clear()
+    numbering.empty.clear()
     for table in tables:
         places = {index: table.header.index(header[index]) for index in wanted}
         numbering.parts.append((before, table.numbering))
@@ -180,6 +233,8 @@ def _read_all(
             )
             column = partial(_column_of, batch, places)
             yield Batch(list(header), shifted, column)
+        if not last:
+            numbering.empty.append(table.numbering.source)
         before += last
 
 

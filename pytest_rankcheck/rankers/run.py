@@ -72,6 +72,7 @@ class Run:
         """The queries that were answered twice, differently; the first answer counts."""
         self.notes: tuple[str, ...] = ()
         """What a reader of the run must know of how it was ranked, as sentences."""
+        self._parts: RunParts | None = None
         self._rankings: HeldColumns | RunFile | RunParts = (
             HeldColumns.of(rankings, RankingRules(ties, duplicates))
             if isinstance(rankings, Mapping)
@@ -181,7 +182,9 @@ class Run:
         if are_parts(file):
             own_name = file.name if file.is_dir() else shown_name(file)
             parts = RunParts.of(source, format)
-            return cls(parts, name=name or own_name, ties=ties, duplicates=duplicates)
+            run = cls(parts, name=name or own_name, ties=ties, duplicates=duplicates)
+            run._parts = parts
+            return run
         found = RunFile.of(source, format)
         return cls(found, name=name or file.name, ties=ties, duplicates=duplicates)
 
@@ -308,7 +311,7 @@ class Run:
             duplicates=self.duplicates,
             seconds=self.seconds,
         )
-        run.asked = self.asked
+        run.asked, run._parts = self.asked, self._parts
         return run
 
     def columns(self, *, together: bool = False) -> Iterator[RankedColumns]:
@@ -337,6 +340,11 @@ class Run:
     def is_in_memory(self) -> bool:
         """Whether the rankings are in memory; False if they are in a file that is not read yet."""
         return isinstance(self._rankings, HeldColumns)
+
+    @property
+    def part_notes(self) -> Sequence[str]:
+        """What was unusual in the parts of a folder, as sentences; known once they were read."""
+        return () if self._parts is None else self._parts.notes
 
     @property
     def query_ids(self) -> Sequence[str]:

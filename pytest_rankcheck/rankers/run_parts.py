@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
-from pytest_rankcheck.errors import RunError, quoted
+from pytest_rankcheck.errors import RunError, listed, plural, quoted
 from pytest_rankcheck.files.format_registry import Format
 from pytest_rankcheck.files.id_runs import starts_of
 from pytest_rankcheck.files.part_files import (
@@ -17,6 +17,7 @@ from pytest_rankcheck.files.part_files import (
     partition_columns,
     with_columns,
 )
+from pytest_rankcheck.files.row_numbering import JoinedNumbering
 from pytest_rankcheck.files.table_batches import Table
 from pytest_rankcheck.files.table_formats import TABLE_KINDS
 from pytest_rankcheck.files.tables import read_table
@@ -43,6 +44,16 @@ class RunParts:
     format: Format[Iterator[RankedColumns]]
     """That of all files."""
     depth: int | None = None
+    empty: list[str] = field(default_factory=list)
+    """The files without a row, once all were read."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What a reader of the run must know of its parts, as sentences."""
+        if not self.empty:
+            return ()
+        count = plural(len(self.empty), "file has", "files have")
+        return (f"{count} no rows, of {len(self.files):,} parts: {listed(self.empty)}",)
 
     @classmethod
     def of(cls, source: RunSource, format: str | None) -> RunParts:
@@ -100,14 +111,17 @@ class RunParts:
             (file, table_of_part(replace(self.source, path=file), self.format.name))
             for file in self.files
         ]
+        joined = joined_tables(tables, RunError)
         yield from columns_of_table(
-            joined_tables(tables, RunError),
+            joined,
             self.source.columns,
             self.source.rules,
             kind=kind,
             together=together,
             on_long=on_long,
         )
+        assert isinstance(joined.numbering, JoinedNumbering)
+        self.empty[:] = joined.numbering.empty
 
     def _one_by_one(self, *, together: bool = False) -> Iterator[RankedColumns]:
         for file in self.files:
@@ -151,7 +165,7 @@ def table_of_part(source: RunSource, format: str) -> Table:
         RunError: the file is damaged; the message names it.
     """
     table = read_table(source.path, RunError, name=str(source.path), kind=TABLE_KINDS[format])
-    return with_columns(table, partition_columns(source.path))
+    return with_columns(table, partition_columns(source.path), RunError)
 
 
 def _format_of(file: Path, columns: Mapping[str, str]) -> Format[Iterator[RankedColumns]]:

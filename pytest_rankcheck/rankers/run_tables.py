@@ -17,7 +17,7 @@ from pytest_rankcheck.errors import RunError, quoted
 from pytest_rankcheck.files.delimited_tables import decimal_comma_hint
 from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, NumberIds, TextIds
 from pytest_rankcheck.files.id_runs import joined_ids, last_run_start, run_starts
-from pytest_rankcheck.files.row_numbering import Numbering
+from pytest_rankcheck.files.row_numbering import JoinedNumbering, Numbering
 from pytest_rankcheck.files.table_batches import Table
 from pytest_rankcheck.files.tables import TableKind, read_table
 from pytest_rankcheck.golden.checked_values import kind_of
@@ -157,9 +157,12 @@ def _documents(documents: IdColumn, starts: IntArray) -> TextIds | NumberIds | H
 def _rows_of(table: Table, place: Mapping[str, int]) -> Iterator[_Rows]:
     """Yield the rows of each batch of a table."""
     given = set[object]()
+    kinds: dict[str, tuple[bool, str]] = {}
     for batch in table.batches(sorted(place.values()), rows=_BATCH_ROWS):
         documents = _ids(batch, "doc_id", place, table.numbering)
         queries = _ids(batch, "query_id", place, table.numbering)
+        for role in ("query_id", "doc_id"):
+            _refuse_other_type(batch, role, place, table.numbering, kinds)
         column = batch.column(place["query_id"])
         if table.numbering.is_frame and column.kind.lower() in _OF_ANY_TYPE:
             given.update(column.cells())
@@ -181,6 +184,38 @@ def _ids(batch: Batch, role: str, place: Mapping[str, int], numbering: Numbering
         problem += "" if value == "empty" else "; ids are text or whole numbers"
         raise RunError(f"{where}: {problem}")
     return cells.ids
+
+
+def _refuse_other_type(
+    batch: Batch,
+    role: str,
+    place: Mapping[str, int],
+    numbering: Numbering,
+    kinds: dict[str, tuple[bool, str]],
+) -> None:
+    """Check that no file of several has whole numbers where another has text.
+
+    Args:
+        batch: some rows.
+        role: the column to check.
+        place: the index of each column.
+        numbering: how messages name the rows.
+        kinds: whether the column of a role has numbers, and the first row that showed it.
+    """
+    if not isinstance(numbering, JoinedNumbering) or not len(batch.numbers):
+        return
+    kind = batch.column(place[role]).kind
+    if not kind or kind == "Null":
+        return
+    where = numbering.place(batch.numbers[0])
+    is_number = kind.startswith(("Int", "UInt"))
+    was_number, first = kinds.setdefault(role, (is_number, where))
+    if is_number != was_number:
+        own, other = ("whole numbers", "text") if is_number else ("text", "whole numbers")
+        raise RunError(
+            f"{where}: {role} is a column of {own} here, but of {other} from {first} on; numbers "
+            "have no leading zeros, so ids may not meet: write it as text in all parts"
+        )
 
 
 def _refuse_two_spellings(queries: set[object]) -> None:

@@ -137,7 +137,7 @@ def parts_of(count: int = 3, some: Rankings = RANKINGS) -> list[EvaluationPart]:
 
 
 def test_a_merged_evaluation_is_an_evaluation() -> None:
-    merged = Evaluation.merge(parts_of(), GOLDEN, name="night")
+    merged = Evaluation.merge(parts_of(), GOLDEN, expected=3, name="night")
     assert merged.name == "night"
     assert merged.known_depth == 20
     assert merged.run is None
@@ -214,14 +214,14 @@ OTHER_ORIGINS: Mapping[str, Callable[[EvaluationPart], EvaluationPart]] = {
     r"different conventions: 'ties=doc_id, .*' and 'ties=input": lambda part: with_origin(
         part, conventions=Conventions(ties="input")
     ),
-    "different ranked depth: 'None' and '10'": lambda part: with_origin(part, depth=10),
-    r"different number of kept documents \(top=\): '20' and '5'": lambda part: with_origin(
+    "different ranked depths: 'None' and '10'": lambda part: with_origin(part, depth=10),
+    r"have different numbers of kept documents \(top=\): '20' and '5'": lambda part: with_origin(
         part, top=5
     ),
     "different reading options: '' and 'doc_id=lower'": lambda part: with_origin(
         part, reading="doc_id=lower"
     ),
-    "different version of pytest-rankcheck": lambda part: with_origin(part, version="0.0.1"),
+    "different versions of pytest-rankcheck": lambda part: with_origin(part, version="0.0.1"),
 }
 
 
@@ -316,6 +316,44 @@ def test_empty_parts_are_parts() -> None:
 def test_what_is_not_parts(parts: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         Evaluation.merge(parts, GOLDEN)
+
+
+def test_unnamed_parts_have_their_number_in_messages() -> None:
+    tables = [rows({query: RANKINGS[query]}) for query in ("q0", "q1")]
+    parts = [evaluate_part(table, GOLDEN) for table in tables]
+    with pytest.raises(RunError, match=r"there are 2: part 1, part 2$"):
+        Evaluation.merge(parts, GOLDEN, expected=3)
+    parts[1] = evaluate_part(tables[1], GOLDEN, top=5)
+    with pytest.raises(RunError, match="parts 'part 1' and 'part 2' have different numbers of"):
+        Evaluation.merge(parts, GOLDEN)
+
+
+def test_notes_name_empty_parts_and_say_that_nobody_knows_whether_parts_are_missing() -> None:
+    parts = [*parts_of(), evaluate_part(Run.from_dict({}, name="nothing"), GOLDEN)]
+    notes = Evaluation.merge(parts, GOLDEN, expected=4).notes
+    assert list(notes) == ["1 part has no rows, of 4: nothing"]
+    (note,) = Evaluation.merge(parts[:2], GOLDEN).notes
+    assert note.startswith(
+        "merged from 2 parts without expected=, and 4 judged queries are missing"
+    )
+    assert not Evaluation.merge(parts[:2], GOLDEN, expected=2).notes
+
+
+def test_ids_that_lost_their_zeros_in_one_part_are_an_error() -> None:
+    golden = GoldenSet.from_dict({f"{q:03}": {"d1": 1} for q in range(1, 7)})
+    ids: list[object] = [f"{q:03}" for q in range(1, 4)]
+    numbers: list[object] = [4, 5, 6]
+    parts = [
+        evaluate_part(pd.DataFrame({"query_id": some, "doc_id": "d1", "score": 1.0}), golden)
+        for some in (ids, numbers)
+    ]
+    message = r"has no query '004' of golden set .*, but '4' \(3 such queries in all\)"
+    with pytest.raises(RunError, match=message):
+        Evaluation.merge(parts, golden, expected=2)
+    with pytest.raises(RunError, match=message):
+        evaluate(Run.from_dict({str(each): ["d1"] for each in (*ids, *numbers)}), golden)
+    merged = Evaluation.merge(parts[:1], golden, expected=1)
+    assert len(merged.missing) == 3
 
 
 def test_parts_of_a_run_need_their_golden_set() -> None:
@@ -440,6 +478,33 @@ class TestArrow:
         table = table.replace_schema_metadata(None if damage == "another table" else metadata)
         with pytest.raises(RunError, match=r"is not a part of a run|is damaged; evaluate"):
             EvaluationPart.from_arrow(table)
+
+    @pytest.mark.parametrize("piece", ["slice", "filter", "two", "ranks", "top", "order"])
+    def test_only_the_whole_table_of_a_part_is_one(self, piece: str) -> None:
+        import pyarrow as pa
+
+        one, other, _ = (part.to_arrow() for part in parts_of())
+        at = one.schema.names.index
+        message = r"part 'part 0' has \d+ rows, but this table has \d+: give the whole table"
+        if piece == "slice":
+            wrong = one.slice(1)
+        elif piece == "filter":
+            wrong = one.filter(pa.compute.not_equal(one["query_id"], "q0"))
+        elif piece == "two":
+            wrong = pa.concat_tables([one, other])
+        else:
+            message = "part 'part 0': its table is not what to_arrow.. made"
+            more = [[9 * rank for rank in each] for each in one["ranks"].to_pylist()]
+            most = pa.array([10**6 if each else None for each in one["retrieved"].to_pylist()])
+            wrong = one.set_column(at("retrieved"), "retrieved", most)
+            wrong = wrong.set_column(at("ranks"), "ranks", pa.array(more))
+            if piece == "top":
+                tops = [each[::-1] for each in one["top"].to_pylist()]
+                wrong = one.set_column(at("top"), "top", pa.array(tops))
+            if piece == "order":
+                wrong = one.take(list(range(len(one)))[::-1])
+        with pytest.raises(RunError, match=message):
+            EvaluationPart.from_arrow(wrong.replace_schema_metadata(one.schema.metadata))
 
     def test_a_document_that_is_not_judged_is_refused(self) -> None:
         part = parts_of(1)[0]

@@ -154,11 +154,66 @@ class TestHivePartitions:
         with pytest.raises(RunError, match=r"part-0\.csv.*: query_id is empty"):
             Run.load(folder)
 
-    def test_a_column_of_the_file_comes_first(self, folder: Path) -> None:
-        below = folder / "query_id=other"
-        below.mkdir()
-        (below / "part-0.csv").write_text("query_id,doc_id,score\nq1,d1,1\n")
-        assert list(Run.load(folder)) == ["q1"]
+    def test_a_file_may_have_the_column_of_its_folder_with_the_same_value(
+        self, folder: Path
+    ) -> None:
+        below = folder / "date=yesterday" / "query_id=q1" / "score=1"
+        below.mkdir(parents=True)
+        file = below / "part-0.csv"
+        file.write_text("query_id,doc_id,score,date\nq1,d1,1,today\nq1,d2,1,today\n")
+        assert Run.load(folder)["q1"] == ("d2", "d1")
+        file.write_text("query_id,doc_id,score\nq1,d1,1\n2,d1,1\n")
+        message = r"part-0\.csv:3: query_id is '2', but its folder is query_id=q1; move the file"
+        with pytest.raises(RunError, match=message):
+            Run.load(folder)
+        with pytest.raises(RunError, match=message):
+            evaluate_part(file, GOLDEN)
+
+    def test_the_column_of_a_folder_of_numbers(self, folder: Path) -> None:
+        pytest.importorskip("polars")
+        below = folder / "query_id=7" / "score=2"
+        below.mkdir(parents=True)
+        table = pd.DataFrame({"query_id": [7], "doc_id": ["d1"], "score": [2.0]})
+        table.to_parquet(below / "p.parquet")
+        assert list(Run.load(folder)) == ["7"]
+        table.assign(query_id="007").to_parquet(below / "p.parquet")
+        with pytest.raises(RunError, match="row 1: query_id is '007', but its folder is query_id="):
+            Run.load(folder)
+
+
+@pytest.mark.parametrize("role", ["query_id", "doc_id"])
+def test_ids_of_another_type_in_one_part_are_an_error(folder: Path, role: str) -> None:
+    pytest.importorskip("polars")
+    golden = GoldenSet.from_dict({f"{q:03}": {"5": 1} for q in range(4)})
+    table = pd.DataFrame({"query_id": ["000", "001"], "doc_id": "5", "score": 1.0})
+    table.to_parquet(folder / "p0.parquet")
+    more = table.assign(query_id=["002", "003"])
+    more.to_parquet(folder / "p1.parquet")
+    assert evaluate(Run.load(folder), golden).mean("RR") == 1
+    more[role] = more[role].astype(int)
+    more.to_parquet(folder / "p1.parquet")
+    message = rf"p1\.parquet, row 1: {role} is a column of whole numbers here, but of text from "
+    with pytest.raises(RunError, match=message):
+        Run.load(folder)
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+@pytest.mark.parametrize("scanned", [False, True])
+def test_a_part_without_rows_is_in_the_notes(folder: Path, format: str, scanned: bool) -> None:
+    if format == "parquet":
+        pytest.importorskip("polars")
+    save_parts(folder, format)
+    run = Run.scan(folder) if scanned else Run.load(folder)
+    assert not evaluate(run, GOLDEN).notes
+    nothing = folder / f"part-3.{format}"
+    if format == "csv":
+        nothing.write_text((folder / "part-0.csv").read_text().partition("\n")[0] + "\n")
+    else:
+        pd.read_parquet(folder / "part-0.parquet")[:0].to_parquet(nothing)
+    run = Run.scan(folder) if scanned else Run.load(folder)
+    note = f"1 file has no rows, of 4 parts: {nothing}"
+    assert list(evaluate(run, GOLDEN).notes) == [note]
+    assert list(evaluate(run.top(3), GOLDEN).notes) == [note]
 
 
 def two_formats(folder: Path) -> None:
