@@ -64,6 +64,8 @@ class Way:
     """
     meets_others: bool = False
     """Whether a difference needs other queries at the same time, and may hit any of them."""
+    details: str = ""
+    """What it varies, where ``how`` does not say it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,14 +197,16 @@ def _processes(subject: Subject) -> Iterator[Way]:
     options = subject.options
     asker = ProcessAsker(subject.ranker, subject.sources.name, options.process_timeout)
 
-    def way(how: str, around: Surroundings, simpler: Sequence[Way] = ()) -> Way:
-        return Way(how, lambda golden: [asker.ask(golden, around)], simpler)
+    def way(how: str, around: Surroundings) -> Way:
+        return Way(how, lambda golden: [asker.ask(golden, around)])
 
     if not is_locale_varied():
         subject.remarks["processes"] = "the locale was not varied, because only C is installed"
-    for around in surroundings(subject.sources.processes):
+    for number, around in enumerate(surroundings(subject.sources.processes), 1):
         alone = [way(name, each) for name, each in around.one_by_one]
-        yield way(str(around), around, (way("a new process", around.plain), *alone))
+        simpler = (way("a new process", around.plain), *alone)
+        how = f"process {number}" + (" in reverse" if around.is_reversed else "")
+        yield replace(way(how, around), simpler=simpler, details=f"process {number}: {around}")
 
 
 def _clock(subject: Subject) -> Iterator[Way]:

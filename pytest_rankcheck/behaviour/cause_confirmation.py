@@ -17,6 +17,7 @@ C(10, 3) / C(5, 3) * C(10, 4) / C(5, 4) = 12 * 42 = 504. So a condition is wrong
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -28,7 +29,17 @@ from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.rank import Attempt
 from pytest_rankcheck.rankers.run import Run
 
-__all__ = ["ASKS", "ENOUGH", "Cause", "Confirmation", "Tally", "confirmed", "tally", "warm_up"]
+__all__ = [
+    "ASKS",
+    "ENOUGH",
+    "Cause",
+    "Confirmation",
+    "Tally",
+    "confirmed",
+    "is_warm_up_again",
+    "tally",
+    "warm_up",
+]
 
 ASKS = 5
 """How often queries are asked again under a condition, and how often in the first way."""
@@ -43,7 +54,12 @@ Rare changes hit any run. With three runs and `ASKS` more, the chance that all c
 one is 1/8 to the power of the number of queries: for three, 1 in 512.
 """
 
-_Answers = Mapping[str, object]
+_SAMPLE = 50
+"""How many failing queries are asked again by themselves, at most."""
+_SMALL = 500
+"""Up to this many queries all are asked again in the first way; else only the failing ones."""
+
+_Answers = Mapping[str, str | tuple[str, ...]]
 
 
 class Cause(StrEnum):
@@ -105,6 +121,8 @@ class Confirmation:
     """Whether the answers differ even if none of these things is varied."""
     is_warm_up_open: bool = False
     """Whether just the first answers differ, of too few queries to tell a warm-up from chance."""
+    sampled: int = 0
+    """How many failing queries were asked again, if not all of them."""
 
 
 def tally(
@@ -137,8 +155,8 @@ def confirmed(
 ) -> Confirmation:
     """Return whether a way of asking is what makes answers differ.
 
-    The failing queries are asked by themselves, and, if that does not confirm it, together with all
-    others, on which their answers may depend.
+    Up to `_SAMPLE` failing queries are asked by themselves, and, if that does not confirm it,
+    together with all others, on which their answers may depend.
 
     Args:
         subject: the ranker and its first answers.
@@ -149,10 +167,13 @@ def confirmed(
         times: how often the way asked for each query; in the first way it is asked as often.
     """
     everything = subject.golden
-    parts = [everything] if way.meets_others else [_part(subject, failing), everything]
-    seen = watched if way.meets_others else failing
+    sample = _sampled(subject, failing)
+    is_sampled = len(sample) < len(failing)
+    parts = [(everything, watched if way.meets_others else failing)]
+    if is_sampled or not way.meets_others:
+        parts.insert(0, (_part(subject, sample), sample))
     result = Tally()
-    for part in parts:
+    for part, seen in parts:
         trial = _Trial(subject, way, part, seen, times)
         result = tally(
             trial.under,
@@ -161,7 +182,8 @@ def confirmed(
             is_patient=way.meets_others,
         )
         if result.is_confirmed:
-            found = Confirmation(Cause.CONDITION, result)
+            sampled = len(sample) if is_sampled and seen is sample else 0
+            found = Confirmation(Cause.CONDITION, result, sampled=sampled)
             return _narrowed(found, way, part, seen) if way.simpler else found
     return Confirmation(Cause.RARE, result)
 
@@ -170,17 +192,23 @@ def warm_up(subject: Subject, failing: Sequence[str], later: Sequence[Attempt]) 
     """Return whether only the first answers differ, after requests that varied nothing.
 
     A new instance shows whether that happens each time; without one, the number of queries tells.
+    Answers that also differ from each other later are drawn at random, or change with time, if that
+    happens again: if no query leaves its most frequent answer twice, the change is rare.
 
     Args:
         subject: the ranker and its first answers.
         failing: the queries whose later answers differ from the first ones.
         later: what the ranker answered later.
     """
-    answers = [_answers(attempt, failing) for attempt in later]
-    if all(each == answers[0] for each in answers):
-        answers += [_answers_again(subject, failing) for _ in range(ASKS)]
-    if any(each != answers[0] for each in answers):
-        return Confirmation()  # it changes now and then, with nothing varied
+    seen = failing if len(subject.golden) <= _SMALL else _sampled(subject, failing)
+    answers = [_answers(attempt, seen) for attempt in later]
+    again = [_answers_again(subject, seen) for _ in range(ASKS)]
+    if any(each != answers[0] for each in (*answers, *again)):
+        before = {query_id: tuple(subject.run[query_id]) for query_id in seen}
+        if any(_strays(query_id, [before, *answers, *again]) > 1 for query_id in seen):
+            return Confirmation()
+        changed = sum(each != before for each in again)
+        return Confirmation(Cause.RARE, Tally(changed, ASKS))
     sources = subject.sources
     if sources.make is not None and not sources.check_fresh(is_given=subject.options.has_fresh):
         cold = subject.ranker.with_adapter(sources.adapter())
@@ -191,9 +219,32 @@ def warm_up(subject: Subject, failing: Sequence[str], later: Sequence[Attempt]) 
         )
         if is_warm:
             return Confirmation(Cause.WARM_UP)
+        if len(failing) < _WARM_QUERIES:
+            return Confirmation(Cause.RARE)
     if len(failing) >= _WARM_QUERIES:
         return Confirmation(Cause.WARM_UP)
     return Confirmation(Cause.RARE, is_warm_up_open=True)
+
+
+def is_warm_up_again(subject: Subject, attempt: Attempt, failing: Sequence[str]) -> bool:
+    """Whether a new instance or process differs only because it has to warm up too.
+
+    A new instance that is asked for the same queries in the same order gives the same answers, and
+    the second time those of the first run.
+
+    Args:
+        subject: a ranker that is known to warm up, and its first answers.
+        attempt: what the new instance or process answered.
+        failing: the queries that it answered differently from the first run.
+    """
+    sources = subject.sources
+    if attempt.failures or sources.make is None:
+        return False
+    cold = subject.ranker.with_adapter(sources.adapter())
+    golden = subject.golden.ordered(attempt.run.query_ids)
+    first, second = (_answers(cold.rerun(golden), failing) for _ in range(2))
+    before = {query_id: tuple(subject.run[query_id]) for query_id in failing}
+    return first == _answers(attempt, failing) and second == before
 
 
 @dataclass
@@ -232,8 +283,23 @@ def _narrowed(
     return replace(found, decisive=tuple(each.how for each in alone if ask(each) != base))
 
 
+def _sampled(subject: Subject, query_ids: Sequence[str]) -> Sequence[str]:
+    """Return some of the queries, the same ones for the same golden set."""
+    draw = random.Random(subject.golden.fingerprint)
+    return draw.sample(list(query_ids), min(_SAMPLE, len(query_ids)))
+
+
+def _strays(query_id: str, answers: Sequence[_Answers]) -> int:
+    """Return how many answers to a query are not its most frequent one."""
+    counts = Counter(each[query_id] for each in answers)
+    return len(answers) - counts.most_common(1)[0][1]
+
+
 def _answers_again(subject: Subject, query_ids: Sequence[str]) -> _Answers:
-    return _answers(subject.ranker.rerun(subject.golden), query_ids)
+    """Return the answers in the first way, to these queries among all, if all are not too many."""
+    is_small = len(subject.golden) <= _SMALL
+    part = subject.golden if is_small else _part(subject, query_ids)
+    return _answers(subject.ranker.rerun(part), query_ids)
 
 
 def _answers_in(way: Way, part: GoldenSet, query_ids: Sequence[str]) -> _Answers:

@@ -22,6 +22,7 @@ from pytest_rankcheck.behaviour.cause_confirmation import (
     Cause,
     Confirmation,
     confirmed,
+    is_warm_up_again,
     warm_up,
 )
 from pytest_rankcheck.behaviour.determinism_options import Condition, DeterminismOptions
@@ -49,6 +50,8 @@ class ConditionResult:
     """What asking again has shown about the differences."""
     calls: int = 0
     """How often each query was asked, before anything was asked again."""
+    details: Sequence[str] = ()
+    """What the ways vary, where their names do not say it."""
     remark: str = ""
     """What weakens the check; empty if nothing does."""
 
@@ -101,6 +104,7 @@ def check_determinism(
     run = ranker.first_run(golden)
     subject = Subject(ranker, golden, run, options, sources)
     stable = list(run.query_ids)
+    warms_up = False
     results: list[ConditionResult] = []
     confirming = 0
     for condition in conditions_in_turn(subject):
@@ -114,7 +118,8 @@ def check_determinism(
             continue
         asked = list(_asked(ways_of(condition, subject), subject))
         before = ranker.calls
-        results.append(_compared(condition, subject, asked, stable))
+        results.append(_compared(condition, subject, asked, stable, warms_up=warms_up))
+        warms_up |= results[-1].cause is Cause.WARM_UP
         confirming += ranker.calls - before
         broken = {difference.query_id for difference in results[-1].differences}
         stable = [query_id for query_id in stable if query_id not in broken]
@@ -140,7 +145,12 @@ def _asked(ways: Iterator[Way], subject: Subject) -> Iterator[_Asked]:
 
 
 def _compared(
-    condition: Condition, subject: Subject, asked: Sequence[_Asked], query_ids: Sequence[str]
+    condition: Condition,
+    subject: Subject,
+    asked: Sequence[_Asked],
+    query_ids: Sequence[str],
+    *,
+    warms_up: bool,
 ) -> ConditionResult:
     """Compare the answers to some queries with those of the first run, and confirm the cause."""
     __tracebackhide__ = True
@@ -162,7 +172,16 @@ def _compared(
         confirmation = warm_up(subject, failing, later)
     elif differing:
         failing, each = max(failing_ways, key=lambda pair: len(pair[0]))
-        confirmation = confirmed(subject, each.way, failing, query_ids, each.times)
+        if (
+            warms_up
+            and condition in ("fresh", "processes")
+            and all(
+                is_warm_up_again(subject, one.attempts[0], ids) for ids, one in failing_ways if ids
+            )
+        ):
+            confirmation = Confirmation(Cause.WARM_UP)
+        else:
+            confirmation = confirmed(subject, each.way, failing, query_ids, each.times)
     ways = tuple(each.way.how for each in asked)
     calls = sum(each.times for each in asked)
     return ConditionResult(
@@ -172,5 +191,6 @@ def _compared(
         differing,
         confirmation=confirmation,
         calls=calls,
+        details=tuple(each.way.details for each in asked if each.way.details),
         remark=subject.remarks.get(condition, ""),
     )

@@ -209,9 +209,82 @@ def test_a_warm_up_of_few_queries_is_confirmed_by_a_new_instance() -> None:
     assert text.partition("\n")[0].endswith("is not deterministic: warm-up")
     text = failure_of(made(), FEW)
     assert text.partition("\n")[0].endswith("is not deterministic: rare differences")
-    assert "only the first answer differed, which a warm-up would explain too: give fresh=" in text
+    assert "which a warm-up would explain too: give fresh= to find out" in text
+    # One answer flips by chance in the first run: a new instance shows that it does not warm up.
+    calls = itertools.count()
+    text = failure_of(flipping_at(4, calls), FEW, fresh=lambda: flipping_at(-1, itertools.count()))
+    assert text.partition("\n")[0].endswith("is not deterministic: rare differences")
+    assert "fresh=" not in text.partition("  rare differences")[2]
     text = failure_of(slow_at_first(3)(), FEW)  # by chance: 1 in 8 to the power of 3
     assert text.partition("\n")[0].endswith("is not deterministic: warm-up")
+
+
+def flipping_at(number: int, calls: Iterator[int]) -> Callable[[str], list[str]]:
+    return lambda text: ["b", "a"] if next(calls) == number else ["a", "b"]
+
+
+def test_a_single_change_in_a_repetition_is_rare() -> None:
+    text = failure_of(flipping_at(13, itertools.count()), FEW)
+    assert text.partition("\n")[0].endswith("is not deterministic: rare differences")
+    assert "    asked again: different in 0 of 5 requests\n" in text
+    draw = random.Random(1)
+    text = failure_of(lambda text: draw.sample(["a", "b"], 2), FEW)
+    assert "is not deterministic: asked again" in text.partition("\n")[0]
+
+
+def test_new_instances_that_warm_up_too_are_not_blamed() -> None:
+    class FirstFive:
+        def __init__(self) -> None:
+            self.left = 5
+
+        def __call__(self, text: str) -> list[str]:
+            self.left -= 1
+            return ["b", "a"] if self.left >= 0 else ["a", "b"]
+
+    text = failure_of(FirstFive(), FEW, fresh=FirstFive)
+    assert text.partition("\n")[0].endswith("is not deterministic: warm-up")
+    assert "  warm-up: the first answers of a new instance differ in the same way, and its" in text
+
+    class Other(FirstFive):
+        """Does not only warm up: its answers are others for good."""
+
+        def __call__(self, text: str) -> list[str]:
+            return ["c", *super().__call__(text)] if text < "text 7" else super().__call__(text)
+
+    text = failure_of(FirstFive(), FEW, fresh=Other)
+    assert text.partition("\n")[0].endswith("is not deterministic: warm-up, new instance")
+
+
+def test_many_queries_that_differ_at_once_are_not_called_rare() -> None:
+    made = itertools.count()
+
+    def sometimes_bad() -> Callable[[str], list[str]]:
+        is_bad = next(made) in (0, 3)
+        return lambda text: ["b", "a"] if is_bad else ["a", "b"]
+
+    text = failure_of(lambda text: ["a", "b"], FEW, fresh=sometimes_bad, insensitive_to="fresh")
+    assert text.partition("\n")[0].endswith("not deterministic: new instance (now and then)")
+    assert re.search(r"differs in [12] of \d+ new instances, and never otherwise: look for", text)
+    assert "a few answers" not in text
+
+
+def test_a_sample_of_the_failing_queries_confirms_the_cause() -> None:
+    golden = GoldenSet.from_dict(
+        {f"q{n}": {"d1": 1} for n in range(600)}, {f"q{n}": f"text {n}" for n in range(600)}
+    )
+    calls = itertools.count()
+
+    def make() -> Callable[[str], list[str]]:
+        def other(text: str) -> list[str]:
+            next(calls)
+            return ["b", "a"]
+
+        return other
+
+    text = failure_of(lambda text: ["a", "b"], golden, fresh=make, insensitive_to="fresh")
+    assert "asked again (a sample of 50 of the 600 failing queries): different in 5 of 5" in text
+    # Five times to confirm it; a new instance twice in the first order and once in reverse.
+    assert next(calls) == 600 + 50 * (5 + 3)
 
 
 def test_what_changes_again_later_is_no_warm_up() -> None:

@@ -183,8 +183,12 @@ def test_what_a_new_process_changes_is_named(name: str, decisive: str) -> None:
     assert advice.startswith(f"  new processes: {decisive}")
     assert ";" not in advice.partition(decisive)[2] or "scores" in advice  # nothing else is blamed
     (state,) = [line for line in text.splitlines() if line.startswith("  new processes  ")]
-    assert "PYTHONHASHSEED=1, OMP_NUM_THREADS=1, " in state
-    assert "in reverse order" in state
+    assert state.partition(";")[0].endswith("(process 1 in reverse, process 2") or state.endswith(
+        "(process 1 in reverse, process 2)"
+    )
+    assert "\n    process 1: PYTHONHASHSEED=1, OMP_NUM_THREADS=1, " in text
+    assert text.count("PYTHONHASHSEED=1") == 1
+    assert '"   process 1 in reverse, RBO' in text
 
 
 def test_a_single_new_process_is_asked_in_reverse_and_finds_keys_that_collide() -> None:

@@ -72,8 +72,16 @@ _WARM_UP_ADVICE = (
     "measured or serves, or make the first answer wait for what it loads"
 )
 _OPEN_WARM_UP = (
-    "; only the first answer differed, which a warm-up would explain too: give fresh= to tell"
+    "; only the first answer differed, which a warm-up would explain too: give fresh= to find out"
 )
+_WARM_UP_AGAIN = "the first answers of a {} differ in the same way, and its later answers agree"
+_NOW_AND_THEN = (
+    "differs in {under} of {asked}, and never otherwise: look for a draw at random, a race or a "
+    "timeout in what only happens then"
+)
+_MANY = 3
+_LARGE_PART = 0.1
+"""From this many queries, and this part of all, on they did not change by chance one by one."""
 
 
 def determinism_note(golden: GoldenSet, result: DeterminismResult) -> str:
@@ -129,6 +137,8 @@ def _lines(golden: GoldenSet, result: DeterminismResult) -> Iterator[str]:
         yield f"  {_name(outcome)}: {_advice(outcome)}"
         if outcome.confirmation.tally is not None:
             yield f"    {_evidence(outcome)}"
+        for details in outcome.details:
+            yield f"    {details}"
         for difference in _worst(outcome)[:_QUERIES]:
             yield from _difference_lines(golden, difference)
         hidden = [difference.query_id for difference in _worst(outcome)[_QUERIES:]]
@@ -143,26 +153,52 @@ def _headline(golden: GoldenSet, result: DeterminismResult) -> str:
 
 def _name(outcome: ConditionResult) -> str:
     """Return what makes the difference: the condition only if that was confirmed."""
+    if _comes_at_once(outcome):
+        return f"{_NAMES[outcome.condition]} (now and then)"
     names = {Cause.RARE: _RARE, Cause.WARM_UP: _WARM_UP}
     return names.get(outcome.cause, _NAMES[outcome.condition])
 
 
 def _advice(outcome: ConditionResult) -> str:
     confirmation = outcome.confirmation
+    if _comes_at_once(outcome):
+        return _now_and_then(outcome)
     if outcome.cause is Cause.RARE:
         return _RARE_ADVICE + (_OPEN_WARM_UP if confirmation.is_warm_up_open else "")
     if outcome.cause is Cause.WARM_UP:
-        return _WARM_UP_ADVICE
+        is_first = outcome.condition == "repeats"
+        return _WARM_UP_ADVICE if is_first else _WARM_UP_AGAIN.format(_one(outcome.condition))
     if confirmation.changes_each_time:
         return _AT_RANDOM.format(_NAMES[outcome.condition].removesuffix("s") + "s")
     decisive = "; ".join(_DECISIVE[name] for name in confirmation.decisive)
     return decisive or _raising(outcome) or _ADVICE[outcome.condition]
 
 
+def _one(condition: Condition) -> str:
+    return _NAMES[condition].removesuffix("es")
+
+
+def _comes_at_once(outcome: ConditionResult) -> bool:
+    """Whether many queries differ together, sometimes under the condition and never without it."""
+    tally, count = outcome.confirmation.tally, len(outcome.differences)
+    is_rare = outcome.cause is Cause.RARE and tally is not None and tally.asked_control > 0
+    is_many = count >= max(_MANY, _LARGE_PART * outcome.queries)
+    return is_rare and is_many and tally is not None and not tally.control
+
+
+def _now_and_then(outcome: ConditionResult) -> str:
+    """Return how often many queries differed together, counting the first time."""
+    tally = outcome.confirmation.tally
+    assert tally is not None
+    nouns = {"fresh": "new instances", "processes": "new processes"}
+    asked = f"{tally.asked_under + 1:,} {nouns.get(outcome.condition, 'requests this way')}"
+    return _NOW_AND_THEN.format(under=f"{tally.under + 1:,}", asked=asked)
+
+
 def _raising(outcome: ConditionResult) -> str:
     """Return that a new instance or process does nothing but fail; empty if that is not so."""
     failures = [each.failure for each in outcome.differences if each.failure is not None]
-    where = _NAMES[outcome.condition].removesuffix("es")
+    where = _one(outcome.condition)
     if outcome.condition not in ("fresh", "processes") or len(failures) < len(outcome.differences):
         return ""
     first = failures[0]
@@ -176,9 +212,14 @@ def _evidence(outcome: ConditionResult) -> str:
     """Return how often answers differed when they were asked for again."""
     tally = outcome.confirmation.tally
     assert tally is not None
+    if outcome.condition == "repeats":
+        return f"asked again: different in {tally.under:,} of {tally.asked_under:,} requests"
+    sampled = outcome.confirmation.sampled
+    failing = plural(len(outcome.differences), "failing query", "failing queries")
+    of = f" (a sample of {sampled:,} of the {failing})" if sampled else ""
     again = (
-        f"asked again: different in {tally.under:,} of {tally.asked_under:,} requests this way, "
-        f"and in {tally.control:,} of {tally.asked_control:,} as the first time"
+        f"asked again{of}: different in {tally.under:,} of {tally.asked_under:,} requests this "
+        f"way, and in {tally.control:,} of {tally.asked_control:,} as the first time"
     )
     needed = (
         ""
