@@ -172,6 +172,7 @@ TYPES = {
     "Replay": "the propensity of a replay as text, what was clipped, and what else it was given",
     "RetriedError": "an exception class, or the name of one",
     "Severity": '`"error"` or `"warn"`',
+    "StabilityLimits": "the limits of an `assert_ranking_stable`, with `p` and the compared `k`",
     "Ties": '`"doc_id"`, `"input"` or `"error"`',
     "UnmetIds": "ids of both sides, and a rule by which they meet",
     "Unit": '`"query"`, `"session"` or `"run"`',
