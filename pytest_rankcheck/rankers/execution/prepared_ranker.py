@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import uuid
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from pytest_rankcheck.errors import ConfigurationError, RankerError, quoted
@@ -24,7 +25,12 @@ from pytest_rankcheck.rankers.execution.undeclared_inputs import (
     watched_inputs,
 )
 from pytest_rankcheck.rankers.importable_names import importable_name
-from pytest_rankcheck.rankers.ranker_lookup import check_ranker_name, load_ranker, specification_of
+from pytest_rankcheck.rankers.ranker_lookup import (
+    check_ranker_name,
+    load_ranker,
+    named_object,
+    specification_of,
+)
 
 __all__ = ["Execution", "PreparedRanker", "origin_of"]
 
@@ -89,9 +95,9 @@ class PreparedRanker:
 
 
 _READ: dict[str, tuple[object, Inputs]] = {}
-"""The modules of rankers that were made while that was watched, by name, and what each read then.
+"""The modules of rankers whose import was watched, by name, and what each read then.
 
-A module is imported once in a process, so a second ranking does not see what it reads.
+A module is imported once in a process, so a second ranking would not see what it has read.
 """
 
 
@@ -100,12 +106,12 @@ def _watched_adapter(name: str) -> tuple[Adapter, Sequence[Inputs]]:
     __tracebackhide__ = True
     module_name = name.strip().partition(":")[0]
     with watched_inputs(active=True) as inputs:
-        try:
-            adapter = _adapter(name, on_executor=False)
-        finally:  # the module may be imported, even if what it is asked for is missing
-            module = sys.modules.get(module_name)
-            if module is not None and _READ.get(module_name, (None,))[0] is not module:
-                _READ[module_name] = module, inputs.found()
+        with suppress(ConfigurationError):  # which is raised again below
+            named_object(name.strip().removesuffix("()"), "ranker")
+        module = sys.modules.get(module_name)
+        if module is not None and _READ.get(module_name, (None,))[0] is not module:
+            _READ[module_name] = module, inputs.found()
+        adapter = _adapter(name, on_executor=False)
     return adapter, (inputs.found(), _READ[module_name][1])
 
 

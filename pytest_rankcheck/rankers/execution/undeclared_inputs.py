@@ -47,7 +47,8 @@ class _Collected:
 
     def found(self) -> Inputs:
         """Return what was read, without modules and files of the system and of packages."""
-        files = [path for path in self.files if not _is_covered(path)]
+        with unwatched():  # finding the folders of packages opens files, too
+            files = [path for path in self.files if not _is_covered(path)]
         self.files = dict.fromkeys(files)
         return Inputs(tuple(files[:_MOST]), tuple(self.services)[:_MOST])
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from pytest_rankcheck import ConfigurationError, GoldenSet, RankerError, evaluate, rank, rankers
-from pytest_rankcheck.rankers.execution import chunk_work
+from pytest_rankcheck.rankers.execution import chunk_work, executor_pools
 from pytest_rankcheck.reports.text.measurement_notes import evaluation_notes
 from tests import worker_rankers as workers
 from tests.worker_rankers import DEADLY, GOLDEN
@@ -256,6 +256,21 @@ def test_a_function_that_makes_no_executor_is_an_error() -> None:
 def test_a_timeout_has_no_effect_on_an_executor() -> None:
     with pytest.raises(ConfigurationError, match="no effect on an executor"):
         rank(workers.search, GOLDEN, executor="processes:1", timeout=1)
+
+
+def test_processes_without_a_number_are_as_many_as_there_are_cpus(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[int] = []
+
+    def threads(count: int) -> Executor:
+        made.append(count)
+        return ThreadPoolExecutor(count)
+
+    monkeypatch.setattr(executor_pools, "_process_pool", threads)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1, 5}, raising=False)
+    rank(workers.search, GOLDEN, executor="processes")
+    assert made == [3]
 
 
 @pytest.mark.parametrize("chunk", [0, -1, 1.5])

@@ -17,7 +17,7 @@ import pytest
 
 from pytest_rankcheck import ConfigurationError, GoldenSet, RankerError, RunError, rank, rankers
 from pytest_rankcheck.rankers.adapter_protocol import Adapter, OnAnswer, QueryAnswer, RankingTask
-from pytest_rankcheck.rankers.execution import kept_answers, resume_key
+from pytest_rankcheck.rankers.execution import kept_answers, resume_key, undeclared_inputs
 from tests import worker_rankers as workers
 from tests.project import NEEDS_GIT
 from tests.worker_rankers import GOLDEN, number
@@ -480,6 +480,9 @@ class Engine:
 
 def search(text):
     return IDS
+
+def simple(text):
+    return ["d1"]
 """
 
 
@@ -504,9 +507,29 @@ def test_what_is_read_before_the_first_query_needs_a_resume_key_too(
         with pytest.raises(ConfigurationError, match=r"reads .*ids\.txt, which git does not"):
             rank(name, GOLDEN, resume="parts")
         assert not list(Path("parts").glob("part-*.json"))
+    if not at_import:  # what the engine read does not concern its neighbour
+        rank("modelled:simple", GOLDEN, resume="parts")
     rank(name, GOLDEN, resume="parts", resume_key="ids 1")
     git("add", "-f", "models/ids.txt")
     assert rank(name, GOLDEN, resume="parts")["q1"] == ("d1", "d2")
+
+
+def test_asking_what_was_read_is_not_watched_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, other = tmp_path / "model.txt", tmp_path / "other.txt"
+    model.write_text("1")
+    other.write_text("2")
+
+    def opens_a_file() -> tuple[str, ...]:
+        other.read_text()
+        return ("/nowhere/",)
+
+    monkeypatch.setattr(undeclared_inputs, "installed_folders", opens_a_file)
+    with undeclared_inputs.watched_inputs(active=True) as inputs:
+        model.read_text()
+        assert inputs.found().files == (str(model),)
+        assert inputs.found().files == (str(model),)
 
 
 def test_a_file_that_git_tracks_may_be_read(
