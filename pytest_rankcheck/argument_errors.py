@@ -39,6 +39,8 @@ def wrong_argument(
             f"{', '.join(options)}"
         )
     words = [kind.words for kind in kinds]
+    if words[1:]:
+        words = [each.replace(", or ", ", ") for each in words]
     expected = " or ".join([", ".join(words[:-1]), words[-1]] if words[:-1] else words)
     swapped = [
         other
@@ -58,8 +60,12 @@ def wrong_argument(
         todo = "pytest passes a fixture's value to a test that has a parameter of its name"
     else:
         todo = "write " + next(
-            (kind.instead[category] for kind in kinds if category in kind.instead),
-            kinds[0].example,
+            (
+                kind.instead[category]
+                for kind in sorted(kinds, key=lambda kind: kind is not KINDS["Run"])
+                if category in kind.instead
+            ),
+            (KINDS["PathLike"] if KINDS["PathLike"] in kinds else kinds[0]).example,
         )
     return ConfigurationError(f"{name} must be {expected}, not {_described(value)}; {todo}")
 

@@ -97,10 +97,13 @@ def evaluate_spark(
         "conventions": chosen,
     }
     prunes = chosen.extra != "error"
-    rows = _role_columns(frame, columns or {})
-    rows = _together(_judged(rows, golden) if prunes else rows, partitions)
+    given = _role_columns(frame, columns or {})
+    rows = _together(_judged(given, golden) if prunes else given, partitions)
     found = rows.mapInArrow(_PartOfFrame(golden, options), "part binary, error string").collect()
-    parts = _parts(found) or [evaluate_part(_no_rows(), golden, **options)]
+    parts = _parts(found)
+    if not parts and prunes:
+        _refuse_other_ids(given, golden)
+    parts = parts or [evaluate_part(_no_rows(), golden, **options)]
     merged = MergedEvaluation.of(parts, golden, None, name)
     if prunes:
         merged.note("queries without judgments were left out before, and are not counted")
@@ -151,6 +154,23 @@ def _judged(rows: Any, golden: GoldenSet) -> Any:
     joined = rows.join(functions.broadcast(judged), is_same, "left")
     kept = joined.where(joined["judged_id"].isNotNull() | joined["query_id"].isNull())
     return kept.drop("judged_id")
+
+
+def _refuse_other_ids(rows: Any, golden: GoldenSet) -> None:
+    """Refuse a frame that has rows, but none of a judged query.
+
+    Raises:
+        RunError: always, if there are rows; the message shows ids of both sides.
+    """
+    some = [str(row[0]) for row in rows.select("query_id").limit(3).collect()]
+    if some:
+        kind = rows.schema["query_id"].dataType.simpleString()
+        raise RunError(
+            f"{_WHERE} and golden set '{quoted(golden.name)}' share no query: its column query_id, "
+            f"of the type {kind}, has {listed(some, 3)}, the golden set has "
+            f"{listed(golden.query_ids, 3)}. Numbers have no leading zeros: if the ids differ in "
+            "them, make the column text where it is first read"
+        )
 
 
 def _together(rows: Any, partitions: int | None) -> Any:

@@ -54,6 +54,9 @@ class Evaluation(MetricValues):
         conventions: how ties, gaps and duplicates were treated.
     """
 
+    _makes_parts = "evaluate_part(path, golden)"
+    """What makes a part that `merge` takes, for messages."""
+
     def __init__(
         self, name: str, depth: int | None, golden: JudgedQueries, conventions: Conventions
     ) -> None:
@@ -94,7 +97,7 @@ class Evaluation(MetricValues):
         """
         some = list(parts)
         if not some:
-            raise RunError("there are no parts to merge; give those of evaluate_part(path, golden)")
+            raise RunError(f"there are no parts to merge; give those of {cls._makes_parts}")
         merged = getattr(type(some[0]), "merged", None)
         if merged is None:
             raise ConfigurationError(

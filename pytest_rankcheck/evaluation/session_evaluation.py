@@ -73,6 +73,8 @@ class SessionEvaluation(Evaluation):
     selection, what was shown last. Make one with `evaluate_sessions`.
     """
 
+    _makes_parts = "evaluate_sessions(log)"
+
     def __init__(self, log: SessionLog, trails: Trails, judged_on: str = "") -> None:
         super().__init__(log.name, None, _SessionsAsQueries(log), Conventions(reading=log.reading))
         self.log = log

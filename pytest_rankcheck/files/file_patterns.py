@@ -29,7 +29,8 @@ def matching_files(given: Iterable[Path], error: type[RankcheckError]) -> list[P
     """Return the files of some paths and patterns, in the order of their names.
 
     Numbers in names are compared as numbers, so that ``day-9`` comes before ``day-10``; the order
-    in which the paths are given does not matter. ``**`` matches folders at any depth.
+    in which the paths are given does not matter. ``**`` matches folders at any depth. A
+    wildcard matches no name that begins with ``_``, such as ``_SUCCESS``.
 
     Raises:
         error: no file matches a pattern, or a file is given twice.
@@ -56,7 +57,13 @@ def matching_paths(pattern: Path) -> list[Path]:
 
 
 def _matches(pattern: Path) -> list[Path]:
-    return [path for path in matching_paths(pattern) if not path.is_dir()]
+    """Return the files that match; ``_SUCCESS`` and the like only if the pattern begins so."""
+    hidden = () if pattern.name.startswith("_") else ("_",)
+    return [
+        path
+        for path in matching_paths(pattern)
+        if not path.is_dir() and not path.name.startswith(hidden)
+    ]
 
 
 def _exists(path: Path) -> bool:

@@ -203,7 +203,7 @@ def joined_tables(tables: Sequence[tuple[Path, Table]], error: type[RankcheckErr
                 f"the parts {first} and {path} have different columns: {', and '.join(only)}; "
                 "write all parts with the same columns"
             )
-    numbering = JoinedNumbering(str(first.parent))
+    numbering = JoinedNumbering(str(first.parent), model.numbering.is_table)
     read = partial(_read_all, [table for _, table in tables], model.header, numbering)
     return Table(list(model.header), numbering, read)
 

@@ -367,9 +367,10 @@ class _Order:
             self._refuse_incomplete(ranks, by_rank)
         return np.where(of_row, -ranks, -ranks if scores is None else scores), by_rank
 
-    def _refuse(self, role: str, is_wrong: BoolArray, problem: str = "empty") -> None:
+    def _refuse(self, role: str, is_wrong: BoolArray, problem: str | None = None) -> None:
         if is_wrong.any():
             row = int(np.argmax(is_wrong))
+            problem = problem or ("empty or NaN" if self.numbering.is_table else "empty")
             where = self.numbering.place(int(self.rows.numbers[row]))
             raise _no_number(role, where, self.rows.documents, row, problem)
 

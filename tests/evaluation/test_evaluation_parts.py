@@ -356,6 +356,17 @@ def test_ids_that_lost_their_zeros_in_one_part_are_an_error() -> None:
     assert len(merged.missing) == 3
 
 
+def test_what_is_no_source_of_a_part() -> None:
+    kinds = "a text, a path, a DataFrame of pandas or polars, a table of pyarrow or a Run"
+    for source, todo in (
+        (RANKINGS, r"write Run\.from_dict\(rankings\)"),
+        (["a.csv"], "write a path such as"),
+    ):
+        wrong: Any = source
+        with pytest.raises(ConfigurationError, match=f"^source must be {kinds}, not .*; {todo}"):
+            evaluate_part(wrong, GOLDEN)
+
+
 def test_parts_of_a_run_need_their_golden_set() -> None:
     with pytest.raises(ConfigurationError, match="golden is missing"):
         Evaluation.merge(parts_of())

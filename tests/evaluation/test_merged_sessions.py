@@ -19,6 +19,7 @@ from pytest_rankcheck import (
     GoldenSet,
     Metric,
     Run,
+    RunError,
     SessionEvaluation,
     SessionLog,
     SessionLogError,
@@ -252,3 +253,10 @@ def test_a_folder_of_csv_parts(tmp_path: Path) -> None:
     log = SessionLog.load(tmp_path, first_rank=1)
     assert sorted(log.session_ids) == ["s0", "s1", "t0", "t1"]
     assert evaluate_sessions(log).mean("SuccessRate") == 0.5
+
+
+def test_no_parts_of_a_log() -> None:
+    with pytest.raises(
+        RunError, match=r"no parts to merge; give those of evaluate_sessions\(log\)"
+    ):
+        SessionEvaluation.merge([])

@@ -213,7 +213,11 @@ class TestSpark:
                 "'score' is of the type string; score must be numbers: cast it",
             ),
             ([("q1", "d1")], "query_id string, doc_id string", "no column score or rank"),
-            ([("x", "d1", 1.0)], "query_id string, doc_id string, score double", "share no query"),
+            (
+                [(7, "d1", 1.0)],
+                "query_id int, doc_id string, score double",
+                r"share no query: its column query_id, of the type int, has 7, the golden set has q",
+            ),
             ([], "query_id string, doc_id string, score double", "they share no query"),
         ],
     )

@@ -87,7 +87,7 @@ def test_ranks_and_ids_that_are_numbers(tmp_path: Path) -> None:
         ),
         (
             {"query_id": ["q1", "q1"], "doc_id": ["a", "b"], "score": [2.0, float("nan")]},
-            ", row 2: the score of document 'b' is empty",
+            ", row 2: the score of document 'b' is empty or NaN$",
         ),
         (
             {"query_id": ["q1", "q1"], "doc_id": ["a", "a"], "score": [2.0, 1.0]},

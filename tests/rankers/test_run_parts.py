@@ -329,3 +329,18 @@ def test_messages_name_the_file_and_the_row(folder: Path) -> None:
     lines = file.read_text().count("\n")
     with pytest.raises(RunError, match=rf"part-2\.csv:{lines}: doc_id is empty"):
         Run.load(folder)
+
+
+def test_nan_in_a_folder_is_not_called_empty(folder: Path) -> None:
+    pytest.importorskip("polars")
+    table = pd.DataFrame({"query_id": "q1", "doc_id": ["a", "b"], "score": [2.0, float("nan")]})
+    table.to_parquet(folder / "p0.parquet")
+    with pytest.raises(RunError, match=r"p0\.parquet, row 2: .* document 'b' is empty or NaN$"):
+        Run.load(folder)
+
+
+def test_the_beginning_of_a_parquet_file_is_called_that(folder: Path) -> None:
+    (folder / "part-0.parquet").write_bytes(b"PAR1xxxx")
+    for path in (folder, folder / "part-0.parquet"):
+        with pytest.raises(RunError, match="begins like a Parquet file, but is not a whole one"):
+            Run.load(path)

@@ -151,3 +151,11 @@ def test_what_is_not_files(
 def test_a_file_whose_name_has_wildcards_is_that_file(parts: list[str]) -> None:
     Path("logs/day[9].jsonl").write_text(lines(rows()[:4]))
     assert SessionLog.load("logs/day[9].jsonl").event_count == 4
+
+
+def test_a_wildcard_leaves_out_what_engines_write_beside_the_parts(parts: list[str]) -> None:
+    expected = facts(SessionLog.load("logs/day-*"))
+    Path("logs/_SUCCESS").write_text("")
+    assert facts(SessionLog.load("logs/*")) == expected
+    Path(parts[0]).rename("logs/_own.jsonl")
+    assert len(SessionLog.load("logs/_own*").trails.events) > 0
