@@ -102,6 +102,6 @@ def test_the_extras_that_messages_name_exist() -> None:
         text = file.read_text("utf-8")
         named |= {*re.findall(r"install_hint\(.([a-z]+).\)", text)}
         assert file.name == "errors.py" or "pip install 'pytest-rankcheck" not in text
-    assert named == {"datasets", "fast", "http", "report", "zstd"}
+    assert named == {"datasets", "fast", "http", "report", "spark", "zstd"}
     assert named <= {*project["optional-dependencies"]}
     assert install_hint("fast") == f'pip install "{project["name"]}[fast]"'

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.behaviour.stability_limits import StabilityLimits
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.behaviour.stability_limits import StabilityLimits
 
 __all__ = [
     "LIMITED_BY",

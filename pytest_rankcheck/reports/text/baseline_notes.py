@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pytest_rankcheck.baselines.approved_gates import loosened_gates, no_longer_gated
-from pytest_rankcheck.baselines.approved_limits import loosened_texts, uncompared
 from pytest_rankcheck.baselines.baseline import Baseline
 from pytest_rankcheck.baselines.metric_check import Check
 from pytest_rankcheck.baselines.query_losses import set_changes
@@ -51,11 +50,21 @@ def watched_findings(baseline: Baseline) -> Iterator[MetricFinding]:
         )
 
 
+def _limit_changes(baseline: Baseline) -> tuple[Sequence[str], Sequence[str]]:
+    """Return whether rankings are no longer compared, and which of their limits are looser."""
+    record, limits = baseline.record, [check.limits for check in baseline.ranking_checks]
+    if record is None or not record.stability:
+        return (), ()
+    from pytest_rankcheck.baselines.approved_limits import loosened_texts, uncompared
+
+    return uncompared(limits, record), loosened_texts(limits, record)
+
+
 def _baseline_finding(baseline: Baseline, settlement: Settlement) -> BaselineFinding:
     checks, ranking_checks, record = baseline.checks, baseline.ranking_checks, baseline.record
     comparison = next((check.comparison for check in checks if check.comparison), None)
     overlap = comparison if comparison is not None and comparison.is_paired else None
-    limits = [check.limits for check in ranking_checks]
+    gone, looser = _limit_changes(baseline)
     return BaselineFinding(
         test=baseline.test_id,
         file=baseline.shown_path,
@@ -69,12 +78,8 @@ def _baseline_finding(baseline: Baseline, settlement: Settlement) -> BaselineFin
         reason=baseline.mode.approval,
         is_written=baseline.next_record is not None,
         is_within_noise=bool(settlement.within_noise) and not settlement.fell,
-        no_longer_gated=(
-            (*no_longer_gated(checks, record), *uncompared(limits, record)) if record else ()
-        ),
-        looser_gates=(
-            (*loosened_gates(checks, record), *loosened_texts(limits, record)) if record else ()
-        ),
+        no_longer_gated=(*no_longer_gated(checks, record), *gone) if record else (),
+        looser_gates=(*loosened_gates(checks, record), *looser) if record else (),
         added=len(overlap.added) if overlap else 0,
         removed=len(overlap.removed) if overlap else 0,
         edited=len(overlap.changed) if overlap else 0,
