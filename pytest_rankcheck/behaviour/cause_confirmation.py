@@ -1,52 +1,27 @@
 """Confirming what makes the answers of a ranker differ, before it is named.
 
 A query that was answered differently under a condition may have changed by chance. So it is asked
-again: `ASKS` times under the condition and as often in the first way, in a random order. The
-condition is named if the answers differ from the first ones every time under it and never without
-it. If they differ at least `_PROMISING` times, and never without it, they are asked for as often
-once more: then `ENOUGH` times of all suffice, because an index that is built at random, or a race,
-may now and then give the first answer.
-
-If the answers do not depend on the condition, all orders of the results of 5 + 5 requests are
-equally likely (a randomisation test), whatever the answers do over time. All differences are under
-the condition in 1 of C(10, 5) = 252 orders for five of them, and after three and four in 1 of
-C(10, 3) / C(5, 3) * C(10, 4) / C(5, 4) = 12 * 42 = 504. So a condition is wrongly named in at most
-1 of 252 cases, however often the answers change by chance.
+again, with and without the condition, as `condition_tally` says.
 """
 
 from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 
 from pytest_rankcheck.behaviour.answer_comparison import answer_differences
 from pytest_rankcheck.behaviour.asking_conditions import Subject, Way
+from pytest_rankcheck.behaviour.condition_tally import ASKS, Tally, tally
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.rank import Attempt
 from pytest_rankcheck.rankers.run import Run
 
-__all__ = [
-    "ASKS",
-    "ENOUGH",
-    "Cause",
-    "Confirmation",
-    "Tally",
-    "confirmed",
-    "is_warm_up_again",
-    "tally",
-    "warm_up",
-]
+__all__ = ["Cause", "Confirmation", "confirmed", "is_warm_up_again", "warm_up"]
 
-ASKS = 5
-"""How often queries are asked again under a condition, and how often in the first way."""
-_PROMISING = 3
-"""From how many differences of the first `ASKS` on it is worth asking as often once more."""
-ENOUGH = 7
-"""How many differences of twice `ASKS` confirm a condition."""
 _WARM_QUERIES = 3
 """From how many queries on only a warm-up explains that just the first answers differ.
 
@@ -74,41 +49,6 @@ class Cause(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
-    """How often answers differed from the first ones."""
-
-    under: int = 0
-    """Under the condition, out of `asked_under`."""
-    asked_under: int = 0
-    control: int = 0
-    """In the first way, out of `asked_control`."""
-    asked_control: int = 0
-
-    @property
-    def is_confirmed(self) -> bool:
-        """Whether they differed often enough under the condition, and never without it."""
-        if self.control or self.asked_under != self.asked_control:
-            return False
-        return (self.under, self.asked_under) == (ASKS, ASKS) or (
-            self.asked_under == 2 * ASKS and self.under >= ENOUGH
-        )
-
-    @property
-    def is_open(self) -> bool:
-        """Whether it can still be confirmed."""
-        most = ASKS - _PROMISING if self.asked_under <= ASKS else 2 * ASKS - ENOUGH
-        return not self.control and self.asked_under - self.under <= most
-
-    def __add__(self, other: Tally) -> Tally:
-        return Tally(
-            self.under + other.under,
-            self.asked_under + other.asked_under,
-            self.control + other.control,
-            self.asked_control + other.asked_control,
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class Confirmation:
     """What was found by asking again."""
 
@@ -123,31 +63,6 @@ class Confirmation:
     """Whether just the first answers differ, of too few queries to tell a warm-up from chance."""
     sampled: int = 0
     """How many failing queries were asked again, if not all of them."""
-
-
-def tally(
-    under: Callable[[], bool], control: Callable[[], bool], seed: str, *, is_patient: bool = False
-) -> Tally:
-    """Ask under a condition and in the first way, in a random order.
-
-    Args:
-        under: asks under the condition; returns whether the answers differ from the first ones.
-        control: the same in the first way.
-        seed: decides on the order; the same for the same check, so that a failure can be repeated.
-        is_patient: whether to go on when the condition cannot be confirmed any more.
-    """
-    result, draw = Tally(), random.Random(seed)
-    for _ in range(2):
-        for is_under in draw.sample([True, False] * ASKS, 2 * ASKS):
-            if is_under:
-                result += Tally(under=under(), asked_under=1)
-            else:
-                result += Tally(control=control(), asked_control=1)
-            if not is_patient and not result.is_open:
-                return result
-        if result.is_confirmed or not result.is_open:
-            break
-    return result
 
 
 def confirmed(

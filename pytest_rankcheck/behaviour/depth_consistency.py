@@ -8,7 +8,7 @@ from itertools import combinations
 
 from pytest_rankcheck.argument_checks import check_whole_number
 from pytest_rankcheck.behaviour.answer_comparison import RepeatedRanker
-from pytest_rankcheck.behaviour.cause_confirmation import Tally, tally
+from pytest_rankcheck.behaviour.condition_tally import Tally, tally
 from pytest_rankcheck.errors import ConfigurationError, RankerError, RunError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
@@ -69,7 +69,7 @@ def check_depths(ranker: RepeatedRanker, golden: GoldenSet, depths: Sequence[int
     """Ask a ranker at several depths, and compare the tops of its rankings for every two of them.
 
     Where they differ, the failing queries are asked again at both depths, to see whether the depth
-    makes the difference (see `cause_confirmation`).
+    makes the difference (see `condition_tally`).
 
     Raises:
         ConfigurationError: fewer than two depths are given, one is not a whole number from 1 on, or

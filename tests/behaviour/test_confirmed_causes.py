@@ -18,7 +18,8 @@ import pytest
 
 from pytest_rankcheck import ConfigurationError, GoldenSet, assert_deterministic
 from pytest_rankcheck.behaviour.answer_comparison import RepeatedRanker
-from pytest_rankcheck.behaviour.cause_confirmation import ASKS, Cause, Tally, tally
+from pytest_rankcheck.behaviour.cause_confirmation import Cause
+from pytest_rankcheck.behaviour.condition_tally import ASKS, Tally, tally
 from pytest_rankcheck.behaviour.determinism_check import DeterminismResult, check_determinism
 from pytest_rankcheck.behaviour.determinism_options import DeterminismOptions
 from pytest_rankcheck.rankers import batch, model, scorer

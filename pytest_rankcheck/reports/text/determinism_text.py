@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_rankcheck.behaviour.answer_comparison import AnswerDifference
-from pytest_rankcheck.behaviour.cause_confirmation import ASKS, ENOUGH, Cause
+from pytest_rankcheck.behaviour.cause_confirmation import Cause
+from pytest_rankcheck.behaviour.condition_tally import ASKS, ENOUGH
 from pytest_rankcheck.behaviour.determinism_check import ConditionResult, DeterminismResult
 from pytest_rankcheck.behaviour.determinism_options import Condition
 from pytest_rankcheck.behaviour.process_asking import IN_THE_PROCESS
