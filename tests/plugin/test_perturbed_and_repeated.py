@@ -37,7 +37,7 @@ CALLS = itertools.count()
 def search(text):
     number = text.lower().split()[1]
     found = [f"doc of query {number}", "filler-0"]
-    if text == "query 7" and next(CALLS) == 1:
+    if text == "query 7" and next(CALLS) in (1, 3, 5):
         return found
     if "lorem" in text:
         return found
