@@ -35,6 +35,9 @@ _BATCH_ROWS = 1_000_000
 _LONG = 1_000_000
 """A query with more rows is long, if the caller can take it in pieces."""
 
+_PIECE = 100_000
+"""The rows of a long query are handed on by so many."""
+
 OnLong = Callable[[str, Iterator[RankedColumns]], None]
 """Takes a long query: its id, and all its rows in pieces."""
 
@@ -277,17 +280,23 @@ def _of_query(
     query_id: str, first: _Rows, parts: Iterator[_Rows], after: list[_Rows]
 ) -> Iterator[_Rows]:
     """Yield the rows of one query, and put those that follow it in its last part into a list."""
-    yield first
+    yield from _pieces(first)
     for part in parts:
         begins = run_starts(part.queries)
         is_same = part.queries.texts(begins[:1]) == [query_id]
         end = len(part.queries) if len(begins) == 1 else int(begins[1])
         end = end if is_same else 0
-        if end:
-            yield part.part(0, end)
+        yield from _pieces(part.part(0, end))
         if end < len(part.queries):
             after.append(part.part(end, len(part.queries)))
             return
+
+
+def _pieces(rows: _Rows) -> Iterator[_Rows]:
+    """Yield some rows in pieces, whose order takes little memory to find."""
+    count = len(rows.queries)
+    for start in range(0, count, _PIECE):
+        yield rows.part(start, min(start + _PIECE, count))
 
 
 def _take_long(
