@@ -33,7 +33,7 @@ def tests(session: nox.Session) -> None:
     """Run the tests of every day on one Python, with the versions of one row of the matrix."""
     session.install("-e", ".[test,fast]", *MATRIX[str(session.python)])
     session.run("python", "-m", "pip", "list")
-    session.run("pytest", "-q", *session.posargs)
+    session.run("pytest", "-q", "-n", "2", *session.posargs)
 
 
 @nox.session(python="3.12")
@@ -41,7 +41,7 @@ def coverage(session: nox.Session) -> None:
     """Run the tests of every day and the slow ones, and measure which lines they reach."""
     session.install("-e", ".[test,fast]", "pyarrow")
     session.run("coverage", "erase")
-    chosen = session.posargs or ["-m", "not (oracle or browser)"]
+    chosen = session.posargs or ["-n", "2", "-m", "not (oracle or browser)"]
     session.run("coverage", "run", "-m", "pytest", "-q", *chosen)
     session.run("coverage", "combine", "--quiet")
     session.run("coverage", "report")
