@@ -36,7 +36,7 @@ from pytest_rankcheck import (
 from pytest_rankcheck.evaluation import ranking_digests
 from pytest_rankcheck.evaluation.part_contents import PartOrigin
 from pytest_rankcheck.metrics.metric_registry import definitions
-from pytest_rankcheck.rankers import run_tables
+from pytest_rankcheck.rankers import row_batches, rows_by_query
 from pytest_rankcheck.rankers.ranking import Duplicates
 
 Rankings = Mapping[str, Mapping[str, float]]
@@ -638,8 +638,8 @@ class TestLongQueries:
 
     @pytest.fixture(autouse=True)
     def few_rows(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(run_tables, "_LONG", 10)
-        monkeypatch.setattr(run_tables, "_BATCH_ROWS", 7)
+        monkeypatch.setattr(rows_by_query, "_LONG", 10)
+        monkeypatch.setattr(row_batches, "_BATCH_ROWS", 7)
         from pytest_rankcheck.evaluation import long_rankings, spilled_rows
 
         monkeypatch.setattr(long_rankings, "_PIECE", 5)

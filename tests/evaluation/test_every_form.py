@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pytest_rankcheck import GoldenSet, Metric, Run, RunError, evaluate
 from pytest_rankcheck.evaluation import held_matches
 from pytest_rankcheck.files import id_pairs
-from pytest_rankcheck.rankers import ranked_columns, run_tables
+from pytest_rankcheck.rankers import ranked_columns, row_batches
 from pytest_rankcheck.rankers.scanning import trec_blocks
 from tests.examples import examples
 
@@ -171,7 +171,7 @@ def read_in(way: str) -> Iterator[None]:
     """
     with pytest.MonkeyPatch.context() as patch:
         if way == "small blocks":
-            patch.setattr(run_tables, "_BATCH_ROWS", 3)
+            patch.setattr(row_batches, "_BATCH_ROWS", 3)
             patch.setattr(ranked_columns, "_BLOCK_ROWS", 1)
             patch.setattr(trec_blocks, "LARGE_BLOCK_BYTES", 30)
             patch.setattr(trec_blocks, "BLOCK_BYTES", 30)

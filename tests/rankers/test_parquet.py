@@ -14,7 +14,7 @@ from tests.examples import examples
 
 pl = pytest.importorskip("polars", reason="polars is not installed")
 
-from pytest_rankcheck.rankers import run_tables  # noqa: E402
+from pytest_rankcheck.rankers import row_batches  # noqa: E402
 
 ranked_rows = st.lists(
     st.tuples(
@@ -53,7 +53,7 @@ def test_the_values_are_those_of_the_same_rows_in_a_dict(
         return
     expected = evaluate(Run.from_dict(given), GOLDEN)
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(run_tables, "_BATCH_ROWS", batch)
+        monkeypatch.setattr(row_batches, "_BATCH_ROWS", batch)
         scan_parquet, loaded = Run.scan(path), Run.load(path)
         for run in (scan_parquet, loaded):
             evaluation = evaluate(run, GOLDEN)

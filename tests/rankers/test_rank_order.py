@@ -157,9 +157,9 @@ def test_interleaved_rows_of_a_parquet_file_are_complete(
 ) -> None:
     """A query whose first rows have the last ranks is complete once all rows are read."""
     pytest.importorskip("polars", reason="polars is not installed")
-    from pytest_rankcheck.rankers import run_tables
+    from pytest_rankcheck.rankers import row_batches
 
-    monkeypatch.setattr(run_tables, "_BATCH_ROWS", batch)
+    monkeypatch.setattr(row_batches, "_BATCH_ROWS", batch)
     rows = [
         ("q", "a", 3),
         ("q", "x", 4),
@@ -182,9 +182,9 @@ def test_ranks_decide_in_queries_without_scores_wherever_these_are(
     pytest.importorskip("polars", reason="polars is not installed")
     import polars as pl
 
-    from pytest_rankcheck.rankers import run_tables
+    from pytest_rankcheck.rankers import row_batches
 
-    monkeypatch.setattr(run_tables, "_BATCH_ROWS", batch)
+    monkeypatch.setattr(row_batches, "_BATCH_ROWS", batch)
     columns = {
         "query_id": ["p", "p", "p", "q", "q", "r"],
         "doc_id": ["a", "x", "c", "b", "y", "d"],

@@ -259,9 +259,9 @@ def test_ranks_beside_scores_may_be_texts(form: str, tmp_path: Path) -> None:
 def test_a_query_given_as_text_and_as_a_number_is_refused(
     queries: list[object], batch: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pytest_rankcheck.rankers import run_tables
+    from pytest_rankcheck.rankers import row_batches
 
-    monkeypatch.setattr(run_tables, "_BATCH_ROWS", batch)
+    monkeypatch.setattr(row_batches, "_BATCH_ROWS", batch)
     frame = pd.DataFrame(
         {"query_id": pd.Series(queries, dtype=object), "doc_id": list("abcd"), "rank": [1, 2, 1, 2]}
     )
