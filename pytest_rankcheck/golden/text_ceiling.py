@@ -21,6 +21,9 @@ __all__ = ["alike", "ceiling_of", "same_texts"]
 
 _Grades = Mapping[str, Mapping[str, float]]
 
+_BLOCK = 500
+"""How many groups are computed at once, in matrices of one column for each rank."""
+
 
 def ceiling_of(
     queries: Mapping[str, Query], grades: _Grades, candidates: Candidates, cutoff: int
@@ -33,10 +36,13 @@ def ceiling_of(
         query_id: float(any(grade > 0 for grade in judged.values()))
         for query_id, judged in grades.items()
     }
-    metric = Metric.parse(f"nDCG@{cutoff}")
-    for group in same_texts(queries.values(), candidates):
-        if any(grades[query_id] != grades[group[0]] for query_id in group):
-            reached.update(_shared(group, grades, cutoff, metric))
+    groups = [
+        group
+        for group in same_texts(queries.values(), candidates)
+        if any(grades[query_id] != grades[group[0]] for query_id in group)
+    ]
+    for start in range(0, len(groups), _BLOCK):
+        reached.update(_shared(groups[start : start + _BLOCK], grades, cutoff))
     return reached
 
 
@@ -61,27 +67,36 @@ def alike(
     return [tuple(group) for group in groups.values() if len(group) > 1]
 
 
-def _shared(group: Sequence[str], grades: _Grades, cutoff: int, metric: Metric) -> dict[str, float]:
-    """Return the nDCG of each query of a group under the ranking with the best mean."""
-    dcg = Metric.parse(f"DCG@{cutoff}")
-    value: dict[str, float] = {}
-    for query_id in group:
-        judged = grades[query_id]
-        ideal = sorted(judged, key=lambda doc_id: -judged[doc_id])
-        best = _value(dcg, judged, ideal)
-        for doc_id, grade in judged.items():
-            value[doc_id] = value.get(doc_id, 0.0) + (max(grade, 0.0) / best if best else 0.0)
-    ranking = sorted(value, key=lambda doc_id: -value[doc_id])
-    return {query_id: _value(metric, grades[query_id], ranking) for query_id in group}
+def _shared(groups: Sequence[tuple[str, ...]], grades: _Grades, cutoff: int) -> dict[str, float]:
+    """Return the nDCG of each query of some groups, under its best common ranking."""
+    judged = {query_id: grades[query_id] for group in groups for query_id in group}
+    ideal = [sorted(each, key=lambda doc_id: -each[doc_id])[:cutoff] for each in judged.values()]
+    best = dict(zip(judged, _values("DCG", cutoff, judged, ideal), strict=True))
+    rankings: list[Sequence[str]] = []
+    for group in groups:
+        value: dict[str, float] = {}
+        for query_id in group:
+            for doc_id, grade in judged[query_id].items():
+                share = max(grade, 0.0) / best[query_id] if best[query_id] else 0.0
+                value[doc_id] = value.get(doc_id, 0.0) + share
+        rankings += [sorted(value, key=lambda doc_id: -value[doc_id])[:cutoff]] * len(group)
+    return dict(zip(judged, _values("nDCG", cutoff, judged, rankings), strict=True))
 
 
-def _value(metric: Metric, judged: Mapping[str, float], ranking: Sequence[str]) -> float:
-    pairs = [(rank, judged[doc]) for rank, doc in enumerate(ranking, start=1) if doc in judged]
-    hits = JudgedHits(
-        ranks=padded([[float(rank) for rank, _ in pairs]]),
-        grades=padded([[grade for _, grade in pairs]]),
-        retrieved=np.array([float(len(ranking))]),
-        ideal=padded([sorted(judged.values(), reverse=True)]),
-        max_grade=max(judged.values(), default=0.0),
+def _values(
+    name: str, cutoff: int, judged: _Grades, rankings: Sequence[Sequence[str]]
+) -> list[float]:
+    """Return a metric's value at a cutoff for each query, whose ranking ends there."""
+    hits = [
+        [(rank, grades[doc_id]) for rank, doc_id in enumerate(ranking, 1) if doc_id in grades]
+        for ranking, grades in zip(rankings, judged.values(), strict=True)
+    ]
+    ideal = [sorted(grades.values(), reverse=True)[:cutoff] for grades in judged.values()]
+    block = JudgedHits(
+        ranks=padded([[rank for rank, _ in pairs] for pairs in hits]),
+        grades=padded([[grade for _, grade in pairs] for pairs in hits]),
+        retrieved=np.array(list(map(len, rankings)), np.float64),
+        ideal=padded(ideal),
     )
-    return float(metric.compute(hits)[0])
+    values: list[float] = Metric.of(name, cutoff).compute(block).tolist()
+    return values

@@ -282,6 +282,19 @@ def test_the_ceiling_of_identical_queries_with_different_single_answers() -> Non
     assert hopeless.ceiling() == 0.5
 
 
+def test_the_ceiling_of_more_identical_queries_than_are_computed_at_once() -> None:
+    """700 times the pair above, and a group of three that reaches 1, 0.63093 and 0.5: 1/log2(4)."""
+    pairs = {f"{n}{side}": {f"{n}{side}": 1} for n in range(700) for side in "ab"}
+    three = {name: {name: 1} for name in "xyz"}
+    texts = {query_id: query_id.rstrip("ab") for query_id in pairs} | dict.fromkeys("xyz", "text")
+    golden = GoldenSet.from_dict({**pairs, **three}, texts)
+    total = 700 * (1 + 1 / math.log2(3)) + 1 + 1 / math.log2(3) + 1 / math.log2(4)
+    assert math.isclose(golden.ceiling(), total / 1403)
+    found = finding(golden, "ceiling")
+    assert found is not None
+    assert len(found.query_ids) == 702
+
+
 def test_queries_with_candidates_of_their_own_are_not_the_same(tmp_path: Path) -> None:
     file = tmp_path / "set.csv"
     file.write_text(
