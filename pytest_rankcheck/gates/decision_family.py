@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.paired_values import Paired
-from pytest_rankcheck.errors import ConfigurationError
 from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES, attributes_of
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
-from pytest_rankcheck.gates.explanations import Fragility, MixEffect, TieEffect
 from pytest_rankcheck.gates.gate_rule import Evidence, GateRule
-from pytest_rankcheck.gates.log_order import refuse_order_of_log
+from pytest_rankcheck.gates.mean_effects import mix_effects, tie_effects
 from pytest_rankcheck.gates.set_decisions import FamilySet, decide_sets
-from pytest_rankcheck.gates.verdict import (
-    Decision,
-    QueryDrop,
-    Verdict,
-    gaps_of,
-)
+from pytest_rankcheck.gates.verdict import Decision, QueryDrop, Verdict, gaps_of
 from pytest_rankcheck.metrics.metric_names import Metric
 
 if TYPE_CHECKING:
     from pytest_rankcheck.comparison.comparison import Comparison
 
-__all__ = ["DecidingGate", "FamilySet", "decide_family", "decide_sets", "gated_attributes"]
+__all__ = ["DecidingGate", "decide_family", "gated_attributes"]
 
 
 class DecidingGate(Protocol):
@@ -89,20 +81,20 @@ def decide_family(
     """
     for metric, gate in gates.items():
         gate.refuse_misfit(metric)
-    refuse_order_of_log(
-        comparison.evaluation.golden,
-        (
-            ("what is measured now", comparison.evaluation.ranking),
-            ("the baseline", comparison.other.ranking),
-        ),
-    )
+    replay = comparison.evaluation.golden.replay
+    if replay is not None:
+        from pytest_rankcheck.gates.log_order import refuse_order_of_log
+
+        refuse_order_of_log(
+            comparison.evaluation.golden,
+            (
+                ("what is measured now", comparison.evaluation.ranking),
+                ("the baseline", comparison.other.ranking),
+            ),
+        )
     family = _Family.of(comparison, gates, by)
-    verdicts = _with_ties(family, by)
-    verdicts = {
-        metric: replace(verdict, mixes=_mixes(comparison, metric, by, gates[metric]))
-        for metric, verdict in verdicts.items()
-    }
-    if comparison.evaluation.golden.replay is None:
+    verdicts = family.explained_verdicts()
+    if replay is None:
         return verdicts
     from pytest_rankcheck.gates.replayed_verdicts import with_replay_evidence
 
@@ -114,69 +106,13 @@ def decide_family(
     )
 
 
-def _mixes(
-    comparison: Comparison, metric: Metric, by: str | Sequence[str] | None, gate: DecidingGate
-) -> tuple[MixEffect, ...]:
-    """Return how much of the difference comes from slices that grew or shrank, by attribute."""
-    attributes = gated_attributes(by, gate)
-    if not attributes or not metric.definition.is_mean_of_values:
-        return ()
-    from pytest_rankcheck.comparison.standardised_values import standardised
-
-    effects = []
-    for attribute in attributes:
-        try:
-            at_mix = standardised(comparison, metric, attribute)
-        except ConfigurationError:  # slices that overlap have no mix
-            continue
-        whole, own = comparison.values(metric).difference, at_mix.values.difference
-        if abs(whole - own) > SLACK:
-            of = comparison.sides.mix_of
-            effects.append(MixEffect(attribute, own, whole - own, at_mix.missing_share, of))
-    return tuple(effects)
-
-
-def _with_ties(family: _Family, by: str | Sequence[str] | None) -> Mapping[Metric, Verdict]:
-    """Return the verdicts with what explains them, and with the effect of tied documents."""
-    comparison, gates = family.comparison, family.gates
-    verdicts = family.verdicts()
-    verdicts = {metric: family.explained(verdict) for metric, verdict in verdicts.items()}
-    evaluation = comparison.evaluation
-    if not evaluation.has_ties_at_hand:  # the summary says that ties were not looked for
-        return verdicts
-    # Another library breaks ties in its own way.
-    ours = {metric: gate for metric, gate in gates.items() if not metric.definition.ir_measures}
-    tied = {metric: queries for metric in ours if (queries := evaluation.tied(metric.cutoff))}
-    if not tied:
-        return verdicts
-    from pytest_rankcheck.comparison.comparison import compare
-
-    orders = [
-        _Family.of(compare(evaluation.with_ties(order), comparison.other), ours, by).verdicts()
-        for order in ("best", "worst")
-    ]
-    for metric, queries in tied.items():
-        alternatives = [verdicts[metric], *(verdicts_of[metric] for verdicts_of in orders)]
-        effect = _tie_effect(len(queries), alternatives)
-        verdicts[metric] = replace(verdicts[metric], ties=effect)
-    return verdicts
-
-
-def _tie_effect(queries: int, verdicts: Sequence[Verdict]) -> TieEffect | None:
-    """Return how the order of tied documents affects the mean; None if it does not."""
-    means = [verdict.overall.pairs.mean_after for verdict in verdicts]
-    if max(means) - min(means) <= SLACK:
-        return None
-    rulings = {verdict.ruling for verdict in verdicts}
-    return TieEffect(queries, min(means), max(means), len(rulings) > 1)
-
-
 @dataclass(frozen=True, slots=True)
 class _Family:
     """All decisions of an assertion."""
 
     comparison: Comparison
     gates: Mapping[Metric, DecidingGate]
+    by: str | Sequence[str] | None
     sets: Sequence[FamilySet]
     evidence: Sequence[Evidence]
     """What the test says of each set, not yet corrected."""
@@ -193,10 +129,10 @@ class _Family:
         ]
         # All queries count before their slices.
         sets.sort(key=lambda part: part.attribute is not None)
-        return cls(comparison, gates, sets, [part.evidence for part in sets])
+        return cls(comparison, gates, by, sets, [part.evidence for part in sets])
 
     def verdicts(self) -> dict[Metric, Verdict]:
-        """Return the verdict on each metric, without the effect of tied documents."""
+        """Return the verdict on each metric, without what explains it."""
         decisions, tested = decide_sets(self.sets, self.evidence)
         return {
             metric: _verdict(
@@ -204,6 +140,49 @@ class _Family:
             )
             for metric, gate in self.gates.items()
         }
+
+    def explained_verdicts(self) -> dict[Metric, Verdict]:
+        """Return the verdict on each metric, with what explains it."""
+        comparison, verdicts = self.comparison, self.verdicts()
+        ties = tie_effects(comparison, verdicts, self._verdicts_on)
+        return {
+            metric: replace(
+                self._explained(verdict),
+                ties=ties.get(metric),
+                mixes=mix_effects(
+                    comparison, metric, gated_attributes(self.by, self.gates[metric])
+                ),
+            )
+            for metric, verdict in verdicts.items()
+        }
+
+    def _verdicts_on(
+        self, comparison: Comparison, metrics: Iterable[Metric]
+    ) -> Mapping[Metric, Verdict]:
+        """Return the verdicts on some metrics in another comparison."""
+        gates = {metric: self.gates[metric] for metric in metrics}
+        return _Family.of(comparison, gates, self.by).verdicts()
+
+    def _explained(self, verdict: Verdict) -> Verdict:
+        """Return a verdict with what it depends on, and what other gates would have decided."""
+        if verdict.ruling == "passed":
+            return verdict
+        from pytest_rankcheck.gates.fragility import fragility_of
+        from pytest_rankcheck.gates.other_rules import allows_no_fall, other_rulings
+
+        metric = verdict.metric
+
+        def ruling_without(query_ids: Collection[str]) -> str:
+            return self.without(metric, query_ids).ruling
+
+        golden = self.comparison.evaluation.golden
+        verdict = replace(verdict, fragility=fragility_of(verdict, golden, ruling_without))
+        gate = self.gates[metric]
+        by_mean = not verdict.query_drops and not verdict.wide_gaps
+        if by_mean and verdict.regressed and allows_no_fall(gate.rule):
+            own = [part for part in self.sets if part.values.metric == metric]
+            verdict = replace(verdict, other_rulings=other_rulings(own, gate.min_queries))
+        return verdict
 
     def reweighted_verdicts(self, factors: Mapping[str, float]) -> dict[Metric, Verdict]:
         """Return the verdict on each metric if the weights were multiplied, by query id."""
@@ -222,60 +201,6 @@ class _Family:
         decisions, tested = decide_sets(sets, evidence)
         own = [decision for decision in decisions if decision.pairs.metric == metric]
         return _verdict(metric, self.gates[metric], own, tested)
-
-    def explained(self, verdict: Verdict) -> Verdict:
-        """Return a verdict with what it depends on, and what other gates would have decided."""
-        if verdict.ruling == "passed":
-            return verdict
-        from pytest_rankcheck.gates.other_rules import allows_no_fall, other_rulings
-
-        verdict = replace(verdict, fragility=self._fragility(verdict))
-        gate = self.gates[verdict.metric]
-        by_mean = not verdict.query_drops and not verdict.wide_gaps
-        if by_mean and verdict.regressed and allows_no_fall(gate.rule):
-            own = [part for part in self.sets if part.values.metric == verdict.metric]
-            verdict = replace(verdict, other_rulings=other_rulings(own, gate.min_queries))
-        return verdict
-
-    def _fragility(self, verdict: Verdict) -> Fragility | None:
-        """Return the few queries that a verdict depends on, if there are such queries."""
-        pairs = verdict.leading.pairs
-        if not isinstance(pairs, Paired):
-            return None
-        from pytest_rankcheck.gates.fragility import Units, found_fragile
-
-        units = Units.of(pairs)
-
-        def ids_of(places: Sequence[int]) -> Sequence[tuple[str, ...]]:
-            return [
-                tuple(pairs.query_ids[query] for query in of_unit)
-                for of_unit in units.queries(tuple(places))
-            ]
-
-        def ruling_without(places: Sequence[int]) -> str:
-            return self.without(verdict.metric, set(chain(*ids_of(places)))).ruling
-
-        dropped = {drop.query_id for drop in verdict.query_drops}
-        drops = {
-            code for code, of in zip(units.codes, pairs.query_ids, strict=True) if of in dropped
-        }
-        places = found_fragile(
-            units,
-            verdict.margin,
-            tuple(sorted(drops)),
-            lambda places: ruling_without(places) != verdict.ruling,
-            also_lower=verdict.inconclusive,
-        )
-        if places is None:
-            return None
-        # The largest fall comes first.
-        places = tuple(sorted(places, key=lambda place: units.sums[place]))
-        queries, ruling = tuple(ids_of(places)), ruling_without(places)
-        if pairs.clusters is None:
-            return Fragility(tuple(ids[0] for ids in queries), queries, False, ruling)
-        golden = self.comparison.evaluation.golden
-        names = dict(zip(golden.query_ids, golden.clusters or (), strict=True))
-        return Fragility(tuple(names[ids[0]] for ids in queries), queries, True, ruling)
 
 
 def _reweighted(values: ComparedValues, factors: Mapping[str, float]) -> Paired:

@@ -8,7 +8,7 @@ rule decides again without them: usually fewer than 6 times, at most 15.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -16,8 +16,11 @@ import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.comparison.paired_values import Paired
+from pytest_rankcheck.gates.explanations import Fragility
+from pytest_rankcheck.gates.verdict import Verdict
+from pytest_rankcheck.golden.judged_queries import JudgedQueries
 
-__all__ = ["MOST_UNITS", "Units", "found_fragile"]
+__all__ = ["MOST_UNITS", "Units", "found_fragile", "fragility_of"]
 
 MOST_UNITS = 3
 """The largest number of queries, or clusters, that are left out together."""
@@ -80,6 +83,47 @@ def found_fragile(
         return one
     largest = first(MOST_UNITS)  # most verdicts are not fragile, which this shows soonest
     return None if largest is None else first(2) or largest
+
+
+def fragility_of(
+    verdict: Verdict, golden: JudgedQueries, ruling_without: Callable[[Collection[str]], str]
+) -> Fragility | None:
+    """Return the few queries that a verdict depends on; None if it does not depend on few.
+
+    Args:
+        verdict: one that is not "passed".
+        golden: the golden set, for the names of its clusters.
+        ruling_without: returns what the gate decides without the queries with these ids.
+    """
+    pairs = verdict.leading.pairs
+    if not isinstance(pairs, Paired):
+        return None
+    units, ids = Units.of(pairs), pairs.query_ids
+
+    def ids_of(places: Places) -> tuple[tuple[str, ...], ...]:
+        return tuple(tuple(ids[query] for query in unit) for unit in units.queries(places))
+
+    def ruling_at(places: Places) -> str:
+        return ruling_without(set(chain(*ids_of(places))))
+
+    dropped = {drop.query_id for drop in verdict.query_drops}
+    drops = {code for code, each in zip(units.codes, ids, strict=True) if each in dropped}
+    places = found_fragile(
+        units,
+        verdict.margin,
+        tuple(sorted(drops)),
+        lambda places: ruling_at(places) != verdict.ruling,
+        also_lower=verdict.inconclusive,
+    )
+    if places is None:
+        return None
+    # The largest fall comes first.
+    places = tuple(sorted(places, key=lambda place: units.sums[place]))
+    queries, ruling = ids_of(places), ruling_at(places)
+    if pairs.clusters is None:
+        return Fragility(tuple(each[0] for each in queries), queries, False, ruling)
+    names = dict(zip(golden.query_ids, golden.clusters or (), strict=True))
+    return Fragility(tuple(names[each[0]] for each in queries), queries, True, ruling)
 
 
 def _candidates(

@@ -21,7 +21,7 @@ from pytest_rankcheck import (
 )
 from pytest_rankcheck.comparison.inconclusive_odds import any_inconclusive, shares_inconclusive
 from pytest_rankcheck.comparison.paired_values import Paired
-from pytest_rankcheck.gates.decision_family import FamilySet, decide_sets
+from pytest_rankcheck.gates.set_decisions import FamilySet, decide_sets
 from pytest_rankcheck.gates.verdict import Outcome
 
 RR = Metric.parse("RR")

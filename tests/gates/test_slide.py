@@ -12,7 +12,7 @@ from scipy import stats
 from pytest_rankcheck import Gate, Metric
 from pytest_rankcheck.comparison.paired_values import Paired
 from pytest_rankcheck.comparison.unpaired_values import Unpaired
-from pytest_rankcheck.gates.decision_family import FamilySet, decide_sets
+from pytest_rankcheck.gates.set_decisions import FamilySet, decide_sets
 from pytest_rankcheck.gates.slide import Slide, slide_of
 from pytest_rankcheck.statistics.slide_boundary import samples_bound, walk_bound
 

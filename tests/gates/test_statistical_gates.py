@@ -20,7 +20,7 @@ from pytest_rankcheck import (
 from pytest_rankcheck.comparison.paired_values import Paired
 from pytest_rankcheck.comparison.unpaired_values import Unpaired
 from pytest_rankcheck.gates.configured_gates import ConfiguredGates, gate_of
-from pytest_rankcheck.gates.decision_family import FamilySet, decide_sets
+from pytest_rankcheck.gates.set_decisions import FamilySet, decide_sets
 from pytest_rankcheck.gates.verdict import TooFewChanges
 
 METRIC = Metric.parse("nDCG@10")
