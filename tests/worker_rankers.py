@@ -94,6 +94,12 @@ def reads(text: str) -> list[str]:
     return search(text)
 
 
+def reads_all(text: str) -> list[str]:
+    for file in sorted(Path(os.environ[FOLDER]).iterdir()):
+        file.read_text()
+    return search(text)
+
+
 async def search_async(text: str) -> list[str]:
     return search(text)
 

@@ -52,7 +52,7 @@ def ranker_watched(config: pytest.Config) -> Iterator[None]:
 
     with watched_inputs(active=True) as inputs:
         yield
-    config.stash.setdefault(_READ, []).append(inputs.found())
+    config.stash.setdefault(_READ, []).append(inputs.taken())
 
 
 def configured_execution(

@@ -109,7 +109,7 @@ def ranked_chunk(order: ChunkOrder) -> ChunkResult:
             results = tuple(_plain(_answered(adapter, order.task)))
         except Exception as error:  # it concerns all queries
             return ChunkResult(problem=_with_place(plain_failure(error)))
-    return ChunkResult(results, inputs=inputs.found())
+    return ChunkResult(results, inputs=inputs.taken())
 
 
 def _made(ranker: SentRanker) -> Adapter:

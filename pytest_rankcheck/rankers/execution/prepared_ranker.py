@@ -110,9 +110,9 @@ def _watched_adapter(name: str) -> tuple[Adapter, Sequence[Inputs]]:
             named_object(name.strip().removesuffix("()"), "ranker")
         module = sys.modules.get(module_name)
         if module is not None and _READ.get(module_name, (None,))[0] is not module:
-            _READ[module_name] = module, inputs.found()
+            _READ[module_name] = module, inputs.taken()
         adapter = _adapter(name, on_executor=False)
-    return adapter, (inputs.found(), _READ[module_name][1])
+    return adapter, (inputs.taken(), _READ[module_name][1])
 
 
 def _adapter(ranker: object, *, on_executor: bool) -> Adapter:

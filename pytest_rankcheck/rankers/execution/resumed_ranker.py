@@ -73,7 +73,7 @@ class ResumedRanker(Adapter):
             def kept(answer: QueryAnswer) -> None:
                 with unwatched():
                     if rule is not None:
-                        rule.check(inputs.found())
+                        rule.check(inputs.taken())
                     on_answer(self._noted(answer))
 
             self._ranker.ask(task, kept)

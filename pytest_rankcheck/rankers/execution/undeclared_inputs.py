@@ -28,8 +28,6 @@ _SYSTEM = ("/proc/", "/sys/", "/dev/", "/etc/", "/usr/share/zoneinfo/", "/usr/li
 """Files of the operating system."""
 _LOCAL = threading.local()
 """The inputs that are being collected in this thread."""
-_MOST = 100
-"""How many files are kept; one is enough to refuse them all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +43,16 @@ class _Collected:
         self.files: dict[str, None] = {}
         self.services: dict[str, None] = {}
 
-    def found(self) -> Inputs:
-        """Return what was read, without modules and files of the system and of packages."""
+    def taken(self) -> Inputs:
+        """Return what was read since the last call, so that nothing is checked twice.
+
+        Modules and files of the system and of packages are left out.
+        """
+        files, services = tuple(self.files), tuple(self.services)
+        self.files.clear()
+        self.services.clear()
         with unwatched():  # finding the folders of packages opens files, too
-            files = [path for path in self.files if not _is_covered(path)]
-        self.files = dict.fromkeys(files)
-        return Inputs(tuple(files[:_MOST]), tuple(self.services)[:_MOST])
+            return Inputs(tuple(path for path in files if not _is_covered(path)), services)
 
 
 @contextmanager

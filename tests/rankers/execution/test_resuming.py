@@ -528,8 +528,8 @@ def test_asking_what_was_read_is_not_watched_itself(
     monkeypatch.setattr(undeclared_inputs, "installed_folders", opens_a_file)
     with undeclared_inputs.watched_inputs(active=True) as inputs:
         model.read_text()
-        assert inputs.found().files == (str(model),)
-        assert inputs.found().files == (str(model),)
+        assert inputs.taken().files == (str(model),)
+        assert inputs.taken().files == ()
 
 
 def test_a_file_that_git_tracks_may_be_read(
@@ -539,6 +539,24 @@ def test_a_file_that_git_tracks_may_be_read(
     commit()
     monkeypatch.setenv(workers.FOLDER, str(repository))
     rank("tests.worker_rankers:reads", GOLDEN, resume="parts")
+
+
+@pytest.mark.parametrize("executor", [None, "processes:1"])
+def test_an_undeclared_file_is_found_among_many_that_git_tracks(
+    repository: Path, executor: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = repository / "models"  # which git ignores, but for what is added by force
+    folder.mkdir()
+    for place in range(150):
+        (folder / f"{place:03}.txt").write_text("1")
+    git("add", "-f", "models")
+    commit()
+    monkeypatch.setenv(workers.FOLDER, str(folder))
+    where: dict[str, Any] = {"golden": GOLDEN, "resume": "parts", "executor": executor}
+    rank("tests.worker_rankers:reads_all", **where)
+    (folder / "weights.txt").write_text("1")
+    with pytest.raises(ConfigurationError, match=r"reads .*weights\.txt, which git does not"):
+        rank("tests.worker_rankers:reads_all", **where)
 
 
 def test_a_key_without_a_folder_is_an_error() -> None:
