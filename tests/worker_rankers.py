@@ -10,9 +10,11 @@ from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import suppress
 from multiprocessing import get_context
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from pytest_rankcheck import GoldenSet, Query, rankers
+from pytest_rankcheck.rankers import adapter_protocol
 from pytest_rankcheck.rankers.adapter_protocol import Adapter, OnAnswer, QueryAnswer, RankingTask
 
 FOLDER = "RANKCHECK_TEST_FOLDER"
@@ -125,6 +127,18 @@ class Engine:
         return search(text)
 
 
+class Clocked:
+    """Replaces the clock of its process by one that only a query moves: by its number of hours."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        adapter_protocol.time = SimpleNamespace(perf_counter=lambda: self.now)  # type: ignore[assignment]
+
+    def __call__(self, text: str) -> list[str]:
+        self.now += 3600.0 * number(text)
+        return search(text)
+
+
 class BrokenEngine:
     def __init__(self) -> None:
         raise OSError("no such model")
@@ -182,6 +196,17 @@ class Forgetful(Adapter):
                 on_answer(QueryAnswer(query, ["second"]))
             if query.id == "q7":
                 on_answer(QueryAnswer(query, ["first"]))
+
+
+class Timed(Adapter):
+    """An adapter that says itself how long each query took: its number of hours."""
+
+    name = "timed"
+
+    def ask(self, task: RankingTask, on_answer: OnAnswer) -> None:
+        for query in task.golden:
+            seconds = 3600.0 * number(query.text)
+            on_answer(QueryAnswer(query, search(str(query.text)), seconds=seconds))
 
 
 class Twice(Adapter):

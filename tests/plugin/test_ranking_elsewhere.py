@@ -195,3 +195,43 @@ def test_what_a_ranker_reads_while_it_is_made_has_to_be_declared(elsewhere: Proj
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*the ranker reads *weights.log, which git does not track*"])
     elsewhere.run(*resume, "-o", "rankcheck_world=weights.log").assert_outcomes(passed=1)
+
+
+WORLD = """
+import pytest
+
+@pytest.fixture(scope="session")
+def rankcheck_world():
+    return {"index": "build 7"}
+"""
+
+
+@NEEDS_GIT
+@pytest.mark.parametrize("declared", ["file", "fixture"])
+def test_kept_answers_of_another_world_are_refused(elsewhere: Project, declared: str) -> None:
+    """Git ignores what changes, and the ``resume_key`` is the same: only the world says it."""
+    elsewhere.write(".gitignore", "*.log\n.parts/\n__pycache__/\nconftest.py\n")
+    for command in (("init", "-q"), ("add", "-A"), ("commit", "-q", "-m", "all")):
+        git(elsewhere.path, *command)
+    elsewhere.write("weights.log", "1")
+    if declared == "fixture":
+        elsewhere.write("conftest.py", WORLD)
+    resume = ["--rankcheck-resume=.parts", "-o", "rankcheck_chunk=3", "--rankcheck-resume-key=k"]
+    resume += ["-o", "rankcheck_world=weights.log"] if declared == "file" else []
+    elsewhere.write("stop.log", "query 7")
+    elsewhere.run(*resume)
+    (elsewhere.path / "stop.log").unlink()
+    parts = {file: file.read_bytes() for file in (elsewhere.path / ".parts").rglob("*.json")}
+    assert parts
+    before = len(asked(elsewhere))
+    if declared == "file":
+        elsewhere.write("weights.log", "2")
+        change = "*rankcheck_world: 'weights.log' * -> *"
+    else:
+        elsewhere.write("conftest.py", WORLD.replace("7", "8"))
+        change = "*rankcheck_world: 'index' build 7 -> build 8*"
+    result = elsewhere.run(*resume)
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines([change])
+    assert len(asked(elsewhere)) == before
+    assert {file: file.read_bytes() for file in parts} == parts

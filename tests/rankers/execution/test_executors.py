@@ -67,6 +67,19 @@ def test_the_run_is_that_of_a_serial_ranking(
     assert run.notes == ()
 
 
+HOURS = {f"q{n}": 3600.0 * n for n in range(60)}
+
+
+def test_the_time_of_each_query_is_that_of_its_worker() -> None:
+    """The clock of the worker moves by an hour for ``text 1``; here, next to nothing passes."""
+    run = rank(name("Clocked()"), GOLDEN, executor="processes:1", chunk=7)
+    assert run.seconds == HOURS
+
+
+def test_the_times_that_an_adapter_measures_count(processes: Executor) -> None:
+    assert rank(workers.Timed(), GOLDEN, executor=processes, chunk=7).seconds == HOURS
+
+
 @pytest.mark.parametrize(
     ("ranker", "options"),
     [

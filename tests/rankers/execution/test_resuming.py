@@ -208,6 +208,19 @@ def test_kept_answers_give_the_same_rankings_as_fresh_ones(
     assert run.rankings() == rank(ranker, GOLDEN, **options).rankings()
 
 
+def test_kept_answers_have_the_times_of_the_first_ranking(tmp_path: Path) -> None:
+    def stop(done: int, of: int) -> None:
+        if done == 31:
+            raise Stopped
+
+    where: dict[str, Any] = {"resume": tmp_path / "parts", "resume_key": "k", "chunk": 7}
+    with pytest.raises(Stopped):
+        rank(workers.Timed(), GOLDEN, progress=stop, **where)
+    run = rank(workers.Timed(), GOLDEN, **where)
+    assert run.notes[0].startswith("31 of 60 queries were ranked before")
+    assert run.seconds == {f"q{n}": 3600.0 * n for n in range(60)}
+
+
 def test_a_generator_is_kept_as_it_was_read(tmp_path: Path) -> None:
     def lazy(text: str) -> Any:
         return map(str.upper, workers.search(text))
