@@ -228,3 +228,58 @@ def test_the_benchmark_of_records_makes_its_table() -> None:
     )
     assert [form for form, *_ in rows] == ["one file", "two files"]
     assert rows[0][1:] == ("1.0", "1.0"), "the first form is the measure"
+
+
+def test_the_benchmark_of_scale_makes_its_table() -> None:
+    pytest.importorskip("polars")
+    pytest.importorskip("pyarrow")
+    if not Path("/proc/self/status").exists():
+        pytest.skip("the benchmark reads the memory of processes where Linux shows it")
+    engines = {
+        "one file": "one file, `evaluate`",
+        "folder": "a folder of parts, `evaluate`",
+        "loop": "a loop over parts",
+        "processes": "two processes over parts",
+        "polars": "shuffled rows, sorted by polars",
+    }
+    small = ["--rows", "20000", "--parts", "4", "--engines", ",".join(engines)]
+    command = [sys.executable, str(SCRIPT.with_name("scale.py")), *small]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "20,000 rows, 20 queries, 4 parts; " in done.stdout
+    row = r"^\| (.+) \| [\d.]+ \| [\d.]+ \| [\d.]+ \| ([\d.]+|-) \| \d+ \| (0\.0|-) \|$"
+    rows = re.findall(row, done.stdout, re.MULTILINE)
+    assert [name for name, *_ in rows] == list(engines.values())
+    hashes = re.findall(r"'hash': '(\w{12})'", done.stderr)
+    assert len(hashes) == 5
+    assert len(set(hashes)) == 1
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({}, None),
+        ({"hash": "b"}, "other values: {'loop': 'a', 'spark': 'b'}"),
+        ({"worker": 401.0}, "spark: 401 MB per worker"),
+        ({"parts": 10.1}, "spark: 10.1 MB of parts"),
+    ],
+)
+def test_the_benchmark_of_scale_fails_of_other_values_and_too_much_memory(
+    changed: dict[str, object], message: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(SCRIPT.parent))
+    result: dict[str, object] = {"hash": "a", "worker": 400.0, "parts": 10.0}
+    found = importlib.import_module("scale").failures({"loop": result, "spark": result | changed})
+    assert found == ([] if message is None else [message])
+
+
+def test_the_benchmark_of_executors_makes_its_table() -> None:
+    command = [sys.executable, str(SCRIPT.with_name("executors.py")), "120"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("120 queries\n")
+    rows = re.findall(r"^(\w.*?)  +\d+\.\d\d(?:  +-?[\d.]+)?$", done.stdout, re.MULTILINE)
+    assert rows == [
+        "serial",
+        "threads, chunk=50",
+        *(f"processes:2 with start, chunk={chunk}" for chunk in (10, 50, 500)),
+        "serial, kept in chunks of 50",
+    ]
