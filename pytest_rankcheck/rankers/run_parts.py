@@ -22,12 +22,14 @@ from pytest_rankcheck.files.table_batches import Table
 from pytest_rankcheck.files.table_formats import TABLE_KINDS
 from pytest_rankcheck.files.tables import read_table
 from pytest_rankcheck.rankers.held_rankings import HeldColumns
+from pytest_rankcheck.rankers.query_files import QueryFiles, late_files, query_ids_of
 from pytest_rankcheck.rankers.ranked_columns import (
     HeldDocuments,
     RankedColumns,
     RunSource,
     unsplit,
 )
+from pytest_rankcheck.rankers.run_columns import run_columns
 from pytest_rankcheck.rankers.run_file import RUN_FORMATS, RunFile
 from pytest_rankcheck.rankers.run_tables import OnLong, columns_of_table
 
@@ -46,14 +48,20 @@ class RunParts:
     depth: int | None = None
     empty: list[str] = field(default_factory=list)
     """The files without a row, once all were read."""
+    gathered: list[str] = field(default_factory=list)
+    """What a reader must know of rows that were brought together, once all were read."""
 
     @property
     def notes(self) -> Sequence[str]:
         """What a reader of the run must know of its parts, as sentences."""
+        notes = (*self.gathered, *late_files(self.files))
         if not self.empty:
-            return ()
+            return notes
         count = plural(len(self.empty), "file has", "files have")
-        return (f"{count} no rows, of {len(self.files):,} parts: {listed(self.empty)}",)
+        return (
+            f"{count} no rows, of {len(self.files):,} parts: {listed(self.empty)}",
+            *notes,
+        )
 
     @classmethod
     def of(cls, source: RunSource, format: str | None) -> RunParts:
@@ -107,11 +115,9 @@ class RunParts:
     def _of_tables(self, *, together: bool, on_long: OnLong | None) -> Iterator[RankedColumns]:
         """Yield the rows of all files as those of one table."""
         kind = TABLE_KINDS[self.format.name]
-        tables = [
-            (file, table_of_part(replace(self.source, path=file), self.format.name))
-            for file in self.files
-        ]
-        joined = joined_tables(tables, RunError)
+        joined = joined_tables(list(self._tables()), RunError)
+        if together:
+            self._refuse_two_runs()
         yield from columns_of_table(
             joined,
             self.source.columns,
@@ -123,16 +129,41 @@ class RunParts:
         assert isinstance(joined.numbering, JoinedNumbering)
         self.empty[:] = joined.numbering.empty
 
-    def _one_by_one(self, *, together: bool = False) -> Iterator[RankedColumns]:
+    def _tables(self) -> Iterator[tuple[Path, Table]]:
         for file in self.files:
-            yield from RunFile(replace(self.source, path=file), self.format).columns(
-                together=together
-            )
+            yield file, table_of_part(replace(self.source, path=file), self.format.name)
+
+    def _refuse_two_runs(self) -> None:
+        """Look in which files the rows of each query are, before they are brought together."""
+        found = QueryFiles()
+        for file, table in self._tables():
+            place = run_columns(table.header, self.source.columns, str(file))
+            found.add(file, query_ids_of(table, place["query_id"]))
+        self._note(found)
+
+    def _note(self, found: QueryFiles) -> None:
+        found.refuse_two_runs()
+        self.gathered[:] = found.notes
+
+    def _one_by_one(self) -> Iterator[RankedColumns]:
+        for file in self.files:
+            yield from self._of_file(file)
+
+    def _of_file(self, file: Path, *, together: bool = False) -> Iterator[RankedColumns]:
+        source = replace(self.source, path=file)
+        return RunFile(source, self.format).columns(together=together)
+
+    def _blocks_of_files(self) -> Iterator[tuple[Path, RankedColumns]]:
+        for file in self.files:
+            for block in self._of_file(file, together=True):
+                yield file, block
 
     def _together(self) -> Iterator[RankedColumns]:
         """Yield the rows of each query together, although several files have some of them."""
         rows: dict[str, list[tuple[Sequence[str], Sequence[float] | None]]] = {}
-        for block in self._one_by_one(together=True):
+        found = QueryFiles()
+        for file, block in self._blocks_of_files():
+            found.add(file, block.query_ids)
             if block.is_ordered or block.scores is None:
                 for query_id in block.query_ids:
                     if query_id in rows:
@@ -144,6 +175,7 @@ class RunParts:
                 start, end = block.starts[place : place + 2].tolist()
                 scores = None if block.scores is None else block.scores[start:end].tolist()
                 rows.setdefault(query_id, []).append((block.doc_ids(place), scores))
+        self._note(found)
         groups = [[doc for docs, _ in parts for doc in docs] for parts in rows.values()]
         every = [scores for parts in rows.values() for _, scores in parts]
         known = [score for scores in every for score in scores or ()]

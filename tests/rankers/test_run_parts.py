@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -88,6 +89,84 @@ def test_a_query_whose_rows_are_in_several_parts_is_put_together(folder: Path, f
             some.to_parquet(file, index=False)
     assert_whole(Run.load(folder))
     assert_whole(Run.scan(folder))
+
+
+def test_notes_say_that_rows_of_several_files_were_brought_together(folder: Path) -> None:
+    half = len(rows()) // 2 + 3  # within the fifth of nine queries
+    rows()[:half].to_csv(folder / "part-0.csv", index=False)
+    rows()[half:].to_csv(folder / "part-1.csv", index=False)
+    cut = Run.load(folder)
+    assert_whole(cut)
+    assert cut.part_notes == ()  # the files continue each other
+    rows()[::2].to_csv(folder / "part-0.csv", index=False)
+    rows()[1::2].to_csv(folder / "part-1.csv", index=False)
+    (note,) = evaluate(Run.load(folder), GOLDEN).notes
+    assert note == (
+        "9 queries have rows in several files, which were brought together, such as 'q0' in "
+        f"{folder / 'part-0.csv'} and {folder / 'part-1.csv'}; if these are files of two runs, "
+        "give those of one"
+    )
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("date=2026-11-14", "date=2026-11-21"),
+        ("2026-11-14", "2026-11-21"),
+        ("20261114", "20261121"),
+        ("when=2026-11-14T08%3A00", "when=2026-11-21T08%3A00"),
+        ("year=2026/month=10", "year=2026/month=11"),
+        ("model=a", "model=b"),
+        ("run_id=7", "run_id=8/more"),
+    ],
+)
+def test_two_runs_do_not_become_one(folder: Path, format: str, one: str, other: str) -> None:
+    """The rankings have no document in common, so no duplicate shows that they are two."""
+    if format == "parquet":
+        pytest.importorskip("polars")
+    for place, name in enumerate((one, other)):
+        (folder / name).mkdir(parents=True)
+        own = {q: dict(list(docs.items())[place::2]) for q, docs in RANKINGS.items()}
+        Run.from_dict(own).save(folder / name / f"part-0.{format}", format)
+    for read in (Run.load, Run.scan):
+        with pytest.raises(RunError) as caught:
+            evaluate(read(folder), GOLDEN)
+        if "a whole ranking in two files" not in str(caught.value):
+            assert "these are two runs, which must not become one ranking" in str(caught.value)
+            assert "query 'q0' has rows in" in str(caught.value)
+            assert "(9 such queries in all)" in str(caught.value)
+    with pytest.raises(RunError, match=r"two runs|in two files"):
+        evaluate_part(folder, GOLDEN)
+    assert sorted(Run.load(folder / one)) == sorted(RANKINGS)
+
+
+@pytest.mark.parametrize(("one", "other"), [("shard=0", "shard=1"), ("2026-11-20/a", "b")])
+def test_shards_of_an_index_are_one_run(folder: Path, one: str, other: str) -> None:
+    for place, name in enumerate((one, other)):
+        (folder / name).mkdir(parents=True)
+        rows()[place::2].to_csv(folder / name / "part-0.csv", index=False)
+    assert_whole(Run.load(folder))
+
+
+def test_notes_name_a_file_that_is_much_older_than_the_others(folder: Path) -> None:
+    save_parts(folder, "csv")
+    assert Run.load(folder).part_notes == ()
+    os.utime(folder / "part-1.csv", (1_700_000_000, 1_700_000_000))  # 2023-11-14 22:13:20 UTC
+    (note,) = evaluate(Run.load(folder), GOLDEN).notes
+    assert note == (
+        "1 of 3 files is more than a day older than the newest (the oldest is of 2023-11-14 22:13 "
+        f"UTC): {folder / 'part-1.csv'}; check that nothing there is of an earlier run"
+    )
+
+
+def test_partitions_of_several_days_are_of_several_days(folder: Path) -> None:
+    save_parts(folder, "csv")
+    for day in range(3):
+        (folder / f"date=2026-11-0{day + 1}").mkdir()
+        (folder / f"part-{day}.csv").rename(folder / f"date=2026-11-0{day + 1}" / "part-0.csv")
+    os.utime(folder / "date=2026-11-01" / "part-0.csv", (1_700_000_000, 1_700_000_000))
+    assert Run.load(folder).part_notes == ()
 
 
 def test_ranks_may_go_on_in_the_next_part(folder: Path) -> None:
