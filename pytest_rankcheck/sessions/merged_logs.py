@@ -14,6 +14,7 @@ from pytest_rankcheck.errors import SessionLogError, plural, quoted
 from pytest_rankcheck.sessions.event_columns import Codes, Events, joined, number_at, positions
 from pytest_rankcheck.sessions.log_problems import SetAside
 from pytest_rankcheck.sessions.log_reader import LogContents
+from pytest_rankcheck.sessions.log_trails import session_starts
 from pytest_rankcheck.sessions.session_attributes import Described
 
 __all__ = ["MergedLog", "merged_log"]
@@ -39,12 +40,17 @@ def merged_log(names: Sequence[str], parts: Sequence[LogContents]) -> MergedLog:
     owners: dict[str, tuple[int, int]] = {}
     conflicts: dict[str, tuple[int, int]] = {}
     kept: list[list[int]] = [[] for _ in parts]
+    starts = [session_starts(each.events, len(each.session_ids)).tolist() for each in parts]
+
+    def events_at(number: int, place: int) -> Sequence[object]:
+        return _events_of(parts[number], place, *starts[number][place : place + 2])
+
     for number, contents in enumerate(parts):
         for place, session_id in enumerate(contents.session_ids):
             owner = owners.setdefault(session_id, (number, place))
             if owner == (number, place):
                 kept[number].append(place)
-            elif _events_of(parts[owner[0]], owner[1]) != _events_of(contents, place):
+            elif events_at(*owner) != events_at(number, place):
                 conflicts.setdefault(session_id, (owner[0], number))
     if conflicts:
         raise _conflict(names, conflicts)
@@ -64,9 +70,9 @@ def _conflict(names: Sequence[str], conflicts: dict[str, tuple[int, int]]) -> Se
     )
 
 
-def _events_of(contents: LogContents, session: int) -> Sequence[object]:
-    """Return all that is known of the events of a session, to be compared."""
-    events = contents.events.taken(np.flatnonzero(contents.events.session == session))
+def _events_of(contents: LogContents, session: int, start: int, end: int) -> Sequence[object]:
+    """Return all that is known of a session, whose events begin at ``start``, to be compared."""
+    events = contents.events.taken(np.arange(start, end))
     texts = [contents.queries[number] if number >= 0 else None for number in events.query.tolist()]
     shown = [contents.documents[number] for number in events.shown.tolist()]
     numbers = (
