@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import repeat
 from os import PathLike
 from typing import TYPE_CHECKING
@@ -17,7 +16,7 @@ from pytest_rankcheck.evaluation.block_hits import hits_of_block
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.merged_evaluation import Expected, MergedEvaluation
 from pytest_rankcheck.evaluation.part_contents import UNNAMED, PartContents, PartOrigin
-from pytest_rankcheck.evaluation.part_sources import PartSource, ReadRankings, columns_of_run
+from pytest_rankcheck.evaluation.part_sources import HeldSource, PartSource, TableSource
 from pytest_rankcheck.evaluation.ranking_digests import digests_of
 from pytest_rankcheck.evaluation.run_evaluation import conventions_for
 from pytest_rankcheck.files.id_runs import starts_of
@@ -131,20 +130,20 @@ def evaluate_part(
                 "the source is a Run, which was read already: give format, columns, ties, "
                 "duplicates, doc_id, incomplete_ranks and depth when it is read"
             )
-        read: ReadRankings = partial(columns_of_run, source)
+        rankings: PartSource = HeldSource(source)
         shown, depth = source.name, source.depth
         rules = RankingRules(source.ties, source.duplicates)
     else:
         is_path = isinstance(source, (str, PathLike))
         shown = str(source) if is_path else UNNAMED
-        read = PartSource(source, rules, dict(columns or {}), format, depth).read
+        rankings = TableSource(source, rules, dict(columns or {}), format, depth)
     shown = name or shown
     chosen = conventions_for(
         shown, rules.ties, rules.duplicates, golden, conventions or Conventions()
     )
     origin = _origin(golden, chosen, rules, depth, top)
     with collector_paused():
-        return _built(shown, origin, golden.columns, rules, read)
+        return _built(shown, origin, golden.columns, rules, rankings)
 
 
 def _origin(
@@ -159,12 +158,12 @@ def _origin(
 
 
 def _built(
-    name: str, origin: PartOrigin, judgments: Judgments, rules: RankingRules, read: ReadRankings
+    name: str, origin: PartOrigin, judgments: Judgments, rules: RankingRules, rankings: PartSource
 ) -> EvaluationPart:
     for together in (False, True):
         builder = _Builder(judgments, rules, origin)
         try:
-            for block in read(together, builder.add_long):
+            for block in rankings.read(together, builder.add_long):
                 builder.add(block)
         except SplitQueryError:
             if together:
@@ -173,7 +172,7 @@ def _built(
                 ) from None
             continue
         break
-    return builder.part(name)
+    return builder.part(name, rankings.notes)
 
 
 @dataclass
@@ -253,7 +252,7 @@ class _Builder:
         if len(self._seen) < count + len(query_ids):
             raise SplitQueryError
 
-    def part(self, name: str) -> EvaluationPart:
+    def part(self, name: str, notes: Sequence[str]) -> EvaluationPart:
         """Return what was collected."""
         return EvaluationPart(
             name,
@@ -267,6 +266,7 @@ class _Builder:
             starts_of(self._top_counts),
             tuple(self._tops),
             tuple(self._extra),
+            tuple(notes),
         )
 
 

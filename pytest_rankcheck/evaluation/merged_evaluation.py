@@ -71,8 +71,11 @@ class MergedEvaluation(JoinedEvaluation):
         self._remarks.append(sentence)
 
     def note_parts(self, parts: Sequence[PartContents], expected: Expected) -> None:
-        """Add to `notes` which parts are empty, and that nobody knows whether all are there."""
+        """Add to `notes` those of the parts, which are empty, and that some may be missing."""
         names = names_of(parts)
+        for name, part in zip(names, parts, strict=True):
+            for sentence in part.notes:
+                self.note(f"in part '{quoted(name, 200)}', {sentence}")
         place = [name for name, part in zip(names, parts, strict=True) if part.is_empty]
         if place:
             count = plural(len(place), "part has", "parts have")

@@ -74,6 +74,8 @@ class PartContents:
     """The first documents of all rankings."""
     extra: Sequence[str]
     """The queries without judgments that the part ranks."""
+    notes: Sequence[str] = ()
+    """What a reader must know of how the part was ranked and read, as sentences."""
 
     def __len__(self) -> int:
         return len(self.query_ids)
@@ -118,6 +120,7 @@ class PartContents:
             ) from None
         header = {
             "name": self.name,
+            "notes": list(self.notes),
             "rows": len(self) + more,
             "content": self._content_digest(),
             **asdict(self.origin),
@@ -138,7 +141,7 @@ class PartContents:
             metadata = (table.schema.metadata or {})[_KEY]
             header = json.loads(metadata)
             name, rows = str(header.pop("name")), int(header.pop("rows"))
-            content = header.pop("content")
+            content, notes = header.pop("content"), tuple(map(str, header.pop("notes")))
             header["conventions"] = Conventions.from_dict(header["conventions"])
             origin = PartOrigin(**header)
             is_judged = table.column("digest").is_valid()
@@ -159,6 +162,7 @@ class PartContents:
                 top_starts,
                 tuple(tops),
                 tuple(extra),
+                notes,
             )
         except (KeyError, TypeError, ValueError, AttributeError):
             raise RunError(_NOT_A_PART) from None
@@ -173,7 +177,7 @@ class PartContents:
         return part
 
     def _content_digest(self) -> str:
-        """Return a digest of all that is kept, in order, but for the name and the origin."""
+        """Return a digest of all that is measured, in order."""
         numbers = (self.retrieved, self.starts, self.ranks, self.top_starts)
         texts = (self.query_ids, self.documents, self.tops, self.extra)
         content = blake2b(b"".join(self.digests), digest_size=SIZE)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from pytest_rankcheck.argument_kinds import is_stream
 from pytest_rankcheck.errors import RunError
@@ -15,21 +15,41 @@ from pytest_rankcheck.rankers.ranking import RankingRules
 from pytest_rankcheck.rankers.run import Run
 
 if TYPE_CHECKING:
+    from pytest_rankcheck.rankers.run_parts import RunParts
     from pytest_rankcheck.rankers.run_tables import OnLong
 
-__all__ = ["PartSource", "ReadRankings", "columns_of_run"]
-
-ReadRankings = Callable[[bool, "OnLong"], Iterable[RankedColumns]]
-"""Yields the rankings of a part: with the rows of each query brought together, or not."""
+__all__ = ["HeldSource", "PartSource", "TableSource"]
 
 
-def columns_of_run(run: Run, together: bool, on_long: OnLong) -> Iterator[RankedColumns]:
-    """Yield the rankings of a run, whose queries are never too long."""
-    return run.columns(together=together)
+class PartSource(Protocol):
+    """Where the rankings of a part are."""
+
+    def read(self, together: bool, on_long: OnLong) -> Iterable[RankedColumns]:
+        """Yield the rankings, with the rows of each query brought together or not."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What a reader of the part must know, as sentences; known once it was read."""
 
 
 @dataclass(frozen=True, slots=True)
-class PartSource:
+class HeldSource:
+    """A run that was read already."""
+
+    run: Run
+
+    def read(self, together: bool, on_long: OnLong) -> Iterator[RankedColumns]:
+        """Yield the rankings of the run, whose queries are never too long."""
+        return self.run.columns(together=together)
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """How the run was ranked, and what was unusual in its files."""
+        return (*self.run.notes, *self.run.part_notes)
+
+
+@dataclass(frozen=True, slots=True)
+class TableSource:
     """A file, a folder or a frame with the rankings of a part, and how to read it."""
 
     given: object
@@ -37,6 +57,13 @@ class PartSource:
     columns: Mapping[str, str]
     format: str | None
     depth: int | None
+    _parts: list[RunParts] = field(default_factory=list)
+    """The files of a folder, once they are read."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """The files of a folder that have no rows."""
+        return tuple(note for parts in self._parts for note in parts.notes)
 
     def read(self, together: bool, on_long: OnLong) -> Iterator[RankedColumns]:
         """Yield the rankings."""
@@ -64,7 +91,8 @@ class PartSource:
 
         source = RunSource(path, self.rules, self.columns)
         if are_parts(path):
-            return RunParts.of(source, self.format).columns(together=together, on_long=on_long)
+            self._parts[:] = [RunParts.of(source, self.format)]
+            return self._parts[0].columns(together=together, on_long=on_long)
         file = RunFile.of(source, self.format)
         if file.format.name not in TABLE_KINDS:
             return file.columns(together=together)

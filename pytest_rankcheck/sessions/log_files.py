@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 
-from pytest_rankcheck.errors import ConfigurationError, SessionLogError, plural, quoted
+from pytest_rankcheck.errors import ConfigurationError, SessionLogError, listed, plural, quoted
 from pytest_rankcheck.files.file_patterns import is_pattern, matching_files
 from pytest_rankcheck.files.format_registry import Formats
 from pytest_rankcheck.files.json_rows import table_of_objects
@@ -105,7 +105,7 @@ class LogFiles:
         numbering = JoinedNumbering(self.words)
 
         def read(*_: object) -> Iterator[Batch]:
-            before = 0
+            before, bare = 0, list[str]()
             for path in filled:
                 source = LogSource(path, problems, before)
                 table = opened(source)
@@ -115,7 +115,12 @@ class LogFiles:
                     if len(batch):
                         last = max(last, batch.numbers[-1])
                         yield replace(batch, numbers=[each + before for each in batch.numbers])
+                if not max(last, source.last):
+                    bare.append(str(path))
                 before += max(last, source.last)
+            if bare:
+                count = plural(len(bare), "file has", "files have")
+                problems.notes.append(f"{count} no rows, of {len(self.files):,}: {listed(bare)}")
 
         return Table([], numbering, read)
 

@@ -339,6 +339,28 @@ def test_notes_name_empty_parts_and_say_that_nobody_knows_whether_parts_are_miss
     assert not Evaluation.merge(parts[:2], GOLDEN, expected=2).notes
 
 
+def test_notes_of_parts_reach_the_merged_evaluation(tmp_path: Path) -> None:
+    golden = GoldenSet.from_dict({"q0": {"d0": 1}, "q1": {"d1": 1}})
+    folder = tmp_path / "week"
+    folder.mkdir()
+    (folder / "part-0.csv").write_text("query_id,doc_id,score\nq0,d0,1\n")
+    (folder / "part-1.csv").write_text("query_id,doc_id,score\n")
+    note = f"1 file has no rows, of 2 parts: {folder / 'part-1.csv'}"
+    assert list(evaluate(Run.load(folder), golden).notes) == [note]
+    ranked = Run.from_dict({"q1": ["d1"]}, name="ranked")
+    ranked.notes = ("1 chunk of queries was lost when a worker died",)
+    read = Run.load(folder)
+    parts = [evaluate_part(source, golden) for source in (folder, read, ranked)]
+    assert [list(part.notes) for part in parts] == [[note], [note], list(ranked.notes)]
+    sent = [EvaluationPart.from_arrow(part.to_arrow()) for part in parts]
+    assert [part.notes for part in sent] == [part.notes for part in parts]
+    merged = Evaluation.merge(sent[::2], golden, expected=2)
+    assert list(merged.notes) == [
+        f"in part '{folder}', {note}",
+        "in part 'ranked', 1 chunk of queries was lost when a worker died",
+    ]
+
+
 def test_ids_that_lost_their_zeros_in_one_part_are_an_error() -> None:
     golden = GoldenSet.from_dict({f"{q:03}": {"d1": 1} for q in range(1, 7)})
     ids: list[object] = [f"{q:03}" for q in range(1, 4)]

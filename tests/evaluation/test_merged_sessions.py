@@ -255,6 +255,24 @@ def test_a_folder_of_csv_parts(tmp_path: Path) -> None:
     assert evaluate_sessions(log).mean("SuccessRate") == 0.5
 
 
+def test_files_without_rows_are_named(tmp_path: Path) -> None:
+    parts = []
+    for week in ("one", "two"):
+        folder = tmp_path / week
+        folder.mkdir()
+        (folder / "part-0.csv").write_text(
+            f"session,event,query,selected_rank\n{week},1,shoes,1\nt{week},1,x,\n"
+        )
+        (folder / "part-1.csv").write_text("session,event,query,selected_rank\n")
+        parts.append(evaluate_sessions(SessionLog.load(folder, first_rank=1)))
+    notes = [
+        f"1 file has no rows, of 2: {tmp_path / week / 'part-1.csv'}" for week in ("one", "two")
+    ]
+    assert [each for part in parts for each in part.notes if "no rows" in each] == notes
+    merged = SessionEvaluation.merge(parts)
+    assert [each for each in merged.notes if "no rows" in each] == notes
+
+
 def test_no_parts_of_a_log() -> None:
     with pytest.raises(
         RunError, match=r"no parts to merge; give those of evaluate_sessions\(log\)"
