@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from pytest_rankcheck.baselines.baseline_path import safe_name
-from pytest_rankcheck.errors import ConfigurationError, RunError, quoted
+from pytest_rankcheck.errors import ConfigurationError, RunError, plural, quoted
 from pytest_rankcheck.golden.fingerprint import visible_fingerprint
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.plugin.configuration import CONFIG, conventions_of
@@ -155,7 +156,20 @@ def loaded_run(config: Config, path: Path, golden_name: str | None) -> Run:
     """
     run = read_run(config, path)
     run.asked = golden_name
-    return run.top(config.depth)
+    top = run.top(config.depth)
+    top.notes = (*top.notes, *_age(path))
+    return top
+
+
+def _age(path: Path) -> Sequence[str]:
+    """Return a sentence on a run that was not written today, which may be of an older ranker."""
+    files = [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
+    written = datetime.fromtimestamp(max(file.stat().st_mtime for file in files), UTC)
+    days = (datetime.now(UTC) - written).days
+    if days < 1:
+        return ()
+    when = f"{written:%Y-%m-%d %H:%M} UTC"
+    return (f"the rankings in {quoted(path, 200)} are {plural(days, 'day')} old (written {when})",)
 
 
 def read_run(config: Config, path: Path) -> Run:
@@ -184,16 +198,18 @@ def saved_run(folder: Path, golden_name: str) -> Path:
     """
     name = safe_name(golden_name)
     file_names = [f"{name}{ending}" for ending in RUN_ENDINGS.values()]
-    files = [folder / file for file in file_names if (folder / file).exists()]
-    if len(files) == 1:
-        return files[0]
-    if not files and (folder / name).is_dir():
-        return folder / name  # parts
-    if not files and any(_PART.match(entry.name) for entry in folder.iterdir()):
-        return folder
+    found = [folder / file for file in file_names if (folder / file).exists()]
+    if (folder / name).is_dir():
+        found.append(folder / name)  # parts
+    others = [entry.name for entry in folder.iterdir() if entry not in found]
+    if any(map(_PART.match, others)):
+        found.append(folder)
+    if len(found) == 1:
+        return found[0]
     has = ", ".join(sorted(quoted(file.name) for file in folder.iterdir())[:10]) or "nothing"
-    problem = "no run" if not files else "several runs"
+    problem = "several runs" if found else "no run"
     raise ConfigurationError(
         f"rankcheck_run {folder}: {problem} of golden set '{quoted(golden_name)}' "
-        f"(looked for {', '.join(file_names)}); the folder has {has}"
+        f"(looked for {', '.join(file_names)}, a folder {name} and files part-*); the folder has "
+        f"{has}"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from itertools import count
 from textwrap import dedent
@@ -102,12 +103,42 @@ def test_a_folder_without_the_run_is_reported(project: Project) -> None:
     (project.path / "runs" / "other.run").write_text("q Q0 d 1 1 t\n")
     result = project.run("--rankcheck-run", "runs")
     assert (
-        "no run of golden set 'web' (looked for web.run, web.parquet, web.csv, web.jsonl); the "
-        "folder has other.run"
+        "no run of golden set 'web' (looked for web.run, web.parquet, web.csv, web.jsonl, a folder "
+        "web and files part-*); the folder has other.run"
     ) in text_of(result)
     for ending in ("run", "csv"):
         (project.path / "runs" / f"web.{ending}").write_text("")
     assert "several runs of golden set 'web'" in text_of(project.run("--rankcheck-run", "runs"))
+
+
+@pytest.mark.parametrize("newer", ["web/part-0.csv", "part-0.csv", "web.csv"])
+def test_an_old_run_beside_a_newer_one_is_not_taken(project: Project, newer: str) -> None:
+    """Last week one machine ranked, and saved a file; this week a cluster wrote parts beside it."""
+    project.test(TEST)
+    rows = [f"q{query:03},doc-{query},1\n" for query in range(40)]
+    (project.path / "runs").mkdir()
+    lines = [f"q{query:03} Q0 doc-{query} 1 1 old\n" for query in range(40)]
+    (project.path / "runs" / "web.run").write_text("".join(lines))
+    assert project.run("--rankcheck-run", "runs").ret == 0
+    (project.path / "runs" / newer).parent.mkdir(exist_ok=True)
+    (project.path / "runs" / newer).write_text("".join(["query_id,doc_id,score\n", *rows]))
+    result = project.run("--rankcheck-run", "runs")
+    assert result.ret != 0
+    assert "several runs of golden set 'web'" in text_of(result)
+
+
+def test_the_summary_says_how_old_saved_rankings_are(project: Project) -> None:
+    project.test(TEST)
+    assert project.run("--rankcheck-save-run", "runs").ret == 0
+    file = project.path / "runs" / "web.run"
+    assert "old (written" not in text_of(project.run("--rankcheck-run", "runs"))
+    os.utime(file, (1_700_000_000, 1_700_000_000))
+    for given in ("runs", "runs/web.run"):
+        text = text_of(project.run("--rankcheck-run", given))
+        assert re.search(
+            r"the rankings in \S*web\.run are [\d,]+ days old \(written 2023-11-14 22:13 UTC\)",
+            text,
+        )
 
 
 def test_ids_with_white_space_are_kept_in_json_lines(project: Project) -> None:
