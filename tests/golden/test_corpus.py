@@ -177,6 +177,7 @@ def write(path: Path, kind: str) -> Path:
         frame.to_csv(path, index=False, sep="\t")
     elif kind == "parquet":
         pytest.importorskip("polars")
+        pytest.importorskip("pyarrow")
         frame.to_parquet(path)
     elif kind == "collection":  # as that of MS MARCO: no header
         path.write_text("".join(f"{doc_id}\tits text, long\n" for doc_id in IDS), "utf-8")

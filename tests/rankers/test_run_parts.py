@@ -75,6 +75,7 @@ def test_a_folder_is_one_run(folder: Path, format: str) -> None:
 def test_a_query_whose_rows_are_in_several_parts_is_put_together(folder: Path, format: str) -> None:
     if format == "parquet":
         pytest.importorskip("polars")
+        pytest.importorskip("pyarrow")
     shuffled = rows().sample(frac=1, random_state=1)
     for number in range(4):
         some = shuffled[number::4]
@@ -206,6 +207,7 @@ class TestHivePartitions:
     def test_partition_columns_are_columns(self, folder: Path, format: str) -> None:
         if format == "parquet":
             pytest.importorskip("polars")
+            pytest.importorskip("pyarrow")
         for query_id, own in rows().groupby("query_id"):
             below = folder / "date=2026-11-21" / f"query_id={query_id}"
             below.mkdir(parents=True)
@@ -250,6 +252,7 @@ class TestHivePartitions:
 
     def test_the_column_of_a_folder_of_numbers(self, folder: Path) -> None:
         pytest.importorskip("polars")
+        pytest.importorskip("pyarrow")
         below = folder / "query_id=7" / "score=2"
         below.mkdir(parents=True)
         table = pd.DataFrame({"query_id": [7], "doc_id": ["d1"], "score": [2.0]})
@@ -263,6 +266,7 @@ class TestHivePartitions:
 @pytest.mark.parametrize("role", ["query_id", "doc_id"])
 def test_ids_of_another_type_in_one_part_are_an_error(folder: Path, role: str) -> None:
     pytest.importorskip("polars")
+    pytest.importorskip("pyarrow")
     golden = GoldenSet.from_dict({f"{q:03}": {"5": 1} for q in range(4)})
     table = pd.DataFrame({"query_id": ["000", "001"], "doc_id": "5", "score": 1.0})
     table.to_parquet(folder / "p0.parquet")
@@ -281,6 +285,7 @@ def test_ids_of_another_type_in_one_part_are_an_error(folder: Path, role: str) -
 def test_a_part_without_rows_is_in_the_notes(folder: Path, format: str, scanned: bool) -> None:
     if format == "parquet":
         pytest.importorskip("polars")
+        pytest.importorskip("pyarrow")
     save_parts(folder, format)
     run = Run.scan(folder) if scanned else Run.load(folder)
     assert not evaluate(run, GOLDEN).notes
@@ -412,6 +417,7 @@ def test_messages_name_the_file_and_the_row(folder: Path) -> None:
 
 def test_nan_in_a_folder_is_not_called_empty(folder: Path) -> None:
     pytest.importorskip("polars")
+    pytest.importorskip("pyarrow")
     table = pd.DataFrame({"query_id": "q1", "doc_id": ["a", "b"], "score": [2.0, float("nan")]})
     table.to_parquet(folder / "p0.parquet")
     with pytest.raises(RunError, match=r"p0\.parquet, row 2: .* document 'b' is empty or NaN$"):
