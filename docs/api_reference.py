@@ -133,9 +133,8 @@ INTERNAL = {
     "Approval": "now to_dict",
     "Expectation": "claim",
     "Gate": "ruling refuse_misfit",
-    "GoldenSet": "kind candidates_frame has_numbered_features first_feature lint_with "
-    "unchecked_with "
-    "positive_grades columns",
+    "GoldenSet": "kind candidates_frame has_numbered_features first_feature positive_grades "
+    "columns",
     "LabelSensitivity": "differences rulings",
     "Metric": "of declared definition is_monotone needs_grades compute",
     "Paired": "contributions counted at",

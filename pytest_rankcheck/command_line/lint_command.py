@@ -18,6 +18,7 @@ from pytest_rankcheck.command_line.session_inputs import SessionInputs, add_log_
 from pytest_rankcheck.errors import ConfigurationError
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.lint.lint_rule import LintFinding
+from pytest_rankcheck.golden.lint.linter import findings_of, unchecked_in
 from pytest_rankcheck.metrics.metric_names import USUAL_METRICS
 from pytest_rankcheck.plugin.configured_inputs import (
     check_corpus,
@@ -101,8 +102,8 @@ def _of_golden(inputs: ProjectInputs, path: Path, *, is_given: bool) -> Sequence
     golden = inputs.golden_set(path, contradictions="first")
     options, corpus = configured_lint(inputs.config, golden.name), inputs.config.corpus
     run = _run_of(inputs, golden, is_given=is_given)
-    findings = golden.lint_with(options, run=run, corpus=corpus)
-    unchecked = golden.unchecked_with(options, run=run, corpus=corpus)
+    findings = findings_of(golden, options, run=run, corpus=corpus)
+    unchecked = unchecked_in(golden, options, run=run, corpus=corpus)
     print(lint_text(golden.name, len(golden), findings, unchecked))
     print_summary(list(_resolution(inputs, golden, run)))
     return findings

@@ -1,4 +1,4 @@
-"""The golden set: read from files, dicts, frames and ir_datasets, and written to files."""
+"""The golden set: read from files, dicts, frames and ir_datasets, written to files, and linted."""
 
 from __future__ import annotations
 
@@ -16,6 +16,10 @@ from pytest_rankcheck.golden.golden_source import Contradictions, Source
 if TYPE_CHECKING:
     from pytest_rankcheck.document_ids import DocIdRule
     from pytest_rankcheck.files.frame_tables import Frame
+    from pytest_rankcheck.golden.corpus import CorpusSource
+    from pytest_rankcheck.golden.lint.lint_rule import LintFinding
+    from pytest_rankcheck.golden.lint.ranked_judgments import RankedQueries
+    from pytest_rankcheck.metrics.metric_names import MetricLike
 
 __all__ = ["GoldenSet"]
 
@@ -234,6 +238,43 @@ class GoldenSet(DerivableQueries):
         from pytest_rankcheck.golden.golden_files import write_contents
 
         write_contents(self._contents, Path(path), format)
+
+    @checked_arguments
+    def lint(
+        self,
+        *,
+        scale: tuple[float, float] | None = None,
+        tolerance: float | None = None,
+        min_queries: int = 30,
+        metric: MetricLike = "nDCG@10",
+        run: RankedQueries | None = None,
+        rules: Collection[str] | None = None,
+        corpus: CorpusSource | None = None,
+    ) -> list[LintFinding]:
+        """Return the findings of the linter: what would mislead a gate, errors first.
+
+        Args:
+            scale: the lowest and the highest valid grade.
+            tolerance: the fall of a mean that a gate should detect.
+            min_queries: the smallest slice that is gated.
+            metric: the metric that is gated, which decides how many queries the tolerance needs.
+            run: a `Run` of these queries, for the rules that compare judgments with a ranker.
+            rules: the names of the rules to apply; without them, all.
+            corpus: the documents that are ranked: a file or folder (JSON lines, CSV, TSV, Parquet,
+                Arrow, or one id per line), a DataFrame, or an iterable of ids. It is read once, a
+                part at a time. Without it, that of a BEIR folder is used.
+
+        Raises:
+            GoldenSetError: a rule is unknown, an option is invalid, or the corpus cannot be read.
+            RunError: the run is in a file that cannot be read.
+        """
+        from pytest_rankcheck.golden.lint.lint_options import LintOptions
+        from pytest_rankcheck.golden.lint.linter import findings_of
+
+        options = LintOptions(
+            scale=scale, tolerance=tolerance, min_queries=min_queries, metric=str(metric)
+        )
+        return findings_of(self, options, rules, run=run, corpus=corpus)
 
 
 def _with_ids(contents: Contents, doc_id: DocIdRule | None) -> Contents:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
@@ -15,23 +15,12 @@ from pytest_rankcheck.golden.query import Query, clusters_of, effective_size, sl
 if TYPE_CHECKING:
     import pandas as pd
 
-    from pytest_rankcheck.golden.corpus import CorpusSource
     from pytest_rankcheck.golden.expectation import Expectation
     from pytest_rankcheck.golden.judgments import Judgments
-    from pytest_rankcheck.golden.lint.lint_options import LintOptions
-    from pytest_rankcheck.golden.lint.lint_rule import LintFinding
-    from pytest_rankcheck.golden.lint.ranked_judgments import RankedQueries
-    from pytest_rankcheck.metrics.metric_names import MetricLike
 
 __all__ = ["JudgedQueries"]
 
 T = TypeVar("T")
-
-_OF_JUDGED_GRADES = (
-    *("negative-grade", "no-relevant", "only-relevant", "one-grade", "ceiling"),
-    *("expectation-against-grades", "expectation-without-gain"),
-)
-"""The lint rules that do not apply to estimates of relevance, which are often negative."""
 
 
 class JudgedQueries:
@@ -318,76 +307,6 @@ class JudgedQueries:
 
         ceilings = ceiling_of(self._queries, self._contents.grades, self._contents.candidates, k)
         return sum(ceilings.values()) / len(ceilings)
-
-    @checked_arguments
-    def lint(
-        self,
-        *,
-        scale: tuple[float, float] | None = None,
-        tolerance: float | None = None,
-        min_queries: int = 30,
-        metric: MetricLike = "nDCG@10",
-        run: RankedQueries | None = None,
-        rules: Collection[str] | None = None,
-        corpus: CorpusSource | None = None,
-    ) -> list[LintFinding]:
-        """Return the findings of the linter: what would mislead a gate, errors first.
-
-        Args:
-            scale: the lowest and the highest valid grade.
-            tolerance: the fall of a mean that a gate should detect.
-            min_queries: the smallest slice that is gated.
-            metric: the metric that is gated, which decides how many queries the tolerance needs.
-            run: a `Run` of these queries, for the rules that compare judgments with a ranker.
-            rules: the names of the rules to apply; without them, all.
-            corpus: the documents that are ranked: a file or folder (JSON lines, CSV, TSV, Parquet,
-                Arrow, or one id per line), a DataFrame, or an iterable of ids. It is read once, a
-                part at a time. Without it, that of a BEIR folder is used.
-
-        Raises:
-            GoldenSetError: a rule is unknown, an option is invalid, or the corpus cannot be read.
-            RunError: the run is in a file that cannot be read.
-        """
-        from pytest_rankcheck.golden.lint.lint_options import LintOptions
-
-        options = LintOptions(
-            scale=scale, tolerance=tolerance, min_queries=min_queries, metric=str(metric)
-        )
-        return self.lint_with(options, rules, run=run, corpus=corpus)
-
-    def lint_with(
-        self,
-        options: LintOptions,
-        rules: Collection[str] | None = None,
-        *,
-        run: RankedQueries | None = None,
-        corpus: CorpusSource | None = None,
-    ) -> list[LintFinding]:
-        """Return the findings with these options, of all rules or of some."""
-        from pytest_rankcheck.golden.lint.linter import findings_of
-
-        documents = None
-        if corpus is not None:
-            from pytest_rankcheck.golden.corpus import Corpus
-
-            documents = Corpus.of(corpus, self._contents.source.columns)
-        findings = findings_of(self._contents, options, rules, run=run, corpus=documents)
-        if not self.has_estimates:
-            return findings
-        return [finding for finding in findings if finding.rule not in _OF_JUDGED_GRADES]
-
-    def unchecked_with(
-        self,
-        options: LintOptions,
-        *,
-        run: RankedQueries | None = None,
-        corpus: CorpusSource | None = None,
-    ) -> str:
-        """Return which rules `lint_with` could not apply, and why; empty if it applied all."""
-        from pytest_rankcheck.golden.lint.run_rules import unchecked_rules
-
-        has_corpus = corpus is not None or self._contents.corpus is not None
-        return unchecked_rules(run, self.query_ids, options.levels, has_corpus=has_corpus)
 
     def __repr__(self) -> str:
         size = f"{plural(len(self), 'query', 'queries')}, {plural(self.judgment_count, 'judgment')}"

@@ -116,14 +116,15 @@ class _GoldenItem(_LintItem):
 
     def runtest(self) -> None:
         """Load the set, contradictions and all, and lint it."""
+        from pytest_rankcheck.golden.lint.linter import findings_of, unchecked_in
         from pytest_rankcheck.reports.notes import Note, Topic
         from pytest_rankcheck.reports.text.lint_text import lint_text
 
         chosen = self.config.stash[CONFIG]
         golden = loaded_golden(chosen, self.path, contradictions="first")
         run, options = _run_of(chosen, golden), configured_lint(chosen, golden.name)
-        findings = golden.lint_with(options, run=run, corpus=chosen.corpus)
-        unchecked = golden.unchecked_with(options, run=run, corpus=chosen.corpus)
+        findings = findings_of(golden, options, run=run, corpus=chosen.corpus)
+        unchecked = unchecked_in(golden, options, run=run, corpus=chosen.corpus)
         if unchecked and (chosen.run or chosen.ranker):
             hint = ""
             if run is None:

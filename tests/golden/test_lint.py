@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, GoldenSetError, LintFinding, Metric, Run, evaluate
 from pytest_rankcheck.golden.lint.lint_options import LintOptions
-from pytest_rankcheck.golden.lint.linter import all_rules
+from pytest_rankcheck.golden.lint.linter import all_rules, findings_of
 from pytest_rankcheck.golden.lint.metric_spreads import MEASURED, spread_for
 from tests import reference
 from tests.examples import examples
@@ -431,8 +431,8 @@ def test_how_many_queries_depends_on_the_metric() -> None:
 def test_a_spread_of_the_project_overrides_what_was_measured() -> None:
     """((1.6449 + 0.8416) * 0.1 / 0.02)^2 = 154.56."""
     options = LintOptions(tolerance=0.02, spread=0.1)
-    assert good_set(155).lint_with(options, ["few-queries"]) == []
-    (found,) = good_set(154).lint_with(options, ["few-queries"])
+    assert findings_of(good_set(155), options, ["few-queries"]) == []
+    (found,) = findings_of(good_set(154), options, ["few-queries"])
     assert found.why == (
         "If the differences between queries have a standard deviation of 0.1, the smallest fall "
         "that can be detected with 80% power is 0.0200"
@@ -461,7 +461,7 @@ def test_levels_and_options_are_parsed() -> None:
     )
     assert LintOptions.parse([], NAMES, "AP").metric == "AP"
     golden = GoldenSet.from_dict({"q": {"a": 0}, "r": {}})
-    found = golden.lint_with(options, ["no-relevant", "one-grade", "no-judgment"])
+    found = findings_of(golden, options, ["no-relevant", "one-grade", "no-judgment"])
     assert [(one.rule, one.level) for one in found] == [
         ("no-judgment", "error"), ("no-relevant", "error"),
     ]  # fmt: skip

@@ -9,6 +9,7 @@ import pytest
 
 from pytest_rankcheck import GoldenSet, LintFinding
 from pytest_rankcheck.golden.lint.lint_options import LintOptions
+from pytest_rankcheck.golden.lint.linter import findings_of
 
 
 def finding(golden: GoldenSet, rule: str) -> LintFinding | None:
@@ -137,7 +138,7 @@ def test_ids_of_queries_that_were_changed_as_numbers() -> None:
 def test_fewer_than_thirty_queries_without_a_tolerance() -> None:
     """1.6449 + 0.8416 = 2.4865; 2.4865 * 0.1 / sqrt(25) = 0.050."""
     options = LintOptions(spread=0.1)
-    (found,) = with_counts([10] * 25).lint_with(options, ["few-queries"])
+    (found,) = findings_of(with_counts([10] * 25), options, ["few-queries"])
     assert found.what == "25 queries, fewer than 30"
     assert (
         "is 0.050, and a single query that falls from 1 to 0 moves the mean by 0.0400" in found.why

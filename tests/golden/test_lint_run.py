@@ -11,6 +11,7 @@ import pytest
 
 from pytest_rankcheck import ConfigurationError, GoldenSet, Run
 from pytest_rankcheck.golden.lint.lint_options import Level, LintOptions
+from pytest_rankcheck.golden.lint.linter import unchecked_in
 from pytest_rankcheck.golden.lint.ranked_judgments import RankedJudgments
 from pytest_rankcheck.golden.lint.run_rules import Agreement
 from tests import reference
@@ -249,10 +250,10 @@ def test_a_document_that_one_of_its_queries_finds_is_not_stale() -> None:
 def test_a_shallow_run_says_nothing_about_stale_documents() -> None:
     golden, run = deep(10, 20, depth=None)
     assert finding(golden, "stale-document", run=run) is not None  # 1,000 documents a query
-    assert golden.unchecked_with(LintOptions(), run=run) == ""
+    assert unchecked_in(golden, LintOptions(), run=run) == ""
     shallow = run.top(999)
     assert finding(golden, "stale-document", run=shallow) is None
-    assert golden.unchecked_with(LintOptions(), run=shallow) == (
+    assert unchecked_in(golden, LintOptions(), run=shallow) == (
         "not checked: stale-document (run 'deep.run' has 999 documents a query, not 1,000)"
     )
 
@@ -261,25 +262,25 @@ def test_with_a_corpus_documents_are_looked_up_instead() -> None:
     golden, run = deep(20, 10)
     corpus = [f"d{n}" for n in range(30)] + ["x"]
     assert finding(golden, "stale-document", run=run, corpus=corpus) is None
-    assert golden.unchecked_with(LintOptions(), run=run.top(10), corpus=corpus) == ""
-    assert golden.unchecked_with(LintOptions(), corpus=corpus) == (
+    assert unchecked_in(golden, LintOptions(), run=run.top(10), corpus=corpus) == ""
+    assert unchecked_in(golden, LintOptions(), corpus=corpus) == (
         "not checked: inverted-scale (no run is given)"
     )
 
 
 def test_rules_that_are_not_checked_are_named() -> None:
     golden, run = toy(3, is_reversed=True)
-    assert golden.unchecked_with(LintOptions()) == (
+    assert unchecked_in(golden, LintOptions()) == (
         "not checked: inverted-scale, stale-document (no run is given)"
     )
     one: dict[str, Level] = {"inverted-scale": "ignore"}
-    assert golden.unchecked_with(LintOptions(levels=one)) == (
+    assert unchecked_in(golden, LintOptions(levels=one)) == (
         "not checked: stale-document (no run is given)"
     )
     both: dict[str, Level] = {**one, "stale-document": "ignore"}
-    assert golden.unchecked_with(LintOptions(levels=both)) == ""
+    assert unchecked_in(golden, LintOptions(levels=both)) == ""
     other = GoldenSet.from_dict({"unknown": {"d0": 1}})
-    assert "has none of the queries" in other.unchecked_with(LintOptions(), run=run)
+    assert "has none of the queries" in unchecked_in(other, LintOptions(), run=run)
     assert finding(GoldenSet.from_dict({"unknown": {"d": 1}}), "stale-document", run=run) is None
 
 

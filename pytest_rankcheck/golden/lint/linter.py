@@ -1,4 +1,4 @@
-"""Running all rules of the linter, or some."""
+"""The linter of golden sets: all its rules are applied, or some."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from collections.abc import Collection, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from pytest_rankcheck.golden.golden_contents import Contents
+from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.golden.lint.lint_options import LintOptions, unknown_name
 from pytest_rankcheck.golden.lint.lint_rule import Linted, LintFinding, Rule
 
 if TYPE_CHECKING:
-    from pytest_rankcheck.golden.corpus import Corpus
+    from pytest_rankcheck.golden.corpus import Corpus, CorpusSource
+    from pytest_rankcheck.golden.golden_contents import Contents
     from pytest_rankcheck.golden.lint.ranked_judgments import RankedQueries
 
-__all__ = ["all_rules", "findings_of"]
+__all__ = ["all_rules", "findings_of", "unchecked_in"]
 
 _MODULES = (
     *("judgment_rules", "grade_rules", "column_rules"),
@@ -25,6 +26,12 @@ _MODULES = (
 """The modules of the rules, in the order in which rules are listed."""
 _FIRST = ("judgment_rules", "id_rules")
 """Where rules are looked for first: those that every test session applies."""
+
+_OF_JUDGED_GRADES = (
+    *("negative-grade", "no-relevant", "only-relevant", "one-grade", "ceiling"),
+    *("expectation-against-grades", "expectation-without-gain"),
+)
+"""The lint rules that do not apply to estimates of relevance, which are often negative."""
 
 
 def all_rules() -> Sequence[Rule[Linted]]:
@@ -55,28 +62,27 @@ def _rules_named(names: Collection[str]) -> Sequence[Rule[Linted]]:
 
 
 def findings_of(
-    contents: Contents,
+    golden: JudgedQueries,
     options: LintOptions,
     rules: Collection[str] | None = None,
     *,
     run: RankedQueries | None = None,
-    corpus: Corpus | None = None,
+    corpus: CorpusSource | None = None,
 ) -> list[LintFinding]:
-    """Return the findings of the named rules, or of all, errors first.
+    """Return what the named rules, or all, find in a golden set, errors first.
 
     The levels in the options override those of the rules. Without a ``corpus``, that of the golden
     set's folder is used, if it has one.
     """
+    contents = golden._contents
+    documents = _corpus(contents, corpus)
     chosen = all_rules() if rules is None else _rules_named(rules)
-    if corpus is None and contents.corpus is not None:
-        from pytest_rankcheck.golden.corpus import Corpus
-
-        corpus = Corpus.of(contents.corpus)
-    linted = Linted(contents, contents.complete_queries(), options, corpus, run)
+    pointless = _OF_JUDGED_GRADES if golden.has_estimates else ()
+    linted = Linted(contents, contents.complete_queries(), options, documents, run)
     findings = []
     for rule in chosen:
         level = options.levels.get(rule.name, rule.level)
-        if level == "ignore":
+        if level == "ignore" or rule.name in pointless:
             continue
         result = rule.look(linted)
         if result is not None:
@@ -84,3 +90,28 @@ def findings_of(
             words = result.what, result.why, result.remedy
             findings.append(LintFinding(about, *words, places, rule.name, level))
     return sorted(findings, key=lambda finding: finding.level != "error")
+
+
+def _corpus(contents: Contents, given: CorpusSource | None) -> Corpus | None:
+    """Return the corpus that is given, or else that of the golden set's folder, if it has one."""
+    columns = None if given is None else contents.source.columns
+    source = contents.corpus if given is None else given
+    if source is None:
+        return None
+    from pytest_rankcheck.golden.corpus import Corpus
+
+    return Corpus.of(source, columns)
+
+
+def unchecked_in(
+    golden: JudgedQueries,
+    options: LintOptions,
+    *,
+    run: RankedQueries | None = None,
+    corpus: CorpusSource | None = None,
+) -> str:
+    """Return which rules `findings_of` could not apply, and why; empty if it applied all."""
+    from pytest_rankcheck.golden.lint.run_rules import unchecked_rules
+
+    has_corpus = corpus is not None or golden._contents.corpus is not None
+    return unchecked_rules(run, golden.query_ids, options.levels, has_corpus=has_corpus)

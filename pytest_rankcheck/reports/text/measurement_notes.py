@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pytest_rankcheck.errors import MetricWarning, listed, plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES
+from pytest_rankcheck.golden.lint.lint_options import LintOptions
+from pytest_rankcheck.golden.lint.linter import findings_of
 from pytest_rankcheck.metrics.metric_names import Metric, usual_metrics
 from pytest_rankcheck.reports.notes import Note, Topic
 from pytest_rankcheck.reports.text.wording import duration, number_text
@@ -34,7 +36,7 @@ def evaluation_notes(evaluation: Evaluation) -> Iterator[Note]:
     yield from _unseen_notes(evaluation)
     yield from _weight_notes(evaluation)
     yield from tie_notes(evaluation)
-    for finding in evaluation.golden.lint(rules=_HOPELESS):
+    for finding in findings_of(evaluation.golden, LintOptions(), _HOPELESS):
         yield Note(Topic.MEASURED, f"golden set '{name}': {finding.message}")
     yield from unmet_id_notes(evaluation)
     twice = evaluation.run.differing if evaluation.run else ()
