@@ -83,7 +83,7 @@ class DocIdMap:
         self._steps = [_function(each) for each in rules]
 
     def __reduce__(self) -> tuple[type[DocIdMap], tuple[Sequence[Rule]]]:
-        """Pickle the rules, not what they do."""
+        """Pickle the rules, not the functions made from them."""
         return type(self), (self._rules,)
 
     def __call__(self, doc_id: str) -> str:

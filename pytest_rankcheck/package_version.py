@@ -1,4 +1,4 @@
-"""The version of this package, for what is sent to other machines and read again later."""
+"""The version of this package, to mark data that other machines or later sessions read."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ __all__ = ["package_version"]
 
 def package_version() -> str:
     """Return the version, such as ``"1.2.0"``."""
-    version: str = sys.modules["pytest_rankcheck"].__version__  # loaded: this module is in it
+    version: str = sys.modules["pytest_rankcheck"].__version__  # the parent is loaded
     return version

@@ -1,7 +1,7 @@
-"""Evaluating a run that is a Spark frame, where its rows are (the extra ``[spark]``).
+"""Evaluating a run in a Spark frame on the cluster that holds it (the extra ``[spark]``).
 
-What goes wrong in hand-written code is done here: queries are never cut, the order of ties is that
-of every other evaluation, ERR has the scale of the whole golden set, and lost parts are an error.
+This module avoids the usual mistakes of hand-written code: it never cuts a query, orders ties like
+every other evaluation, gives ERR the scale of the whole golden set, and raises if a part is lost.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["evaluate_spark"]
 
 _BATCH_ROWS = 1 << 18
-"""Spark sends batches of 10,000 rows, which are evaluated so many at a time."""
+"""How many rows are evaluated at a time; Spark sends them in batches of 10,000."""
 _WHERE = "the Spark frame"
 
 
@@ -50,12 +50,12 @@ def evaluate_spark(
 ) -> MergedEvaluation:
     """Measure a Spark frame with one row for each ranked document.
 
-    The rows of judged queries are brought together by query and sorted, each partition is evaluated
-    where it is, and only the parts, a few megabytes, come back. Workers need this package, pyarrow
-    and, to be fast, polars.
+    The rows of judged queries are grouped by query and sorted, each worker evaluates its
+    partitions, and only the resulting parts, a few megabytes, come back. Workers need this
+    package, pyarrow and, to be fast, polars.
 
     Args:
-        frame: a DataFrame of Spark with the columns ``query_id``, ``doc_id`` and ``score`` (highest
+        frame: a Spark DataFrame with the columns ``query_id``, ``doc_id`` and ``score`` (highest
             first) or ``rank`` (lowest first); other usual names are recognised.
         golden: the golden set.
         name: what messages and records call the run.
@@ -63,30 +63,30 @@ def evaluate_spark(
         ties: the order of equal scores: ``"doc_id"`` or ``"error"``. Rows of a Spark frame have no
             order, so ``"input"`` is an error.
         duplicates: a document twice in a ranking, as in `Run.load`.
-        doc_id: maps the ids of documents, as in `Run.load`; a function of your own must be one that
-            the workers can import.
+        doc_id: maps the ids of documents, as in `Run.load`; the workers must be able to import a
+            function of your own.
         incomplete_ranks: as in `Run.load`.
         depth: how many documents of each ranking count; None: all.
         top: how many of the first documents of each ranking to keep.
-        conventions: as in `evaluate`. With ``extra="error"``, queries without judgments are not
-            left out on the way, so that they can be found.
-        partitions: into how many partitions the rows are brought; None: Spark decides.
+        conventions: as in `evaluate`. With ``extra="error"``, queries without judgments are kept,
+            so that they are found.
+        partitions: the number of partitions for the rows; None: Spark decides.
 
     Raises:
         RunError: a column is missing or of another type, a query id is null, or as in `evaluate`.
-        ConfigurationError: ``ties="input"``, the frame is not one of Spark, or pyspark is missing.
+        ConfigurationError: ``ties="input"``, not a Spark DataFrame, or pyspark is missing.
     """
     if not hasattr(frame, "mapInArrow"):
         raise ConfigurationError(
-            f"frame: {quoted(repr(frame), 60)} is not a DataFrame of Spark; for one of pandas or "
-            "polars, evaluate(Run.from_frame(frame), golden)"
+            f"frame: {quoted(repr(frame), 60)} is not a Spark DataFrame; for one of pandas or "
+            "polars, use evaluate(Run.from_frame(frame), golden)"
         )
     if ties == "input":
         raise ConfigurationError(
             "ties='input' does not fit a Spark frame, whose rows have no order; use 'doc_id'"
         )
     chosen = conventions or Conventions()
-    _ = golden.fingerprint  # computed once here, and not by every worker
+    _ = golden.fingerprint  # computed here once, not by every worker
     options: dict[str, Any] = {
         "ties": ties,
         "duplicates": duplicates,
@@ -106,13 +106,13 @@ def evaluate_spark(
     parts = parts or [evaluate_part(_no_rows(), golden, **options)]
     merged = MergedEvaluation.of(parts, golden, None, name)
     if prunes:
-        merged.note("queries without judgments were left out before, and are not counted")
+        merged.note("queries without judgments were left out before evaluation and are not counted")
     merged.warn_of_ids()
     return merged
 
 
 def _role_columns(frame: Any, columns: Mapping[str, str]) -> Any:
-    """Return the frame with the columns that decide alone, under their usual names.
+    """Return the frame with only the columns that matter, under their usual names.
 
     Raises:
         RunError: a column is missing or of another type.
@@ -136,7 +136,7 @@ def _role_columns(frame: Any, columns: Mapping[str, str]) -> Any:
         if not isinstance(kind, ids if is_id else numbers):
             wanted = "text or whole numbers" if is_id else "numbers"
             raise RunError(
-                f"{_WHERE}: the column '{quoted(column)}' is of the type {kind.simpleString()}; "
+                f"{_WHERE}: column '{quoted(column)}' has the type {kind.simpleString()}; "
                 f"{role} must be {wanted}: cast it"
             )
         given = functions.col(f"`{column.replace('`', '``')}`")
@@ -145,7 +145,7 @@ def _role_columns(frame: Any, columns: Mapping[str, str]) -> Any:
 
 
 def _judged(rows: Any, golden: GoldenSet) -> Any:
-    """Return the rows of judged queries, and those without a query, which are an error later."""
+    """Return the rows of judged queries, and rows without a query, which raise an error later."""
     from pyspark.sql import functions
 
     ids = [(query_id,) for query_id in golden.query_ids]
@@ -157,7 +157,7 @@ def _judged(rows: Any, golden: GoldenSet) -> Any:
 
 
 def _refuse_other_ids(rows: Any, golden: GoldenSet) -> None:
-    """Refuse a frame that has rows, but none of a judged query.
+    """Refuse a frame that has rows, but no row of a judged query.
 
     Raises:
         RunError: always, if there are rows; the message shows ids of both sides.
@@ -166,15 +166,15 @@ def _refuse_other_ids(rows: Any, golden: GoldenSet) -> None:
     if some:
         kind = rows.schema["query_id"].dataType.simpleString()
         raise RunError(
-            f"{_WHERE} and golden set '{quoted(golden.name)}' share no query: its column query_id, "
+            f"{_WHERE} and golden set '{quoted(golden.name)}' share no query: the column query_id, "
             f"of the type {kind}, has {listed(some, 3)}, the golden set has "
-            f"{listed(golden.query_ids, 3)}. Numbers have no leading zeros: if the ids differ in "
-            "them, make the column text where it is first read"
+            f"{listed(golden.query_ids, 3)}. If the ids differ in leading zeros, which numbers do "
+            "not keep, read the column as text from the start"
         )
 
 
 def _together(rows: Any, partitions: int | None) -> Any:
-    """Return the rows with all of a query in one partition, in the order of its ranking."""
+    """Return the rows with each query in one partition, in the order of its ranking."""
     from pyspark.sql import functions
 
     by = functions.col("query_id")
@@ -189,9 +189,9 @@ def _together(rows: Any, partitions: int | None) -> Any:
 
 @dataclass(frozen=True)
 class _PartOfFrame:
-    """Evaluates one partition on a worker, and returns its part, or what is wrong with it.
+    """Evaluates one partition on a worker, and returns its part, or the text of an error.
 
-    An error of ours that a worker raised would reach the driver inside a long traceback.
+    If a worker raised our error, it would reach the driver buried in a long traceback.
     """
 
     golden: GoldenSet

@@ -26,27 +26,27 @@ def assert_consistent_depth(
     depths: Sequence[int] = (10, 20, 50),
     **options: Unpack[RankOptions],
 ) -> None:
-    """Fail if a ranker has other documents at the top when it is asked for more of them.
+    """Fail if the top of a ranking changes when the ranker is asked for more documents.
 
-    Approximate indexes search further if more documents are wanted: their top 10 at depth 100 is
-    better than the one that users see, who are shown 10. Every query is ranked once at each depth;
-    for every two depths, the ranking at the smaller one must be the start of the other. Only where
-    it is not, more calls confirm that the depth is the cause.
+    An approximate index searches further when it is asked for more documents: its top 10 at depth
+    100 is better than the top 10 that users see. Every query is ranked once at each depth; for
+    every two depths, the ranking at the smaller one must be the start of the ranking at the larger
+    one. If it is not, more calls confirm that the depth is the cause.
 
     Args:
         ranker: as for ``rank``, with a parameter ``depth`` or ``k``; or its name,
             ``package.module:name``.
-        golden_set: the queries; with judgments, the failure shows nDCG at the smallest depth for
-            each depth that was asked for.
+        golden_set: the queries; with judgments, the failure shows nDCG, cut at the smallest depth,
+            for each requested depth.
         depths: two or more depths.
         options: ``ties``, ``duplicates``, ``doc_id``, ``concurrency``, ``timeout``, ``retries`` and
             ``retry_on``, as for ``rank``.
 
     Raises:
-        AssertionError: a query has a different top; the text shows both.
+        AssertionError: the top of a query differs between two depths; the text shows both tops.
         RankerError: the ranker fails.
         RunError: every ranking is empty.
-        ConfigurationError: an argument is invalid; or the ranker is not told the depth, so that the
+        ConfigurationError: an argument is invalid; or the ranker does not take the depth, so the
             check could not fail.
     """
     __tracebackhide__ = True

@@ -43,20 +43,20 @@ def assert_deterministic(
 ) -> None:
     """Fail if a ranker does not always rank the documents of a query in the same order.
 
-    It ranks all queries ``repeats`` times, and then under each of these conditions that applies:
-    with other batch sizes (``batch``, ``model``, ``embedder``, ``transformer``), with the queries
+    It ranks all queries ``repeats`` times, and then again under each condition that applies: with
+    other batch sizes (``batch``, ``model``, ``embedder``, ``transformer``), with the queries
     in another order, with its candidates in another order (``scorer``, ``model``), from several
     threads at the same time (an async ranker: one query at a time instead of several), by a new
     instance in reverse order, in new processes, and with the clock shifted.
 
-    A ranker that is known by name, ``package.module:name``, is also asked in new processes; one
-    whose name ends with ``()`` is also made anew. The fixture ``ranker`` is known by name if the
-    configuration names it.
+    A ranker that is given by name, ``package.module:name``, is also asked in new processes; if the
+    name ends with ``()``, a new instance is asked too. The fixture ``ranker`` counts as given by
+    name if the configuration names it.
 
-    The number of calls per query with the defaults is in the manual, and the actual one in the
-    summary of the test session. If ranking is slow, pass a sample of the golden set. Only when
-    answers differ, more calls confirm the cause: a condition is named if the answers differ in
-    each of 5 further requests under it (or 7 of 10) and in none of as many in the first way.
+    The manual states the number of calls per query with the defaults, and the summary of the test
+    session the actual number. If ranking is slow, pass a sample of the golden set. If answers
+    differ, more calls confirm the cause: a condition is named if the answers differ in all 5
+    further requests under it (or in 7 of 10), and in none of the 5 (or 10) requests without it.
 
     Args:
         ranker: as for ``rank``; or its name, ``package.module:name``.
@@ -64,7 +64,7 @@ def assert_deterministic(
         repeats: how often the ranker ranks under the same conditions, at least 2.
         insensitive_to: what must not matter: ``"batch"``, ``"order"``, ``"candidates"``,
             ``"threads"``, ``"fresh"``, ``"processes"`` and ``"clock"``; with ``()`` only the
-            repeats are compared. An error if each of them lacks the argument that it needs.
+            repeats are compared. It is an error if each of them lacks the argument that it needs.
         threads: how many threads rank at the same time.
         batch_sizes: the batch sizes to try; without it, 1 and half of the ranker's own size.
         fresh: makes a new ranker: a function or class that is called without arguments, or its
@@ -72,10 +72,11 @@ def assert_deterministic(
         processes: how many new processes to ask, each with another hash seed (PYTHONHASHSEED),
             another number of threads (OMP_NUM_THREADS), another locale (LC_ALL) and another time
             zone (TZ), the first, third and so on in reverse order. They import the ranker, or
-            ``fresh``, by its name, so it must be at the top level of a module. 2 if it is known by
-            name, otherwise 0.
+            ``fresh``, by its name, so it must be at the top level of a module. The default is 2 if
+            the name is known, otherwise 0.
         process_timeout: seconds that a new process may take.
-        clock: takes seconds and returns a context manager that shifts the time by them.
+        clock: a function that takes a number of seconds and returns a context manager that shifts
+            the time by that number.
         options: ``depth``, ``ties``, ``duplicates``, ``doc_id``, ``concurrency``, ``timeout``,
             ``retries`` and ``retry_on``, as for ``rank``.
 

@@ -55,32 +55,33 @@ def assert_index_invariant(
     seed: int = 0,
     **options: Unpack[RankOptions],
 ) -> None:
-    """Fail if a change of the documents of an index changes answers that it should not change.
+    """Fail if changing the documents of an index changes answers that should stay the same.
 
-    An index is built from the documents and asked, another one without the top document of one
-    query, to see whether ``build`` uses its documents, and then one or more from changed documents.
-    The relations are:
+    One index is built from the documents and queried. A second one is built without the top
+    document of one query, to check that ``build`` uses its documents. Then one or more are built
+    from changed documents. The relations are:
 
     - ``"order"``: the same documents in another order, drawn by ``seed``. The top k must stay the
       same.
     - ``"duplicate"``: the top document of each query has a copy with a new id, next to it. The top
       k must stay the same once the copies are left out; and a copy must have the score of its
-      original (to 1e-6 of its size), or, if the ranker returns no scores, stand next to it.
-    - ``"irrelevant"``: a tenth more documents (1,000 at most) are added at the end. They are as
-      long as others, and their words share no three letters with any query. The top k must stay
-      the same.
+      original (to 1e-6, absolute or relative); if the ranker returns no scores, it must be next to
+      its original.
+    - ``"irrelevant"``: 10% more documents (1,000 at most) are added at the end. They are as long as
+      the existing ones, and their words share no sequence of three letters with any query. The
+      top k must stay the same.
     - ``"remove_top"``: the first document of a query is removed. Ranks 2 to k + 1 must become ranks
       1 to k. Each removed document needs an index of its own.
-    - ``"append_query_term"``: the text of the query is appended to the document at rank 6 (in the
-      middle of a shorter ranking), in records to the longest text. The rank of the document must
-      not fall. Each query needs an index of its own.
+    - ``"append_query_term"``: the text of the query is appended to the document at rank 6 (or in
+      the middle of a shorter ranking); in a record, to the longest text. The document must not
+      move down. Each query needs an index of its own.
 
     No relation is a law. Ties, length normalisation, truncation, dense encoders and the rarity of
     terms (IDF) break them for good reasons, so set a limit: by default no query may break one.
 
     Args:
-        build: takes documents, in the form in which ``documents`` are, and returns a ranker of
-            them, as for ``rank``. It may replace an index in place.
+        build: a function that takes documents, in the same form as ``documents``, and returns a
+            ranker of them, as for ``rank``. It may replace an index in place.
         documents: all documents: ``{id: document}``, or a list of records with an id (``doc_id``,
             ``id``, ``_id``, ``docid`` or ``docno``). A document is a text, or a record: a dict or a
             dataclass.
@@ -91,15 +92,15 @@ def assert_index_invariant(
         max_drop: how far the metric of any judged query may fall.
         min_mean_rbo: the lowest mean of the overlaps.
         max_mean_drop: how far the mean of the metric may fall.
-        metric: what may fall; its cutoff may not be below rank k.
+        metric: the metric that may fall; its cutoff may be at most k.
         p: the patience of the rank-biased overlap.
         allowed_queries: how many queries may break the relation or a limit. This is the only limit
             of ``append_query_term``.
-        queries: how many queries to check at most, drawn by ``seed``; None: 10 for ``remove_top``
+        queries: the most queries to check, drawn by ``seed``; None: 10 for ``remove_top``
             and ``append_query_term``, all for the others, for which one changed index serves all.
         fields: the fields of records that hold text, for ``irrelevant`` and ``append_query_term``;
             None: all texts but the id.
-        seed: of the order, the words and the sample.
+        seed: the seed for the order, the words and the sample.
         options: ``depth``, ``ties``, ``duplicates``, ``concurrency`` and the others of ``rank``.
 
     Raises:
@@ -109,8 +110,8 @@ def assert_index_invariant(
             unknown, the documents have no text to change, or ``build`` seems to ignore its
             documents: an index built without the top document of a query still ranks it.
         RankerError: ``build`` fails, or the ranker fails on the unchanged documents.
-        RunError: every ranking is empty; or the metric counts, and no ranked document is judged in
-            any of at least 5 queries.
+        RunError: every ranking is empty; or the metric is limited, and no ranked document is judged
+            in any of at least 5 queries.
     """
     __tracebackhide__ = True
     check_whole_number("allowed_queries", allowed_queries, 0, ConfigurationError)
@@ -220,8 +221,7 @@ def _check_cutoff(metric: Metric, k: int) -> None:
     """Check that a limited metric looks only at the documents that are compared."""
     if metric.cutoff is None or metric.cutoff > k:
         raise ConfigurationError(
-            f"{metric} looks below the top {k}, which is compared; give a cutoff of at most {k}, "
-            "or raise k"
+            f"{metric} looks below the compared top {k}; give a cutoff of at most {k}, or raise k"
         )
 
 

@@ -83,10 +83,10 @@ def assert_invariant(
         AssertionError: a limit is exceeded, or the ranker fails on a perturbed query; the text
             shows the worst queries with both rankings.
         RankerError: the ranker fails on an unchanged query.
-        RunError: every ranking is empty; or the metric counts, and no ranked document is judged in
-            any of at least 5 queries.
+        RunError: every ranking is empty; or the metric is limited, and no ranked document is judged
+            in any of at least 5 queries.
         ConfigurationError: an argument is invalid, a limit can never fail, too few queries are
-            perturbed, or only attributes change that the ranker is not given.
+            perturbed, or the perturbation changes only attributes that the ranker does not receive.
         MetricError: unknown metric, or ``p`` is not between 0 and 1.
     """
     __tracebackhide__ = True
@@ -94,7 +94,7 @@ def assert_invariant(
         min_rbo = 1.0
     if allowed_queries and min_rbo is None and max_drop is None:
         raise ConfigurationError(
-            "allowed_queries= is for the limits of single queries, and only those of the mean are "
+            "allowed_queries= applies to limits on single queries, but only limits on the mean are "
             "given; give min_rbo= or max_drop=, or leave allowed_queries= out"
         )
     limits = InvarianceLimits(min_rbo, min_mean_rbo, max_drop, max_mean_drop, allowed_queries)
@@ -134,13 +134,13 @@ def assert_direction(
     seed: int = 0,
     **options: Unpack[RankOptions],
 ) -> None:
-    """Fail if a change of queries, or of documents, moves answers in the wrong direction.
+    """Fail if changing queries or documents moves answers in the wrong direction.
 
-    With ``documents``, the change is one of a document of the index: a lower price or more stock
-    must not lower its rank. For each query, one of its top documents is changed: the one at rank 6,
-    or in the middle of a shorter ranking; if the change leaves that one as it is, the nearest one
-    of the first ten that changes. Each changed document needs an index of its own, so only 10
-    queries are checked by default.
+    With ``documents``, a document of the index is changed: with a lower price or more stock, for
+    example, it must not move down. For each query, one of its top documents is changed: the one at
+    rank 6, or in the middle of a shorter ranking; if the change leaves that one as it is, the
+    nearest of the top ten that it does change. Each changed document needs an index of its own, so
+    only 10 queries are checked by default.
 
     Args:
         ranker: as for ``rank``. With ``documents``, a function that builds an index from documents,
@@ -150,7 +150,7 @@ def assert_direction(
             the changed document; its id must stay.
         direction: ``"not_better"`` or ``"not_worse"``, by the metric; or a function that takes a
             ``PerturbedQuery``, with both rankings and values, and returns whether it is correct.
-            With ``documents``, by the rank of the changed document; the function takes a
+            With ``documents``, the rank of the changed document decides, and the function takes a
             ``ChangedDocument``.
         documents: the documents of the index, as for ``assert_index_invariant``.
         metric: a name such as ``"nDCG@10"``; not allowed with ``documents``.
@@ -159,16 +159,16 @@ def assert_direction(
         allowed_queries: how many queries may move in the wrong direction.
         min_queries: how many queries the perturbation must change; with ``documents``, for how many
             queries it must change a document.
-        queries: with ``documents``, how many queries to check at most, drawn by ``seed``; None: 10.
+        queries: with ``documents``, the most queries to check, drawn by ``seed``; None: 10.
         p: the patience of the rank-biased overlap, which is shown.
-        seed: of the random numbers.
+        seed: the seed for the random numbers.
         options: as for `assert_invariant`.
 
     Raises:
         AssertionError: too many queries move in the wrong direction, or the mean does; the text
             shows the worst queries with both rankings.
-        Exception: as in `assert_invariant`, and what ``direction`` raises; with ``documents``, as
-            in ``assert_index_invariant``.
+        Exception: as in `assert_invariant`, and whatever ``direction`` raises; with ``documents``,
+            as in ``assert_index_invariant``.
     """
     __tracebackhide__ = True
     directed = DirectionLimits(direction, slack, of, allowed_queries)
@@ -214,7 +214,7 @@ def assert_direction(
 
 
 def _refuse_query_options(change: object, metric: object) -> None:
-    """Refuse arguments that mean nothing if documents are changed.
+    """Refuse arguments that have no meaning when documents are changed.
 
     Raises:
         ConfigurationError: the change is the name of a perturbation, or a metric is given.

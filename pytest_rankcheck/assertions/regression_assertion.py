@@ -74,7 +74,8 @@ def assert_not_regressed(
             names slices, queries and documents, and says what to do.
         BaselineError: the baseline file cannot be read.
         RunError: no ranked document is judged in any of at least 5 queries.
-        ConfigurationError: a gate together with ``abs`` or ``rel``, or a negative one.
+        ConfigurationError: a gate is given together with ``abs`` or ``rel``, or one of these is
+            negative.
         MetricError: unknown metric.
         GoldenSetError: no query has the attribute ``by``.
     """

@@ -37,14 +37,14 @@ def assert_ranking_stable(
     changes cannot add up. It keeps the limits, too: looser ones need a reason.
 
     Args:
-        ranking_run: the fixture ``ranking_run``; or the ``evaluation``, which knows the texts of
-            the queries too, so that a query whose text changed is not compared.
+        ranking_run: the fixture ``ranking_run``; or the ``evaluation``, which also knows the texts
+            of the queries, so that a query whose text changed is not compared.
         baseline: the fixture ``baseline``.
         min_rbo: the lowest rank-biased overlap of any query; None: no limit.
         p: the patience of RBO.
         min_overlap: the lowest share of the top k that any query keeps.
-        max_kendall: the largest Kendall distance of two top k, from 0 to 1, of any query.
-        min_tau_ap: the lowest AP correlation with the ranking before, of any query.
+        max_kendall: the largest Kendall distance, from 0 to 1, between the two top k of any query.
+        min_tau_ap: the lowest AP correlation of any query with its approved ranking.
         max_changed_queries: how many queries may have a different top k: a number, or a share
             below 1. With 0, no query may change.
         k: how many documents of each ranking count, and are recorded.

@@ -1,4 +1,4 @@
-"""The limits that rankings were approved under, against those of a test now."""
+"""Compare the limits under which rankings were approved with the limits of the test now."""
 
 from __future__ import annotations
 
@@ -25,33 +25,33 @@ __all__ = [
 _CHANGED = re.compile(r"([0-9][0-9,]*) rankings? changed")
 
 LIMITED_BY = "the rankings were limited by "
-"""How the text of looser limits begins; a reason for them contains it."""
+"""The start of the text about looser limits; an approval of looser limits contains it."""
 
 UNCOMPARED = "the rankings are no longer compared with those of the baseline"
 
 
 def approved_changes(approvals: Iterable[Approval]) -> int:
-    """Return how many rankings may differ for these reasons."""
+    """Return how many changed rankings these reasons approve."""
     texts = [approval.change or "" for approval in approvals]
     return sum(int(count.replace(",", "")) for text in texts for count in _CHANGED.findall(text))
 
 
 def uncompared(now: Sequence[StabilityLimits], record: Record) -> Sequence[str]:
-    """Return that a test no longer compares rankings, as text; nothing if it does."""
+    """Return a text if a test no longer compares rankings, otherwise nothing."""
     return [UNCOMPARED] if record.stability and not now else []
 
 
 def loosened_limits(
     now: Sequence[StabilityLimits], approved: Iterable[StabilityLimits]
 ) -> Sequence[StabilityLimits]:
-    """Return the approved limits that may fail what no limits of the test fail."""
+    """Return the approved limits for which the test has none that are at least as strict."""
     return [
         then for then in approved if not any(each.is_at_least_as_strict_as(then) for each in now)
     ]
 
 
 def loosened_texts(now: Sequence[StabilityLimits], record: Record) -> Sequence[str]:
-    """Return which limits of a record are looser in a test that compares rankings, as text."""
+    """Describe the limits of a record that a test has loosened; nothing if it has no limits."""
     if not now:
         return []
     given = " and by ".join(dict.fromkeys(map(str, now)))
@@ -64,12 +64,12 @@ def loosened_texts(now: Sequence[StabilityLimits], record: Record) -> Sequence[s
 def recorded_limits(
     now: Iterable[StabilityLimits], record: Record | None, *, is_approved: bool
 ) -> tuple[StabilityLimits, ...]:
-    """Return the limits to record, in a fixed order: looser ones only with a reason.
+    """Return the limits to record, in a fixed order; looser limits need a reason.
 
     Args:
         now: those of the test.
         record: the approved record; None without one.
-        is_approved: whether a reason covers everything that is measured.
+        is_approved: whether a reason covers everything that was measured.
     """
     unique = {str(each): each for each in now}
     limits = tuple(unique[text] for text in sorted(unique))

@@ -96,7 +96,7 @@ class Baseline:
         self.next_record: Record | None = None
         """What this test has recorded; None if it has written nothing."""
         self.loosened_rankings: RankingCheck | None = None
-        """The check of rankings that passes only with looser limits than those approved."""
+        """The check of rankings that passes only because its limits are looser than approved."""
         self._evaluation: Evaluation | None = None
 
     def __repr__(self) -> str:

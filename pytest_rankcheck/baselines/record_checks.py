@@ -140,7 +140,7 @@ class RecordChecks:
             return BranchRecord(approved, is_behind=True)
         return BranchRecord.of(approved, self._file.working_record)
 
-    # --- what becomes of the record ----------------------------------------------------------
+    # --- the fate of the record --------------------------------------------------------------
 
     def settlement(self) -> Settlement:
         """Return what happens to the file: the more careful of the two kinds of checks decides."""
@@ -153,11 +153,11 @@ class RecordChecks:
 
     @property
     def limits(self) -> Sequence[StabilityLimits]:
-        """The limits that the test has compared rankings with so far."""
+        """The limits of the rankings that the test has checked so far."""
         return [check.limits for check in self.rankings]
 
     def _approved_changes(self) -> Sequence[str]:
-        """Return what the reason of an update covers besides what the checks found, as text."""
+        """Describe the changes that an update's reason covers besides the findings of checks."""
         record = self._file.record
         if record is None or not self._mode.update or self._mode.approval is None:
             return []
@@ -169,7 +169,7 @@ class RecordChecks:
         return [*gone, *self._uncompared(record), *loosened_texts(self.limits, record)]
 
     def _uncompared(self, record: Record) -> Sequence[str]:
-        """Return that the rankings are no longer compared, as text; nothing if they are."""
+        """Return a text if the rankings are no longer compared, otherwise nothing."""
         if not record.stability:
             return []
         from pytest_rankcheck.baselines.approved_limits import uncompared
@@ -177,7 +177,7 @@ class RecordChecks:
         return uncompared(self.limits, record)
 
     def dropped_gates(self) -> Sequence[str]:
-        """Return what the reference gates and this test does not, without a new reason for it."""
+        """Describe the reference's gates that this test has dropped without a new reason."""
         approved = self._file.record
         if not self._has_reference or approved is None:
             return []
@@ -189,9 +189,9 @@ class RecordChecks:
         ]
 
     def loosened_rankings(self, evaluation: Evaluation) -> RankingCheck | None:
-        """Return the check that fails with limits of the reference that this test loosens.
+        """Return a check that fails with the reference's limits, which this test loosened.
 
-        None if there is no such check, or a new reason for it.
+        Returns None if every check passes with them, or a new reason approves the looser limits.
         """
         approved = self._file.record
         if not self._has_reference or approved is None or not self.rankings:

@@ -128,7 +128,7 @@ class RecordContents:
     is_merged: bool = False
     """Whether two branches' records were merged into it, and no update has measured it since."""
     stability: tuple[StabilityLimits, ...] = ()
-    """The limits that the rankings were approved under; empty if they were never compared."""
+    """The limits under which the rankings were approved; empty if they were never compared."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "queries", RecordedQueries.of(self.queries, self.kept))

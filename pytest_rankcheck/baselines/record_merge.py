@@ -96,6 +96,6 @@ def _left_out(target: Record, other: Record) -> Iterator[str]:
             yield f"the slices of {quoted(attribute)}"
     for limits in other.stability:
         if limits not in target.stability:
-            yield f"the limits of the rankings {limits}"
+            yield f"the limits on rankings {limits}"
     if other.retired is not None and target.retired is None:
         yield f'the retirement ("{quoted(other.retired.reason)}")'

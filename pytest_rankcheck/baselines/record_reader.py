@@ -169,7 +169,7 @@ def _stability(entry: object) -> tuple[StabilityLimits, ...]:
     try:
         return tuple(StabilityLimits.from_dict(as_mapping(each)) for each in as_list(entry))
     except ConfigurationError as error:
-        raise ValueError(f"the limits of its rankings: {error}") from None
+        raise ValueError(f"the limits on its rankings: {error}") from None
 
 
 def _clusters_kept(entry: Mapping[str, Any]) -> RecordedClusters:

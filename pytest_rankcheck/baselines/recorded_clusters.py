@@ -32,7 +32,7 @@ class RecordedClusters:
     by: str
     """The attribute whose values they are."""
     key: str | None = None
-    """A check of the secret key that the record was made with; None: its units are numbers."""
+    """Identifies the secret key that the record was made with; None: its units are numbers."""
 
     @classmethod
     def of(cls, by: str, key: bytes | None) -> RecordedClusters:

@@ -66,7 +66,7 @@ class BranchRecord:
 
     @property
     def known_problems(self) -> tuple[str, ...]:
-        """What a failure says of the record of this branch."""
+        """What a failure says about the record of this branch."""
         behind = "older than that of the reference, which has changed since: merge that first"
         return (behind,) if self.is_behind else self.problems
 
@@ -85,8 +85,7 @@ def checks_at_reference(
 
     Args:
         approved: the record of the reference; without one, a record that only this branch has.
-        branch: what this branch has instead of the reference's record; None if the reference has
-            no record.
+        branch: this branch's version of the reference's record; None if the reference has none.
         evaluation: what was measured.
         gates: the gated metrics.
         attributes: the attributes that the test gates by.
@@ -138,16 +137,15 @@ def loosened_rankings(
     evaluation: Evaluation,
     now: Sequence[StabilityLimits],
 ) -> RankingCheck | None:
-    """Return the first check that fails with approved limits which a test loosens; or None.
+    """Return the first check that fails with the approved limits that a test loosened, or None.
 
     Args:
         approved: the record of the reference; without one, a record that only this branch has.
-        branch: what this branch has instead of the reference's record; None if the reference has
-            no record.
+        branch: this branch's version of the reference's record; None if the reference has none.
         evaluation: what was measured.
-        now: the limits of the test.
+        now: the present limits of the test.
     """
-    # A record of this branch that breaks a promise without a reason fails before.
+    # If this branch's record breaks a promise without a reason, the test has failed already.
     record = approved if branch is None or branch.record is None else branch.record
     for limits in loosened_limits(now, record.stability):
         check = ranking_check(record, evaluation, limits)

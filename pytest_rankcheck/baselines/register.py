@@ -58,7 +58,7 @@ class Revision:
     test: str = ""
     world: Mapping[str, str] = field(default_factory=dict)
     stability: tuple[StabilityLimits, ...] = ()
-    """The limits that the rankings are approved under."""
+    """The limits under which the rankings are approved."""
 
 
 def next_record(before: Record | None, evaluation: Evaluation, revision: Revision) -> Record:
@@ -203,7 +203,7 @@ class _Successor:
             if not self._is_rewritten[name]:
                 values[name][now] = before.values_of[name][then]
         tops = list(measured.tops)
-        # Rankings that are compared change with a reason only, though a metric may be better.
+        # Compared rankings change only with a reason, even if a metric is better.
         is_compared = self.before.stability and not self.revision.is_approved
         if is_compared or not self._rewrites_any():
             for at, place in zip(now.tolist(), then.tolist(), strict=True):

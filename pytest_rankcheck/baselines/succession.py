@@ -177,7 +177,7 @@ def _changes(before: Record, after: Record) -> Iterator[Problem]:
 
 
 def _loosened_limits(before: Record, after: Record) -> Iterator[Problem]:
-    """Yield the limits of rankings that are gone or loosened."""
+    """Yield the limits on rankings that were removed or loosened."""
     for text in uncompared(after.stability, before):
         yield Problem(text, words=(text,))
     for text in loosened_texts(after.stability, before):
@@ -187,9 +187,9 @@ def _loosened_limits(before: Record, after: Record) -> Iterator[Problem]:
 def _changed_rankings(
     before: Record, after: Record, approvals: Sequence[Approval]
 ) -> Iterator[Problem]:
-    """Yield how many rankings changed, if a test compares them and the reasons are about fewer.
+    """Yield how many compared rankings changed, if the reasons approve fewer changes than that.
 
-    An update does not record changes within the limits, so that they cannot add up.
+    Changes within the limits are never recorded, so that they cannot add up.
     """
     overlap = QueryOverlap(after, before)
     if not before.stability or not after.stability or not overlap.is_paired:

@@ -39,7 +39,7 @@ class Settlement:
     why: str = ""
     fell: tuple[tuple[Metric, Decision], ...] = ()
     change: str | None = None
-    """What else than a fall is approved."""
+    """What is approved other than a fall."""
     raised: frozenset[Metric] = frozenset()
     """The metrics whose approved lines are rewritten because they are better."""
     within_noise: tuple[Metric, ...] = ()
@@ -47,13 +47,13 @@ class Settlement:
 
 
 def joint_settlement(settlements: Sequence[Settlement], changes: Sequence[str]) -> Settlement:
-    """Return what happens to a file about which several kinds of checks decide.
+    """Return what happens to a file when several kinds of checks decide about it.
 
-    The most careful one decides, but a reason covers everything that the test measures.
+    The most careful decision wins, but a reason covers everything that the test measures.
 
     Args:
         settlements: one for each kind, at least one.
-        changes: what else the reason of this update covers, as text.
+        changes: descriptions of what else the reason of this update covers.
     """
     careful = min(settlements, key=lambda settlement: CAREFUL.index(settlement.action))
     approved = [each for each in settlements if each.action is Action.APPROVE]

@@ -69,7 +69,7 @@ def declared_world(lines: Iterable[str], root: Path) -> World:
 
 
 def declared_files(lines: Iterable[str], root: Path) -> frozenset[str]:
-    """Return the resolved paths of all files that a project declares, as in `declared_world`."""
+    """Return the resolved paths of all files that a project declares; see `declared_world`."""
     paths = (line.strip() for line in lines if not line.strip().startswith(_PACKAGE))
     names = (root / name for line in paths for name in (line, *_names(line, root)))
     return frozenset(str(path.resolve()) for path in names if path.is_file())

@@ -34,7 +34,7 @@ class RepeatedRanker:
     retries: int = 0
     retry_on: Sequence[RetriedError] = ()
     _asked: list[int] = field(default_factory=list, repr=False, compare=False)
-    """How many queries each request was for; shared with `with_adapter`, and safe for threads."""
+    """The number of queries of each request; thread-safe, and shared with `with_adapter` copies."""
 
     @classmethod
     def of(cls, ranker: object, golden: GoldenSet, options: RankOptions) -> RepeatedRanker:
@@ -93,11 +93,11 @@ class RepeatedRanker:
 
     @property
     def calls(self) -> int:
-        """For how many queries the ranker has been asked, each as often as it was."""
+        """How many queries the ranker was asked, counting repeated ones each time."""
         return sum(self._asked)
 
     def count(self, queries: int) -> None:
-        """Count a request for some queries that another one than this makes."""
+        """Count a request for some queries that was made elsewhere."""
         self._asked.append(queries)
 
     def with_adapter(self, adapter: Adapter) -> RepeatedRanker:

@@ -47,7 +47,7 @@ _ORDERS: dict[str, Reorder] = {
 _HOUR = 3600.0
 _DAY = 24 * _HOUR
 _STANDS_STILL = 60.0
-"""A clock that moves by fewer seconds than this is not shifted by an hour."""
+"""If the clock moved by fewer seconds than this, it was not shifted by an hour or more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,21 +56,21 @@ class Way:
 
     how: str
     ask: Callable[[GoldenSet], Sequence[Attempt]]
-    """Asks for the queries of a golden set; threads answer several times."""
+    """Asks for the queries of a golden set; several threads give several answers."""
     simpler: Sequence[Way] = ()
-    """First a way that varies only what all of them vary, then ways that vary one thing more each.
+    """A way that varies only what all of them share, then ways that each vary one thing more.
 
     They show which of the things that this way varies makes the difference.
     """
     meets_others: bool = False
-    """Whether a difference needs other queries at the same time, and may hit any of them."""
+    """Whether answers differ only among simultaneous queries, and any of these may differ."""
     details: str = ""
-    """What it varies, where ``how`` does not say it."""
+    """What it varies, if ``how`` does not say so."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is asked: a ranker, for queries, and what it answered the first time."""
+    """The subject of the check: a ranker, the queries, and the first answers."""
 
     ranker: RepeatedRanker
     golden: GoldenSet
@@ -78,18 +78,18 @@ class Subject:
     options: DeterminismOptions
     sources: RankerSources = field(default_factory=RankerSources)
     remarks: dict[Condition, str] = field(default_factory=dict)
-    """What weakens the check of a condition, found while the ranker was asked."""
+    """What weakens the check of a condition, noticed while asking the ranker."""
 
     def first_way(self, golden: GoldenSet) -> Sequence[Attempt]:
-        """Ask in the way in which the ranker was asked first."""
+        """Ask in the same way as the first time."""
         return [self.ranker.rerun(golden)]
 
 
 def refuse_idle_conditions(options: DeterminismOptions, sources: RankerSources) -> None:
-    """Refuse conditions that all lack the argument which they need: the check could not fail.
+    """Refuse to check nothing: raise if every chosen condition lacks an argument that it needs.
 
     Raises:
-        ConfigurationError: ``insensitive_to`` names nothing but such conditions.
+        ConfigurationError: ``insensitive_to`` names only such conditions.
     """
     needed = _needed(options, sources)
     if options.insensitive_to and set(options.insensitive_to) <= needed.keys():
@@ -98,7 +98,7 @@ def refuse_idle_conditions(options: DeterminismOptions, sources: RankerSources) 
 
 
 def _needed(options: DeterminismOptions, sources: RankerSources) -> dict[Condition, str]:
-    """Return the conditions that lack an argument, and what to give."""
+    """Return the conditions that lack an argument, and the argument to give."""
     needed: dict[Condition, str] = {}
     if sources.make is None:
         needed["fresh"] = sources.why_not_made
@@ -201,7 +201,9 @@ def _processes(subject: Subject) -> Iterator[Way]:
         return Way(how, lambda golden: [asker.ask(golden, around)])
 
     if not is_locale_varied():
-        subject.remarks["processes"] = "the locale was not varied, because only C is installed"
+        subject.remarks["processes"] = (
+            "the locale was not varied, because only the locale C is installed"
+        )
     for number, around in enumerate(surroundings(subject.sources.processes), 1):
         alone = [way(name, each) for name, each in around.one_by_one]
         simpler = (way("a new process", around.plain), *alone)
@@ -220,7 +222,7 @@ def _clock(subject: Subject) -> Iterator[Way]:
             with _shifted(subject.options.clock, seconds):
                 if abs(time.time() - before) < _STANDS_STILL:
                     subject.remarks["clock"] = (
-                        "time.time() did not change; give a clock= that shifts the clock which "
+                        "time.time() did not change; give a clock= that shifts the clock that "
                         "the ranker reads"
                     )
                 return [subject.ranker.rerun(golden)]
@@ -247,9 +249,9 @@ def not_applicable(condition: Condition, subject: Subject) -> str:
             return "there is only one query"
         case "batch":
             if ranker.adapter.with_size(1) is None:
-                return "the ranker is asked for one query after the other"
+                return "the ranker is asked one query after the other"
             if _own_size(subject) == 1:
-                return "there is only one query at once"
+                return "there is only one query to ask at once"
         case "candidates":
             if ranker.adapter.with_candidates(lambda places: places) is None:
                 return "the ranker is given no candidates"

@@ -1,4 +1,4 @@
-"""Confirming what makes the answers of a ranker differ, before it is named.
+"""Confirming why a ranker's answers differ before a report names the cause.
 
 A query that was answered differently under a condition may have changed by chance. So it is asked
 again, with and without the condition, as `condition_tally` says.
@@ -23,16 +23,16 @@ from pytest_rankcheck.rankers.run import Run
 __all__ = ["Cause", "Confirmation", "confirmed", "is_warm_up_again", "warm_up"]
 
 _WARM_QUERIES = 3
-"""From how many queries on only a warm-up explains that just the first answers differ.
+"""If the first answers to at least this many queries are the only odd ones, it is a warm-up.
 
-Rare changes hit any run. With three runs and `ASKS` more, the chance that all changes hit the first
-one is 1/8 to the power of the number of queries: for three, 1 in 512.
+Rare changes may occur in any run. With three runs and `ASKS` more, the chance that all of them
+occur in the first run is 1/8 to the power of the number of queries: for three queries, 1 in 512.
 """
 
 _SAMPLE = 50
-"""How many failing queries are asked again by themselves, at most."""
+"""The most failing queries that are asked again by themselves."""
 _SMALL = 500
-"""Up to this many queries all are asked again in the first way; else only the failing ones."""
+"""Up to this many queries, all are asked again as the first time; above, only failing ones."""
 
 _Answers = Mapping[str, str | tuple[str, ...]]
 
@@ -41,7 +41,7 @@ class Cause(StrEnum):
     """Why answers differ."""
 
     CONDITION = "condition"
-    """The condition under which they differ, confirmed."""
+    """The condition under which they differ was confirmed as the cause."""
     RARE = "rare"
     """They change rarely, and not because of the condition."""
     WARM_UP = "warm-up"
@@ -50,28 +50,28 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """What was found by asking again."""
+    """The result of asking again."""
 
     cause: Cause = Cause.CONDITION
     tally: Tally | None = None
-    """None if nothing had to be confirmed."""
+    """None if there was no need to ask again under a condition."""
     decisive: Sequence[str] = ()
-    """Which of the things that the way varies make the difference alone."""
+    """Those varied things that suffice, each alone, to change the answers."""
     changes_each_time: bool = False
     """Whether the answers differ even if none of these things is varied."""
     is_warm_up_open: bool = False
-    """Whether just the first answers differ, of too few queries to tell a warm-up from chance."""
+    """Whether only the first answers differ, but too few to distinguish a warm-up from chance."""
     sampled: int = 0
-    """How many failing queries were asked again, if not all of them."""
+    """How many failing queries were asked again; 0 if all were."""
 
 
 def confirmed(
     subject: Subject, way: Way, failing: Sequence[str], watched: Sequence[str], times: int
 ) -> Confirmation:
-    """Return whether a way of asking is what makes answers differ.
+    """Return whether a way of asking is the cause of differing answers.
 
-    Up to `_SAMPLE` failing queries are asked by themselves, and, if that does not confirm it,
-    together with all others, on which their answers may depend.
+    Up to `_SAMPLE` failing queries are asked by themselves. If that does not confirm the cause,
+    they are asked together with all others, because their answers may depend on those.
 
     Args:
         subject: the ranker and its first answers.
@@ -79,7 +79,7 @@ def confirmed(
         failing: the queries whose answers differed.
         watched: the queries that may differ the next time, if the way needs others at the same
             time.
-        times: how often the way asked for each query; in the first way it is asked as often.
+        times: how often the way asked each query; the control requests ask as often.
     """
     everything = subject.golden
     sample = _sampled(subject, failing)
@@ -104,11 +104,11 @@ def confirmed(
 
 
 def warm_up(subject: Subject, failing: Sequence[str], later: Sequence[Attempt]) -> Confirmation:
-    """Return whether only the first answers differ, after requests that varied nothing.
+    """Return whether only the first answers differ, given that the requests varied nothing.
 
-    A new instance shows whether that happens each time; without one, the number of queries tells.
-    Answers that also differ from each other later are drawn at random, or change with time, if that
-    happens again: if no query leaves its most frequent answer twice, the change is rare.
+    A new instance shows whether that happens each time; without one, the number of queries decides.
+    If later answers also differ from each other, and do so repeatedly, they are random or change
+    over time. If no query departs from its most frequent answer twice, the change is rare.
 
     Args:
         subject: the ranker and its first answers.
@@ -144,8 +144,8 @@ def warm_up(subject: Subject, failing: Sequence[str], later: Sequence[Attempt]) 
 def is_warm_up_again(subject: Subject, attempt: Attempt, failing: Sequence[str]) -> bool:
     """Whether a new instance or process differs only because it has to warm up too.
 
-    A new instance that is asked for the same queries in the same order gives the same answers, and
-    the second time those of the first run.
+    If so, another new instance that is asked the same queries in the same order gives the same
+    answers, and when asked again, the answers of the first run.
 
     Args:
         subject: a ranker that is known to warm up, and its first answers.
@@ -164,7 +164,7 @@ def is_warm_up_again(subject: Subject, attempt: Attempt, failing: Sequence[str])
 
 @dataclass
 class _Trial:
-    """Asks for some queries again, and sees whether the answers differ from the first ones."""
+    """Asks some queries again, and checks whether the answers differ from the first ones."""
 
     subject: Subject
     way: Way
@@ -189,7 +189,7 @@ class _Trial:
 def _narrowed(
     found: Confirmation, way: Way, part: GoldenSet, query_ids: Sequence[str]
 ) -> Confirmation:
-    """Add which of the things that a way varies make the difference alone."""
+    """Add the varied things that suffice, each alone, to change the answers."""
     plain, *alone = way.simpler
     ask = partial(_answers_in, part=part, query_ids=query_ids)
     base = ask(plain)
@@ -199,19 +199,19 @@ def _narrowed(
 
 
 def _sampled(subject: Subject, query_ids: Sequence[str]) -> Sequence[str]:
-    """Return some of the queries, the same ones for the same golden set."""
+    """Return a sample of the queries, the same sample for the same golden set."""
     draw = random.Random(subject.golden.fingerprint)
     return draw.sample(list(query_ids), min(_SAMPLE, len(query_ids)))
 
 
 def _strays(query_id: str, answers: Sequence[_Answers]) -> int:
-    """Return how many answers to a query are not its most frequent one."""
+    """Return how many answers to a query differ from its most frequent one."""
     counts = Counter(each[query_id] for each in answers)
     return len(answers) - counts.most_common(1)[0][1]
 
 
 def _answers_again(subject: Subject, query_ids: Sequence[str]) -> _Answers:
-    """Return the answers in the first way, to these queries among all, if all are not too many."""
+    """Ask again as the first time, all queries unless they are too many; return these answers."""
     is_small = len(subject.golden) <= _SMALL
     part = subject.golden if is_small else _part(subject, query_ids)
     return _answers(subject.ranker.rerun(part), query_ids)

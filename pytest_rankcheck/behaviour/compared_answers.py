@@ -1,4 +1,4 @@
-"""Two answers to one query, with and without a change, and how alike they are."""
+"""Two answers to one query, before and after a change, and their similarity."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class ComparedAnswers(Generic[Compared]):
 
     @property
     def mean_gain(self) -> float:
-        """How much better it is after the change, as a mean over the queries."""
+        """How much better the answers are after the change, as a mean over the queries."""
         return _mean(_mean(trial.gain for trial in trials) for trials in self.by_query.values())
 
 
@@ -98,11 +98,11 @@ class MeasuredAnswers(ComparedAnswers[Compared]):
     p: float
     """The patience of RBO."""
     kind: ClassVar[str] = ""
-    """What its queries are called in messages: ``"perturbed "``, with the blank."""
+    """The adjective for its queries in messages, with the space after it: ``"perturbed "``."""
 
     @property
     def range_of_metric(self) -> float:
-        """How far the metric's lowest value is from its highest one; may be infinite."""
+        """The distance between the metric's lowest and highest possible values; may be infinite."""
         low, high = self.metric.definition.range
         return high - low
 
@@ -135,7 +135,7 @@ class MeasuredAnswers(ComparedAnswers[Compared]):
 
 
 def refuse_unjudged(golden: GoldenSet, result: MeasuredAnswers[Compared]) -> None:
-    """Refuse a metric that cannot move: no query is judged, or no ranked document is.
+    """Refuse a metric that cannot change, because no query or no ranked document is judged.
 
     Raises:
         ConfigurationError: no query is judged.
@@ -144,7 +144,7 @@ def refuse_unjudged(golden: GoldenSet, result: MeasuredAnswers[Compared]) -> Non
     if result.trials and not result.judged:
         raise ConfigurationError(
             f"{result.metric} cannot fall or rise on golden set '{quoted(golden.name)}': "
-            f"no {result.kind}query is judged; judge some, or compare rankings alone, with "
+            f"no {result.kind}query is judged; judge some, or compare only rankings, with "
             "min_rbo=... of assert_invariant or assert_index_invariant"
         )
     rankings = {trial.query.id: trial.before for trial in result.trials}
@@ -160,12 +160,12 @@ def gain_of(metric: Metric, before: float, after: float) -> float:
 
 
 def similarity_of(before: Iterable[str], after: Iterable[str], p: float) -> float:
-    """Return the rank-biased overlap of two rankings, without later places of one document."""
+    """Return the rank-biased overlap of two rankings; a repeated document counts once."""
     return rbo(tuple(dict.fromkeys(before)), tuple(dict.fromkeys(after)), p=p)
 
 
 def values_by_query(run: Run, golden: GoldenSet, metric: Metric) -> dict[str, float]:
-    """Return the metric's value of each judged query, also of those with an empty ranking."""
+    """Return the metric's value for each judged query, including those with an empty ranking."""
     evaluation = RunEvaluation(run, golden, Conventions(), join(run, golden))
     values = zip(golden.query_ids, evaluation.values(metric).tolist(), strict=True)
     return {query_id: value for query_id, value in values if golden.grades(query_id)}

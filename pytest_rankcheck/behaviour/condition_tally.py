@@ -1,14 +1,14 @@
-"""Whether answers differ under a condition: asking with and without it, in a random order.
+"""Test whether a condition changes answers: ask with and without it, in a random order.
 
-Queries are asked `ASKS` times under the condition and as often in the first way. The condition is
+Queries are asked `ASKS` times under the condition and as often without it. The condition is
 confirmed if the answers differ from the first ones every time under it and never without it. If
-they differ at least `_PROMISING` times, and never without it, they are asked for as often once
-more: then `ENOUGH` times of all suffice, because an index that is built at random, or a race, may
-now and then give the first answer.
+they differ at least `_PROMISING` times under it and never without it, the queries are asked as
+often once more. Then `ENOUGH` differences in total suffice, because a randomly built index, or a
+race, may occasionally give the first answer again.
 
 If the answers do not depend on the condition, all orders of the results of 5 + 5 requests are
-equally likely (a randomisation test), whatever the answers do over time. All differences are under
-the condition in 1 of C(10, 5) = 252 orders for five of them, and after three and four in 1 of
+equally likely (a randomisation test), whatever the answers do over time. Five differences are all
+under the condition in 1 of C(10, 5) = 252 orders; three and then four are in 1 of
 C(10, 3) / C(5, 3) * C(10, 4) / C(5, 4) = 12 * 42 = 504. So a condition is wrongly confirmed in at
 most 1 of 252 cases, however often the answers change by chance.
 """
@@ -22,11 +22,11 @@ from dataclasses import dataclass
 __all__ = ["ASKS", "ENOUGH", "Tally", "tally"]
 
 ASKS = 5
-"""How often queries are asked again under a condition, and how often in the first way."""
+"""How often queries are asked again under a condition, and how often without it."""
 _PROMISING = 3
-"""From how many differences of the first `ASKS` on it is worth asking as often once more."""
+"""With at least this many differences in the first `ASKS`, asking as often again is worthwhile."""
 ENOUGH = 7
-"""How many differences of twice `ASKS` confirm a condition."""
+"""How many differences in twice `ASKS` requests confirm a condition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Tally:
     """Under the condition, out of `asked_under`."""
     asked_under: int = 0
     control: int = 0
-    """In the first way, out of `asked_control`."""
+    """Without the condition, out of `asked_control`."""
     asked_control: int = 0
 
     @property
@@ -51,7 +51,7 @@ class Tally:
 
     @property
     def is_open(self) -> bool:
-        """Whether it can still be confirmed."""
+        """Whether further requests can still confirm the condition."""
         most = ASKS - _PROMISING if self.asked_under <= ASKS else 2 * ASKS - ENOUGH
         return not self.control and self.asked_under - self.under <= most
 
@@ -67,13 +67,13 @@ class Tally:
 def tally(
     under: Callable[[], bool], control: Callable[[], bool], seed: str, *, is_patient: bool = False
 ) -> Tally:
-    """Ask under a condition and in the first way, in a random order.
+    """Ask under a condition and without it, in a random order.
 
     Args:
         under: asks under the condition; returns whether the answers differ from the first ones.
-        control: the same in the first way.
-        seed: decides on the order; the same for the same check, so that a failure can be repeated.
-        is_patient: whether to go on when the condition cannot be confirmed any more.
+        control: the same without the condition.
+        seed: determines the order; the same for the same check, so that a failure is repeatable.
+        is_patient: whether to continue when the condition can no longer be confirmed.
     """
     result, draw = Tally(), random.Random(seed)
     for _ in range(2):

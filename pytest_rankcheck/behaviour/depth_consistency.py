@@ -1,4 +1,4 @@
-"""Check that a ranker has the same documents at the top, however many it is asked for."""
+"""Check that the top of a ranking does not depend on how many documents are requested."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class DepthDifference:
     shallow: Sequence[str]
     """The ranking at the smaller depth."""
     deep: Sequence[str]
-    """The top of the ranking at the larger depth, cut to the smaller one."""
+    """The ranking at the larger depth, cut to the smaller depth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class DepthPair:
 
 @dataclass(frozen=True, slots=True)
 class DepthResult:
-    """The result of asking at several depths."""
+    """The result of asking a ranker at several depths."""
 
     ranker: str
     queries: int
@@ -50,9 +50,9 @@ class DepthResult:
     metric: str = ""
     """nDCG at the smallest depth; empty without judgments."""
     means: Mapping[int, float] | None = None
-    """The mean of the metric, by the depth that the ranker was asked for."""
+    """The mean of the metric by requested depth."""
     confirmation: Tally | None = None
-    """How often the tops differed when they were asked for again; None if none differed."""
+    """How often the tops differed when asked again; None if no top differed at first."""
 
     @property
     def broken(self) -> Sequence[DepthPair]:
@@ -66,14 +66,14 @@ class DepthResult:
 
 
 def check_depths(ranker: RepeatedRanker, golden: GoldenSet, depths: Sequence[int]) -> DepthResult:
-    """Ask a ranker at several depths, and compare the tops of its rankings for every two of them.
+    """Ask a ranker at several depths, and compare the tops of its rankings at every two depths.
 
     Where they differ, the failing queries are asked again at both depths, to see whether the depth
-    makes the difference (see `condition_tally`).
+    is the cause (see `condition_tally`).
 
     Raises:
-        ConfigurationError: fewer than two depths are given, one is not a whole number from 1 on, or
-            the ranker is not told the depth, so that nothing could differ.
+        ConfigurationError: fewer than two depths are given, one is not a whole number of at least
+                1, or the ranker does not take the depth, so that nothing could differ.
         RankerError: the ranker fails.
         RunError: every ranking is empty.
     """
@@ -81,9 +81,10 @@ def check_depths(ranker: RepeatedRanker, golden: GoldenSet, depths: Sequence[int
     wanted = _checked(depths)
     if not ranker.adapter.takes_depth:
         raise ConfigurationError(
-            f"ranker '{quoted(ranker.adapter.name)}' is not told how many documents are wanted: it "
-            "gives the same answer at every depth, which is cut. Give it a parameter named depth "
-            "or k (rankers.http: the placeholder {depth}), or remove this check"
+            f"ranker '{quoted(ranker.adapter.name)}' does not take the depth: it gives the same "
+            "answer at every depth, which is then cut, so this check cannot fail. Give it a "
+            "parameter named depth or k (rankers.http: the placeholder {depth}), or remove this "
+            "check"
         )
     runs = {depth: _run_at(depth, ranker, golden) for depth in wanted}
     pairs = [
@@ -107,7 +108,7 @@ def _run_at(depth: int, ranker: RepeatedRanker, golden: GoldenSet) -> Run:
 
 
 def compared_prefixes(shallow: Run, deep: Run, depth: int) -> Sequence[DepthDifference]:
-    """Return the queries of two runs whose top differs.
+    """Return the queries whose top differs between two runs.
 
     Args:
         shallow: the run at the smaller depth; its queries are compared.
@@ -119,7 +120,7 @@ def compared_prefixes(shallow: Run, deep: Run, depth: int) -> Sequence[DepthDiff
 
 
 def _checked(depths: Sequence[int]) -> Sequence[int]:
-    """Return different depths, the smallest first."""
+    """Return the distinct depths, the smallest first."""
     for place, depth in enumerate(depths):
         check_whole_number(f"depths[{place}]", depth, 1, ConfigurationError)
     wanted = sorted({int(depth) for depth in depths})
@@ -132,7 +133,7 @@ def _checked(depths: Sequence[int]) -> Sequence[int]:
 
 
 def _means(runs: Mapping[int, Run], golden: GoldenSet) -> tuple[str, Mapping[int, float] | None]:
-    """Return nDCG at the smallest depth, and its mean over the run of each depth."""
+    """Return nDCG at the smallest depth, and its mean for the run at each depth."""
     if not golden.positive_grades:
         return "", None
     smallest = min(runs)

@@ -47,11 +47,11 @@ class ConditionResult:
     skipped: str = ""
     """Why nothing was compared; empty otherwise."""
     confirmation: Confirmation = field(default_factory=Confirmation)
-    """What asking again has shown about the differences."""
+    """What repeated requests showed about the differences."""
     calls: int = 0
     """How often each query was asked, before anything was asked again."""
     details: Sequence[str] = ()
-    """What the ways vary, where their names do not say it."""
+    """What the ways vary, if their names do not say so."""
     remark: str = ""
     """What weakens the check; empty if nothing does."""
 
@@ -68,7 +68,7 @@ class DeterminismResult:
     ranker: str
     conditions: Sequence[ConditionResult]
     confirming_calls: int = 0
-    """For how many queries the ranker was asked again, to confirm causes."""
+    """How many queries the ranker was asked again to confirm causes, counting repeats."""
 
     @property
     def calls(self) -> int:
@@ -87,10 +87,10 @@ def check_determinism(
     options: DeterminismOptions,
     sources: RankerSources | None = None,
 ) -> DeterminismResult:
-    """Ask a ranker for the same queries in several ways, and compare with the first answers.
+    """Ask a ranker the same queries in several ways, and compare with the first answers.
 
-    A query that differs under one condition is left out of the later ones: otherwise a random
-    ranker would break them all. A condition is confirmed before it is named.
+    A query whose answers differ under one condition is left out of later conditions: otherwise a
+    random ranker would fail all of them. A condition is confirmed before it is named.
 
     Raises:
         RankerError: the ranker fails when it is asked for the first time, or a new instance or

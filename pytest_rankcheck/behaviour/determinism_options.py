@@ -1,4 +1,4 @@
-"""What a user chooses of a check for determinism: the conditions, and how far each one goes."""
+"""The user's options for a determinism check: the conditions, and how far each one goes."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ __all__ = ["PROCESS_TIMEOUT", "VARIED", "Clock", "Condition", "DeterminismOption
 
 Varied = Literal["batch", "order", "candidates", "threads", "fresh", "processes", "clock"]
 """What must not matter: the batch size, the order of the queries, the order of a reranker's
-candidates, the number of threads, which instance is asked, the process it is in, and the time. They
-are checked in this order, because each one also varies some of those before it."""
+candidates, the number of threads, the instance, the process, and the time. They are checked in this
+order, because each one also varies some of those before it."""
 
 VARIED: tuple[Varied, ...] = get_args(Varied)
 
 Condition = Literal["repeats", Varied]
-"""Repeated requests, which are always compared first, or what is varied after that."""
+"""Plain repeats, which are always compared first, or one of the varied conditions."""
 
 Clock = Callable[[float], AbstractContextManager[object]]
-"""Takes seconds, and returns a context manager that shifts the time by them."""
+"""Takes a number of seconds, and returns a context manager that shifts the time by it."""
 
 PROCESS_TIMEOUT = 600.0
-"""Seconds that a new process may take by default."""
+"""The default time limit of a new process, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class DeterminismOptions:
     """Whether the user asked for new processes."""
     clock: Clock | None = None
     process_timeout: float = PROCESS_TIMEOUT
-    """Seconds that each new process may take."""
+    """The time limit of each new process, in seconds."""
 
     def __post_init__(self) -> None:
         check_whole_number("repeats", self.repeats, 2, ConfigurationError)
@@ -69,7 +69,7 @@ class DeterminismOptions:
         self._check_givens()
 
     def _check_givens(self) -> None:
-        """Check that nothing is given for a condition that is not checked."""
+        """Refuse arguments for conditions that are not checked."""
         if self.clock is not None and not callable(self.clock):
             raise ConfigurationError(
                 f"clock={quoted(repr(self.clock), 60)} is invalid; give a function that takes "

@@ -1,4 +1,4 @@
-"""Changes of one document of an index: by how many ranks it rises or falls for a query."""
+"""Change one document of an index, and measure how many ranks it rises or falls for a query."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ __all__ = [
 ]
 
 ChangeDocument = Callable[[Any], Any]
-"""Takes a document, in the form in which the user gave it, and returns another version of it."""
+"""Takes a document, in the form that the user gave, and returns a changed version of it."""
 
 _TARGET = 6
-"""The rank of the document that is changed: there are documents above and below it."""
+"""The rank of the document to change, chosen so that it can both rise and fall."""
 _DEEPEST = 10
-"""The rank down to which another one is changed, if the change leaves that one as it is."""
+"""The lowest rank of a document to change instead, if the change has no effect on that one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangedDocument(ComparedAnswer):
-    """A query, a document of which one version after another is in the index, and its ranks."""
+    """A query, a document before and after its change, and the document's ranks."""
 
     doc_id: str
     document: Any
@@ -59,29 +59,29 @@ class ChangedDocument(ComparedAnswer):
 
 @dataclass(frozen=True)
 class DocumentResult(ComparedAnswers[ChangedDocument]):
-    """The ranks of changed documents, for one document of each query."""
+    """The ranks of changed documents, one document for each query."""
 
     documents: int
     builds: int
     calls: int
     unchanged: Sequence[str]
-    """The queries for which the change leaves all top documents as they are, or none is ranked."""
+    """The queries with no ranked document, or whose top documents the change does not affect."""
 
     @property
     def moved(self) -> int:
-        """How many of the documents have another rank after the change."""
+        """How many of the documents have a different rank after the change."""
         return sum(
             trial.failure is None and trial.rank_before != trial.rank_after for trial in self.trials
         )
 
     @property
     def most_up(self) -> int:
-        """By how many ranks a changed document can rise at most."""
+        """The most ranks by which a changed document can rise."""
         return max((trial.rank_before - 1 for trial in self.trials), default=0)
 
     @property
     def most_down(self) -> int:
-        """By how many ranks a changed document can fall at most: out of the ranking."""
+        """The most ranks by which a changed document can fall: out of the ranking."""
         lasts = (max(len(trial.before), len(trial.after)) + 1 for trial in self.trials)
         falls = (last - trial.rank_before for last, trial in zip(lasts, self.trials, strict=True))
         return max(falls, default=0)
@@ -94,7 +94,7 @@ class DocumentResult(ComparedAnswers[ChangedDocument]):
 
 @dataclass(frozen=True, slots=True)
 class _Version:
-    """A new version of a document, and the queries for which its rank counts."""
+    """A changed version of a document, and the queries whose rankings it is checked in."""
 
     doc_id: str
     before: Any
@@ -112,9 +112,9 @@ def changed_document_answers(
     p: float,
     min_queries: int,
 ) -> DocumentResult:
-    """Ask for each query before and after one of its top documents is changed.
+    """Ask each query before and after one of its top documents is changed.
 
-    Queries whose changed documents are the same share an index.
+    Queries with the same changed document share an index.
 
     Args:
         builds: builds the indexes.
@@ -122,14 +122,14 @@ def changed_document_answers(
         golden: the queries.
         change: takes a copy of a document, a query and the document's id, and returns the changed
             document.
-        name: of the change, for messages.
+        name: the name of the change, for messages.
         p: the patience of RBO.
-        min_queries: for how many queries a document must change.
+        min_queries: the fewest queries for which a document must change.
 
     Raises:
         ConfigurationError: ``change`` fails, returns None or changes the id; or it changes
-            documents of fewer than ``min_queries`` queries; or an index built without a document
-            still ranks it.
+            documents of fewer than ``min_queries`` queries; or an index that was built without a
+            document still ranks it.
         RankerError: no index can be built, or the ranker fails on the unchanged documents.
         RunError: every ranking is empty.
     """
@@ -139,7 +139,7 @@ def changed_document_answers(
     found = [query_id for version in versions for query_id in version.query_ids]
     if len(found) < min_queries:
         raise ConfigurationError(
-            f"change '{quoted(name)}' changes a top document of {len(found):,} of "
+            f"change '{quoted(name)}' changes a top document for {len(found):,} of "
             f"{plural(len(golden), 'query', 'queries')} of golden set '{quoted(golden.name)}', "
             f"fewer than {min_queries:,}, which is too few to check; use another change, or lower "
             "min_queries"
@@ -181,7 +181,7 @@ def _versions(
     change: Callable[[Any, Query, str], Any],
     name: str,
 ) -> Sequence[_Version]:
-    """Return the changed documents: of each query, the one nearest to rank 6 that changes."""
+    """Return the changed documents: for each query, the one nearest to rank 6 that changes."""
     versions: list[_Version] = []
     for query in golden:
         for doc_id in _nearest(run.get(query.id)):
@@ -198,7 +198,7 @@ def _versions(
 
 
 def _nearest(ranking: Sequence[str]) -> Sequence[str]:
-    """Return the first documents of a ranking, that at rank 6 or in the middle first."""
+    """Return the top documents of a ranking, starting with the one at rank 6 or in the middle."""
     target = _TARGET if len(ranking) > _TARGET else (len(ranking) + 1) // 2
     places = range(min(len(ranking), _DEEPEST))
     return [ranking[place] for place in sorted(places, key=lambda at: abs(at + 1 - target))]

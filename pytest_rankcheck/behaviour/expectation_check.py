@@ -48,7 +48,7 @@ class ExpectationResult:
     """The rank of each document that the expectation names, or None if unranked; documents that
     violate it come first."""
     depth: int | None = None
-    """How many documents of each ranking were asked for, if that is known."""
+    """How many documents were requested for each query, if known."""
 
     @property
     def status(self) -> ExpectationStatus:
@@ -69,7 +69,7 @@ class ExpectationResult:
 
     @property
     def stands_at(self) -> int | None:
-        """The rank that ``known_rank`` remembers; None if a document is not ranked or not named."""
+        """The rank that ``known_rank`` records; None if a document is unranked or none is named."""
         ranks = [self.ranks[doc_id] for doc_id in self.expectation.documents]
         found = [rank for rank in ranks if rank is not None]
         if self.expectation.kind == "not_in_top":
@@ -78,15 +78,16 @@ class ExpectationResult:
 
     @property
     def lacks_rank(self) -> bool:
-        """Whether it is a known failure whose rank could be remembered, but is not."""
+        """Whether it is a known failure without a recorded rank, although a rank is available."""
         is_known = self.status is ExpectationStatus.KNOWN
         return is_known and self.expectation.known_rank is None and self.stands_at is not None
 
     @property
     def is_worse(self) -> bool:
-        """Whether a known failure is worse than when it was marked.
+        """Whether a known failure got worse since it was marked.
 
-        A document that is not ranked any more is worse if the ranking was asked for so many.
+        A document that is no longer ranked counts as worse only if the requested depth includes its
+        known rank.
         """
         known = self._rank_when_marked
         if known is not None and self.stands_at is None:
@@ -95,7 +96,7 @@ class ExpectationResult:
 
     @property
     def is_better(self) -> bool:
-        """Whether a known failure is better than when it was marked, though it still fails."""
+        """Whether a known failure got better since it was marked, but still fails."""
         return self._moved_down < 0
 
     @property
@@ -171,7 +172,7 @@ def _check_depth(expectations: Sequence[Expectation], run: Run) -> None:
 
 
 def _check_ids(expectations: Sequence[Expectation], run: Run, golden: GoldenSet) -> None:
-    """Refuse ids that the ranker never returns, for which `not_in_top` would always hold."""
+    """Refuse ids that the ranker never returns, because `not_in_top` would always hold for them."""
     named = {(each.query, doc) for each in expectations for doc in (*each.documents, *each.others)}
     if not any(doc_id in run.get(query_id) for query_id, doc_id in named):
         RunEvaluation(run, golden, Conventions(), join(run, golden)).refuse_unmet_ids()

@@ -16,17 +16,17 @@ from pytest_rankcheck.rankers.run import Run
 __all__ = ["USUAL_SAMPLE", "Build", "IndexBuilds", "sampled"]
 
 Build = Callable[[Any], object]
-"""Takes documents, in the form in which the user gave them, and returns a ranker."""
+"""Takes documents, in the form that the user gave, and returns a ranker."""
 
 USUAL_SAMPLE = 10
-"""How many queries are usual where each needs an index of its own."""
+"""The default number of queries if each needs an index of its own."""
 
 
 class IndexBuilds:
     """Builds an index from each list of documents, and asks its ranker.
 
-    The ranker of one index is asked before the next index is built, so that ``build`` may replace
-    an index in place.
+    The ranker of one index is asked before the next index is built, so ``build`` may replace an
+    index in place.
 
     Args:
         build: the user's function.
@@ -45,12 +45,12 @@ class IndexBuilds:
         self.ranker = ""
         """The name of the ranker in messages."""
         self.count = 0
-        """How often an index was built."""
+        """How many indexes were built."""
         self.calls = 0
-        """How many queries were asked."""
+        """How many queries were asked, over all indexes."""
 
     def first_run(self, documents: IndexDocuments, golden: GoldenSet) -> Run:
-        """Return the answers of the index of the unchanged documents.
+        """Build an index of the unchanged documents, and return its answers.
 
         Raises:
             ConfigurationError: a ranked document is not among the documents.
@@ -67,12 +67,12 @@ class IndexBuilds:
                     raise ConfigurationError(
                         f"ranker '{quoted(self.ranker)}' ranks '{quoted(doc_id)}' for query "
                         f"'{quoted(query_id)}', which is not the id of any document; build must "
-                        "use the documents that it is given, and return rankings of their ids"
+                        "use the documents that it is given, and its ranker must return their ids"
                     )
         return run
 
     def attempt(self, documents: IndexDocuments, what: str, golden: GoldenSet) -> Attempt:
-        """Return the answers of the index of changed documents, including failures.
+        """Build an index of changed documents, and return its answers, including failures.
 
         Args:
             documents: the changed documents.
@@ -97,7 +97,7 @@ class IndexBuilds:
             run: their answers.
 
         Raises:
-            ConfigurationError: the missing document is still ranked.
+            ConfigurationError: the removed document is still ranked.
             RankerError: ``build`` fails or returns no ranker.
         """
         __tracebackhide__ = True
@@ -110,7 +110,7 @@ class IndexBuilds:
                 f"{quoted(name_of(self._build))} was given {what}, but its ranker "
                 f"'{quoted(self.ranker)}' still ranks it for query '{quoted(query_id)}': it seems "
                 "to ignore the documents, or to keep answers of an earlier index. Build a new "
-                "index of the given documents each time"
+                "index from the given documents each time"
             )
 
     def _ranker(self, documents: IndexDocuments, what: str, golden: GoldenSet) -> RepeatedRanker:
@@ -138,9 +138,9 @@ def sampled(golden: GoldenSet, queries: int | None, usual: int | None, seed: int
 
     Args:
         golden: all queries.
-        queries: how many the user wants; None: as many as usual.
-        usual: how many are usual; None: all.
-        seed: of the draw.
+        queries: how many the user wants; None: the default.
+        usual: the default number; None: all.
+        seed: the seed of the draw.
     """
     wanted = queries if queries is not None else usual
     return golden if wanted is None or wanted >= len(golden) else golden.sample(wanted, seed)

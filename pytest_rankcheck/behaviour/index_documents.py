@@ -29,10 +29,10 @@ class IndexDocuments:
 
     @classmethod
     def of(cls, documents: object) -> IndexDocuments:
-        """Return the documents of a mapping or of a list of records.
+        """Return the documents of a mapping or a list of records.
 
         Raises:
-            ConfigurationError: they are neither, or too few; an id is missing, a duplicate, or
+            ConfigurationError: they are neither, or too few; or an id is missing, a duplicate, or
                 neither a text nor a whole number.
         """
         id_field = None
@@ -47,7 +47,7 @@ class IndexDocuments:
                 'id, {"d1": "a text"}, or a list of records with an id, [{"id": "d1", ...}]'
             )
         if len(made.keys) < 2:
-            raise ConfigurationError("there are fewer than 2 documents; give those of the index")
+            raise ConfigurationError("fewer than 2 documents were given; give all of the index")
         wrong = [
             key
             for key in made.keys
@@ -65,11 +65,11 @@ class IndexDocuments:
 
     @cached_property
     def places(self) -> Mapping[str, int]:
-        """The place of each document by its id as text, as rankings have it."""
+        """The place of each document, by its id as text, the form that rankings have."""
         return {str(key): place for place, key in enumerate(self.keys)}
 
     def given(self) -> dict[Key, Any] | list[Any]:
-        """Return the documents in the form in which the user gave them; the copy may be changed."""
+        """Return a copy of the documents in the form that the user gave; it may be changed."""
         records = [dict(each) if type(each) is dict else each for each in self.records]
         return records if self.id_field else dict(zip(self.keys, records, strict=True))
 
@@ -80,7 +80,7 @@ class IndexDocuments:
     # --- changes -----------------------------------------------------------------------------
 
     def permuted(self, seed: int) -> IndexDocuments:
-        """Return the same documents in a random order, never in this one."""
+        """Return the same documents in a different, random order."""
         drawn = random.Random(seed)
         order = sorted(range(len(self.keys)), key=[drawn.random() for _ in self.keys].__getitem__)
         if order == sorted(order):
@@ -93,15 +93,16 @@ class IndexDocuments:
         return self._at([each for each in range(len(self.keys)) if each != place])
 
     def changed(self, doc_id: str, record: Any) -> IndexDocuments:
-        """Return the documents with another record in place of one; its id stays."""
+        """Return the documents with one of them replaced under the same id."""
         place = self.places[doc_id]
         records = (*self.records[:place], record, *self.records[place + 1 :])
         return replace(self, records=records)
 
     def with_copies(self, doc_ids: Sequence[str]) -> tuple[IndexDocuments, Mapping[str, str]]:
-        """Return the documents with a copy behind some of them, and the copies' ids by original."""
+        """Return the documents with a copy after some of them, and the copies' ids by original."""
         copied = {self.places[doc_id] for doc_id in doc_ids}
-        new_key = self._new_keys("{}-copy")  # next to the original, where ids break ties
+        # next to the original's id, because ids may break ties
+        new_key = self._new_keys("{}-copy")
         copies = {place: new_key(self.keys[place]) for place in sorted(copied)}
         keys: list[Key] = []
         records: list[Any] = []
@@ -117,12 +118,12 @@ class IndexDocuments:
     def with_more(
         self, count: int, make: Callable[[Any, Key], Any], seed: int
     ) -> tuple[IndexDocuments, Sequence[str]]:
-        """Return the documents with more at the end, and the ids of these.
+        """Return the documents with more documents at the end, and the ids of the new ones.
 
         Args:
             count: how many.
-            make: makes a document from a copy of another one, given that and its id.
-            seed: of the documents that are taken as patterns.
+            make: makes a document from a copy of an existing one and its id.
+            seed: the seed for choosing the existing ones.
         """
         drawn, new_key = random.Random(seed), self._new_keys("irrelevant-{}")
         keys: list[Key] = []
@@ -164,8 +165,8 @@ def _id_field(records: Sequence[object]) -> str:
     for record in records:
         if not isinstance(record, Mapping):
             raise ConfigurationError(
-                f"documents has {quoted(repr(record), 60)}, which is not a record with an id; give "
-                'a dict of documents by id, {"d1": "a text"}, or a list of records, '
+                f"documents contains {quoted(repr(record), 60)}, which is not a record with an id; "
+                'give a dict of documents by id, {"d1": "a text"}, or a list of records, '
                 '[{"id": "d1", ...}]'
             )
     for name in ID_FIELDS:

@@ -34,15 +34,15 @@ __all__ = [
 _IRRELEVANT_SHARE = 0.1
 _MOST_IRRELEVANT = 1_000
 _EQUAL = 1e-6
-"""How far, relative to its size, the score of a copy may be from that of its original."""
+"""How far the score of a copy may be from its original's, absolutely or relatively."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexAnswer(ComparedAnswer):
-    """The top k of a query in two indexes, in the form in which they must be alike."""
+    """The answers of two indexes to a query, reduced to the parts that must be alike."""
 
     problem: str = ""
-    """What else is wrong with the second answer, in words."""
+    """What else is wrong with the second answer, as text."""
 
     @property
     def is_wrong(self) -> bool:
@@ -52,19 +52,19 @@ class IndexAnswer(ComparedAnswer):
 
 @dataclass(frozen=True)
 class IndexResult(MeasuredAnswers[IndexAnswer]):
-    """The answers of an index before and after the change of a relation."""
+    """The answers before and after the documents are changed as a relation says."""
 
     k: int
     documents: int
     builds: int
     calls: int
     unranked: Sequence[str] = ()
-    """The queries for which no document is ranked, so that none can be removed."""
+    """The queries with an empty ranking, in which there is no document to remove."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexSetting:
-    """What a relation is checked on, and how."""
+    """The documents and queries that a relation is checked on, and how."""
 
     builds: IndexBuilds
     documents: IndexDocuments
@@ -79,7 +79,7 @@ class IndexSetting:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """What a query's answers are, in the form in which they must be alike."""
+    """A query's answers, reduced to the parts that must be alike."""
 
     before: Sequence[str]
     after: Sequence[str]
@@ -88,18 +88,18 @@ class _Row:
 
 
 def index_answers(relation: Relation, setting: IndexSetting) -> IndexResult:
-    """Return the answers of an index before and after the change of a relation.
+    """Return the answers before and after the documents are changed as a relation says.
 
     Raises:
         ConfigurationError: a ranked document is unknown, the documents have no text to change, or
-            an index built without a document still ranks it.
+            an index that was built without a document still ranks it.
         RankerError: no index can be built, or the ranker fails on the unchanged documents.
         RunError: every ranking is empty.
     """
     __tracebackhide__ = True
     builds, golden = setting.builds, setting.golden
     run = builds.first_run(setting.documents, golden)
-    if relation != "remove_top":  # which finds out by itself, for each query
+    if relation != "remove_top":  # which checks build's use of documents for each query
         builds.refuse_unused_documents(setting.documents, golden, run)
     found = dict(_ROWS[relation](setting, run))
     rows = {query_id: found[query_id] for query_id in golden.query_ids if query_id in found}
@@ -158,7 +158,7 @@ def _with_copies(setting: IndexSetting, run: Run) -> Iterator[tuple[str, _Row]]:
 def _misplaced(
     run: Run, query_id: str, top: Sequence[str], copies: Mapping[str, str], depth: int
 ) -> str:
-    """Return which copy of a document of the top is not where it belongs; empty if none is."""
+    """Describe the first misplaced copy of a top document; empty if no copy is misplaced."""
     places = {doc_id: place for place, doc_id in enumerate(run.get(query_id))}
     scores = run.scores(query_id)
     for doc_id in top:
@@ -168,7 +168,7 @@ def _misplaced(
         named = f"the copy of {quoted(doc_id, 60)}"
         if copy not in places:
             if scores is not None and len(places) >= depth and scores[place] <= scores[-1]:
-                continue  # of more equal scores than are asked for, some are left out
+                continue  # more equal scores than the depth holds, so some are cut off
             return f"{named} is not ranked, and {quoted(doc_id, 60)} is at {place + 1}"
         if scores is not None:
             pair = scores[place], scores[places[copy]]
@@ -180,7 +180,7 @@ def _misplaced(
 
 
 def _without_top(setting: IndexSetting, run: Run) -> Iterator[tuple[str, _Row]]:
-    """Yield the answers of an index for each top document, without it."""
+    """Yield, for each top document, the answers of an index without it."""
     tops: dict[str, list[str]] = {}
     for query_id in run:
         if run[query_id]:
@@ -212,7 +212,7 @@ _ROWS = {
 
 
 def _trials(setting: IndexSetting, rows: Mapping[str, _Row]) -> list[IndexAnswer]:
-    """Return the answers with their similarity and, where the top k decides it, the metric."""
+    """Return the answers with their similarity and, where the top k determines it, the metric."""
     metric, golden = setting.metric, setting.golden
     values: list[Mapping[str, float]] = [{}, {}]
     if rows and metric.cutoff is not None and metric.cutoff <= setting.k:
@@ -220,7 +220,7 @@ def _trials(setting: IndexSetting, rows: Mapping[str, _Row]) -> list[IndexAnswer
         for place, side in enumerate(("before", "after")):
             tops = {query_id: list(getattr(row, side)) for query_id, row in rows.items()}
             run = Run.from_dict(tops, duplicates="keep_places", depth=setting.k)
-            with warnings.catch_warnings():  # what is below the top k does not count
+            with warnings.catch_warnings():  # documents below the top k do not count
                 warnings.simplefilter("ignore", MetricWarning)
                 values[place] = values_by_query(run, part, metric)
     trials = []

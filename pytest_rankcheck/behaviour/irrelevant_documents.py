@@ -1,4 +1,4 @@
-"""Documents without relevance: their words share no three letters with any query."""
+"""Irrelevant documents: their words share no sequence of three letters with any query."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ _TRIES = 10_000
 def irrelevant_maker(
     queries: Iterable[str], chosen: Sequence[str] | None, seed: int
 ) -> Callable[[Any, Key], Any]:
-    """Return a function that makes an irrelevant document from another one, as long as that.
+    """Return a function that makes an irrelevant document of the same length as a given one.
 
     Args:
         queries: the texts of the queries, which share no terms with the new documents.
         chosen: the fields whose texts are replaced; without them, all texts in a record.
-        seed: of the words.
+        seed: the seed for the words.
     """
     drawn = random.Random(seed)
     words = _words(queries, drawn)
 
     def instead(value: object) -> object:
-        """Return a value with other words in all its texts."""
+        """Return a value with the words of all its texts replaced."""
         if isinstance(value, str):
             return " ".join(words[int(drawn.random() * len(words))] for _ in value.split())
         if isinstance(value, Mapping):
@@ -58,7 +58,7 @@ def irrelevant_maker(
 
 
 def _words(queries: Iterable[str], drawn: random.Random) -> Sequence[str]:
-    """Return words without vowels that share no three letters with any query."""
+    """Return words without vowels that share no sequence of three letters with any query."""
     taken = {part for text in queries for part in _parts(text.casefold())}
     words: list[str] = []
     for _ in range(_TRIES):

@@ -1,4 +1,4 @@
-"""Slips of a finger on a QWERTY keyboard, in the words that are typed on one."""
+"""Typing slips on a QWERTY keyboard, in words that people type on one."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["slips"]
 
 _LETTERS = re.compile(r"[^\W\d_]+")
 _LONG_ENOUGH = 4
-"""The shortest word to mistype; shorter ones would become other words."""
+"""The shortest word to mistype; a slip turns shorter ones into other words."""
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 
 
 def slips(text: str, seed: int) -> Iterator[str]:
-    """Yield the text with one slip each, without end; nothing without a word to mistype.
+    """Yield variants of the text, each with one slip, without end; nothing if no word fits.
 
     A slip is in a word of at least four Latin letters, but not in its first letter. Words with
     combining marks and words of other scripts, which have other keyboards, stay. The draws depend
@@ -45,7 +45,7 @@ def _words(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _latin_spans(letters: str, offset: int) -> Iterator[tuple[int, int]]:
-    """Yield the spans of Latin letters, which other letters may touch: 手机iphone."""
+    """Yield the spans of Latin letters, which may touch letters of other scripts: 手机iphone."""
     start = 0
     for place in range(len(letters) + 1):
         if place == len(letters) or not is_of_script(letters[place], ("LATIN",)):
@@ -58,7 +58,7 @@ def _mistyped(word: str, drawn: random.Random) -> str:
     place = 1 + int(drawn.random() * (len(word) - 1))
     others = [slip(word, place, drawn) for slip in _SLIPS]
     first = int(drawn.random() * len(others))
-    # Not every slip changes the word: a doubled letter swapped, or a letter not on the keyboard.
+    # Some slips leave the word as it is: swapping equal letters, or a letter not on the keyboard.
     return next(other for other in (*others[first:], *others[:first]) if other != word)
 
 
@@ -73,7 +73,7 @@ def _beside(word: str, place: int, drawn: random.Random) -> str:
 
 
 def _swapped(word: str, place: int, drawn: random.Random) -> str:
-    """Return the word with a letter and the one before it swapped; of the second, the one after."""
+    """Return the word with a letter and the one before swapped; for the second, the one after."""
     before = max(1, place - 1)
     return word[:before] + word[before + 1] + word[before] + word[before + 2 :]
 

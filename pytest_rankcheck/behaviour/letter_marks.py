@@ -1,7 +1,7 @@
-"""Marks on letters: texts without their accents, and German umlauts as they are typed without them.
+"""Marks on letters: texts without accents, and German umlauts written as two letters.
 
-Only letters of scripts in which people leave marks out are changed. In other scripts a mark makes
-another letter or a vowel: で without its mark is て, and हिन्दी would lose its vowels.
+Only scripts in which people leave marks out when typing are changed. In other scripts, a mark makes
+a different letter or a vowel: で without its mark is て, and हिन्दी would lose its vowels.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["is_of_script", "without_accents", "without_umlauts"]
 
 _WITH_ACCENTS = ("LATIN", "GREEK", "CYRILLIC")
 _OWN_LETTERS = frozenset("йўїѓќ")
-"""Cyrillic letters that are composed in Unicode, but have keys of their own; ё is typed as е."""
+"""Composed Cyrillic letters that have keys of their own; ё is not one, since people type е."""
 _UMLAUTS = {"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "ẞ": "SS"}
 _UMLAUT = re.compile("[äöüßÄÖÜẞ]")
 _COMPOSABLE = re.compile("[aouAOU]\u0308")
@@ -48,7 +48,7 @@ def _bare(letter: str) -> str:
 
 
 def without_umlauts(text: str) -> str:
-    """Return a German text with ae, oe, ue and ss; in capitals within a word in capitals."""
+    """Return a German text with ae, oe, ue and ss; in capitals if the word is in capitals."""
     composed = _COMPOSABLE.sub(lambda match: unicodedata.normalize("NFC", match[0]), text)
 
     def typed(match: re.Match[str]) -> str:
@@ -61,5 +61,5 @@ def without_umlauts(text: str) -> str:
 
 @cache
 def is_of_script(char: str, scripts: tuple[str, ...]) -> bool:
-    """Return whether a character is a letter of one of some scripts, by its name in Unicode."""
+    """Return whether a character is a letter of one of these scripts, by its Unicode name."""
     return char.isalpha() and unicodedata.name(char, "").startswith(scripts)

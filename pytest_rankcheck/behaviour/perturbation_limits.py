@@ -99,7 +99,7 @@ class InvarianceLimits:
     def beyond(self, result: MeasuredAnswers[Compared]) -> Mapping[str, Sequence[Compared]]:
         """Return the queries that exceed a limit, with the trials that do.
 
-        Of random draws, the mean of a query must be within the limits.
+        For random draws, the mean over a query's draws must be within the limits.
         """
         return _exceeding(
             result.counted,
@@ -164,7 +164,7 @@ class DirectionLimits:
 
         Args:
             result: the answers.
-            most: by how much one can become better or worse at most, in the unit of ``slack``.
+            most: the largest possible change for better or worse, in the unit of ``slack``.
 
         Raises:
             ConfigurationError: naming what allows too much.
@@ -187,7 +187,7 @@ class DirectionLimits:
         if self.of == "mean":
             return _exceeding(result.by_query, lambda trial: trial.is_wrong)
         ask = self.direction
-        if callable(ask):  # it judges two rankings, which have no mean
+        if callable(ask):  # a function judges two rankings, and a mean has none
             return _exceeding(result.by_query, lambda trial: trial.is_wrong or not ask(trial))
         return _exceeding(result.counted, lambda trial: trial.is_wrong or self.is_wrong(trial.gain))
 

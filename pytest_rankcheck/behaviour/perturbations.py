@@ -22,7 +22,7 @@ from pytest_rankcheck.metrics.name_grammar import parts_of
 __all__ = ["Perturbation", "perturbation_named", "perturbations"]
 
 _MOST_TRIES = 20
-"""How often a random perturbation draws for each text, as it may draw one again."""
+"""The most draws for each text; more than needed, as a draw may repeat an earlier one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Perturbation:
     name: str
     make: Callable[..., Iterator[str]]
     is_random: bool = False
-    """Whether its texts are drawn: ``make`` then takes a seed, and yields without end."""
+    """Whether its texts are drawn at random: ``make`` then takes a seed and yields without end."""
     samples: int = 1
     """How many different texts are drawn, if it is random."""
 
@@ -60,14 +60,14 @@ class Perturbation:
         """Return the same random perturbation with several draws for each text.
 
         Args:
-            samples: how many different texts to draw, from 1 on; fewer, if a text has fewer.
+            samples: how many different texts to draw, at least 1; fewer if a text has fewer.
 
         Raises:
             ConfigurationError: the perturbation is not random, or ``samples`` is invalid.
         """
         if not self.is_random:
             raise ConfigurationError(
-                f"perturbation '{self.name}' has no samples, because nothing in it is random"
+                f"perturbation '{self.name}' takes no samples, because it is not random"
             )
         check_whole_number("samples", samples, 1, ConfigurationError)
         return replace(self, samples=samples)
@@ -105,7 +105,7 @@ def perturbation_named(text: str) -> Perturbation:
         raise ConfigurationError(
             f"perturbation '{parts.name}' has no parameter '{quoted(unknown)}'"
             f"{suggestion(unknown, ['samples'] if built_in.is_random else [])}"
-            f"{'; it has samples' if built_in.is_random else ''}"
+            f"{'; its parameter is samples' if built_in.is_random else ''}"
         )
     return built_in.drawn(parts.given["samples"]) if parts.given else built_in  # type: ignore[arg-type]
 

@@ -59,13 +59,13 @@ class PerturbationResult(MeasuredAnswers[PerturbedQuery]):
     """The queries without a text, if the perturbation takes texts."""
     kind: ClassVar[str] = "perturbed "
     are_draws: bool = False
-    """Whether the variants of a query are random draws of one perturbation, whose mean counts."""
+    """Whether a query's variants are random draws of one perturbation; then their mean counts."""
     new_values: Mapping[str, Sequence[object]] = field(default_factory=dict)
-    """By attribute, the values that the perturbation gives and that no query has by itself."""
+    """By attribute, the values that the perturbation sets but no query has by itself."""
 
     @cached_property
     def counted(self) -> Mapping[str, Sequence[PerturbedQuery]]:
-        """What the limits on single queries apply to: each trial; of random draws, their mean."""
+        """What the limits on single queries apply to: each trial; for random draws, their mean."""
         if not self.are_draws:
             return self.by_query
         return {query_id: (_mean_of(trials),) for query_id, trials in self.by_query.items()}
@@ -81,11 +81,11 @@ def perturbed_answers(
     seed: int,
     min_queries: int,
 ) -> PerturbationResult:
-    """Ask for the queries that a perturbation changes, as they are and perturbed.
+    """Ask the queries that a perturbation changes, both as they are and perturbed.
 
     Raises:
         ConfigurationError: the perturbation is invalid, changes fewer than ``min_queries`` queries,
-            or changes only attributes that the ranker is not given.
+            or changes only attributes that the ranker does not receive.
         RankerError: the ranker fails on an original query.
         RunError: every ranking is empty.
     """
@@ -117,11 +117,11 @@ def perturbed_answers(
 def _refuse_unseen(
     adapter: Adapter, golden: GoldenSet, changed: Mapping[str, Sequence[Query]], name: str
 ) -> None:
-    """Refuse changes that the ranker cannot see, because no answer could then be wrong.
+    """Refuse changes that the ranker cannot see, because the check could not fail.
 
     Raises:
-        ConfigurationError: of some query nothing changes but attributes that the ranker is not
-            given.
+        ConfigurationError: for some query, only attributes change that the ranker does not
+            receive.
     """
     for query_id, others in changed.items():
         before = golden.query(query_id)
@@ -130,16 +130,17 @@ def _refuse_unseen(
             if other.text == before.text and not any(map(adapter.sees, attributes)):
                 raise ConfigurationError(
                     f"perturbation '{quoted(name)}' changes {listed(attributes)} of query "
-                    f"'{quoted(query_id)}', but ranker '{quoted(adapter.name)}' is not given this, "
-                    "so the check could not fail. Give it the query: annotate its first parameter "
-                    "as Query (http: write {attributes.NAME}; model: add the attribute to features)"
+                    f"'{quoted(query_id)}', but ranker '{quoted(adapter.name)}' does not receive "
+                    "this, so the check could not fail. Pass it the query: annotate its first "
+                    "parameter as Query (http: write {attributes.NAME}; model: add the attribute "
+                    "to features)"
                 )
 
 
 def _new_values(
     golden: GoldenSet, changed: Mapping[str, Sequence[Query]]
 ) -> Mapping[str, Sequence[object]]:
-    """Return the values given to attributes that other queries have, but not with these values."""
+    """Return the values set for attributes that queries have, but never with these values."""
     given: dict[str, dict[object, object]] = {}
     for query_id, others in changed.items():
         for other in others:
@@ -156,7 +157,7 @@ def _new_values(
 def _key(value: object) -> object:
     try:
         hash(value)
-    except TypeError:  # a list, say
+    except TypeError:  # unhashable, such as a list
         return repr(value)
     return value
 
@@ -168,7 +169,7 @@ def _trials(
     metric: Metric,
     p: float,
 ) -> list[PerturbedQuery]:
-    """Ask for the original queries, then for the first variant of each, the second of each, ..."""
+    """Ask the original queries, then the first variant of each, the second of each, ..."""
     run = ranker.first_run(golden.subset(changed))
     before = values_by_query(run, golden, metric)
     trials: dict[str, list[PerturbedQuery]] = {query_id: [] for query_id in changed}
@@ -198,7 +199,7 @@ def _trials(
 
 
 def _mean_of(trials: Sequence[PerturbedQuery]) -> PerturbedQuery:
-    """Return the most different trial of a query, with the mean values of all of them."""
+    """Return the most different trial of a query, with the mean values of all its trials."""
     worst = max(
         trials,
         key=lambda trial: (trial.failure is not None, trial.before != trial.after, -trial.rbo),

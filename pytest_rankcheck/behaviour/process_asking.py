@@ -1,8 +1,8 @@
-"""Asking a ranker in a new process, in other surroundings: hash seed, threads, locale, time zone.
+"""Asking a ranker in a new process with another hash seed, thread count, locale and time zone.
 
 The process gets the golden set and the name of the ranker in a file, as JSON, imports the ranker
 with this process's ``sys.path`` and working directory, and writes its answers to another file, so
-that nothing that the ranker prints can damage them.
+that output printed by the ranker cannot damage them.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ from pytest_rankcheck.rankers.run import Run
 __all__ = ["IN_THE_PROCESS", "ProcessAsker", "doc_id_steps", "is_asked_process"]
 
 _MARK = "RANKCHECK_PROCESS_CONDITION"
-"""Set in the processes that this module starts, so that none of them starts more."""
+"""Set in the processes that this module starts, so that they do not start further ones."""
 _LAST_LINES = 12
 _POLL = 0.01
-"""Seconds between two looks for the answer."""
+"""Seconds between two checks for the answer."""
 _GRACE = 2.0
-"""Seconds in which a process may end by itself after its answer."""
+"""Seconds that a process has to end by itself after its answer."""
 IN_THE_PROCESS = "in the new process: "
-"""How the texts of errors that a ranker raised in a new process begin."""
+"""The prefix of the text of an error that the ranker raised in a new process."""
 _START = (
     "import json, sys; task = json.load(open(sys.argv[1], encoding='utf-8')); "
     "sys.path[:] = task['path']; "
     "from pytest_rankcheck.behaviour.process_child import answer; answer(task, sys.argv[2])"
 )
-"""What a new process runs: it needs nothing but the standard library until it has ``sys.path``."""
+"""The code of a new process: it uses only the standard library until ``sys.path`` is set."""
 
 
 def is_asked_process() -> bool:
-    """Whether this is a process that the process condition has started."""
+    """Whether the process condition started this process."""
     return _MARK in os.environ
 
 
@@ -58,13 +58,13 @@ class ProcessAsker:
     """Asks a ranker, by its name, in new processes."""
 
     ranker: RepeatedRanker
-    """The ranker as it is asked in this process: depth, ties and the like."""
+    """The ranker with the options for asking it in this process: depth, ties and others."""
     name: ImportableName
     seconds: float
-    """How long a process may take."""
+    """The time limit of a process, in seconds."""
 
     def ask(self, golden: GoldenSet, around: Surroundings) -> Attempt:
-        """Return what a new process answers.
+        """Return the answers of a new process.
 
         Raises:
             RankerError: the process fails, or does not answer in time.
@@ -97,8 +97,8 @@ class ProcessAsker:
         environment = {**os.environ, **around.variables, _MARK: "1"}
         output = folder / "output.txt"
         with output.open("wb") as stream:
-            # Files, not pipes: what the ranker started may hold a pipe open. The new process ends
-            # itself when its standard input ends, because this process is gone.
+            # Files, not pipes: a child of the ranker may hold a pipe open. When this process
+            # dies, the new one's standard input ends, and it ends itself.
             started = subprocess.Popen(
                 command, env=environment, stdin=subprocess.PIPE, stdout=stream, stderr=stream
             )
@@ -119,10 +119,10 @@ class ProcessAsker:
 
 
 def _wait(started: subprocess.Popen[bytes], answer_file: Path, seconds: float) -> int | None:
-    """Wait for the answer of a process and end the process; return its exit status.
+    """Wait for the answer of a process, end it, and return its exit status.
 
-    Threads that the ranker leaves may keep a process alive after its answer. The exit status is
-    None if there was no answer in time.
+    Threads that the ranker leaves behind may keep a process alive after its answer. The exit status
+    is None if no answer came in time.
     """
     end = time.monotonic() + seconds
     try:
@@ -134,16 +134,16 @@ def _wait(started: subprocess.Popen[bytes], answer_file: Path, seconds: float) -
             started.wait(_GRACE)
         return started.poll()
     finally:
-        with started:  # closes its standard input, and waits
+        with started:  # this closes its standard input, and waits for it
             started.kill()
 
 
 def _why(status: int | None, seconds: float) -> str:
-    """Return why a process with an exit status has no answer."""
+    """Return why a process with this exit status gave no answer."""
     if status is None:
         return (
             f"it did not answer within {seconds:g} s and was stopped (process_timeout= "
-            "sets how long it may take)"
+            "sets the limit)"
         )
     if status < 0:
         return f"it was killed by signal {_signal_name(-status)} and gave no answer"

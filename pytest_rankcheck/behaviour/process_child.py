@@ -1,7 +1,7 @@
-"""What a new process does for the process condition: import the ranker, ask it, write its answers.
+"""The work of a new process for the process condition: import and ask the ranker, write answers.
 
 `process_asking` starts it with a file that holds the task, and reads the file with the answers.
-Standard output and errors stay the ranker's own.
+The ranker keeps standard output and standard error to itself.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["answer"]
 
 
 def answer(task: dict[str, Any], answer_file: str) -> None:
-    """Ask the ranker of a task for all its queries, and write what it answered.
+    """Ask a task's ranker all queries of the task, and write the answers.
 
     Raises:
         Exception: the ranker cannot be imported or made.
@@ -40,16 +40,16 @@ def answer(task: dict[str, Any], answer_file: str) -> None:
             for query_id, failure in attempt.failures.items()
         },
     }
-    # Whole or not at all: a process that is killed while it writes leaves no answer.
+    # Atomic: a process that is killed while it writes leaves no answer.
     unfinished = Path(answer_file + ".part")
     unfinished.write_text(json.dumps(answers), encoding="utf-8")
     unfinished.replace(answer_file)
 
 
 def _end_with_parent() -> None:
-    """End this process as soon as the one that started it is gone: then standard input ends.
+    """End this process when its standard input ends, because its parent is gone.
 
-    The ranker, and what it starts, have an empty standard input instead.
+    The ranker and its children get an empty standard input instead.
     """
     watched = os.dup(0)
     empty = os.open(os.devnull, os.O_RDONLY)
@@ -65,7 +65,7 @@ def _end_with_parent() -> None:
 
 
 def _doc_id(steps: Sequence[object] | None) -> Any:
-    """Return the rule that `process_asking` wrote: named rules, and functions by their names."""
+    """Return the rule that `process_asking` wrote, with its functions imported by name."""
     if steps is None:
         return None
     return [step if isinstance(step, str) else _function(step) for step in steps]

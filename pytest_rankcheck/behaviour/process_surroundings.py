@@ -16,12 +16,12 @@ _VALUES: Mapping[str, Sequence[str]] = {
     "OMP_NUM_THREADS": ("1", "2", "3"),
     "TZ": ("Asia/Tokyo", "America/New_York", "Europe/Berlin"),
 }
-"""What the environment of new processes varies, besides the locale."""
+"""The environment variables that new processes vary, besides the locale."""
 _LOCALE = "LC_ALL"
 _PLAIN_LOCALES = ("C", "C.UTF-8")
-"""Every system has these two, or takes the first for the second. Both sort by code point."""
+"""Every system has these two, or treats the first as the second. Both sort by code point."""
 _TELLING = ("tr", "de", "en", "")
-"""Languages of the other locales, the preferred ones first: Turkish has an i of its own."""
+"""The languages of other locales to try, in order; Turkish is first, for its dotless i."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Surroundings:
 
     @property
     def one_by_one(self) -> Iterator[tuple[str, Surroundings]]:
-        """Yield each of the differences by itself, with its name, on top of `plain`."""
+        """Yield each difference by itself, added to `plain`, with its name."""
         plain = self.plain.variables
         for name, value in self.variables.items():
             yield name, Surroundings({**plain, name: value})
@@ -48,15 +48,15 @@ class Surroundings:
 
     @property
     def plain(self) -> Surroundings:
-        """Those of this process, except for another hash seed, which is fixed."""
+        """The surroundings of this process, except that the hash seed differs and is fixed."""
         return Surroundings({_SEED: "0"})
 
 
 def surroundings(count: int) -> Sequence[Surroundings]:
     """Return the surroundings of new processes, all different from those of this one.
 
-    The first, the third and so on are asked in reverse order, so that an answer that depends on
-    which query fills a cache first is seen too, even by a single process.
+    The first, the third and so on are asked in reverse order, so that even a single process detects
+    answers that depend on which query fills a cache first.
     """
     others = {
         name: [value for value in values if value != os.environ.get(name)]
@@ -72,12 +72,12 @@ def surroundings(count: int) -> Sequence[Surroundings]:
 
 
 def is_locale_varied() -> bool:
-    """Whether a new process has a locale that sorts text otherwise than that of this process."""
+    """Whether some new process has a locale that sorts text differently from this process's."""
     return not (_is_plain(_own_locale()) and _is_plain(_other_locales()[0]))
 
 
 def _other_locales() -> Sequence[str]:
-    """Return locales for new processes, first one that differs from the locale here."""
+    """Return locales for new processes, starting with one that differs from the locale here."""
     own = _own_locale()
     others = [each for each in _installed_locales() if each != own]
     return [*others, *_PLAIN_LOCALES] if _is_plain(own) else [*_PLAIN_LOCALES[:1], *others]
@@ -98,7 +98,7 @@ def _installed_locales() -> Sequence[str]:
     try:
         listing = subprocess.run(["locale", "-a"], capture_output=True, check=False, timeout=10)
     except (OSError, subprocess.TimeoutExpired):
-        return ()  # Windows has no such command
+        return ()  # Windows lacks the command
     names = [line for line in listing.stdout.decode("ascii", "ignore").split() if "." in line]
     ordered = sorted(
         (name for name in names if not _is_plain(name)),

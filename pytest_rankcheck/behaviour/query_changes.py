@@ -25,12 +25,12 @@ Perturb = (
 
 @checked_arguments
 def counterfactual(attribute: str, values: Sequence[object]) -> Callable[[Query], Sequence[Query]]:
-    """Return a perturbation that gives an attribute its other values: another gender, locale, ...
+    """Return a perturbation that replaces an attribute by its other values: gender, locale, ...
 
-    Queries without the attribute are left unchanged, so a misspelt attribute changes nothing,
-    which is an error. So is a query whose own value is not among the values, because values that
-    the ranker does not know, such as ``"F"`` for ``"female"``, prove nothing. The summary names
-    values that no query has.
+    Queries without the attribute are left unchanged, so a misspelt attribute changes nothing, which
+    is an error. A query whose own value is not among the values is also an error, because values
+    that the ranker does not know, such as ``"F"`` for ``"female"``, prove nothing. The summary
+    names values that no query has.
 
     Args:
         attribute: an attribute of the queries.
@@ -41,8 +41,8 @@ def counterfactual(attribute: str, values: Sequence[object]) -> Callable[[Query]
     """
     if not values:
         raise ConfigurationError(
-            f"counterfactual('{quoted(attribute)}', []) has no values; give the values that the "
-            "attribute takes, such as ['phone', 'tablet']"
+            f"counterfactual('{quoted(attribute)}', []) has no values; give the values of the "
+            "attribute, such as ['phone', 'tablet']"
         )
 
     def other_values(query: Query) -> Sequence[Query]:
@@ -67,25 +67,25 @@ def counterfactual(attribute: str, values: Sequence[object]) -> Callable[[Query]
 
 @dataclass(frozen=True, slots=True)
 class ChangedQueries:
-    """What a perturbation makes of the queries of a golden set."""
+    """The queries of a golden set after a perturbation."""
 
     name: str
     """The name of the perturbation in messages."""
     changed: Mapping[str, Sequence[Query]]
-    """The perturbed queries of each query that it changes."""
+    """For each query that it changes, the perturbed queries."""
     unchanged: Sequence[str]
     """The queries that it does not change."""
     without_text: Sequence[str]
-    """The queries without a text, if it takes texts."""
+    """The queries that have no text, if it takes texts."""
     are_draws: bool = False
-    """Whether the perturbed queries are random draws, whose mean counts."""
+    """Whether the perturbed queries are random draws; then their mean counts."""
 
 
 def changed_queries(golden: GoldenSet, perturbation: object, seed: int) -> ChangedQueries:
-    """Return the queries of a golden set, perturbed.
+    """Perturb the queries of a golden set.
 
     Raises:
-        ConfigurationError: the perturbation is unknown, raises an error, or returns something else
+        ConfigurationError: the perturbation is unknown, raises an error, or returns something other
             than texts and queries.
     """
     if isinstance(perturbation, str):
@@ -129,8 +129,8 @@ def changed_attributes(before: Query, after: Query) -> Mapping[str, tuple[object
 def _perturbed(
     perturb: Callable[[Query], object], query: Query, name: str, takes_query: bool
 ) -> list[Query]:
-    """Return the perturbed queries of a query, without duplicates and the query itself."""
-    # A copy, because a perturbation may write into the attributes and return the query.
+    """Return the perturbed queries of a query, without duplicates or the query itself."""
+    # A copy, because a perturbation may modify the attributes and return the same query.
     given = replace(query, attributes=deepcopy(dict(query.attributes)))
     shown = f"query '{quoted(query.id)}'" + (f' "{quoted(query.text)}"' if query.text else "")
     try:
@@ -165,7 +165,7 @@ def _perturbed(
 
 
 def _as_query(other: object, query: Query) -> Query | None:
-    """Return what a perturbation returned as a query; None if it is neither text nor query."""
+    """Turn a returned value into a query; None if it is neither a text nor a query."""
     if isinstance(other, str):
         return replace(query, text=other)
     is_valid = (

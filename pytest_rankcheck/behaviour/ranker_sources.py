@@ -1,4 +1,4 @@
-"""How a ranker is made anew: as a new instance here, or by its name in another process."""
+"""How to make a ranker anew: as a new instance here, or by its name in another process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Fresh = Callable[[], object] | str
 """A function or class that is called without arguments and returns a new ranker, or its name."""
 
 PROCESSES = 2
-"""How many new processes a ranker is asked in if it is known by name."""
+"""The default number of new processes for a ranker that was given by name."""
 
 
 @dataclass(slots=True)
@@ -29,12 +29,12 @@ class RankerSources:
 
     ranker: object = None
     loaded: str | None = None
-    """The name by which it was loaded."""
+    """The name by which the ranker was loaded."""
     make: Callable[[], object] | None = None
     """Makes a new instance of the ranker in this process."""
     why_not_made: str = "give fresh="
     name: ImportableName | None = None
-    """What a new process imports."""
+    """The name that a new process imports."""
     processes: int = 0
     why_no_process: str = "give processes="
     _ready: list[Adapter] = field(default_factory=list)
@@ -47,14 +47,14 @@ class RankerSources:
 
         Args:
             ranker: the ranker as it is asked.
-            loaded: the name by which it was loaded; None if it was not.
-            fresh: makes a new one; None if nothing does.
-            processes: how many new processes to ask in; None for the default, which is `PROCESSES`
-                if the name of the ranker is known, and none otherwise.
+            loaded: the name by which it was loaded; None if it was passed as an object.
+            fresh: makes a new ranker; None if not given.
+            processes: how many new processes to use; None: `PROCESSES` if the name of the ranker is
+                known, otherwise 0.
 
         Raises:
-            ConfigurationError: ``processes`` is out of range, or a new process could not import the
-                ranker; or ``fresh`` cannot be called.
+            ConfigurationError: ``processes`` is out of range, a new process could not import the
+                ranker, or ``fresh`` cannot be called.
         """
         if processes is not None:
             check_whole_number("processes", processes, 0, ConfigurationError)
@@ -115,14 +115,14 @@ class RankerSources:
             )
 
     def check_fresh(self, *, is_given: bool) -> str:
-        """Make the first new instance; return why it cannot be compared, or an empty text.
+        """Make a first new instance; return why it cannot be compared, or an empty text.
 
         Args:
-            is_given: whether the user gave ``fresh=``; then an old instance is an error.
+            is_given: whether the user gave ``fresh=``; then returning the old instance is an error.
 
         Raises:
             ConfigurationError: ``fresh`` returns the ranker that is being checked.
-            RankerError: it fails, or returns something that is not a ranker.
+            RankerError: ``fresh`` fails, or returns something that is not a ranker.
         """
         __tracebackhide__ = True
         made = self._made()
@@ -159,12 +159,12 @@ def _factory(name: str) -> str:
 
 
 def _unknown(what: str, value: object) -> str:
-    """Return what a new process cannot import, and what to do."""
+    """Describe what a new process cannot import, and what to do."""
     if hasattr(value, "__qualname__") and not inspect.ismethod(value):
         return f"{what} '{quoted(name_of(value))}'; define it at the top level of a module, or give"
     return (
-        f"{what}, which is an object that this process has made; give fresh=, a function or class "
-        "at the top level of a module that makes it"
+        f"{what}, an object that this process made; give fresh=, a function or class at the top "
+        "level of a module that makes it"
     )
 
 
@@ -175,7 +175,7 @@ def _wants_arguments(fresh: Callable[..., object]) -> bool:
     except TypeError:
         return True
     except ValueError:
-        return False  # some functions in C have no signature
+        return False  # some C functions have no signature
     return False
 
 

@@ -60,7 +60,7 @@ class TopKAgreement:
         return 0.0 if math.isnan(correlation) else correlation
 
     def exceeded(self, limits: StabilityLimits) -> Sequence[str]:
-        """Return the limits that the query exceeds, in words."""
+        """Return the limits that the query exceeds, as text."""
         values = (
             (f"RBO(p={limits.p:g})", self.rbo, limits.min_rbo, 1),
             (f"overlap@{limits.k}", self.overlap, limits.min_overlap, 1),
@@ -104,7 +104,7 @@ class RankingStability:
 
     @property
     def is_broken(self) -> bool:
-        """Whether more queries exceed a limit, or changed, than allowed."""
+        """Whether more queries than allowed exceed a limit or changed."""
         return len(self.beyond) > self.limits.allowed_queries or self.too_many
 
     @property

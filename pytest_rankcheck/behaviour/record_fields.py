@@ -30,7 +30,7 @@ ID_FIELDS = ("doc_id", "id", "_id", "docid", "docno")
 
 
 def fields_of(record: object) -> Mapping[str, object]:
-    """Return the fields of a record; none of a text or of another object."""
+    """Return the fields of a record; a text or any other object has none."""
     if isinstance(record, Mapping):
         return record
     if is_dataclass(record) and not isinstance(record, type):
@@ -39,12 +39,12 @@ def fields_of(record: object) -> Mapping[str, object]:
 
 
 def with_fields(record: Any, changes: Mapping[str, object]) -> Any:
-    """Return a record with other values of some fields."""
+    """Return a record with new values for some fields."""
     return {**record, **changes} if isinstance(record, Mapping) else replace(record, **changes)
 
 
 def ids_in(record: object, key: Key) -> Sequence[str]:
-    """Return the usual fields of ids in a record that hold its id."""
+    """Return those of the usual id fields that hold the record's id."""
     values = fields_of(record)
     return [name for name in ID_FIELDS if name in values and str(values[name]) == str(key)]
 
@@ -54,8 +54,8 @@ def text_fields(record: object, chosen: Sequence[str] | None, key: Key) -> Mappi
 
     Args:
         record: the document.
-        chosen: the fields that count; without them, all that hold texts but the id.
-        key: its id.
+        chosen: the fields to use; without them, all that hold texts except the id.
+        key: the document's id.
 
     Raises:
         ConfigurationError: it has no text.
@@ -78,7 +78,7 @@ def text_fields(record: object, chosen: Sequence[str] | None, key: Key) -> Mappi
 
 
 def with_text(record: Any, texts: Mapping[str, str]) -> Any:
-    """Return a document with other texts, given as by `text_fields`."""
+    """Return a document with new texts, in the form of `text_fields`."""
     return texts[""] if isinstance(record, str) else with_fields(record, texts)
 
 
@@ -91,10 +91,10 @@ def changed_fields(before: object, after: object) -> Mapping[str, tuple[object, 
 
 
 def is_same(one: object, other: object) -> bool:
-    """Whether two records or values are equal; arrays are if all their elements are."""
+    """Whether two records or values are equal; arrays are equal if all their elements are."""
     try:
         return one is other or bool(one == other)
-    except ValueError:  # of an array, here or in a field
+    except ValueError:  # an array, here or in a field, has no single truth value
         old, new = fields_of(one), fields_of(other)
         if not old and not new:
             return bool(np.array_equal(one, other))  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The relations of an index: what changes, what must hold, and why it is not a law."""
+"""The index relations: what changes, what must hold, and why it is not a law."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class RelationRule:
 
     change: str
     holds: str
-    """What must hold of the top k, ``{k}``."""
+    """What must hold; ``{k}`` stands for k."""
     caveat: str
     """Why it is not a law."""
     depth: Callable[[int], int]
-    """To which depth the answers are asked for, by k."""
+    """The depth to request, as a function of k."""
     sample: int | None = None
-    """How many queries are usual; None: all, because one index serves all of them."""
+    """The default number of queries; None: all, because one index serves all of them."""
 
 
 RELATIONS: Mapping[Relation, RelationRule] = {
@@ -49,13 +49,13 @@ RELATIONS: Mapping[Relation, RelationRule] = {
         "documents without any term of the queries are added",
         "the top {k} stays the same",
         "more documents change how rare terms are, an approximate index is built anew, and dense "
-        "encoders place every text somewhere",
+        "encoders give every text some similarity",
         depth=lambda k: k,
     ),
     "remove_top": RelationRule(
         "the top document is removed",
         "the documents below it move up in their order",
-        "one document less changes how rare terms are, and an approximate index is built anew",
+        "one document fewer changes how rare terms are, and an approximate index is built anew",
         depth=lambda k: k + 1,
         sample=USUAL_SAMPLE,
     ),

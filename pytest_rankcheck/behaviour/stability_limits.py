@@ -1,4 +1,4 @@
-"""The limits of ``assert_ranking_stable``: what they allow, and which of two are stricter."""
+"""The limits of ``assert_ranking_stable``: what they allow, and which of two is stricter."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from pytest_rankcheck.evaluation.recorded_precision import SLACK
 __all__ = ["StabilityLimits"]
 
 _RANGES = {"min_rbo": (0, 1), "min_overlap": (0, 1), "max_kendall": (1, 0), "min_tau_ap": (-1, 1)}
-"""The limits of a single query: where each allows everything, and where nothing."""
+"""The limits on a single query: the value at which each allows everything, then nothing."""
 
 _COUNTS = ("max_changed_queries", "allowed_queries")
-"""The limits of how many queries may differ."""
+"""The limits on how many queries may differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +39,14 @@ class StabilityLimits:
     """The largest allowed normalised Kendall distance of the top k of any query (Fagin, Kumar and
     Sivakumar 2003; a pair that only one list has costs 1/2)."""
     min_tau_ap: float | None = None
-    """The lowest allowed AP correlation of any query with its ranking before, over the shared
-    documents."""
+    """The lowest allowed AP correlation of any query's ranking with the approved one, over the
+    shared documents."""
     max_changed_queries: float | None = None
     """How many queries may have a different top k: a whole number, or a share below 1."""
     k: int = 10
     """How many documents of each ranking count."""
     allowed_queries: int = 0
-    """How many queries may exceed the limits of a query."""
+    """How many queries may exceed the limits on a single query."""
 
     def __post_init__(self) -> None:
         for name, (loosest, strictest) in _RANGES.items():
@@ -80,7 +80,7 @@ class StabilityLimits:
 
     @classmethod
     def from_dict(cls, entry: Mapping[str, Any]) -> StabilityLimits:
-        """Return the limits that `to_dict` has written; a limit that is missing is None.
+        """Return the limits that `to_dict` wrote; a missing limit is None.
 
         Raises:
             ConfigurationError: a limit is invalid.
@@ -89,7 +89,7 @@ class StabilityLimits:
         return cls(**{"min_rbo": None, **entry})
 
     def to_dict(self) -> dict[str, float]:
-        """Return what limits something, as the record's file has it."""
+        """Return the limits that are set, in the form of the record's file."""
         entry: dict[str, float] = {
             name: _plain(getattr(self, name))
             for name in (*_RANGES, "max_changed_queries")
@@ -106,7 +106,7 @@ class StabilityLimits:
         return ", ".join(f"{name}={value!r}" for name, value in self.to_dict().items())
 
     def refuse_never_failing(self, queries: int) -> None:
-        """Refuse limits that so many queries cannot exceed, whatever their rankings.
+        """Refuse limits that this many queries cannot exceed, whatever their rankings are.
 
         Raises:
             ConfigurationError: naming what allows too much.
@@ -121,10 +121,10 @@ class StabilityLimits:
         raise ConfigurationError(f"{names} can never fail on {where}; give a smaller number")
 
     def is_at_least_as_strict_as(self, other: StabilityLimits) -> bool:
-        """Return whether they certainly fail whatever other limits fail; False if in doubt.
+        """Return whether these limits fail everything that the others fail; False if in doubt.
 
-        A larger ``k`` is stricter for the queries that may change. Similarities of rankings of
-        another length, or with another ``p``, may be higher or lower.
+        A larger ``k`` makes ``max_changed_queries`` stricter. Similarities over another length, or
+        with another ``p``, may be higher or lower.
         """
         return self._is_strict_for_queries(other) and self._is_strict_for_changes(other)
 
@@ -132,7 +132,7 @@ class StabilityLimits:
         if not other._limits_queries:
             return True
         if self.k >= other.k and self._most_changes <= other.allowed_queries:
-            return True  # a query beyond a limit has changed
+            return True  # a query that exceeds a limit has changed
         if self.k != other.k or self.allowed_queries > other.allowed_queries:
             return False
         if other.min_rbo is not None and self.p != other.p:
@@ -144,7 +144,7 @@ class StabilityLimits:
 
     @property
     def _most_changes(self) -> float:
-        """How many queries may have a different top k on any golden set."""
+        """The most queries that may have a different top k, on any golden set."""
         most = self.max_changed_queries
         return math.inf if most is None or 0 < most < 1 else most
 
@@ -167,14 +167,14 @@ class StabilityLimits:
 
 
 def _is_tight(limit: float | None, other: float | None, *, higher: bool) -> bool:
-    """Return whether a limit allows at most what another allows; None allows everything."""
+    """Return whether a limit allows no more than another one; None allows everything."""
     if limit is None or other is None:
         return other is None
     return limit >= other if higher else limit <= other
 
 
 def _plain(value: float) -> float:
-    """Return a number of any type as JSON writes it, and whole ones without a point."""
+    """Return a number of any type in JSON's form, and whole numbers without a decimal point."""
     return int(value) if float(value).is_integer() else float(value)
 
 

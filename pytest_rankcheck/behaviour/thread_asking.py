@@ -16,7 +16,7 @@ from pytest_rankcheck.rankers.run import Run
 __all__ = ["asked_by_threads"]
 
 _THREADS_MEET = 0.2
-"""The shortest time, in seconds, for which each thread asks for all queries again and again."""
+"""The shortest time, in seconds, for which each thread keeps asking all queries."""
 _SWITCH_INTERVAL = 1e-5
 """Seconds after which Python switches threads: short, so that races become visible."""
 
@@ -24,7 +24,7 @@ _SWITCH_INTERVAL = 1e-5
 def asked_by_threads(
     ranker: RepeatedRanker, golden: GoldenSet, threads: int, run: Run
 ) -> Sequence[Attempt]:
-    """Ask from several threads at once, each for all queries but starting at a different one.
+    """Ask from several threads at once; each asks all queries, starting at a different one.
 
     A fast ranker is asked repeatedly for a short time, so that the threads overlap.
 
@@ -32,7 +32,7 @@ def asked_by_threads(
         ranker: the ranker.
         golden: the queries.
         threads: how many threads.
-        run: what a thread's answers are compared with, to stop at the first difference.
+        run: the answers to compare with; a thread stops at the first difference.
 
     Returns:
         The last answers of each thread.

@@ -1,4 +1,4 @@
-"""The words of a query in another order, as far as its syntax leaves them free."""
+"""The words of a query in another order, as far as the query's syntax allows."""
 
 from __future__ import annotations
 
@@ -20,16 +20,15 @@ _BRACKETS = (("(", ")"), ("[", "]"))
 _BETWEEN = frozenset({"AND", "OR", "NEAR", "&&", "||", "|"})
 _BEFORE = frozenset({"NOT"})
 _BOUND = re.compile(r"[+\-!]\S|[^\W\d][\w.]*:\S|[(\[]")
-"""The beginning of what an operator binds: -word, +word, !word, field:value, (group), [range]."""
+"""The start of a unit with an operator: -word, +word, !word, field:value, (group), [range]."""
 
 
 def word_orders(text: str) -> Iterator[str]:
-    """Yield the words from last to first; the last word first; the first word last.
+    """Yield the words reversed; then with the last one first; then with the first one last.
 
-    Quoted text moves as one word. Operators in capitals with the words that they join, and words
-    with an operator of their own, stay in their places; so do signs such as a lone ``&``, and the
-    words beside them. A text with brackets that are not closed, or nested more than twice, has no
-    other order.
+    Quoted text moves as one word. Operators in capitals stay in their places with the words that
+    they join; so do words with an operator of their own, signs such as a lone ``&``, and the words
+    beside them. A text whose brackets are unclosed, or nested more than twice, is not reordered.
     """
     units = _units(text)
     if any(unit.count(left) != unit.count(right) for unit in units for left, right in _BRACKETS):
@@ -44,7 +43,7 @@ def word_orders(text: str) -> Iterator[str]:
 
 
 def ends_freely(text: str) -> bool:
-    """Whether the last word is no operator, and none binds it."""
+    """Whether the last word is neither an operator nor bound by one."""
     units = _units(text)
     return len(units) - 1 not in _fixed(units)
 

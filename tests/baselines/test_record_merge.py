@@ -66,5 +66,5 @@ def test_other_limits_of_rankings_are_left_out() -> None:
     loose, strict = (StabilityLimits(min_rbo=limit) for limit in (0.5, 0.9))
     target = replace(record_of(0, [0, 0, 0], []), stability=(loose,))
     merge = RecordMerge.of(target, replace(target, stability=(loose, strict)))
-    assert merge.left_out == ("the limits of the rankings min_rbo=0.9, p=0.9, k=10",)
+    assert merge.left_out == ("the limits on rankings min_rbo=0.9, p=0.9, k=10",)
     assert merge.record.stability == (loose,)

@@ -195,7 +195,7 @@ def test_async_rankers_and_batches_are_checked() -> None:
     [
         (
             lambda: assert_consistent_depth(faulty.sound, GOLDEN),
-            "'sound' is not told how many documents are wanted",
+            "'sound' does not take the depth",
         ),
         (
             lambda: assert_consistent_depth(faulty.keeps_its_order, GOLDEN, (10, 10)),

@@ -241,7 +241,7 @@ def test_what_is_broken_already_is_not_asked_about_again() -> None:
     found = found_in(lambda text: [f"{text} {next(calls)}"])
     assert [one.condition for one in found.broken] == ["repeats"]
     assert [one.skipped for one in found.conditions[1:]] == [
-        "the ranker is asked for one query after the other",
+        "the ranker is asked one query after the other",
         "no query is left that was always ranked the same",
         "the ranker is given no candidates",
         "no query is left that was always ranked the same",

@@ -168,7 +168,7 @@ def test_of_unchanged_documents_the_nearest_changed_one_counts(entered: list[Not
     backwards = ranked_by(lambda shoe: -shoe["stock"])
     text = failure_of(lambda: check(backwards, in_stock))
     assert "      changed  stock: 0 -> 1\n" in text
-    with pytest.raises(ConfigurationError, match="changes a top document of 0 of 3 queries of"):
+    with pytest.raises(ConfigurationError, match="changes a top document for 0 of 3 queries of"):
         check(in_stock_first, lambda shoe: shoe)
     check(in_stock_first, lambda shoe: shoe, min_queries=0)
 
@@ -179,7 +179,7 @@ def test_queries_without_a_changed_document_are_counted(entered: list[Note]) -> 
 
     check(cheapest_first, red_only)
     assert "; no document changed for 1 query; " in entered[0].text
-    with pytest.raises(ConfigurationError, match="of 2 of 3 queries of golden set 'shop', fewer"):
+    with pytest.raises(ConfigurationError, match="for 2 of 3 queries of golden set 'shop', fewer"):
         check(cheapest_first, red_only, min_queries=3)
 
 
@@ -255,7 +255,7 @@ def test_an_array_in_a_document_can_change() -> None:
         lambda: assert_direction(build, GOLDEN, moved, "not_worse", documents=vectors)
     )
     assert "v1: rank 2 -> 4" in text
-    with pytest.raises(ConfigurationError, match="changes a top document of 0 of 3 queries"):
+    with pytest.raises(ConfigurationError, match="changes a top document for 0 of 3 queries"):
         assert_direction(build, GOLDEN, dict, "not_worse", documents=vectors)
 
 

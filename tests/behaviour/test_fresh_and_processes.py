@@ -303,9 +303,8 @@ def test_a_process_that_is_killed_names_the_signal() -> None:
 def test_an_instance_is_not_called_undefined(ranker: object) -> None:
     with pytest.raises(ConfigurationError) as error:
         assert_deterministic(ranker, FEW, processes=1)
-    assert (
-        "cannot import the ranker, which is an object that this process has made; give fresh="
-        in (str(error.value))
+    assert "cannot import the ranker, an object that this process made; give fresh=" in (
+        str(error.value)
     )
     assert "_Batch" not in str(error.value)
 
@@ -440,7 +439,7 @@ def test_the_summary_says_where_no_other_locale_is_installed(
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(process_surroundings, "_installed_locales", lambda: ())
     assert_deterministic(f"{MODULE}:sound", GOLDEN, **only_processes(processes=1))
-    assert "; new processes: the locale was not varied, because only C is " in entered[-1].text
+    assert "; new processes: the locale was not varied, because only the locale C is " in entered[-1].text
 
 
 # --- what a new process is told --------------------------------------------------------------

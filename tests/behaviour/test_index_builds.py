@@ -111,7 +111,9 @@ def test_queries_may_have_no_text_and_the_ranker_may_take_queries() -> None:
 
     for relation in ("order", "duplicate", "irrelevant", "remove_top"):
         assert_index_invariant(build, SMALL, golden, relation, k=3)  # type: ignore[arg-type]
-    with pytest.raises(ConfigurationError, match="'append_query_term' changes a top document of 0"):
+    with pytest.raises(
+        ConfigurationError, match="'append_query_term' changes a top document for 0"
+    ):
         assert_index_invariant(build, SMALL, golden, "append_query_term")
 
 
@@ -211,10 +213,10 @@ def test_a_ranker_that_fails_after_the_change_always_fails() -> None:
 @pytest.mark.parametrize(
     ("documents", "message"),
     [
-        ({}, "there are fewer than 2 documents"),
-        ({"a": "x"}, "there are fewer than 2 documents"),
-        ([], "there are fewer than 2 documents|no common field"),
-        ([{"id": "a"}, "text"], "has 'text', which is not a record with an id"),
+        ({}, "fewer than 2 documents were given"),
+        ({"a": "x"}, "fewer than 2 documents were given"),
+        ([], "fewer than 2 documents were given|no common field"),
+        ([{"id": "a"}, "text"], "contains 'text', which is not a record with an id"),
         ([{"name": "a"}, {"name": "b"}], r"no common field for the id \(doc_id, .*has name"),
         ([{"id": "a"}, {"id": "a"}], "two documents have the id 'a'"),
         ({1: "x", "1": "y"}, "two documents have the id '1'"),

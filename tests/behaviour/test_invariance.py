@@ -526,7 +526,7 @@ def raising(text: str) -> str:
             (alike, SHOP, upper),
             {"max_mean_drop": 0.1, "allowed_queries": 1},
             ConfigurationError,
-            "allowed_queries= is for the limits of single queries, and only those of the mean",
+            "allowed_queries= applies to limits on single queries, but only limits on the mean",
         ),
         (
             (alike, SHOP, upper),

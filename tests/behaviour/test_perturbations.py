@@ -227,7 +227,7 @@ def test_several_typos_of_a_text_are_different_and_begin_with_the_single_one() -
         ("typo(samples=0)", "samples=0 is invalid; give a whole number from 1 on"),
         ("typo(samples=2.5)", "samples=2.5 is invalid"),
         ("typo(samples=true)", "samples=True is invalid"),
-        ("case(samples=3)", "'case' has no samples, because nothing in it is random"),
+        ("case(samples=3)", "'case' takes no samples, because it is not random"),
         ("case(x=3)", "'case' has no parameter 'x'$"),
         ("typo(5)", r"unknown perturbation 'typo\(5\)'"),
         ("typo@5", "unknown perturbation 'typo@5'; did you mean 'typo'"),

@@ -839,5 +839,5 @@ def test_the_types_are_public() -> None:
 def test_what_is_no_spark_frame_needs_no_spark() -> None:
     from pytest_rankcheck.spark import evaluate_spark
 
-    with pytest.raises(ConfigurationError, match="is not a DataFrame of Spark"):
+    with pytest.raises(ConfigurationError, match="is not a Spark DataFrame"):
         evaluate_spark(rows(RANKINGS), GOLDEN)

@@ -205,18 +205,18 @@ class TestSpark:
             (
                 [(1.0, "d1", 1.0)],
                 "query_id double, doc_id string, score double",
-                "the column 'query_id' is of the type double; query_id must be text or whole",
+                "column 'query_id' has the type double; query_id must be text or whole",
             ),
             (
                 [("q1", "d1", "1")],
                 "query_id string, doc_id string, score string",
-                "'score' is of the type string; score must be numbers: cast it",
+                "'score' has the type string; score must be numbers: cast it",
             ),
             ([("q1", "d1")], "query_id string, doc_id string", "no column score or rank"),
             (
                 [(7, "d1", 1.0)],
                 "query_id int, doc_id string, score double",
-                r"share no query: its column query_id, of the type int, has 7, the golden set has q",
+                r"share no query: the column query_id, of the type int, has 7, the golden set has q",
             ),
             ([], "query_id string, doc_id string, score double", "they share no query"),
         ],
