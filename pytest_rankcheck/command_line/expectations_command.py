@@ -1,4 +1,4 @@
-"""``python -m pytest_rankcheck expectations``: checks them on a run, and updates known failures."""
+"""``python -m pytest_rankcheck expectations``: check them on a run, and update known failures."""
 
 from __future__ import annotations
 
@@ -88,19 +88,19 @@ def _expectations(chosen: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Marks:
-    """The marks of known failures, by what can be done with them."""
+    """The known failures, grouped by what the command can do with their marks."""
 
     removable: Sequence[ExpectationResult]
-    """They hold."""
+    """They hold now."""
     unasked: Sequence[ExpectationResult]
-    """They hold, such as `not_in_top`, but only because the run lacks the query."""
+    """They hold only because the run lacks the query, as `not_in_top` does."""
     recordable: Sequence[ExpectationResult]
-    """Their rank is not remembered, or they got better."""
+    """They have no ``known_rank``, or got better."""
     worse: Sequence[ExpectationResult]
 
     @classmethod
     def of(cls, results: Sequence[ExpectationResult], run: Run) -> _Marks:
-        """Return the marks in the results of a run."""
+        """Return the known failures among the results of a run."""
         fixed = [result for result in results if result.status is ExpectationStatus.FIXED]
         return cls(
             [result for result in fixed if result.expectation.query in run],
@@ -163,7 +163,7 @@ def _changes(
 
 
 def _rest(chosen: argparse.Namespace, run: Run, marks: _Marks) -> Iterator[str]:
-    """Yield what was not written, and why."""
+    """Yield what was left unwritten, and why."""
     if marks.removable and not chosen.remove_fixed:
         count = plural(len(marks.removable), "expectation")
         yield f"--remove-fixed would remove known_failure from {count}"
@@ -173,7 +173,7 @@ def _rest(chosen: argparse.Namespace, run: Run, marks: _Marks) -> Iterator[str]:
     if marks.unasked:
         queries = list(dict.fromkeys(each.expectation.query for each in marks.unasked))
         yield (
-            f"known_failure stays where run '{quoted(run.name)}' lacks the query, which shows "
+            f"known_failure was kept where run '{quoted(run.name)}' lacks the query, which shows "
             f"nothing: {listed(queries)}"
         )
     if marks.worse and chosen.record_ranks:

@@ -97,7 +97,7 @@ def _lint(chosen: argparse.Namespace) -> int:
 
 
 def _of_golden(inputs: ProjectInputs, path: Path, *, is_given: bool) -> Sequence[LintFinding]:
-    """Print and return the findings on a golden set; ``is_given``: with the run of ``--run``."""
+    """Print and return the findings on a golden set; ``is_given``: the run comes from ``--run``."""
     # A golden set that contradicts itself is still linted; only a gate refuses to read it.
     golden = inputs.golden_set(path, contradictions="first")
     options, corpus = configured_lint(inputs.config, golden.name), inputs.config.corpus
@@ -112,7 +112,7 @@ def _of_golden(inputs: ProjectInputs, path: Path, *, is_given: bool) -> Sequence
 def _resolution(
     inputs: ProjectInputs, golden: GoldenSet, run: Run | None
 ) -> Iterator[ReportedFinding]:
-    """Return what the metrics can see: of the run, or of the ideal rankings without one."""
+    """Return what the metrics can see of the run or, without one, of the ideal rankings."""
     metrics, depth = inputs.config.metrics or USUAL_METRICS, inputs.depth
     if run is None:
         return ideal_resolution_findings(golden, metrics, depth)
@@ -123,7 +123,7 @@ def _resolution(
 
 
 def _run_of(inputs: ProjectInputs, golden: GoldenSet, *, is_given: bool) -> Run | None:
-    """Return the run to lint with; None if none is given, and none of this set is configured."""
+    """Return the run to lint with; None if neither ``--run`` nor the configuration has one."""
     if inputs.config.run is None:
         return None
     try:

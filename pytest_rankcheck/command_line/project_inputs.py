@@ -81,10 +81,10 @@ class ProjectInputs:
         return cls(Config(**values), chosen.golden_format, depth)
 
     def golden_path(self, path: Path | None) -> Path:
-        """Return the path of a golden set; without one, that of the only configured set.
+        """Return the given path of a golden set, or else that of the only configured set.
 
         Raises:
-            ConfigurationError: no path is given, and not exactly one is configured.
+            ConfigurationError: no path is given, and no set or more than one is configured.
         """
         if path is None:
             configured = self.config.golden
@@ -97,11 +97,11 @@ class ProjectInputs:
         return path
 
     def golden_set(self, path: Path | None, *, contradictions: str | None = None) -> GoldenSet:
-        """Return the golden set of a file; without one, the only set that the project configures.
+        """Return the golden set in a file, or else the only set that the project configures.
 
         Args:
             path: the file or folder.
-            contradictions: overrides what is configured for a document that is judged twice.
+            contradictions: overrides the configured treatment of documents that are judged twice.
 
         Raises:
             ConfigurationError: as in `golden_path`.

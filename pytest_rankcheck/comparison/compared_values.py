@@ -28,7 +28,7 @@ class Sides(NamedTuple):
     before: str
     now: str
     mix_of: str
-    """What messages call the side before when they name its mix of slices."""
+    """What messages call the earlier side when they name its mix of slices."""
 
 
 SIDES = Sides("in the baseline", "now", "the baseline")

@@ -91,7 +91,7 @@ def standardised(comparison: Comparison, metric: Metric, attribute: str) -> Stan
 
 
 def refuse_outcomes(comparison: Comparison, metric: Metric, attribute: str) -> None:
-    """Refuse slices of sessions that record the outcome: at the mix of before, no mean can fall.
+    """Refuse slices of sessions that record the outcome: with the earlier mix, no mean can fall.
 
     Raises:
         ConfigurationError: all sessions of each slice have the same value, but slices differ.
@@ -108,7 +108,7 @@ def refuse_outcomes(comparison: Comparison, metric: Metric, attribute: str) -> N
     if 1 < len(means) < len(values) and float(np.ptp(means)) > SLACK:
         raise ConfigurationError(
             f"standardise={attribute}: {metric} is the same within each slice of "
-            f"'{quoted(attribute)}', so the slices record the outcome, and the mix of before "
+            f"'{quoted(attribute)}', so the slices record the outcome, and the earlier mix "
             "hides every fall; standardise by a property of the user, such as the device"
         )
 

@@ -48,7 +48,7 @@ class TwoSides(QueryOverlap):
 
     @property
     def _has_same_units(self) -> bool:
-        """Whether sessions with the same id belong to the same cluster, as far as it is known."""
+        """Whether sessions with the same id belong to the same cluster, as far as known."""
         units = None if self.evaluation.unit == "query" else self._matched_units
         if units is None or self.other.clusters is None:
             return True
@@ -57,13 +57,13 @@ class TwoSides(QueryOverlap):
         return all(before.get(session_id) == unit for session_id, unit in now)
 
     def values(self, metric: MetricLike) -> ComparedValues:
-        """Return the values of a metric before and after, of the queries that count on both sides.
+        """Return a metric's values before and after, for the queries that count on both sides.
 
-        They are `Paired` by query; of two logs with different sessions they are `Unpaired`.
+        They are `Paired` by query, or `Unpaired` for two logs with different sessions.
 
         Raises:
             MetricError: no such metric.
-            BaselineError: the other side is a record that does not have it.
+            BaselineError: the other side is a record without this metric.
         """
         parsed = Metric.parse(metric)
         if parsed not in self._values:
@@ -126,7 +126,7 @@ class TwoSides(QueryOverlap):
         return None if names is None else self.other.clusters_named(names)
 
     def _noise(self, metric: Metric) -> float:
-        """Return the noise of the approved side, else of this one; NaN if neither was measured.
+        """Return the noise of the approved side, or else of this one; NaN if neither was measured.
 
         A ranker that has become noisier must not be allowed to fall further.
         """

@@ -55,12 +55,12 @@ def hits_of_block(
 
     Args:
         columns: the rankings.
-        codes: ``[S]`` the place of each query in the golden set; -1 for a query that it lacks.
-        judgments: the golden set's.
+        codes: ``[S]`` the place of each query in the golden set; -1 for a query not in it.
+        judgments: the judgments of the golden set.
         top: how many of the first documents of each ranking to keep; 0 if the rankings are kept.
 
     Raises:
-        RunError: a document is a duplicate or scores are tied, where that is an error.
+        RunError: a document is a duplicate or scores are tied, if the conventions forbid it.
     """
     return _Block(columns, codes, judgments, top=top).hits()
 

@@ -34,7 +34,7 @@ __all__ = ["Evaluation", "Mergeable", "html_table"]
 
 
 class Mergeable(Protocol):
-    """A part that `Evaluation.merge` puts together with others of its class."""
+    """A part that `Evaluation.merge` can merge with others of its class."""
 
     @classmethod
     def merged(cls, parts: Any, golden: Any, expected: Any, name: str | None) -> Evaluation:
@@ -55,7 +55,7 @@ class Evaluation(MetricValues):
     """
 
     _makes_parts = "evaluate_part(path, golden)"
-    """What makes a part that `merge` takes, for messages."""
+    """The functions that make parts for `merge`, for messages."""
 
     def __init__(
         self, name: str, depth: int | None, golden: JudgedQueries, conventions: Conventions
@@ -74,30 +74,30 @@ class Evaluation(MetricValues):
         expected: int | Iterable[str] | None = None,
         name: str | None = None,
     ) -> Evaluation:
-        """Return the evaluation of a run, or of a log, whose parts were evaluated one by one.
+        """Merge parts of a run, or of a log, that were evaluated one by one, into one evaluation.
 
-        It is like any other: gates, slices, baselines and reports take it, and every metric has the
-        same value as in one piece, bit for bit.
+        It is an evaluation like any other: gates, slices, baselines and reports accept it, and
+        every metric has the same value, bit for bit, as for a run evaluated in one piece.
 
         Args:
-            parts: what `evaluate_part` returned for each part of a run; or the evaluations of the
-                parts of a session log. A query that comes again with the same ranking counts once,
-                as when a cluster ran a task twice.
+            parts: the results of `evaluate_part` for each part of a run; or the evaluations of the
+                parts of a session log. If a query occurs again with the same ranking, as when a
+                cluster ran a task twice, it counts once.
             golden: the golden set of the parts; not for session logs.
-            expected: how many different parts there must be, or the ids that must be in one of
-                them: parts that are missing are an error.
+            expected: how many different parts there must be, or the ids of the queries (or
+                sessions) that they must contain; anything missing is an error.
             name: what messages and records call the run.
 
         Raises:
-            RunError: there are no parts, or not those that were expected; a query has different
-                rankings in two parts, so the run was cut within queries; parts are of another
-                golden set, version or convention; or as in `evaluate`.
+            RunError: there are no parts, or not the expected ones; a query has different rankings
+                in two parts, so the run was cut within queries; parts have another golden set,
+                version or convention; or as in `evaluate`.
             SessionLogError: the same, for the parts of a session log.
-            ConfigurationError: ``parts`` are something else.
+            ConfigurationError: ``parts`` contains something else.
         """
         some = list(parts)
         if not some:
-            raise RunError(f"there are no parts to merge; give those of {cls._makes_parts}")
+            raise RunError(f"there are no parts to merge; give the parts from {cls._makes_parts}")
         merged = getattr(type(some[0]), "merged", None)
         if merged is None:
             raise ConfigurationError(
@@ -220,9 +220,9 @@ class Evaluation(MetricValues):
 
     @cached_property
     def unstable(self) -> Sequence[str]:
-        """The queries whose ranking differs between the run and its repeats.
+        """The queries whose ranking differs between the run and its repeats, or within the run.
 
-        And those that the ranker answered twice, differently, while the run was made.
+        Within the run: the ranker answered the query twice, differently, while the run was made.
         """
         differing = frozenset(() if self.run is None else self.run.differing)
         return tuple(
@@ -241,8 +241,8 @@ class Evaluation(MetricValues):
     def why_no_ties(self) -> str:
         """Why `has_ties_at_hand` is false, and what to do, as a sentence about the run."""
         return (
-            "is too large to be read into memory unasked; evaluation.tie_range(metric) reads it "
-            "and looks for them"
+            "is too large to be read into memory automatically; evaluation.tie_range(metric) reads "
+            "it and looks for them"
         )
 
     @checked_arguments

@@ -1,4 +1,4 @@
-"""Evaluating one part of a run, wherever it is, so that all parts can be merged later."""
+"""Evaluating one part of a run on any machine, so that all parts can be merged later."""
 
 from __future__ import annotations
 
@@ -47,11 +47,12 @@ __all__ = ["EvaluationPart", "evaluate_part"]
 
 
 class EvaluationPart(PartContents):
-    """What an evaluation needs of a part of a run: small, and the same on every machine.
+    """The essence of a part of a run for an evaluation: small, and the same on every machine.
 
     It holds the judged documents that were ranked, the top of each ranking, how many documents
-    were ranked, a digest of each ranking, and what it was measured on and how; no values, so every
-    metric can be computed after `Evaluation.merge`. It pickles. Make one with `evaluate_part`.
+    were ranked, a digest of each ranking, the golden set's fingerprint, and the conventions. It
+    holds no values, so every metric can be computed after `Evaluation.merge`. It can be pickled.
+    Make one with `evaluate_part`.
     """
 
     @classmethod
@@ -96,39 +97,39 @@ def evaluate_part(
     top: int = TOP,
     conventions: Conventions | None = None,
 ) -> EvaluationPart:
-    """Evaluate one part of a run; `Evaluation.merge` puts the parts together.
+    """Evaluate one part of a run; `Evaluation.merge` merges the parts.
 
-    A part has all rows of its queries: partition runs by query. Rows of tables are read some at a
-    time, so a part needs little memory, even if one query has millions of rows.
+    A part must have all rows of its queries: partition runs by query. Tables are read in blocks,
+    so a part needs little memory, even if one query has millions of rows.
 
     Args:
-        source: a file, a folder or a pattern, as in `Run.load`; a DataFrame of pandas or polars, or
-            an Arrow table or RecordBatchReader, as in `Run.from_frame`; or a `Run`.
+        source: a file, a folder or a pattern, as in `Run.load`; a pandas or polars DataFrame, or an
+            Arrow table or RecordBatchReader, as in `Run.from_frame`; or a `Run`.
         golden: the whole golden set, the same for all parts.
         name: what messages call the part; without it, the path or the name of the run.
-        format: of a file, as in `Run.load`.
-        columns: ``{meaning: column}`` of a table, as in `Run.load`.
+        format: the format of a file, as in `Run.load`.
+        columns: ``{meaning: column}`` for a table, as in `Run.load`.
         ties: the order of equal scores, as in `Run.load`.
         duplicates: a document twice in a ranking, as in `Run.load`.
         doc_id: maps the ids of documents, as in `Run.load`.
         incomplete_ranks: as in `Run.load`.
         depth: how many documents of each ranking count; None: all.
         top: how many of the first documents of each ranking to keep, judged or not.
-        conventions: as in `evaluate`. What counts as missing or extra is decided by the merge.
+        conventions: as in `evaluate`; ``missing`` and ``extra`` are applied by the merge.
 
     Raises:
         RunError: the part cannot be read, a document is a duplicate, or scores are tied, as in
             `Run.load`.
-        ConfigurationError: options for reading are given with a `Run`, which was read already; or
-            the conventions do not fit.
+        ConfigurationError: options for reading are given with a `Run`, which has been read
+            already; or the conventions do not fit.
     """
     check_whole_number("top", top, 1, ConfigurationError)
     rules = RankingRules(ties, duplicates, id_map(doc_id), incomplete_ranks)
     if isinstance(source, Run):
         if format or columns or rules != RankingRules() or depth is not None:
             raise ConfigurationError(
-                "the source is a Run, which was read already: give format, columns, ties, "
-                "duplicates, doc_id, incomplete_ranks and depth when it is read"
+                "the source is a Run, which has been read already: give format, columns, ties, "
+                "duplicates, doc_id, incomplete_ranks and depth when you read it"
             )
         rankings: PartSource = HeldSource(source)
         shown, depth = source.name, source.depth
@@ -177,7 +178,7 @@ def _built(
 
 @dataclass
 class _Builder:
-    """Collects what is kept of the rankings of a part."""
+    """Collects the content of a part from its rankings."""
 
     judgments: Judgments
     rules: RankingRules
@@ -197,7 +198,7 @@ class _Builder:
         """Add some rankings.
 
         Raises:
-            SplitQueryError: a query came before.
+            SplitQueryError: a query occurred earlier.
         """
         self._see(block.query_ids)
         block = _in_lists(block)
@@ -221,13 +222,13 @@ class _Builder:
         self._tops += hits.tops[0].texts()
 
     def add_long(self, query_id: str, pieces: Iterator[RankedColumns]) -> None:
-        """Add a ranking with too many rows for the memory."""
+        """Add a ranking with too many rows to be held in memory."""
         from pytest_rankcheck.evaluation.long_rankings import LongRanking
 
         self._see([query_id])
         code = self.judgments.codes.get(query_id)
         if code is None:
-            for _ in pieces:  # the source goes on after them
+            for _ in pieces:  # the source continues after these rows
                 pass
             self._extra.append(query_id)
             return
@@ -253,7 +254,7 @@ class _Builder:
             raise SplitQueryError
 
     def part(self, name: str, notes: Sequence[str]) -> EvaluationPart:
-        """Return what was collected."""
+        """Return the part with the collected content."""
         return EvaluationPart(
             name,
             self.origin,
@@ -271,7 +272,7 @@ class _Builder:
 
 
 def _in_lists(block: RankedColumns) -> RankedColumns:
-    """Return the same rankings with the keys of dicts in lists."""
+    """Return the same rankings, with dicts replaced by lists of their keys."""
     block = block.with_scores()
     if not len(block) or block.unsorted(0) is None:
         return block

@@ -1,6 +1,6 @@
-"""An evaluation of rankings that were joined with a golden set, whether or not the run is at hand.
+"""An evaluation of rankings joined with a golden set, whether or not the run is available.
 
-`RunEvaluation` has the run; `MergedEvaluation` has only what parts of it kept.
+`RunEvaluation` has the run; `MergedEvaluation` has only the content of its parts.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _COMPARED = 10_000
 
 
 class JoinedEvaluation(Evaluation):
-    """The evaluation of rankings whose judged documents were found.
+    """The evaluation of rankings joined with their judgments.
 
     Args:
         name: how messages refer to the rankings.
@@ -64,12 +64,12 @@ class JoinedEvaluation(Evaluation):
         """Whether a ranker in this process made the rankings, so that messages can blame it."""
 
     def checked(self) -> Self:
-        """Return the evaluation, unless nothing is ranked or its conventions refuse the queries.
+        """Return this evaluation after checking that something is ranked and conventions are kept.
 
         Raises:
             RunError: every ranking of a judged query is empty; judged queries are missing, but
-                those with the same ids without leading zeros are ranked; or a query is missing or
-                extra and the conventions make that an error.
+                ranked under the same ids without leading zeros; or a query is missing or extra, and
+                the conventions make that an error.
         """
         self._refuse_empty()
         self._refuse_lost_zeros()
@@ -110,7 +110,7 @@ class JoinedEvaluation(Evaluation):
         )
 
     def _refuse_lost_zeros(self) -> None:
-        """Refuse a run, some of whose files or parts spell ``"004"`` as 4."""
+        """Refuse a run in which some files or parts have the id ``"004"`` as 4."""
         if not self.extra or not self.missing:
             return
         ranked = {each.lstrip("0"): each for each in self.extra if each.isdecimal()}
@@ -122,7 +122,7 @@ class JoinedEvaluation(Evaluation):
                 f"run '{quoted(self.name)}' has no query '{quoted(judged)}' of golden set "
                 f"'{quoted(self.golden.name)}', but '{quoted(own)}' "
                 f"({plural(len(lost), 'such query', 'such queries')} in all): the ids differ in "
-                "leading zeros, which are lost where ids are read as numbers; keep them text"
+                "leading zeros, which are lost when ids are read as numbers; read them as text"
             )
 
     @cached_property
@@ -141,7 +141,7 @@ class JoinedEvaluation(Evaluation):
         """What is wrong if judged documents are never or hardly ever ranked, otherwise None."""
         relevant = self.golden.columns.has_relevant
         if 100 * np.count_nonzero(self._joined.has_hits & relevant) > len(self.golden):
-            return None  # at least 1%, as almost always; nothing else has to be loaded
+            return None  # nearly always at least 1%, and then nothing else has to be loaded
         from pytest_rankcheck.evaluation.unmet_ids import unmet_ids
 
         return unmet_ids(
@@ -149,7 +149,7 @@ class JoinedEvaluation(Evaluation):
         )
 
     def warn_of_ids(self) -> None:
-        """Warn if judged documents are hardly ever ranked, or ``doc_id=`` made few of many."""
+        """Warn if judged documents are hardly ever ranked, or ``doc_id=`` maps many ids to few."""
         if self.unmet_ids is not None:
             warn_caller("\n  ".join(self.unmet_ids.lines))
         if self.golden.has_merged_ids:
@@ -158,7 +158,7 @@ class JoinedEvaluation(Evaluation):
 
     @property
     def notes(self) -> Sequence[str]:
-        """What a reader of the means must know of a replayed log, as sentences."""
+        """What a reader of the means must know about a replayed log, as sentences."""
         replay = self.golden.replay
         if replay is None:
             return ()
@@ -188,10 +188,10 @@ class JoinedEvaluation(Evaluation):
 
     @cached_property
     def is_cut(self) -> bool:
-        """Whether rankings may go on below `depth`.
+        """Whether rankings may continue below `depth`.
 
-        Those of a reranker do not if all are shorter, or have all candidates of their query and
-        nothing else.
+        A reranker's rankings do not continue if each is shorter, or consists of all candidates of
+        its query.
         """
         if self.depth is None:
             return False
@@ -239,7 +239,7 @@ class JoinedEvaluation(Evaluation):
         """Return the value of each query that ir_measures computes, ``[Q]``."""
 
     def _whole_run(self, metric: Metric) -> WholeRun:
-        """Return the top of all rankings, as far down as a metric of the whole run looks."""
+        """Return the top of all rankings, down to the depth that a metric of the whole run uses."""
         depth = self.known_depth
         if depth is not None and (metric.cutoff or depth + 1) > depth and metric.definition.at:
             raise MetricError(
@@ -256,9 +256,9 @@ class JoinedEvaluation(Evaluation):
         )
 
     _why_tops: str
-    """Why only the tops of the rankings are known, as the beginning of a sentence."""
+    """Why only the tops of the rankings are known, as the start of a sentence."""
     _how_to_know_more: str
-    """What to do to know more of them, as the end of a sentence."""
+    """How to keep more of the rankings, as the end of a sentence."""
 
     @cached_property
     def hits(self) -> Sequence[JudgedHits]:

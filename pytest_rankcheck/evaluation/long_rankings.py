@@ -1,7 +1,7 @@
-"""The judged hits of one ranking that is too long for the memory, such as of a whole collection.
+"""The judged hits of one ranking that is too long for memory, such as of a whole collection.
 
-The rows go through temporary files, in the order of the ranking. What stays in memory is what is
-kept of any ranking: its judged documents and its top.
+The rows go through temporary files, in the order of the ranking. Only the judged documents and the
+top stay in memory, as for any ranking.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _PIECE = 1 << 18
 
 @dataclass
 class LongRanking:
-    """What is kept of one long ranking."""
+    """The kept content of one long ranking."""
 
     query_id: str
     rules: RankingRules
@@ -59,18 +59,18 @@ class LongRanking:
         judged: Collection[str],
         top: int,
     ) -> LongRanking:
-        """Return what is kept of a ranking.
+        """Return the kept content of a ranking.
 
         Args:
             query_id: the query.
-            pieces: the rows, some at a time, in any order.
+            pieces: blocks of rows, in any order.
             rules: how ties and duplicates are treated.
-            judged: the judged documents of the query; looking one up is quick.
+            judged: the judged documents of the query, as a set or dict.
             top: how many of the first documents are kept.
 
         Raises:
-            RunError: scores are tied, a document is a duplicate, or ranks are incomplete, where
-                that is an error.
+            RunError: scores are tied, a document is a duplicate, or ranks are incomplete, and the
+                rules make that an error.
         """
         found = cls(query_id, rules, judged, top)
         with tempfile.TemporaryDirectory(prefix="rankcheck-") as folder:
@@ -84,7 +84,7 @@ class LongRanking:
         return found
 
     def _spill(self, pieces: Iterable[RankedColumns], rows: SpilledRows) -> bool:
-        """Write all rows to files, and return whether ranks and not scores order them."""
+        """Write all rows to files; return whether they are ordered by ranks rather than scores."""
         kinds = set[bool]()
         for piece in pieces:
             assert piece.scores is not None
@@ -114,7 +114,7 @@ class LongRanking:
         self.retrieved += len(chunk.doc_ids)
 
     def _check_ranks(self, scores: FloatArray) -> None:
-        """Check that the ranks go on from those before."""
+        """Check that the ranks continue without gaps or repeats."""
         if not self.retrieved:
             self._first_rank = int(-scores[0])
         expected = np.arange(len(scores)) + self.retrieved + self._first_rank
@@ -137,7 +137,7 @@ class LongRanking:
         self._last = (chunk.doc_ids[-1], float(scores[-1]))
 
     def _refuse_duplicates(self, rows: SpilledRows) -> None:
-        """Check that no document is ranked twice, unless only its first place counts."""
+        """Check that no document is ranked twice, unless the first place is kept."""
         if self.rules.duplicates == "keep_places":
             return
         repeated = rows.repeated()
@@ -147,6 +147,6 @@ class LongRanking:
             raise ranked_twice(self.query_id, *repeated)
         raise RunError(
             f"query '{quoted(self.query_id)}' has {self.retrieved:,} documents, too many to close "
-            f"gaps: document '{quoted(repeated[0])}' is a duplicate. Remove duplicates before, or "
+            f"gaps: document '{quoted(repeated[0])}' is a duplicate. Remove duplicates first, or "
             "use duplicates='keep_places'"
         )

@@ -24,7 +24,7 @@ from pytest_rankcheck.package_version import package_version
 __all__ = ["Expected", "MergedEvaluation"]
 
 Expected = int | Iterable[str] | None
-"""What must not be missing: so many parts, or these queries."""
+"""What must not be missing: this number of parts, or these queries."""
 
 _WORDS = {
     "conventions": "different conventions",
@@ -47,7 +47,7 @@ class MergedEvaluation(JoinedEvaluation):
         super().__init__(name, origin.depth, golden, origin.conventions, joined)
         self._known_depth = origin.top
         self.copies = copies
-        """How many times a query came again with the same ranking; each query counts once."""
+        """How often a query was repeated with the same ranking; each query counts once."""
         self._remarks: list[str] = []
 
     @classmethod
@@ -67,11 +67,11 @@ class MergedEvaluation(JoinedEvaluation):
         return cls(shown, parts[0].origin, golden, joined, merging.copies).checked()
 
     def note(self, sentence: str) -> None:
-        """Add what a reader must know of how the parts were made to `notes`."""
+        """Add to `notes` what a reader must know about how the parts were made."""
         self._remarks.append(sentence)
 
     def note_parts(self, parts: Sequence[PartContents], expected: Expected) -> None:
-        """Add to `notes` those of the parts, which are empty, and that some may be missing."""
+        """Add to `notes` the parts' own notes, the empty parts, and that parts may be missing."""
         names = names_of(parts)
         for name, part in zip(names, parts, strict=True):
             for sentence in part.notes:
@@ -79,12 +79,12 @@ class MergedEvaluation(JoinedEvaluation):
         place = [name for name, part in zip(names, parts, strict=True) if part.is_empty]
         if place:
             count = plural(len(place), "part has", "parts have")
-            self.note(f"{count} no rows, of {len(parts):,}: {listed(place)}")
+            self.note(f"{count} no rows (of {len(parts):,} parts): {listed(place)}")
         if expected is None and self.missing:
             lacking = plural(len(self.missing), "judged query is", "judged queries are")
             self.note(
                 f"merged from {plural(len(parts), 'part')} without expected=, and {lacking} "
-                "missing: if a part may be lost, give expected="
+                "missing: if a part could be lost, give expected="
             )
 
     @property
@@ -94,17 +94,17 @@ class MergedEvaluation(JoinedEvaluation):
 
     @property
     def known_depth(self) -> int | None:
-        """How far down `ranking` goes: parts keep only the top of each ranking."""
+        """The depth of `ranking`: parts keep only the top of each ranking."""
         return self._known_depth
 
     @property
     def notes(self) -> Sequence[str]:
-        """What was unusual: queries that several parts have, and those of a replayed log."""
+        """What was unusual: queries in several parts, and notes about a replayed log."""
         notes = (*super().notes, *self._remarks)
         if not self.copies:
             return notes
         count = plural(self.copies, "ranking")
-        copied = f"{count} came again in another part, with the same rows; each query counts once"
+        copied = f"{count} repeated in another part, with the same rows; each query counts once"
         return (*notes, copied)
 
     @property
@@ -146,7 +146,7 @@ class MergedEvaluation(JoinedEvaluation):
     def _ir_measures_values(self, name: str) -> FloatArray:
         raise MetricError(
             f"ir_measures computes {quoted(name)} from whole rankings, but this evaluation was "
-            "merged from parts; evaluate(Run.load(folder), golden) reads the run itself"
+            "merged from parts; evaluate the run itself: evaluate(Run.load(folder), golden)"
         )
 
     def __repr__(self) -> str:
@@ -154,7 +154,7 @@ class MergedEvaluation(JoinedEvaluation):
 
 
 def _check_origins(parts: Sequence[PartContents], golden: GoldenSet) -> None:
-    """Refuse parts of another golden set, by other conventions, or of another version."""
+    """Refuse parts with another golden set, other conventions or another version."""
     first, names = parts[0], names_of(parts)
     for part, shown in zip(parts, names, strict=True):
         of_part = part.origin
@@ -163,19 +163,19 @@ def _check_origins(parts: Sequence[PartContents], golden: GoldenSet) -> None:
                 f"part '{quoted(shown)}' was evaluated on another golden set than "
                 f"'{quoted(golden.name)}': its fingerprint is {quoted(of_part.golden)} (scale "
                 f"{of_part.scale:g}), not {golden.fingerprint} (scale {golden.scale:g}); give "
-                "driver and workers the same golden set, and evaluate the part again"
+                "the driver and the workers the same golden set, and evaluate the part again"
             )
         for name, words in _WORDS.items():
             own, other = getattr(of_part, name), getattr(first.origin, name)
             if own != other:
                 raise RunError(
                     f"parts '{quoted(names[0])}' and '{quoted(shown)}' have {words}: "
-                    f"{_shown(other)} and {_shown(own)}; evaluate all parts in one way"
+                    f"{_shown(other)} and {_shown(own)}; evaluate all parts in the same way"
                 )
     if first.origin.version != package_version():
         raise RunError(
             f"part '{quoted(first.name)}' was made by pytest-rankcheck "
-            f"{quoted(first.origin.version)}, this is {package_version()}; install the same "
+            f"{quoted(first.origin.version)}, but this is {package_version()}; install the same "
             "version everywhere, and evaluate the parts again"
         )
 
@@ -188,7 +188,7 @@ def _shown(value: object) -> str:
 
 @dataclass
 class _Merging:
-    """The parts of a run, each judged query taken from the first part that has it."""
+    """The parts of a run; each judged query is taken from the first part that has it."""
 
     parts: Sequence[PartContents]
     judgments: Judgments
@@ -229,7 +229,7 @@ class _Merging:
         return tuple(dict.fromkeys(each for part in self.parts for each in part.extra))
 
     def check_expected(self, expected: Expected, golden: GoldenSet) -> None:
-        """Refuse parts if some of those that were expected are missing, or there are more."""
+        """Refuse the parts if some expected ones are missing, or if there are too many."""
         if expected is None:
             return
         if isinstance(expected, int):
@@ -255,7 +255,7 @@ class _Merging:
             )
 
     def _copied_parts(self) -> int:
-        """Return how many parts have queries, but only those of parts before them."""
+        """Return how many parts have queries, but only queries that earlier parts have too."""
         new = {owner for owner, _ in self._owners.values()}
         seen = set[str]()
         for number, part in enumerate(self.parts):
@@ -273,7 +273,7 @@ class _Merging:
         return listed(names_of(self.parts))
 
     def blocks(self) -> list[BlockHits]:
-        """Return the hits of each part, without queries that another part has."""
+        """Return the hits of each part, without the queries taken from another part."""
         kept: dict[int, list[int]] = {}
         for number, place in self._owners.values():
             kept.setdefault(number, []).append(place)

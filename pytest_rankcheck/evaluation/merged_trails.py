@@ -1,4 +1,4 @@
-"""The judged events of several parts of a session log, put together."""
+"""Merge the judged events of several parts of a session log."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["with_states"]
 
 
 def with_states(whole: Trails, parts: Sequence[Trails], kept: Sequence[IntArray]) -> Trails:
-    """Return the trails of a whole log with the judged hits of the events of its parts.
+    """Return the trails of a whole log, with the judged hits from its parts.
 
     Args:
         whole: the trails of all sessions.
-        parts: those of each part, with their judged hits.
-        kept: the places of the sessions of each part that the whole log has, in its order.
+        parts: the trails of each part, with their judged hits.
+        kept: for each part, the places of its sessions that the whole log keeps, in its order.
     """
     states, sessions, places, before = list[JudgedHits](), [], [], 0
     for trails, own in zip(parts, kept, strict=True):
@@ -53,7 +53,7 @@ def _stacked(blocks: Sequence[JudgedHits]) -> JudgedHits:
 
 
 def _padded(matrices: Sequence[FloatArray]) -> FloatArray:
-    """Return matrices one below the other, with NaN where one is narrower."""
+    """Stack matrices on top of each other, padding narrower ones with NaN."""
     width = max(matrix.shape[1] for matrix in matrices)
     return np.concatenate(
         [

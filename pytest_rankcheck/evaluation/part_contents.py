@@ -1,4 +1,4 @@
-"""What is kept of a part of a run, in columns, and its form as a table of Arrow."""
+"""The content of a part of a run, in columns, and its form as an Arrow table."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 __all__ = ["UNNAMED", "PartContents", "PartOrigin", "names_of"]
 
 UNNAMED = "part"
-"""The name of a part of a table, if the caller gives none."""
+"""The name of a part that was made from a table, unless the caller gives one."""
 
 _KEY = b"rankcheck_part"
-"""The key of the metadata of a table that is a part."""
+"""The metadata key of a table that holds a part."""
 _NOT_A_PART = "this table is not a part of a run; EvaluationPart.to_arrow() makes one"
 
 
 @dataclass(frozen=True, slots=True)
 class PartOrigin:
-    """What all parts of a run have in common: what was measured, how, and by which version."""
+    """What all parts of a run must have in common: golden set, conventions and version."""
 
     golden: str
     """The fingerprint of the golden set."""
@@ -40,7 +40,7 @@ class PartOrigin:
     """The scale of the golden set."""
     conventions: Conventions
     reading: str
-    """How ids were mapped and incomplete ranks treated; empty as usual."""
+    """How ids were mapped and incomplete ranks treated; empty for the defaults."""
     depth: int | None
     """How many documents of each ranking count; None: all."""
     top: int
@@ -51,7 +51,7 @@ class PartOrigin:
 
 @dataclass(frozen=True, eq=False)
 class PartContents:
-    """The judged hits of a part of a run: H hits of the S judged queries that it ranks."""
+    """The judged hits of a part of a run: H hits for the S judged queries that it ranks."""
 
     name: str
     """What messages call the part, such as its file."""
@@ -63,13 +63,13 @@ class PartContents:
     retrieved: IntArray
     """``[S]`` how many documents were ranked."""
     starts: IntArray
-    """``[S + 1]`` where the hits of each query begin, and where the last ones end."""
+    """``[S + 1]`` where the hits of each query begin, and the end of the last."""
     ranks: IntArray
     """``[H]`` from 1, best first within each query."""
     documents: Sequence[str]
     """``[H]`` the judged documents that were ranked."""
     top_starts: IntArray
-    """``[S + 1]`` where the first documents of each ranking begin, and where the last ones end."""
+    """``[S + 1]`` where the first documents of each ranking begin, and the end of the last."""
     tops: Sequence[str]
     """The first documents of all rankings."""
     extra: Sequence[str]
@@ -92,7 +92,7 @@ class PartContents:
         )
 
     def to_arrow(self) -> pa.Table:
-        """Return the part as a table of Arrow, one row for each query, to send or store.
+        """Return the part as an Arrow table with one row for each query, to send or store.
 
         Columns: ``query_id``; ``digest`` of its ranking, null for a query without judgments;
         ``retrieved``, the number of ranked documents; ``ranks`` and ``documents`` of the judged
@@ -116,7 +116,7 @@ class PartContents:
         except UnicodeEncodeError:
             raise RunError(
                 f"part '{quoted(self.name)}': an id cannot be written as UTF-8, so the part cannot "
-                "be a table of Arrow"
+                "become an Arrow table; correct the ids in the run"
             ) from None
         header = {
             "name": self.name,
@@ -130,7 +130,7 @@ class PartContents:
 
     @classmethod
     def from_arrow(cls, table: pa.Table) -> Self:
-        """Return the part that `to_arrow` made a table of.
+        """Return the part from a table that `to_arrow` made.
 
         Raises:
             RunError: the table is something else, was changed, or is not the whole table of one
@@ -170,14 +170,14 @@ class PartContents:
         part._check(other_starts)
         if part._content_digest() != content:
             raise RunError(
-                f"part '{quoted(name)}': its table is not what to_arrow() made: values were "
-                "changed, or rows were dropped, added or put into another order; store it as it "
-                "is, or evaluate the part again"
+                f"part '{quoted(name)}': its table differs from what to_arrow() made: values were "
+                "changed, or rows were dropped, added or reordered; store the table unchanged, or "
+                "evaluate the part again"
             )
         return part
 
     def _content_digest(self) -> str:
-        """Return a digest of all that is measured, in order."""
+        """Return a digest of everything that is measured, in order."""
         numbers = (self.retrieved, self.starts, self.ranks, self.top_starts)
         texts = (self.query_ids, self.documents, self.tops, self.extra)
         content = blake2b(b"".join(self.digests), digest_size=SIZE)
@@ -186,7 +186,7 @@ class PartContents:
         return content.hexdigest()
 
     def _check(self, document_starts: IntArray) -> None:
-        """Refuse a damaged part: it would be measured as another ranking."""
+        """Refuse a damaged part, which would be measured as a different ranking."""
         texts = (*self.query_ids, *self.documents, *self.tops, *self.extra)
         first = np.zeros(len(self.ranks), dtype=np.bool_)
         first[self.starts[:-1][np.diff(self.starts) > 0]] = True
@@ -207,12 +207,12 @@ def _refuse_other_rows(name: str, rows: int, found: int) -> None:
     if rows != found:
         raise RunError(
             f"part '{quoted(name)}' has {plural(rows, 'row')}, but this table has {found:,}: give "
-            "the whole table that to_arrow() made, without others, a slice or a filter"
+            "the whole table that to_arrow() made: not a slice, filtered, or joined with others"
         )
 
 
 def names_of(parts: Sequence[PartContents]) -> Sequence[str]:
-    """Return what messages call parts; those without a name have their number, from 1."""
+    """Return what messages call parts: their names, or their numbers, counted from 1."""
     return [
         f"{UNNAMED} {number}" if part.name == UNNAMED else part.name
         for number, part in enumerate(parts, 1)
@@ -224,17 +224,17 @@ def _arrow() -> Any:
         import pyarrow
         import pyarrow.compute
     except ModuleNotFoundError:
-        raise RunError(f"tables of Arrow need pyarrow: {install_hint('spark')}") from None
+        raise RunError(f"Arrow tables need pyarrow: {install_hint('spark')}") from None
     return pyarrow
 
 
 def _lists(pa: Any, values: Any, starts: IntArray, more: int) -> Any:
-    """Return the values of each query as a list, and empty lists for some more queries."""
+    """Return the values of each query as a list, then empty lists for the other queries."""
     offsets = np.append(starts, np.full(more, starts[-1]))
     return pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), values)
 
 
 def _unlisted(table: Any, name: str) -> tuple[list[Any], IntArray]:
-    """Return the values of all lists of a column, and where those of each begin."""
+    """Return the values of all lists in a column, and where each list begins."""
     lists = table.column(name).to_pylist()
     return list(chain.from_iterable(lists)), starts_of(list(map(len, lists)))

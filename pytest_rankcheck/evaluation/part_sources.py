@@ -1,4 +1,4 @@
-"""Where the rankings of a part of a run are read from: a file, a folder, a frame or a run."""
+"""The sources of the rankings of a part: a file, a folder, a frame or a run."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ __all__ = ["HeldSource", "PartSource", "TableSource"]
 
 
 class PartSource(Protocol):
-    """Where the rankings of a part are."""
+    """A source of the rankings of a part."""
 
     def read(self, together: bool, on_long: OnLong) -> Iterable[RankedColumns]:
-        """Yield the rankings, with the rows of each query brought together or not."""
+        """Yield the rankings; ``together`` says whether to group the rows by query first."""
 
     @property
     def notes(self) -> Sequence[str]:
-        """What a reader of the part must know, as sentences; known once it was read."""
+        """What a reader of the part must know, as sentences; complete after reading it."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldSource:
-    """A run that was read already."""
+    """A run that has been read already."""
 
     run: Run
 
     def read(self, together: bool, on_long: OnLong) -> Iterator[RankedColumns]:
-        """Yield the rankings of the run, whose queries are never too long."""
+        """Yield the rankings of the run, none of which is too long for memory."""
         return self.run.columns(together=together)
 
     @property
@@ -50,7 +50,7 @@ class HeldSource:
 
 @dataclass(frozen=True, slots=True)
 class TableSource:
-    """A file, a folder or a frame with the rankings of a part, and how to read it."""
+    """A file, a folder or a frame with the rankings of a part, and the options to read it."""
 
     given: object
     rules: RankingRules

@@ -1,7 +1,7 @@
-"""Digests of rankings: two copies of a query are the same only if all their rows are.
+"""Digests of rankings: two copies of a query are equal only if all their rows are equal.
 
 The digest of a query covers the ids and scores of all its ranked documents, judged or not, in the
-order of the ranking. It does not depend on how the rows were stored, in which order they came
+order of the ranking. It does not depend on how the rows were stored, on their order in the input
 (unless that decides ties), or on the machine.
 """
 
@@ -23,11 +23,11 @@ from pytest_rankcheck.rankers.ranked_columns import HeldDocuments, RankedColumns
 __all__ = ["SIZE", "RankingDigest", "digests_of", "encoded_texts"]
 
 SIZE = 16
-"""Bytes of a digest: two different rankings have the same one with odds of 1 to 2^128."""
+"""Bytes of a digest: two different rankings have equal digests with probability 2^-128."""
 
 
 class RankingDigest:
-    """The digest of one ranking, whose rows are added in order, some at a time."""
+    """The digest of one ranking, whose rows are added in order, in blocks."""
 
     def __init__(self) -> None:
         self._lengths, self._ids, self._scores = (
@@ -40,7 +40,7 @@ class RankingDigest:
         Args:
             lengths: ``[N]`` how many bytes each id has in UTF-8.
             ids: the ids in UTF-8, one after the other.
-            scores: ``[N]`` the scores, or negated ranks; None if the order alone is known.
+            scores: ``[N]`` the scores, or negated ranks; None if only the order is known.
         """
         self._lengths.update(np.ascontiguousarray(lengths, dtype="<i8").data)
         self._ids.update(ids)
@@ -76,7 +76,7 @@ def digests_of(columns: RankedColumns, places: IntArray) -> list[bytes]:
 
 
 def _ordered_rows(columns: RankedColumns, places: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the rows of some queries in the order of their rankings, and where each begins."""
+    """Return the rows of some queries in ranking order, and where each query begins."""
     rows, starts = rows_of_groups(columns.starts, places)
     scores = columns.ordering_scores
     if scores is None:
@@ -88,7 +88,7 @@ def _ordered_rows(columns: RankedColumns, places: IntArray) -> tuple[IntArray, I
     query = np.repeat(wrong, np.diff(starts)[wrong])
     some = rows[at]
     own = scores[some]
-    if ((own[1:] > own[:-1]) & (query[1:] == query[:-1])).any():  # not only ties
+    if ((own[1:] > own[:-1]) & (query[1:] == query[:-1])).any():  # also where scores are not tied
         some = some[np.lexsort((-own, query))]  # stable: ties as in the input
     if columns.rules.ties != "input":
         _order_ties(columns, some, query)
@@ -97,7 +97,7 @@ def _ordered_rows(columns: RankedColumns, places: IntArray) -> tuple[IntArray, I
 
 
 def _order_ties(columns: RankedColumns, rows: IntArray, query: IntArray) -> None:
-    """Bring rows of one query with the same score into the order of their ids, descending."""
+    """Sort the rows of one query that have equal scores by their ids, descending."""
     assert columns.scores is not None
     scores = columns.scores[rows]
     is_tied = (scores[1:] == scores[:-1]) & (query[1:] == query[:-1])
@@ -122,7 +122,7 @@ def _texts(columns: RankedColumns, rows: IntArray) -> list[str]:
 
 
 def _encoded(columns: RankedColumns, rows: IntArray) -> tuple[IntArray, bytes]:
-    """Return how many bytes the id of each row has in UTF-8, and all ids as one text."""
+    """Return the length of each row's id in UTF-8 bytes, and all ids as one text."""
     documents = columns.documents
     if isinstance(documents, TextIds):
         is_all = len(rows) == len(documents) and np.array_equal(rows, np.arange(len(rows)))
@@ -148,6 +148,6 @@ def _encoded_series(series: Any) -> tuple[IntArray, bytes]:
 
 
 def encoded_texts(texts: Sequence[str]) -> tuple[IntArray, bytes]:
-    """Return how many bytes each text has in UTF-8, and all texts as one."""
+    """Return the length of each text in UTF-8 bytes, and all texts as one."""
     encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
     return np.fromiter(map(len, encoded), np.int64, len(encoded)), b"".join(encoded)

@@ -57,7 +57,7 @@ def evaluate(
 def conventions_for(
     run_name: str, ties: Ties, duplicates: Duplicates, golden: GoldenSet, chosen: Conventions
 ) -> Conventions:
-    """Return the chosen conventions with those by which the run and the golden set were made.
+    """Return the chosen conventions, completed by those of the run and the golden set.
 
     Args:
         run_name: what messages call the run.
@@ -67,8 +67,8 @@ def conventions_for(
         chosen: the conventions that were asked for.
 
     Raises:
-        ConfigurationError: other ties or duplicates than the run's, or another replay than the
-            golden set's, were asked for.
+        ConfigurationError: the chosen ties or duplicates differ from the run's, or the chosen
+            replay differs from the golden set's.
     """
     if chosen.reading:
         raise ConfigurationError(
@@ -125,7 +125,7 @@ class RunEvaluation(JoinedEvaluation):
 
     @property
     def notes(self) -> Sequence[str]:
-        """What a reader of the means must know of the ranking or a replayed log, as sentences."""
+        """What a reader of the means must know about the run or a replayed log, as sentences."""
         return (*self.run.notes, *self.run.part_notes, *super().notes)
 
     @property

@@ -120,7 +120,7 @@ class SessionEvaluation(Evaluation):
         copied = []
         if self._copies:
             count = plural(self._copies, "session")
-            copied = [f"{count} came again in another part, with the same events; each counts once"]
+            copied = [f"{count} repeated in another part, with the same events; each counts once"]
         return [*self.log.notes, *copied, *self._user_notes()]
 
     def _user_notes(self) -> Iterator[str]:
@@ -172,7 +172,7 @@ class SessionEvaluation(Evaluation):
 
 
 def _check_parts(parts: Sequence[SessionEvaluation]) -> None:
-    """Refuse what is not the evaluation of a part of a log, and parts that were read otherwise."""
+    """Refuse anything but evaluations of log parts, and parts that were read differently."""
     first = parts[0]
     for part in parts:
         if not isinstance(part, SessionEvaluation) or isinstance(part, _PartOfSessions):
@@ -189,12 +189,13 @@ def _check_parts(parts: Sequence[SessionEvaluation]) -> None:
             if own != other:
                 raise SessionLogError(
                     f"parts '{quoted(first.name)}' and '{quoted(part.name)}' have different "
-                    f"{words}: '{quoted(other)}' and '{quoted(own)}'; evaluate all parts in one way"
+                    f"{words}: '{quoted(other)}' and '{quoted(own)}'; evaluate all parts in the "
+                    "same way"
                 )
     if first._version != package_version():
         raise SessionLogError(
             f"part '{quoted(first.name)}' was made by pytest-rankcheck {quoted(first._version)}, "
-            f"this is {package_version()}; install the same version everywhere"
+            f"but this is {package_version()}; install the same version everywhere"
         )
 
 
@@ -204,7 +205,7 @@ def _check_expected(
     log: SessionLog,
     expected: int | Sequence[str] | None,
 ) -> None:
-    """Refuse parts if some of those that were expected are missing, or there are more."""
+    """Refuse the parts if some expected ones are missing, or if there are too many."""
     if isinstance(expected, int):
         count = sum(len(places) > 0 for places in kept)
         if count != expected:

@@ -1,7 +1,7 @@
-"""The rows of one very long ranking, sorted in temporary files, so that memory does not grow.
+"""The rows of one very long ranking, sorted in temporary files to bound the memory.
 
 An external merge sort: each piece is sorted in memory and written to a file, and the files are
-merged. Pieces that follow each other in order, as from a sorted table, need no merging.
+merged. Pieces that are already in order, as from a sorted table, need no merging.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["RowChunk", "SpilledRows"]
 _CHUNK = 1 << 15
 """How many rows of each file are in memory at a time."""
 _BUCKETS = 64
-"""Rows are spread over so many files by the hashes of their ids, to find duplicates."""
+"""The number of files over which ids are spread, by hash, to find duplicates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,8 @@ class SpilledRows:
     """The rows of one ranking, in temporary files.
 
     Args:
-        folder: where the files are; the caller removes it.
-        ties: the order of equal scores; an error is left to the caller.
+        folder: the folder of the files; the caller removes it.
+        ties: the order of equal scores; the caller raises the error for ``"error"``.
     """
 
     def __init__(self, folder: Path, ties: Ties) -> None:
@@ -94,7 +94,7 @@ class SpilledRows:
                 yield RowChunk(texts, scores)
 
     def repeated(self) -> tuple[str, int, int] | None:
-        """Return a document that is ranked twice, and both ranks; None without one."""
+        """Return a document that is ranked twice, and both ranks; None without duplicates."""
         doubtful = self._repeated_hashes()
         if not doubtful:
             return None

@@ -1,4 +1,4 @@
-"""Values of metrics that cannot be right, and metrics that say nothing about a golden set."""
+"""Checks for invalid values of metrics, and for metrics that are pointless on a golden set."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def computed_values(metric: Metric, block: MetricInput, query_ids: Sequence[str]
     """Return the value of each query or session of a block.
 
     Raises:
-        MetricError: the metric's function returned something else than one number for each, or a
+        MetricError: the metric's function did not return one number for each, or returned a
             number outside the metric's range.
     """
     values = metric.compute(block)
@@ -38,7 +38,7 @@ def computed_values(metric: Metric, block: MetricInput, query_ids: Sequence[str]
 
 
 def _outside_range(values: FloatArray, metric: Metric, query_ids: Sequence[str]) -> str | None:
-    """Return which value is infinite or outside the range; None if all are valid. NaN is valid."""
+    """Return the place of an infinite or out-of-range value; None if all are valid, as NaN is."""
     valid, precision = metric.definition.range, np.finfo(values.dtype).eps
     lowest, highest = (
         bound + sign * max(_ROUNDING, 8 * precision) * max(1.0, abs(bound))
@@ -64,13 +64,13 @@ def warn_if_uninformative(metric: Metric, golden: JudgedQueries) -> None:
     golden_name = f"{golden.kind} '{quoted(golden.name)}'"
     if isinstance(rel, (int, float)) and rel > golden.max_grade:
         text = (
-            f"{metric}: nothing is relevant, since no grade of {golden_name} is as high as "
+            f"{metric}: nothing is relevant, because no grade of {golden_name} reaches "
             f"{rel:g} (the highest is {golden.max_grade:g}); lower rel"
         )
     elif metric.needs_grades and golden.positive_grades == {golden.scale}:
         text = (
-            f"{metric} tells grades apart, but {golden_name} is binary: its only grade above 0 is "
-            f"{golden.max_grade:g}; use a binary metric such as AP or RBP, or judge in grades"
+            f"{metric} distinguishes grades, but {golden_name} is binary: its only grade above 0 "
+            f"is {golden.max_grade:g}; use a binary metric such as AP or RBP, or judge in grades"
         )
     elif metric.name in _OF_SEVERAL and metric.cutoff != 1 and _has_single_selections(golden):
         at = "" if metric.cutoff is None else f"@{metric.cutoff}"

@@ -57,7 +57,7 @@ def matching_paths(pattern: Path) -> list[Path]:
 
 
 def _matches(pattern: Path) -> list[Path]:
-    """Return the files that match; ``_SUCCESS`` and the like only if the pattern begins so."""
+    """Return the files that match; names such as ``_SUCCESS`` only if the pattern starts with _."""
     hidden = () if pattern.name.startswith("_") else ("_",)
     return [
         path

@@ -19,17 +19,17 @@ class FolderBusyError(Exception):
 
 @contextmanager
 def locked_folder(folder: Path, *, wait: bool = True) -> Iterator[None]:
-    """Hold the lock of a folder: of all processes on this machine, one at a time writes there.
+    """Hold the lock of a folder, so that only one process on this machine writes there.
 
-    Temporary files are removed first: whoever made them no longer holds the lock.
+    Temporary files of earlier processes are removed first, since none of these holds the lock now.
 
     Args:
         folder: the folder.
-        wait: whether to wait for another process that holds the lock.
+        wait: whether to wait while another process holds the lock.
 
     Raises:
         OSError: the lock cannot be made.
-        FolderBusyError: another process holds it, and nobody waits.
+        FolderBusyError: another process holds it, and ``wait`` is false.
     """
     from filelock import (
         FileLock,

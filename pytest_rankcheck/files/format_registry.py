@@ -207,8 +207,8 @@ class Formats(Generic[T]):
             raise self._error(f"{path} is empty; a file of {self._kind} needs at least one line")
         if sample.start.startswith(b"PAR1"):
             raise self._error(
-                f"{path} begins like a Parquet file, but is not a whole one: was it cut off while "
-                "it was written or copied? Write it again"
+                f"{path} begins like a Parquet file but is incomplete: was it cut off while it was "
+                "written or copied? Write it again"
             )
         described = "\n".join(f"  {entry.name}: {entry.description}" for entry in formats)
         raise self._error(

@@ -25,7 +25,7 @@ _SECONDS = 60
 _BLOCK = 65_536
 _LITERAL = "--literal-pathspecs"
 _WITHOUT_PATHSPECS = ("check-ignore",)
-"""Commands that take paths for what they are, and refuse the option that says so."""
+"""Commands that always take paths literally, and refuse the option for it."""
 
 
 def git(folder: Path, *arguments: str, input: str | None = None) -> str:
@@ -34,7 +34,7 @@ def git(folder: Path, *arguments: str, input: str | None = None) -> str:
     Args:
         folder: where git runs.
         arguments: the command and its options.
-        input: what the command reads from standard input; None: nothing.
+        input: the standard input of the command; None: empty.
 
     Raises:
         GitError: git cannot be run, or failed.
@@ -44,7 +44,7 @@ def git(folder: Path, *arguments: str, input: str | None = None) -> str:
             ["git", *([] if arguments[0] in _WITHOUT_PATHSPECS else [_LITERAL]), *arguments],
             cwd=folder,
             input=None if input is None else input.encode("utf-8", "surrogateescape"),
-            env={**os.environ, "LC_ALL": "C"},  # error messages are matched
+            env={**os.environ, "LC_ALL": "C"},  # English, because error messages are matched
             capture_output=True,
             timeout=_SECONDS,
             check=True,
@@ -60,7 +60,7 @@ def git(folder: Path, *arguments: str, input: str | None = None) -> str:
 
 
 def git_line(folder: Path, *arguments: str) -> str | None:
-    """Return the line that git prints, or None without git, a repository or output."""
+    """Return the line that git prints; None without git, a repository or output."""
     try:
         return git(folder, *arguments).strip() or None
     except GitError:
@@ -68,12 +68,12 @@ def git_line(folder: Path, *arguments: str) -> str | None:
 
 
 def git_pieces(folder: Path, *arguments: str, seconds: float) -> Generator[str, None, None]:
-    """Yield what git prints, in the pieces that NUL ends; nothing without git or a repository.
+    """Yield git's output, split at NUL characters; nothing without git or a repository.
 
     Args:
         folder: where git runs.
         arguments: the command and its options.
-        seconds: when to stop git. It stops at once when the generator is closed.
+        seconds: the time limit for git. Closing the generator stops git at once.
     """
     environment = {**os.environ, "LC_ALL": "C", "GIT_NO_LAZY_FETCH": "1"}
     try:
@@ -113,11 +113,11 @@ def repository(folder: Path) -> tuple[Path, frozenset[str]]:
 
 
 class IgnoredFile(NamedTuple):
-    """A file that git does not track because of a rule."""
+    """A file that git ignores because of a rule."""
 
     path: str
     source: str
-    """The file that has the rule, such as ``.gitignore``."""
+    """The file that contains the rule, such as ``.gitignore``."""
     line: str
     pattern: str
 

@@ -1,7 +1,7 @@
-"""Folders of parts, as clusters write them: the files of one table, perhaps in partitions.
+"""Folders of parts, as clusters write them: the files of one table, possibly partitioned.
 
-Files and folders whose names begin with ``_`` or ``.`` are not parts: Spark, Hadoop and others
-keep their own records there. A folder named ``key=value`` (Hive) gives all rows below it a column.
+Files and folders whose names begin with ``_`` or ``.`` are not parts: Spark, Hadoop and others use
+them for their own records. A folder named ``key=value`` (Hive) adds a column to all rows below it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["are_parts", "files_of_parts", "joined_tables", "partition_columns", 
 
 _NOT_PARTS = ("_", ".")
 _UNFINISHED = "_temporary"
-"""The folder of Hadoop and Spark that is there until a job has written all its parts."""
+"""The folder that Hadoop and Spark keep until a job has written all its parts."""
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
@@ -35,20 +35,20 @@ def are_parts(path: Path) -> bool:
     """Whether a path is a folder, or a pattern such as ``runs/part-*.parquet``."""
     try:
         return path.is_dir() or is_pattern(path)
-    except (OSError, ValueError):  # what opens the file says what is wrong with its name
+    except (OSError, ValueError):  # an invalid name is reported when the file is opened
         return False
 
 
 def files_of_parts(path: Path, error: type[RankcheckError]) -> list[Path]:
-    """Return the parts in a folder and the folders below it, or those that match a pattern.
+    """Return the parts in a folder and its subfolders, or those that match a pattern.
 
-    A pattern may match files and folders; all parts in such a folder count.
+    A pattern may match files and folders; all parts in a matching folder are included.
 
     Raises:
         error: there are no parts, one is empty, or the job that writes them has not finished.
     """
     roots = [path] if path.is_dir() else _matches(path, error)
-    # "**" matches a folder and also what is in it.
+    # "**" matches a folder and also its contents.
     files = list(dict.fromkeys(file for root in roots for file in _below(root, error)))
     if not files:
         raise error(
@@ -82,7 +82,7 @@ def _matches(pattern: Path, error: type[RankcheckError]) -> list[Path]:
 
 
 def _below(root: Path, error: type[RankcheckError]) -> Iterator[Path]:
-    """Yield the parts in a folder, in the order of their names; a file is itself."""
+    """Yield the parts in a folder, in the order of their names; for a file, the file."""
     if not root.is_dir():
         yield root
         return
@@ -95,17 +95,17 @@ def _below(root: Path, error: type[RankcheckError]) -> Iterator[Path]:
 
 def _unfinished(root: Path, error: type[RankcheckError]) -> RankcheckError:
     return error(
-        f"{root}: the job that writes it has not finished: {_UNFINISHED} is still there; wait for "
-        "it, or run it again"
+        f"{root}: the job that writes it has not finished: {_UNFINISHED} still exists; wait for "
+        "the job, or run it again"
     )
 
 
 def partition_columns(path: Path, root: Path | None = None) -> dict[str, str]:
-    """Return the columns that the folders of a file give it: ``{"date": "2026-11-21"}``.
+    """Return the columns that a file's folders add to it: ``{"date": "2026-11-21"}``.
 
     Args:
         path: the file.
-        root: the folder below which folders count; None: all folders of the path.
+        root: only folders below this one count; None: all folders of the path.
     """
     folders = (path if root is None else path.relative_to(root)).parent.parts
     pairs = (folder.partition("=") for folder in folders if "=" in folder)
@@ -115,15 +115,15 @@ def partition_columns(path: Path, root: Path | None = None) -> dict[str, str]:
 def with_columns(
     table: Table, columns: Mapping[str, str], error: type[RankcheckError] | None = None
 ) -> Table:
-    """Return a table with columns that have the same text in every row.
+    """Return a table with added columns that have the same text in every row.
 
-    A column that the table has already stays.
+    A column that the table already has is kept.
 
     Args:
         table: the table.
         columns: the text of each column.
-        error: what to raise when such a column is read, and the table's own has another value;
-            None: the table's own counts.
+        error: the error to raise when a column is read that the table already has with another
+            value; None: the table's own value counts.
     """
     added = {name: text for name, text in columns.items() if name not in table.header}
     checked = partial(_checked, table, columns, error) if error else None
@@ -138,7 +138,7 @@ def _checked(
     batch: Batch,
     index: int,
 ) -> None:
-    """Check that the column of a file has the value that its folder names."""
+    """Check that a file's own column has the value in its folder's name."""
     name = batch.header[index]
     if name not in columns:
         return
@@ -149,7 +149,7 @@ def _checked(
             raise error(
                 f"{table.numbering.place(batch.numbers[int(rows[0])])}: {name} is "
                 f"'{quoted(value, 40)}', but its folder is {name}={quoted(columns[name], 40)}; "
-                "move the file, or drop one of both"
+                "move the file, or remove the column or the folder"
             )
 
 

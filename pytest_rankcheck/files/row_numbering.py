@@ -57,7 +57,7 @@ class JoinedNumbering(Numbering):
     parts: list[tuple[int, Numbering]] = field(default_factory=list)
     """The number of the last row before each source, ascending, and how its own are named."""
     empty: list[str] = field(default_factory=list)
-    """The sources without a row, as far as they were read."""
+    """The sources without any row, among those read so far."""
 
     def place(self, number: int) -> str:
         """Return a place as text, in the source that has the row."""

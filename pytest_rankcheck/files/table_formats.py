@@ -25,7 +25,7 @@ TABLE_KINDS: Mapping[str, TableKind] = {
     "parquet": "Parquet",
     "arrow": "Arrow",
 }
-"""The kind of table of each of these formats."""
+"""The kind of table that each of these formats holds."""
 
 T = TypeVar("T")
 

@@ -1,4 +1,4 @@
-"""The state of a git repository: its commit, and every file that differs from it."""
+"""The state of a git repository: its commit, and every file that differs from the commit."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _ALL_CHANGES = ("--name-only", "--no-renames", "--ignore-submodules=none")
 
 @dataclass(frozen=True, slots=True)
 class WorkTree:
-    """A commit, and what the files on disk have instead of it."""
+    """A commit, and how the files on disk differ from it."""
 
     top: Path
     """The top folder of the repository."""
     commit: str
     changes: Mapping[str, str]
-    """The digest of each file that was changed or added, relative to the top; or that it is
-    deleted. A file that git was told to take for unchanged always has a digest. Ignored files and
-    Python's caches are left out."""
+    """By path relative to the top: the digest of each changed or added file, or a mark that it was
+    deleted. Files that git does not check for changes (``assume-unchanged``, ``skip-worktree``)
+    always have a digest. Ignored files and Python's caches are left out."""
 
 
 def work_tree(folder: Path, without: Path | None = None) -> WorkTree:
@@ -35,10 +35,10 @@ def work_tree(folder: Path, without: Path | None = None) -> WorkTree:
 
     Args:
         folder: a folder of the repository.
-        without: a folder whose files do not count.
+        without: a folder to leave out.
 
     Raises:
-        GitError: git is missing, the folder is in no repository, or nothing was ever committed.
+        GitError: git is missing, the folder is not in a repository, or there is no commit yet.
     """
     top = Path(git(folder, "rev-parse", "--show-toplevel").rstrip("\n"))
     commit = git(top, "rev-parse", "HEAD").strip()
@@ -58,7 +58,7 @@ def work_tree(folder: Path, without: Path | None = None) -> WorkTree:
 
 
 def tracked_files(tree: WorkTree) -> frozenset[str]:
-    """Return the resolved paths of all files whose content the commit and the changes tell.
+    """Return the resolved paths of all files whose content the commit and the changes determine.
 
     Raises:
         GitError: git failed.
@@ -69,8 +69,9 @@ def tracked_files(tree: WorkTree) -> frozenset[str]:
 
 
 def _unwatched(top: Path) -> list[str]:
-    """Return the files whose changes git was told not to look for, and which are there."""
-    entries = _names(git(top, "ls-files", "-v", "-z"))  # a letter, a space and the name
+    """Return the existing files that git does not check for changes."""
+    # an entry is a letter (small: assume-unchanged, S: skip-worktree), a space and the name
+    entries = _names(git(top, "ls-files", "-v", "-z"))
     names = [entry[2:] for entry in entries if entry[0].islower() or entry[0] == "S"]
     return [name for name in names if (top / name).exists()]
 
@@ -80,7 +81,7 @@ def _names(output: str) -> list[str]:
 
 
 def _digest(path: Path) -> str:
-    """Return the digest of a file's content; of a repository inside this one, of its state."""
+    """Return the digest of a file's content, or of the state of a nested repository."""
     if path.is_dir() and not path.is_symlink():
         try:
             inner = work_tree(path)

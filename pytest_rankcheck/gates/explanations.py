@@ -118,7 +118,7 @@ class MixEffect:
     missing_share: float
     """The share of the baseline in slices that are gone, in [0, 1]; they are left out."""
     of: str = "the baseline"
-    """Whose mix it is: that of the baseline, or of the other group."""
+    """Whose mix is used: the baseline's or the other group's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,7 +160,7 @@ class Metric:
         return self.definition.declared(law, dict(self.parameters), self.cutoff)
 
     def __reduce__(self) -> tuple[Callable[[MetricLike], Metric], tuple[str]]:
-        """Pickle the name: the metric must be registered where it is unpickled, too."""
+        """Pickle only the name: the metric must also be registered where it is unpickled."""
         elsewhere = self.definition.ir_measures
         return Metric.parse, (str(self) if elsewhere is None else f"{PREFIX}{elsewhere}",)
 

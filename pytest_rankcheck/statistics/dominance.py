@@ -1,4 +1,4 @@
-"""Cliff's delta, how often one sample is above another, with the test that belongs to it."""
+"""Cliff's delta, a measure of how often one sample exceeds another, with its test."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ __all__ = ["Dominance", "dominance", "paired_dominance"]
 
 @dataclass(frozen=True, slots=True)
 class Dominance:
-    """How much larger the values of one sample are than those of another."""
+    """How often the values of one sample exceed those of another, and how surely."""
 
     delta: float
-    """Cliff's delta, in [-1, 1]: how much more often a value of the first sample is the larger one
-    than the smaller one."""
+    """Cliff's delta, in [-1, 1]: the share of pairs in which the first sample's value is larger,
+    minus the share in which it is smaller."""
     p: float
-    """Two-sided, in [0, 1]."""
+    """The two-sided p-value, in [0, 1]."""
 
 
 def dominance(first: FloatArray, second: FloatArray) -> Dominance:

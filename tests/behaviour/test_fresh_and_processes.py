@@ -439,7 +439,10 @@ def test_the_summary_says_where_no_other_locale_is_installed(
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(process_surroundings, "_installed_locales", lambda: ())
     assert_deterministic(f"{MODULE}:sound", GOLDEN, **only_processes(processes=1))
-    assert "; new processes: the locale was not varied, because only the locale C is " in entered[-1].text
+    assert (
+        "; new processes: the locale was not varied, because only the locale C is "
+        in entered[-1].text
+    )
 
 
 # --- what a new process is told --------------------------------------------------------------

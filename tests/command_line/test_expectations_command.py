@@ -55,7 +55,7 @@ def test_without_an_option_nothing_is_written(
     assert out.endswith(
         "--remove-fixed would remove known_failure from 1 expectation\n"
         "--record-ranks would write known_rank for 2 known failures\n"
-        "known_failure stays where run 'new.run' lacks the query, which shows nothing: q3\n"
+        "known_failure was kept where run 'new.run' lacks the query, which shows nothing: q3\n"
     )
     assert (shop.read_bytes(), shop.stat().st_mtime_ns) == (SHOP.encode(), before)
 

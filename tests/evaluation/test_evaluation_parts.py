@@ -164,7 +164,7 @@ def test_a_copy_counts_once_and_is_reported() -> None:
     assert bits(merged) == bits(WHOLE)
     judged = len(parts[0])
     assert merged.notes == (
-        f"{judged} rankings came again in another part, with the same rows; each query counts once",
+        f"{judged} rankings repeated in another part, with the same rows; each query counts once",
     )
 
 
@@ -235,7 +235,7 @@ def test_parts_that_do_not_belong_together_are_refused(message: str) -> None:
 
 def test_parts_that_all_have_another_version_are_refused() -> None:
     parts = [with_origin(part, version="0.0.1") for part in parts_of()]
-    with pytest.raises(RunError, match=r"made by pytest-rankcheck 0\.0\.1, this is "):
+    with pytest.raises(RunError, match=r"made by pytest-rankcheck 0\.0\.1, but this is "):
         Evaluation.merge(parts, GOLDEN)
 
 
@@ -243,7 +243,7 @@ def test_a_golden_set_that_changed_after_the_parts_is_refused() -> None:
     changed = GoldenSet.from_dict(
         {query: {**GOLDEN.grades(query), "d0": 2} for query in GOLDEN.query_ids}, scale=4
     )
-    with pytest.raises(RunError, match="give driver and workers the same golden set"):
+    with pytest.raises(RunError, match="give the driver and the workers the same golden set"):
         Evaluation.merge(parts_of(), changed)
 
 
@@ -331,7 +331,7 @@ def test_unnamed_parts_have_their_number_in_messages() -> None:
 def test_notes_name_empty_parts_and_say_that_nobody_knows_whether_parts_are_missing() -> None:
     parts = [*parts_of(), evaluate_part(Run.from_dict({}, name="nothing"), GOLDEN)]
     notes = Evaluation.merge(parts, GOLDEN, expected=4).notes
-    assert list(notes) == ["1 part has no rows, of 4: nothing"]
+    assert list(notes) == ["1 part has no rows (of 4 parts): nothing"]
     (note,) = Evaluation.merge(parts[:2], GOLDEN).notes
     assert note.startswith(
         "merged from 2 parts without expected=, and 4 judged queries are missing"
@@ -526,7 +526,7 @@ class TestArrow:
         elif piece == "two":
             wrong = pa.concat_tables([one, other])
         else:
-            message = "part 'part 0': its table is not what to_arrow.. made"
+            message = "part 'part 0': its table differs from what to_arrow.. made"
             more = [[9 * rank for rank in each] for each in one["ranks"].to_pylist()]
             most = pa.array([10**6 if each else None for each in one["retrieved"].to_pylist()])
             wrong = one.set_column(at("retrieved"), "retrieved", most)
@@ -626,7 +626,9 @@ def test_ids_that_utf_8_cannot_hold() -> None:
 
 
 def test_options_for_reading_do_not_fit_a_run_that_was_read() -> None:
-    with pytest.raises(ConfigurationError, match="the source is a Run, which was read already"):
+    with pytest.raises(
+        ConfigurationError, match="the source is a Run, which has been read already"
+    ):
         evaluate_part(Run.from_dict(RANKINGS), GOLDEN, ties="input")
 
 

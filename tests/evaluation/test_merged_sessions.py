@@ -111,7 +111,7 @@ def test_any_division_into_whole_sessions_gives_the_same_bits(data: st.DataObjec
         assert merged.log.final_query(session) == WHOLE.log.final_query(session)
     assert merged.log.event_count == WHOLE.log.event_count
     copies = sum(map(len, owners.values())) - len(owners)
-    assert any("came again in another part" in note for note in merged.notes) == (copies > 0)
+    assert any("repeated in another part" in note for note in merged.notes) == (copies > 0)
 
 
 def parts_of(count: int = 3, **options: Any) -> list[SessionEvaluation]:
@@ -189,7 +189,7 @@ def test_parts_that_all_have_another_version_are_refused() -> None:
     parts = parts_of()
     for part in parts:
         part._version = "0.0.1"
-    with pytest.raises(SessionLogError, match=r"was made by pytest-rankcheck 0\.0\.1, this is"):
+    with pytest.raises(SessionLogError, match=r"was made by pytest-rankcheck 0\.0\.1, but this is"):
         SessionEvaluation.merge(parts)
 
 
@@ -275,6 +275,6 @@ def test_files_without_rows_are_named(tmp_path: Path) -> None:
 
 def test_no_parts_of_a_log() -> None:
     with pytest.raises(
-        RunError, match=r"no parts to merge; give those of evaluate_sessions\(log\)"
+        RunError, match=r"no parts to merge; give the parts from evaluate_sessions\(log\)"
     ):
         SessionEvaluation.merge([])

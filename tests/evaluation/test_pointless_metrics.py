@@ -29,8 +29,8 @@ def test_a_relevance_level_above_every_grade() -> None:
     evaluation = evaluate(RUN, GoldenSet.from_dict({"q": {"a": 2}}, name="web"))
     with pytest.warns(
         MetricWarning,
-        match=r"AP\(rel=3\)@10: nothing is relevant, since no grade of golden set 'web' is as high "
-        r"as 3 \(the highest is 2\); lower rel",
+        match=r"AP\(rel=3\)@10: nothing is relevant, because no grade of golden set 'web' reaches 3 "
+        r"\(the highest is 2\); lower rel",
     ) as caught:
         assert evaluation.mean("AP(rel=3)@10") == 0
     assert caught[0].filename == __file__
@@ -45,7 +45,9 @@ def test_a_relevance_level_above_every_grade() -> None:
 )
 def test_a_graded_metric_on_a_binary_set(metric: str) -> None:
     golden = GoldenSet.from_dict({"q": {"a": 1, "b": 0}}, name="clicks")
-    with pytest.warns(MetricWarning, match="tells grades apart, but golden set 'clicks' is binary"):
+    with pytest.warns(
+        MetricWarning, match="distinguishes grades, but golden set 'clicks' is binary"
+    ):
         evaluate(RUN, golden).mean(metric)
     graded = GoldenSet.from_dict({"q": {"a": 1, "b": 2}})
     evaluate(RUN, graded).mean(metric)

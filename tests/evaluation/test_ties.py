@@ -145,7 +145,7 @@ def test_ties_in_a_run_that_is_still_in_its_file_are_read_when_asked_for(tmp_pat
     [note] = tie_notes(evaluation)
     assert note.text.startswith(
         "golden set 'golden set': tied scores were not looked for, because run 'tied.run' is too "
-        "large to be read into memory unasked"
+        "large to be read into memory automatically"
     )
     Gate.tolerance(abs=0.5).decide(compare(evaluation, evaluation), "RR")
     assert evaluation.run is not None

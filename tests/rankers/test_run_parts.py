@@ -356,7 +356,7 @@ WRONG: list[tuple[Callable[[Path], None], str]] = [
     (truncated, r"part-1\.parquet: cannot be read as Parquet"),
     (cut_within_a_line, r"part-1\.trec:\d+: "),
     (cut_to_nothing, r"part-1\.csv is empty: was it written to the end\?"),
-    (unfinished, r"the job that writes it has not finished: _temporary is still there"),
+    (unfinished, r"the job that writes it has not finished: _temporary still exists"),
     (only_marks, r"2026-11-21 has no parts; files and folders whose names begin"),
     (twice, r"query 'q0' has a whole ranking in two files"),
     (copied, r"query 'q0': document 'd\d' is ranked twice"),
@@ -427,5 +427,5 @@ def test_nan_in_a_folder_is_not_called_empty(folder: Path) -> None:
 def test_the_beginning_of_a_parquet_file_is_called_that(folder: Path) -> None:
     (folder / "part-0.parquet").write_bytes(b"PAR1xxxx")
     for path in (folder, folder / "part-0.parquet"):
-        with pytest.raises(RunError, match="begins like a Parquet file, but is not a whole one"):
+        with pytest.raises(RunError, match="begins like a Parquet file but is incomplete"):
             Run.load(path)

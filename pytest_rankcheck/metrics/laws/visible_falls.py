@@ -1,4 +1,4 @@
-"""Visible falls: what a metric loses by worse rankings, such as those that lack a document."""
+"""Visible falls: how much a metric falls for worse rankings, such as one with a document lost."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ __all__ = [
 ]
 
 MOST_LOSSES = 32
-"""The most losses that are tried per query, evenly spread over its relevant documents."""
+"""The most losses to try for each query, spread evenly over its relevant documents."""
 
 
 @dataclass(frozen=True, slots=True)
 class Falls:
-    """What some kind of worse rankings does to a metric, for each of Q queries.
+    """How a metric responds to one kind of worse rankings, for each of Q queries.
 
-    How much a value gets worse is positive, also for metrics where lower is better. A value that
-    appears or disappears is a fall that is seen, but its size is unknown and counts as 0.
+    A fall is positive when the value gets worse, also for metrics where lower is better. A value
+    that appears or disappears is a visible fall, but its size is unknown and counts as 0.
     """
 
     tried: FloatArray
     """``[Q]`` the number of worse rankings."""
     seen: FloatArray
-    """``[Q]`` for how many of them the value changes by more than rounding."""
+    """``[Q]`` how many of them change the value by more than rounding."""
     total: FloatArray
-    """``[Q]`` the sum of how much worse the value gets."""
+    """``[Q]`` the sum of the falls."""
     squares: FloatArray
-    """``[Q]`` the sum of the squares of the same."""
+    """``[Q]`` the sum of the squared falls."""
 
     @classmethod
     def of_no_ranking(cls, queries: int) -> Falls:
-        """Return the falls of no ranking, to which `add` adds."""
+        """Return empty counts, to which `add` adds."""
         return cls(*(np.zeros(queries) for _ in range(4)))
 
     def add(self, rows: IntArray, worse_by: FloatArray, tolerance: float) -> None:
@@ -55,8 +55,8 @@ class Falls:
 
         Args:
             rows: ``[R]`` the queries.
-            worse_by: ``[R]`` how much worse the value is; NaN and infinite: unknown.
-            tolerance: a change up to this is rounding.
+            worse_by: ``[R]`` how much worse the value is; NaN or infinite if unknown.
+            tolerance: changes up to this size are rounding.
         """
         known = np.where(np.isfinite(worse_by), worse_by, 0.0)
         is_seen = (np.abs(known) > tolerance) | np.isinf(worse_by)
@@ -67,7 +67,7 @@ class Falls:
 
 
 def losses_seen(metric: Metric, hits: JudgedHits) -> Falls:
-    """Return what a metric loses if a relevant document is lost, for each query.
+    """Return how much a metric falls if a relevant document is lost, for each query.
 
     A loss takes one retrieved document with a grade above 0 out of the ranking, and those below it
     move up. At most `MOST_LOSSES` documents of a query are tried, so the cost is linear.
@@ -104,13 +104,13 @@ def losses_seen(metric: Metric, hits: JudgedHits) -> Falls:
 
 
 def worsening(sign: float, before: FloatArray, after: FloatArray) -> FloatArray:
-    """Return how much worse values are, ``[R]``; infinite if a value appears or disappears."""
+    """Return how much worse the values are, ``[R]``; infinite if one appears or disappears."""
     came_or_went = np.isnan(before) != np.isnan(after)
     return np.where(came_or_went, np.inf, np.nan_to_num(sign * (before - after)))
 
 
 def tolerance_of(values: FloatArray) -> float:
-    """Return up to which change two values count as equal, because of rounding."""
+    """Return the largest change that still counts as rounding."""
     return PRECISION * float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
 
 
@@ -135,7 +135,7 @@ def rows_of(hits: JudgedHits, rows: IntArray) -> JudgedHits:
 
 
 def packed(hits: JudgedHits) -> JudgedHits:
-    """Return the hits with all padding at the right of each row."""
+    """Return the hits with all padding moved to the right end of each row."""
     order = np.argsort(hits.ranks, axis=1, kind="stable")
     return replace(
         hits,

@@ -39,10 +39,10 @@ class SwapsSeen:
     seen_telling: FloatArray
     """``[Q]`` the number of visible swaps of documents with different grades."""
     squares: FloatArray
-    """``[Q]`` the sum of the squared changes of the value by all swaps, also below the depth."""
+    """``[Q]`` the sum of the squared changes over all swaps, including those below the depth."""
     disorder: Falls
-    """What it costs that the document with the lower grade is the upper one, for each two
-    neighbours with different grades: the fall by the swap, or the gain if it is the upper one."""
+    """The cost of having the lower grade above, for each two neighbours with different grades: the
+    fall caused by the swap, or the gain if the lower grade is above already."""
 
     @property
     def share(self) -> float:
@@ -95,7 +95,7 @@ def swaps_seen(metric: Metric, hits: JudgedHits, depth: int | None = None) -> Sw
         squares += np.where(np.isfinite(worse_by), worse_by, 0.0) ** 2
         rows = np.flatnonzero(counted & differs)
         disorder.add(rows, worse_by[rows] * np.sign(lost_worth[rows]), tolerance)
-        change = np.abs(worse_by)  # infinite: the query enters or leaves the mean
+        change = np.abs(worse_by)  # an infinite change: the query enters or leaves the mean
         changed = counted & (change > tolerance)
         seen += changed
         seen_telling += changed & differs
@@ -112,8 +112,8 @@ def adjacent_swaps(
     """Yield each swap of neighbours with at least one judged document, for all queries at once.
 
     Yields the hits after the swap, the rank of the upper document ``[Q]`` (0 if the query has no
-    such swap), and by how much its grade was the higher one ``[Q]`` (unjudged and negative: 0). All
-    padding must be at the right of the matrices.
+    such swap), and how much higher its grade was than the lower one's ``[Q]`` (unjudged documents
+    and negative grades count as 0). All padding must be at the right of the matrices.
     """
     worth = np.where(hits.grades > 0, hits.grades, 0.0)
     nothing = np.zeros(len(hits.ranks))
