@@ -64,7 +64,7 @@ def _check_named_objects(config: pytest.Config, users: Mapping[str, Sequence[pyt
     if "golden_set" in users or "ranking_run" in users:
         configured_doc_id(chosen)
     if "ranking_run" in users and not chosen.run:
-        inputs.check_executor(chosen)
+        inputs.check_ranking(chosen)
     if "ranker" in users:
         inputs.configured_ranker(config)
 

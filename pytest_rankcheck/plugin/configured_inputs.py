@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "check_corpus",
-    "check_executor",
     "check_gated_sets",
     "check_metrics",
+    "check_ranking",
     "check_run",
     "check_sessions",
     "configured_gates",
@@ -240,11 +240,12 @@ def configured_ranker(config: pytest.Config) -> object:
     return config.stash[_RANKER]
 
 
-def check_executor(config: Config) -> None:
-    """Refuse an executor that cannot be made from its text, and a key without a folder.
+def check_ranking(config: Config) -> None:
+    """Refuse options that would fail a ranking, or do nothing, before hours of ranking.
 
     Raises:
-        ConfigurationError: the text is invalid, or names nothing; or the key has no effect.
+        ConfigurationError: the executor is invalid, or its name names nothing; there is a key
+            without a folder; or the depth to check is that of the ranking.
     """
     if config.executor is not None:
         from pytest_rankcheck.rankers.execution.executor_pools import make_pool
@@ -253,6 +254,11 @@ def check_executor(config: Config) -> None:
     if config.resume_key is not None and config.resume is None:
         raise ConfigurationError(
             "--rankcheck-resume-key has no effect without --rankcheck-resume DIR; give the folder"
+        )
+    if config.check_depth == config.depth:
+        raise ConfigurationError(
+            f"rankcheck_check_depth={config.check_depth} is the same as rankcheck_depth; give "
+            "another depth, such as the one that production asks for"
         )
 
 

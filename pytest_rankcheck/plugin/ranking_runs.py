@@ -106,7 +106,7 @@ def _computed(
     if chosen.check_depth and number == 1:
         from pytest_rankcheck.plugin.depth_checks import check_depth
 
-        check_depth(config, ranker, run, golden)
+        check_depth(config, ranker, run, task, rules)
     if chosen.save_run and number == 1:
         _save(config, run, golden, origin.fixture, chosen.save_run)
     return run
