@@ -25,7 +25,7 @@ from pytest_rankcheck.comparison.rejudged_values import can_rejudge
 from pytest_rankcheck.errors import ConfigurationError, MetricError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import SLACK, as_recorded
-from pytest_rankcheck.golden.judged_queries import JudgedQueries
+from pytest_rankcheck.golden.sampled_queries import SampledQueries
 from pytest_rankcheck.metrics.judged_hits import JudgedHits, padded
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.rankers.ranking import first_ranks
@@ -125,7 +125,7 @@ def label_sensitivity(
 class _Labels:
     """The judgments of some queries in one array, and draws with some of them wrong."""
 
-    def __init__(self, golden: JudgedQueries, query_ids: Sequence[str], flip: float) -> None:
+    def __init__(self, golden: SampledQueries, query_ids: Sequence[str], flip: float) -> None:
         judged = [golden.grades(query_id) for query_id in query_ids]
         places = itertools.count()
         self.query_ids = query_ids
@@ -192,7 +192,7 @@ def _taken(grades: FloatArray, places: NDArray[np.intp]) -> FloatArray:
     return np.where(places < 0, np.nan, grades[places]) if grades.size else places.astype(float)
 
 
-def _seed(golden: JudgedQueries, flip: float) -> int:
+def _seed(golden: SampledQueries, flip: float) -> int:
     """Return a seed that depends only on the golden set and the share."""
     import hashlib  # loads OpenSSL, so only when needed
 

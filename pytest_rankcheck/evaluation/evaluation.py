@@ -17,7 +17,7 @@ from pytest_rankcheck.errors import ConfigurationError, MetricError, RunError, p
 from pytest_rankcheck.evaluation.conventions import Conventions, TieOrder
 from pytest_rankcheck.evaluation.metric_values import MetricValues
 from pytest_rankcheck.evaluation.ranked_depth import beyond_depth, cutoff_of
-from pytest_rankcheck.golden.judged_queries import JudgedQueries
+from pytest_rankcheck.golden.sampled_queries import SampledQueries
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike, usual_metrics
 from pytest_rankcheck.rankers.ranking import first_ranks
@@ -58,7 +58,7 @@ class Evaluation(MetricValues):
     """The functions that make parts for `merge`, for messages."""
 
     def __init__(
-        self, name: str, depth: int | None, golden: JudgedQueries, conventions: Conventions
+        self, name: str, depth: int | None, golden: SampledQueries, conventions: Conventions
     ) -> None:
         super().__init__(golden, conventions)
         self.name = name

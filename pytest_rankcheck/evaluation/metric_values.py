@@ -16,8 +16,8 @@ from pytest_rankcheck.errors import MetricError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.measured_sample import MeasuredSample
 from pytest_rankcheck.evaluation.value_checks import warn_if_uninformative
-from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.golden.query import label_of
+from pytest_rankcheck.golden.sampled_queries import SampledQueries
 from pytest_rankcheck.metrics.averages import median_of
 from pytest_rankcheck.metrics.metric_definition import Unit
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
@@ -41,7 +41,7 @@ class MetricValues(ABC):
         conventions: how ties, gaps and duplicates were treated.
     """
 
-    def __init__(self, golden: JudgedQueries, conventions: Conventions) -> None:
+    def __init__(self, golden: SampledQueries, conventions: Conventions) -> None:
         self.golden = golden
         self.conventions = conventions
         self._values: dict[Metric, FloatArray] = {}

@@ -26,8 +26,8 @@ from pytest_rankcheck.evaluation.run_golden_join import hits_of_lists
 from pytest_rankcheck.evaluation.value_checks import computed_values
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_set import GoldenSet
-from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.golden.query import Query, label_of
+from pytest_rankcheck.golden.sampled_queries import SampledQueries
 from pytest_rankcheck.metrics.metric_definition import Unit
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.metrics.session_trails import Trails
@@ -240,7 +240,7 @@ class _PartOfSessions(SessionEvaluation):
         return self._whole.values(metric)[self._at].copy()
 
 
-class _SessionsAsQueries(JudgedQueries):
+class _SessionsAsQueries(SampledQueries):
     """The sessions of a log in the form of queries: names, attributes and final selections."""
 
     kind = "session log"

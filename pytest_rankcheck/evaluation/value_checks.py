@@ -8,7 +8,7 @@ import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import MetricError, quoted, warn_caller
-from pytest_rankcheck.golden.judged_queries import JudgedQueries
+from pytest_rankcheck.golden.sampled_queries import SampledQueries
 from pytest_rankcheck.metrics.metric_definition import MetricInput, wrong_form
 from pytest_rankcheck.metrics.metric_names import Metric
 
@@ -56,7 +56,7 @@ def _outside_range(values: FloatArray, metric: Metric, query_ids: Sequence[str])
     )
 
 
-def warn_if_uninformative(metric: Metric, golden: JudgedQueries) -> None:
+def warn_if_uninformative(metric: Metric, golden: SampledQueries) -> None:
     """Warn of a ``rel`` above every grade, and of metrics that the judgments make pointless."""
     if golden.has_estimates:
         return
@@ -83,7 +83,7 @@ def warn_if_uninformative(metric: Metric, golden: JudgedQueries) -> None:
     warn_caller(text)
 
 
-def _has_single_selections(golden: JudgedQueries) -> bool:
+def _has_single_selections(golden: SampledQueries) -> bool:
     """Return whether a golden set is a replay in which no query has two relevant documents."""
     if golden.replay is None:
         return False

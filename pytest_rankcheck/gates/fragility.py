@@ -18,7 +18,7 @@ from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.comparison.paired_values import Paired
 from pytest_rankcheck.gates.explanations import Fragility
 from pytest_rankcheck.gates.verdict import Verdict
-from pytest_rankcheck.golden.judged_queries import JudgedQueries
+from pytest_rankcheck.golden.sampled_queries import SampledQueries
 
 __all__ = ["MOST_UNITS", "Units", "found_fragile", "fragility_of"]
 
@@ -86,7 +86,7 @@ def found_fragile(
 
 
 def fragility_of(
-    verdict: Verdict, golden: JudgedQueries, ruling_without: Callable[[Collection[str]], str]
+    verdict: Verdict, golden: SampledQueries, ruling_without: Callable[[Collection[str]], str]
 ) -> Fragility | None:
     """Return the few queries that a verdict depends on; None if it does not depend on few.
 

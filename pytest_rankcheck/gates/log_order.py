@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from pytest_rankcheck.errors import ConfigurationError, quoted
-from pytest_rankcheck.golden.judged_queries import JudgedQueries
+from pytest_rankcheck.golden.sampled_queries import SampledQueries
 
 __all__ = ["refuse_order_of_log"]
 
@@ -17,7 +17,7 @@ Ranking = Callable[[str], Sequence[str]]
 """Returns the known top of the ranking of a query."""
 
 
-def refuse_order_of_log(golden: JudgedQueries, sides: Iterable[tuple[str, Ranking]]) -> None:
+def refuse_order_of_log(golden: SampledQueries, sides: Iterable[tuple[str, Ranking]]) -> None:
     """Refuse a gate that compares with the order of the log, if positions are not corrected.
 
     Args:
@@ -42,7 +42,7 @@ def refuse_order_of_log(golden: JudgedQueries, sides: Iterable[tuple[str, Rankin
             )
 
 
-def _is_order_of_log(golden: JudgedQueries, ranking: Ranking) -> bool:
+def _is_order_of_log(golden: SampledQueries, ranking: Ranking) -> bool:
     """Return whether all rankings of several documents are the beginning of what was shown."""
     seen = False
     for query_id in golden.query_ids:

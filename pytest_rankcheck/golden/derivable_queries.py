@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
 from pytest_rankcheck.golden.golden_source import Contradictions
-from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.golden.query import Query, label_of
+from pytest_rankcheck.golden.sampled_queries import SampledQueries
 
 if TYPE_CHECKING:
     from pytest_rankcheck.golden.expectation import Expectation
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["DerivableQueries"]
 
 
-class DerivableQueries(JudgedQueries):
+class DerivableQueries(SampledQueries):
     """Judged queries from which other golden sets are derived. The original does not change."""
 
     @checked_arguments

@@ -11,24 +11,15 @@ from collections.abc import Collection
 from dataclasses import asdict, dataclass, fields
 
 from pytest_rankcheck.errors import GoldenSetError, quoted
+from pytest_rankcheck.golden.query import WEIGHT
 
 __all__ = [
-    "ALTERNATIVE",
     "MAX_UNSEEN",
-    "REPLAY",
-    "WEIGHT",
     "Clipped",
     "Replay",
-    "is_of_replay",
     "replay_of",
 ]
 
-REPLAY = "log_replay"
-"""The query attribute with the text of its `Replay`."""
-WEIGHT = "weight"
-"""The query attribute with its weight."""
-ALTERNATIVE = "weight under "
-"""The query attribute with its weight under another propensity: this, and the propensity."""
 MAX_UNSEEN = 0.1
 """If a larger share of the top was never shown, a replay decides nothing."""
 _UNCORRECTED = (
@@ -125,11 +116,6 @@ class Replay:
                 f"{'counts' if few == 1 else 'count'} as {self.clip:g}"
             )
         return notes
-
-
-def is_of_replay(attribute: str) -> bool:
-    """Return whether an attribute is one that a replay adds for itself, and nobody slices by."""
-    return attribute in (REPLAY, WEIGHT) or attribute.startswith(ALTERNATIVE)
 
 
 def replay_of(texts: Collection[object], name: str) -> Replay | None:

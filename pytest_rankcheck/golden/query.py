@@ -9,7 +9,25 @@ from dataclasses import dataclass, field
 from pytest_rankcheck.errors import GoldenSetError, quoted, suggestion
 from pytest_rankcheck.files.checked_cells import checked_number
 
-__all__ = ["Query", "clusters_of", "effective_size", "label_of", "slices_of", "weights_of"]
+__all__ = [
+    "ALTERNATIVE",
+    "REPLAY",
+    "WEIGHT",
+    "Query",
+    "clusters_of",
+    "effective_size",
+    "is_of_replay",
+    "label_of",
+    "slices_of",
+    "weights_of",
+]
+
+REPLAY = "log_replay"
+"""The attribute of a query of a replay with the text of its `Replay`."""
+WEIGHT = "weight"
+"""The attribute of a query of a replay with its weight."""
+ALTERNATIVE = "weight under "
+"""The attribute with its weight under another propensity: this, and the propensity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +59,11 @@ def label_of(value: object) -> str:
     if value is None:
         return "(none)"
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def is_of_replay(attribute: str) -> bool:
+    """Return whether an attribute is one that a replay adds for itself, and nobody slices by."""
+    return attribute in (REPLAY, WEIGHT) or attribute.startswith(ALTERNATIVE)
 
 
 def weights_of(queries: Iterable[Query], attribute: str, name: str) -> Sequence[float]:

@@ -13,7 +13,7 @@ from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.baselines.record_contents import as_decimal
 from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.golden.log_replay import REPLAY
+from pytest_rankcheck.golden.query import REPLAY
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.reports.measurement_findings import (
     GoldenSetDetail,

@@ -14,8 +14,7 @@ from pytest_rankcheck.array_types import BoolArray, IntArray
 from pytest_rankcheck.errors import listed, plural
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.lint.lint_options import Level, LintOptions
-from pytest_rankcheck.golden.log_replay import REPLAY, is_of_replay
-from pytest_rankcheck.golden.query import Query, slices_of
+from pytest_rankcheck.golden.query import REPLAY, Query, is_of_replay, slices_of
 
 if TYPE_CHECKING:
     from pytest_rankcheck.golden.corpus import Corpus

@@ -7,9 +7,9 @@ from collections.abc import Collection, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.golden.lint.lint_options import LintOptions, unknown_name
 from pytest_rankcheck.golden.lint.lint_rule import Linted, LintFinding, Rule
+from pytest_rankcheck.golden.sampled_queries import SampledQueries
 
 if TYPE_CHECKING:
     from pytest_rankcheck.golden.corpus import Corpus, CorpusSource
@@ -62,7 +62,7 @@ def _rules_named(names: Collection[str]) -> Sequence[Rule[Linted]]:
 
 
 def findings_of(
-    golden: JudgedQueries,
+    golden: SampledQueries,
     options: LintOptions,
     rules: Collection[str] | None = None,
     *,
@@ -104,7 +104,7 @@ def _corpus(contents: Contents, given: CorpusSource | None) -> Corpus | None:
 
 
 def unchecked_in(
-    golden: JudgedQueries,
+    golden: SampledQueries,
     options: LintOptions,
     *,
     run: RankedQueries | None = None,

@@ -10,8 +10,7 @@ import numpy as np
 from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.errors import SessionLogError, quoted
 from pytest_rankcheck.golden.golden_contents import Contents
-from pytest_rankcheck.golden.log_replay import ALTERNATIVE, REPLAY, WEIGHT
-from pytest_rankcheck.golden.query import Query
+from pytest_rankcheck.golden.query import ALTERNATIVE, REPLAY, WEIGHT, Query
 from pytest_rankcheck.sessions.event_columns import number_at
 from pytest_rankcheck.sessions.log_reader import LogContents
 from pytest_rankcheck.sessions.log_trails import event_places, final_events, final_selections
