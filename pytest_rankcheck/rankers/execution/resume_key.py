@@ -20,6 +20,7 @@ from pytest_rankcheck.files.work_tree import WorkTree, tracked_files, work_tree
 from pytest_rankcheck.golden.fingerprint import visible_fingerprint
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.package_version import package_version
+from pytest_rankcheck.rankers.execution.code_elsewhere import code_elsewhere
 from pytest_rankcheck.rankers.execution.undeclared_inputs import InputRule, Inputs
 
 __all__ = ["ResumeKey", "ResumeScope", "differences"]
@@ -62,6 +63,8 @@ class ResumeKey:
     ranker: str
     commit: str
     changes: Mapping[str, str]
+    code: Mapping[str, str]
+    """The digest of code that the commit does not cover, by its folder or file."""
     world: Mapping[str, str]
     packages: Mapping[str, str]
     resume_key: str | None
@@ -102,6 +105,7 @@ class ResumeKey:
             ranker=scope.origin or name,
             commit=tree.commit if tree else "",
             changes=tree.changes if tree else {},
+            code=code_elsewhere(scope.origin, tree, scope.root.resolve()),
             world=dict(sorted(scope.world.items())),
             packages=_packages(),
             resume_key=scope.key,
@@ -159,6 +163,7 @@ def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str
             yield f"{text} was {_shown(then.get(name))} and is {_shown(now.get(name))}"
     for name, text in (
         ("changes", "changed files (let git ignore what no ranker reads)"),
+        ("code", "code that is not in this repository"),
         ("world", "rankcheck_world"),
         ("packages", "installed packages"),
     ):

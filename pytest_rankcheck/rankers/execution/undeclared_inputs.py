@@ -1,4 +1,4 @@
-"""What a ranker reads while it is made and asked: files, and services over the network.
+"""What a ranker reads while it is made and asked: files, services and other programs.
 
 Answers that are kept for a later session must not outlive what they depend on. Python reports the
 files that it opens and the connections that it makes to audit hooks (PEP 578). So what a ranker
@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from urllib.parse import unquote, urlparse
 
 from pytest_rankcheck.errors import ConfigurationError, listed
 
@@ -26,33 +27,43 @@ _CODE = (".py", ".pyc", ".pyi", ".so", ".pyd")
 """Modules: of installed packages, whose versions are known, or of the project, in git."""
 _SYSTEM = ("/proc/", "/sys/", "/dev/", "/etc/", "/usr/share/zoneinfo/", "/usr/lib/", "/lib/")
 """Files of the operating system."""
+_PROGRAMS = ("subprocess.Popen", "os.system", "os.posix_spawn", "os.spawn", "os.startfile")
+_EVENTS = ("open", "socket.connect", "sqlite3.connect", *_PROGRAMS)
+_ABOUT_THE_MACHINE = frozenset(
+    ("lscpu", "uname", "ldconfig", "gcc", "cc", "ld", "nproc", "sysctl", "nvidia-smi", "locale")
+)
+"""Programs that libraries run when they are imported or used first, such as joblib and ctypes."""
 _LOCAL = threading.local()
 """The inputs that are being collected in this thread."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Files that were read and addresses that were connected to, each once."""
+    """Files that were read, addresses that were connected to, and programs, each once."""
 
     files: tuple[str, ...] = ()
     services: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
 
 
 class _Collected:
     def __init__(self) -> None:
         self.files: dict[str, None] = {}
         self.services: dict[str, None] = {}
+        self.programs: dict[str, None] = {}
 
     def taken(self) -> Inputs:
         """Return what was read since the last call, so that nothing is checked twice.
 
         Modules and files of the system and of packages are left out.
         """
-        files, services = tuple(self.files), tuple(self.services)
-        self.files.clear()
-        self.services.clear()
+        noted = (self.files, self.services, self.programs)
+        files, services, programs = map(tuple, noted)
+        for each in noted:
+            each.clear()
         with unwatched():  # finding the folders of packages opens files, too
-            return Inputs(tuple(path for path in files if not _is_covered(path)), services)
+            files = tuple(path for path in files if not _is_covered(path))
+        return Inputs(files, services, programs)
 
 
 @contextmanager
@@ -92,13 +103,17 @@ def _install() -> None:
 
 
 def _heard(event: str, arguments: tuple[object, ...]) -> None:
-    if event not in ("open", "socket.connect"):
+    if event not in _EVENTS:
         return
     collected = getattr(_LOCAL, "collected", None)
     if collected is None:
         return
     if event == "open":
         _note_file(collected, arguments)
+    elif event == "sqlite3.connect":
+        _note_database(collected, arguments[0])
+    elif event in _PROGRAMS:
+        _note_program(collected, arguments)
     elif len(arguments) > 1 and isinstance(arguments[1], tuple):
         collected.services[":".join(map(str, arguments[1][:2]))] = None
 
@@ -111,6 +126,25 @@ def _note_file(collected: _Collected, arguments: tuple[object, ...]) -> None:
         path = os.fsdecode(path)
     if isinstance(path, (str, os.PathLike)) and not (only_writes or mode in ("w", "a", "x")):
         collected.files[os.path.abspath(path)] = None  # noqa: PTH100 - Path would be slow here
+
+
+def _note_database(collected: _Collected, database: object) -> None:
+    if isinstance(database, (str, bytes, os.PathLike)):
+        path = os.fsdecode(database)
+        if path.startswith("file:"):  # a URI of SQLite
+            path = unquote(urlparse(path).path)
+        collected.files[os.path.abspath(path)] = None  # noqa: PTH100 - as above
+
+
+def _note_program(collected: _Collected, arguments: tuple[object, ...]) -> None:
+    command = arguments[0]
+    if command is None and len(arguments) > 1:  # subprocess gives the program apart
+        command = arguments[1]
+    if isinstance(command, (list, tuple)) and command:
+        command = command[0]
+    name = os.fsdecode(command) if isinstance(command, (str, bytes, os.PathLike)) else "a program"
+    if os.path.basename(name) not in _ABOUT_THE_MACHINE:  # noqa: PTH119 - as above
+        collected.programs[name] = None
 
 
 @cache
@@ -147,6 +181,11 @@ class InputRule:
             raise ConfigurationError(
                 f"the ranker calls a service ({listed(inputs.services, 3)}), and no commit says "
                 f"what that ranks with; {_REMEDY}"
+            )
+        if inputs.programs:
+            raise ConfigurationError(
+                f"the ranker runs another program ({listed(inputs.programs, 3)}), and no commit "
+                f"says what that ranks with; {_REMEDY}"
             )
         others = [path for path in inputs.files if not self._covers(path)]
         if others:

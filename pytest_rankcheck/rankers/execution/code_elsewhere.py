@@ -1,0 +1,118 @@
+"""The state of code that the commit of the repository does not cover.
+
+That is the package of the ranker, if it is in another folder or ignored by git, and every project
+that is installed as editable, whose version stays the same while its files change.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+from collections.abc import Iterator, Mapping
+from importlib.metadata import Distribution, distributions
+from pathlib import Path
+from urllib.parse import urlparse
+from urllib.request import url2pathname
+
+from pytest_rankcheck.files.git_error import GitError
+from pytest_rankcheck.files.work_tree import WorkTree, tracked_files, work_tree
+from pytest_rankcheck.rankers.execution.undeclared_inputs import installed_folders
+
+__all__ = ["code_elsewhere"]
+
+_OURS = "pytest-rankcheck"
+_DIGITS = 16
+
+
+def code_elsewhere(origin: str | None, tree: WorkTree | None, root: Path) -> Mapping[str, str]:
+    """Return a digest of each folder or file with code that the commit does not cover.
+
+    Args:
+        origin: the ranker, as ``package.module:name``, or in other words.
+        tree: the state of the repository; None: outside git.
+        root: where the current project is.
+    """
+    covered = tracked_files(tree) if tree is not None else frozenset()
+    top = None if tree is None else tree.top.resolve()
+    found: dict[str, str] = {}
+    for folder in _editable_projects():
+        if top is None or not folder.is_relative_to(top):
+            found[folder.as_posix()] = _state(folder)
+    for place in _package_of(origin):
+        files = _modules(place)
+        if all(str(file) in covered for file in files):
+            continue
+        is_inside = top is not None and place.is_relative_to(top)
+        # The name of a file below the project is the same on every machine.
+        name = place.relative_to(root) if place.is_relative_to(root) else place
+        found[name.as_posix()] = (
+            _digest(place, files) if is_inside or tree is None else _state(place)
+        )
+    return found
+
+
+def _package_of(origin: str | None) -> Iterator[Path]:
+    """Yield the folders of the ranker's package at the top level, or the file of its module."""
+    module_name, colon, _ = (origin or "").strip().partition(":")
+    name = module_name.partition(".")[0]
+    if not colon or not name.isidentifier():
+        return
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        return
+    if spec is None:
+        return
+    places = spec.submodule_search_locations or [spec.origin or ""]
+    for place in places:
+        path = Path(place).resolve()
+        if path.exists() and not str(path).startswith(installed_folders()):
+            yield path
+
+
+def _editable_projects() -> Iterator[Path]:
+    """Yield the folders of the projects that are installed as editable (PEP 610), without ours."""
+    for distribution in distributions():
+        folder = _editable_folder(distribution)
+        if folder is None or not folder.is_dir():
+            continue
+        if (distribution.metadata["Name"] or "").lower() != _OURS:
+            yield folder.resolve()
+
+
+def _editable_folder(distribution: Distribution) -> Path | None:
+    text = distribution.read_text("direct_url.json")
+    if not text:
+        return None
+    try:
+        found = json.loads(text)
+        is_editable = found.get("dir_info", {}).get("editable")
+        return Path(url2pathname(urlparse(found["url"]).path)) if is_editable else None
+    except (ValueError, KeyError, AttributeError, TypeError):
+        return None
+
+
+def _state(place: Path) -> str:
+    """Return a digest of the repository that a folder or file is in, or else of its modules."""
+    try:
+        tree = work_tree(place if place.is_dir() else place.parent)
+    except GitError:
+        return _digest(place, _modules(place))
+    content = repr((tree.commit, sorted(tree.changes.items())))
+    return hashlib.sha256(content.encode()).hexdigest()[:_DIGITS]
+
+
+def _modules(place: Path) -> list[Path]:
+    if not place.is_dir():
+        return [place]
+    files = place.rglob("*.py")
+    return sorted(file for file in files if not str(file).startswith(installed_folders()))
+
+
+def _digest(place: Path, files: list[Path]) -> str:
+    content = hashlib.sha256()
+    for file in files:
+        content.update(f"{file.relative_to(place.parent).as_posix()}\n".encode())
+        content.update(hashlib.sha256(file.read_bytes()).digest())
+    return content.hexdigest()[:_DIGITS]
