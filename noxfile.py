@@ -98,8 +98,8 @@ def engines(session: nox.Session) -> None:
 
 @nox.session(python="3.12", tags=["night"])
 def scale(session: nox.Session) -> None:
-    """Rank on loky and on Dask, and evaluate parts on Dask, Spark (which needs Java) and DuckDB."""
-    session.install("-e", ".[test,fast,scale]")
+    """Rank on loky, Dask and MPI; evaluate parts on Dask, Spark (which needs Java) and DuckDB."""
+    session.install("-e", ".[test,fast,scale]", "mpi4py", "mpich")
     files = ["tests/rankers/test_real_executors.py", "tests/evaluation/test_real_engines_parts.py"]
     chosen = session.posargs or files
     session.run("pytest", "-q", "-m", "", "--all-installed", *chosen)

@@ -96,6 +96,17 @@ def stale(generator: random.Random) -> Case:
     return Case(GoldenSet.from_dict(renamed), _any_run(generator))
 
 
+def unfound_share(case: Case) -> float:
+    """Return the share of relevant documents that no query judging them has in its top 1,000."""
+    assert case.run is not None
+    relevant, found = set[str](), set[str]()
+    for query_id in case.golden.query_ids:
+        grades = case.golden.grades(query_id)
+        relevant.update(doc for doc, grade in grades.items() if grade > 0)
+        found.update(doc for doc in case.run.get(query_id)[:DEPTH] if doc in grades)
+    return len(relevant - found) / len(relevant)
+
+
 def _with_slices(generator: random.Random, shift: int) -> Case:
     """Divide the queries into slices of random sizes; shift the grades of the first."""
     grades = clean_grades()

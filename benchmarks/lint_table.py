@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import argparse
+import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,7 +39,9 @@ class Row:
     def __str__(self) -> str:
         rules = ", ".join(f"`{rule}`" for rule in self.rules)
         samples = f"{self.found.draws:,} / {self.alarms.draws:,}"
-        rates = f"{self.found} | {self.alone} | {self.alarms}"
+        rates = " | ".join(
+            str(rate) if rate.draws else "-" for rate in (self.found, self.alone, self.alarms)
+        )
         return f"| {self.name} | {rules} | {rates} | {samples} |"
 
 
@@ -87,7 +90,7 @@ def other_alarms(counts: Mapping[str, Counter[str]], draws: int, named: set[str]
         yield f"{listed(wrong)}."
     yield (
         f"{'No other rule' if wrong else 'no rule'} reported a fault that is not there, so the "
-        f"rate of each is below {3 / samples:.1%} (at 95%)."
+        f"rate of each is below {min(1, 3 / samples):.1%} (at 95%)."
     )
     if true:
         yield f"True of the samples: {listed(true)}."
@@ -107,6 +110,19 @@ def comparison_alarms(trials: int) -> Iterator[str]:
     )
 
 
+def unfound_documents(trials: int) -> Iterator[str]:
+    """Yield how far apart clean and corrupted sets are for `stale-document`, as a sentence."""
+    (compared,) = (each for each in lint_comparisons.COMPARISONS if each.rule == "stale-document")
+    clean, planted = (
+        [lint_comparisons.unfound_share(make(random.Random(seed))) for seed in range(trials)]
+        for make in (compared.clean, compared.planted)
+    )
+    yield (
+        f"Of the relevant documents, {min(clean):.0%} to {max(clean):.0%} were in no top 1,000 of "
+        f"the clean sets, and {min(planted):.0%} to {max(planted):.0%} with stale documents."
+    )
+
+
 def lines(names: Sequence[str], draws: int, trials: int) -> Iterator[str]:
     """Yield the lines of the manual's table."""
     counts = lint_corruptions.clean_counts(names, draws)
@@ -121,6 +137,7 @@ def lines(names: Sequence[str], draws: int, trials: int) -> Iterator[str]:
     yield from other_alarms(counts, draws, {rule for row in rows for rule in row.rules})
     if trials:
         yield from comparison_alarms(trials)
+        yield from unfound_documents(trials)
 
 
 def main() -> None:

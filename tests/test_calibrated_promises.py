@@ -147,3 +147,69 @@ def test_every_rate_is_of_at_least_4000_draws_and_its_error_is_stated(page: str,
     )
     assert stated
     assert all(int(count.replace(",", "")) >= DRAWS for count in stated)
+
+
+def numbers(cells: list[str]) -> list[float]:
+    return [float(found[0]) for found in (re.search(r"[\d.]+", cell) for cell in cells) if found]
+
+
+def test_the_advice_has_the_power_that_it_is_given_for() -> None:
+    """At a joint 5%: 0.55 in the mean, 0.45 or more on order; one metric and a random pair have less."""
+    text = part("metric-laws.md", "power of the advice")
+    found = {name: numbers(cells) for name, cells in rows(text.partition("\n\n")[0]).items()}
+    of_losses, of_order, mean, false = found["**the advice**"][6:]
+    assert mean >= 0.55
+    assert of_order >= 0.45
+    for other in ("nDCG@10 alone", "a random pair", "the former advice"):
+        assert of_losses > found[other][6] + 0.1, other
+        assert mean > found[other][8], other
+    assert false <= 5
+
+
+def test_the_linter_finds_the_planted_corruptions_and_nothing_in_clean_sets() -> None:
+    text = part("golden-sets.md", "corruptions")
+    table = rows(text.partition("\n\n")[0])
+    assert len(table) == 16
+    found = {name: percent(cells[1]) for name, cells in table.items()}
+    assert sum(share >= 95 for share in found.values()) >= 14, found
+    assert all(percent(cells[3]) <= 1 for cells in table.values())
+    for cells in table.values():
+        planted, clean = (int(count) for count in cells[4].split(" / "))
+        assert planted >= 40
+        assert clean >= 200
+    rate = re.search(r"No other rule reported .* is below ([\d.]+)%", text, re.DOTALL)
+    assert rate is not None
+    assert float(rate[1]) < 2
+
+
+def test_typos_cost_a_ranker_of_words_what_the_manual_says() -> None:
+    found = [
+        float(cell.partition(" ")[0])
+        for line in part("behaviour.md", "typos").splitlines()[2:]
+        for cell in [line.strip("| ").split(" | ")[2]]
+    ]
+    words, characters = set(found[:2]), set(found[2:])
+    page = re.sub(r"\s+", " ", (DOCS / "behaviour.md").read_text("utf-8"))
+    assert (
+        f"So a mean RBO (p = 0.9) of {words.pop():.2f} is what a ranker without any tolerance of typos "
+        f"has on queries of this length, and {characters.pop():.2f} is what simple tolerance gives"
+    ) in page
+    assert not words
+    assert not characters
+
+
+def test_one_machine_beats_every_cluster_at_20_million_rows() -> None:
+    text = part("scale.md", "scale")
+    assert text.startswith("20,000,000 rows, 20,000 queries, 50 parts; ")
+    found = rows(text.partition("\n\n")[2])
+    clusters = ("two workers of Dask over parts", "shuffled rows, Spark on two threads")
+    here = ("one file, `evaluate`", "a folder of parts, `evaluate`", "a loop over parts")
+    assert len(found) == 8
+    for cluster in clusters:
+        for column in (0, 2):  # CPU seconds, seconds
+            others = [float(found[way][column]) for way in here]
+            assert float(found[cluster][column]) > 2 * max(others)
+    for way, cells in found.items():
+        worker = float(cells[4].partition(" ")[0].replace(",", ""))
+        assert worker <= 400 or way == "shuffled rows, sorted by polars"
+        assert cells[5] == "-" or float(cells[5]) <= 10

@@ -116,17 +116,15 @@ def test_asking_ends_when_nothing_can_be_confirmed(under: bool, control: bool) -
 def test_a_rare_flip_is_never_blamed_on_a_condition_and_still_fails(checks: int) -> None:
     """Of 225 queries, 0.05% of the answers are flipped, in up to 39 checks with other draws.
 
-    Without a confirmation, 31 of 39 blamed the threads or the order.
+    In most checks an answer differs under a condition, which the first difference alone would blame.
     """
-    causes = []
+    differing = 0
     for seed in range(checks):
-        ranker = faulty.FlipsRarely(seed, 0.0005)
-        result = found_in(ranker, threads=2)
-        causes += [(one.condition, one.cause) for one in result.broken]
-        wrong = [one for one in result.broken if one.condition != "repeats"]
-        assert all(one.cause is Cause.RARE for one in wrong), seed
-        assert all(one.cause is not Cause.WARM_UP for one in result.broken), seed
-    assert len(causes) > checks / 2  # the flips are there, in most checks
+        result = found_in(faulty.FlipsRarely(seed, 0.0005), threads=2)
+        differing += any(one.condition in ("order", "threads") for one in result.broken)
+        assert all(one.cause is Cause.RARE for one in result.broken), seed
+    print(f"{differing} of {checks} checks differ in the order of queries or in threads")
+    assert differing > checks / 2
 
 
 def test_a_rare_change_is_said_to_be_unrelated() -> None:

@@ -14,6 +14,8 @@ import pytest
 from reference import data
 
 from pytest_rankcheck import GoldenSet, assert_index_invariant
+from pytest_rankcheck.behaviour.answer_comparison import RepeatedRanker
+from pytest_rankcheck.behaviour.depth_consistency import check_depths
 from pytest_rankcheck.reports.notes import Note
 
 Build = Callable[[Mapping[str, str]], Callable[[str, int], Any]]
@@ -190,3 +192,44 @@ def test_real_indexes_break_the_relations_as_often_as_the_manual_says(
     count = broken(entered, make(encode), abstracts, questions, relation, **options)
     print(f"\n{make.__name__} {relation}: {count} of {options['queries']}")
     assert low <= count <= high
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("make", "low", "high"),
+    [(hnswlib_build, 5, 40), (faiss_build, 0, 0), (bm25s_build, 0, 0), (exact_build, 0, 0)],
+)
+def test_the_top_depends_on_the_depth_as_often_as_the_manual_says(
+    abstracts: dict[str, str],
+    questions: GoldenSet,
+    encode: Callable[[list[str]], Any],
+    make: Callable[[Any], Build],
+    low: int,
+    high: int,
+) -> None:
+    """hnswlib searches as far as the depth, if that is more than ``ef``; FAISS stops at ``ef``."""
+    search = make(encode)(abstracts)
+    result = check_depths(RepeatedRanker.of(search, questions, {}), questions, (10, 100))
+    (pair,) = result.pairs
+    print(f"\n{make.__name__} depths: {len(pair.differences)} of 60; nDCG@10 {result.means}")
+    assert low <= len(pair.differences) <= high
+    assert not result.is_random
+    assert result.means is not None
+    assert (result.means[10] == result.means[100]) == (not pair.differences)
+
+
+@pytest.mark.slow
+def test_the_changes_of_bm25s_are_as_small_as_the_manual_says(
+    entered: list[Note], abstracts: dict[str, str], questions: GoldenSet
+) -> None:
+    for relation, options in (
+        ("order", {}),
+        ("order", {"k": 100}),
+        ("duplicate", {"allowed_queries": 59}),  # of copies that are not beside their originals
+        ("irrelevant", {}),
+        ("remove_top", {}),
+    ):
+        limits: dict[str, Any] = {"min_mean_rbo": 0.97, "max_mean_drop": 0.005, **options}
+        build = bm25s_build(None)
+        assert_index_invariant(build, abstracts, questions, relation, queries=60, **limits)  # type: ignore[arg-type]
+    print("\n", *(note.text for note in entered), sep="\n")

@@ -135,6 +135,15 @@ def test_a_fault_is_found_by_comparison(compared: ModuleType, name: str, seed: i
     assert not comparison.clean(random.Random(seed)).is_found(comparison.rule)
 
 
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_threshold_of_stale_documents_is_far_from_both(compared: ModuleType, seed: int) -> None:
+    """It is 20%; the share on the clean set and with 30% of the documents replaced."""
+    reference.data("cranfield")
+    (stale,) = (each for each in compared.COMPARISONS if each.name == "stale documents")
+    assert compared.unfound_share(stale.clean(random.Random(seed))) < 0.05
+    assert compared.unfound_share(stale.planted(random.Random(seed))) > 0.3
+
+
 def test_expectations_that_agree_with_the_grades_are_not_reported(compared: ModuleType) -> None:
     reference.data("cranfield")
     assert compared.expectation_alarms(1).hits == 0

@@ -1,11 +1,15 @@
-"""Ranking on loky and on a Dask cluster: the serial run, and lost workers lose no query.
+"""Ranking on loky, on a Dask cluster and on MPI: the serial run, and lost workers lose no query.
 
-`nox -s scale` installs both. Processes of the standard library are tested every day, in
+`nox -s scale` installs all three. Processes of the standard library are tested every day, in
 tests/rankers/execution/test_executors.py.
 """
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from pathlib import Path
@@ -144,3 +148,48 @@ def test_no_scheduler_is_one_clear_error() -> None:
         pytest.raises(RankerError, match="no scheduler answers"),
     ):
         rank(workers.search, GOLDEN, executor="dask:tcp://127.0.0.1:9")
+
+
+MPI_JOB = """
+from mpi4py.futures import MPIPoolExecutor
+
+from pytest_rankcheck import RankerError, rank
+from tests import worker_rankers as workers
+from tests.worker_rankers import GOLDEN
+
+if __name__ == "__main__":
+    with MPIPoolExecutor() as pool:
+        run = rank("tests.worker_rankers:search", GOLDEN, executor=pool, chunk=7)
+        assert run.rankings() == rank(workers.search, GOLDEN).rankings()
+        assert list(run) == list(GOLDEN.query_ids)
+        rank("tests.worker_rankers:Engine()", GOLDEN, executor=pool, chunk=7)
+        try:
+            rank("tests.worker_rankers:raising", GOLDEN, executor=pool, chunk=10)
+        except RankerError as error:
+            print(error)
+"""
+
+
+def test_mpi4py(folder: Path) -> None:
+    """An MPI job: the first process ranks with two workers, which the others are."""
+    pytest.importorskip("mpi4py")
+    beside = Path(sys.executable).with_name("mpiexec")
+    mpiexec = str(beside) if beside.exists() else shutil.which("mpiexec")
+    if mpiexec is None:
+        pytest.skip("no mpiexec is installed")
+    (folder / "job.py").write_text(MPI_JOB)
+    path = os.pathsep.join(filter(None, sys.path))
+    done = subprocess.run(
+        [mpiexec, "-n", "3", sys.executable, "-m", "mpi4py.futures", str(folder / "job.py")],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "failed on 2 of 60 queries, first on 'q3'" in done.stdout
+    assert "also failed: q47" in done.stdout
+    made = (folder / "made").read_text().split()
+    assert 1 <= len(made) <= 2
+    assert len(set(made)) == len(made)
