@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from math import nan
@@ -58,7 +58,8 @@ class KeptAnswers:
             RunError: a file was cut off or edited, or two of them contradict each other.
         """
         __tracebackhide__ = True
-        self._make_folder()
+        with self._writing():
+            self._make_folder()
         try:
             self._lock.enter_context(locked_folder(self.folder, wait=False))
         except FolderBusyError:
@@ -94,7 +95,9 @@ class KeptAnswers:
         file = self.folder / _KEY
         if not parts:
             self._refuse_other_files()
-            write_whole(file, json.dumps({"format": _FORMAT, "key": self._key.values}, indent=1))
+            text = json.dumps({"format": _FORMAT, "key": self._key.values}, indent=1)
+            with self._writing():
+                write_whole(file, text)
             return
         if not file.exists():
             raise RunError(f"{quoted(self.folder, 200)} has parts, but no {_KEY}; {_REMEDY}")
@@ -180,7 +183,21 @@ class KeptAnswers:
         ranked = datetime.now(UTC).isoformat(timespec="seconds")
         content = {"key": self._key.digest, "ranked": ranked, "answers": entries}
         signed = {**content, "checksum": _checksum(content)}
-        write_whole(self.folder / f"part-{self._number:06d}.json", json.dumps(signed))
+        with self._writing():
+            write_whole(self.folder / f"part-{self._number:06d}.json", json.dumps(signed))
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Say which folder it was if a file cannot be written, such as on a full disk."""
+        __tracebackhide__ = True
+        try:
+            yield
+        except OSError as error:
+            raise ConfigurationError(
+                f"resume={quoted(self.folder, 200)}: answers cannot be written there: "
+                f"{quoted(error.strerror or error)}; make room or give another folder. The files "
+                "that are there are whole, and count when you start again"
+            ) from None
 
     def delete(self) -> None:
         """Delete all files of a ranking that is complete, and the folder if nothing is left."""

@@ -163,6 +163,13 @@ def test_a_ranker_by_name_is_made_once_on_each_worker(folder: Path) -> None:
     assert run.rankings() == rank(workers.search, GOLDEN).rankings()
 
 
+def test_processes_are_started_anew_and_not_forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "FOUND", ["of this process"])
+    assert rank(workers.found, GOLDEN)["q1"] == ("of this process",)
+    run = rank(name("found"), GOLDEN.subset(["q1"]), executor="processes:1")
+    assert run["q1"] == ("of the module",)
+
+
 def test_threads_share_one_ranker(folder: Path) -> None:
     with ThreadPoolExecutor(4) as threads:
         run = rank(name("Engine()"), GOLDEN, executor=threads, chunk=2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -699,3 +700,41 @@ def test_what_a_killed_writer_has_left_is_no_part(tmp_path: Path) -> None:
     ranker = Counting()
     rank(ranker, GOLDEN, resume=tmp_path, resume_key="k")
     assert len(ranker.asked) == 35
+
+
+@pytest.mark.parametrize("writes", [0, 3], ids=["the key", "a part"])
+def test_a_full_disk_is_one_clear_error_and_leaves_whole_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writes: int
+) -> None:
+    """The key and two parts of ten answers are written before the disk is full, or nothing is."""
+    synced: list[int] = []
+
+    def fills(handle: int) -> None:
+        synced.append(handle)
+        if len(synced) > writes:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    where: dict[str, Any] = {"resume": tmp_path / "parts", "resume_key": "k", "chunk": 10}
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fills)
+        with pytest.raises(
+            ConfigurationError,
+            match=r"^resume=.*parts: answers cannot be written .*: No space left",
+        ):
+            rank(Counting(), GOLDEN, **where)
+    names = ["key.json", "part-000001.json", "part-000002.json"]
+    assert sorted(path.name for path in (tmp_path / "parts").iterdir()) == names[:writes]
+    ranker = Counting()
+    assert rank(ranker, GOLDEN, **where).rankings() == rank(workers.search, GOLDEN).rankings()
+    assert len(ranker.asked) == (40 if writes else 60)
+
+
+def test_a_folder_that_cannot_be_made_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path, *args: object, **kwargs: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    with pytest.raises(ConfigurationError, match="answers cannot be written there: Permission de"):
+        rank(workers.search, GOLDEN, resume=tmp_path / "parts", resume_key="k")
