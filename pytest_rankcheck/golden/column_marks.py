@@ -47,7 +47,7 @@ JUDGES = frozenset(
     for name in ("judge", "rater", "annotator", "assessor", "labeler", "labeller", "grader")
     for end in ("", "_id", "_name")
 ) | {"judged_by", "rated_by", "annotated_by", "assessed_by", "labeled_by", "labelled_by"}
-"""Names of columns that say who judged."""
+"""Names of columns that name the judge."""
 
 ATTRIBUTE, CANDIDATE = "attribute:", "candidate:"
 _INDEX_NAME = re.compile(r"|Unnamed: \d+(_level_\d+)?(\.\d+)*|__index_level_\d+__")

@@ -29,13 +29,13 @@ CorpusSource: TypeAlias = "str | PathLike[str] | Iterable[str] | Frame"
 """A file or folder with a corpus, a table of its documents, or their ids."""
 
 BEIR_CORPUS = "corpus.jsonl"
-"""The file of a BEIR folder that has the documents."""
+"""The file with the documents in a BEIR folder."""
 
 _ENDINGS = {
     *(".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".txt"),
     *(".ids", ".parquet", ".arrow", ".feather"),
 }
-"""The files of a folder that are parts of its corpus."""
+"""The files in a folder that are parts of the corpus."""
 _ROLE = Role("doc_id", DOC_ID.names, otherwise=("id",))
 _START_BYTES = 16
 _BATCH = 1 << 16
@@ -44,13 +44,13 @@ Batches: TypeAlias = Iterator[Sequence[str]]
 
 
 class Corpus:
-    """A corpus of which the ids of the documents can be read once."""
+    """A corpus whose document ids can be read once."""
 
     def __init__(
         self, name: str, read: Callable[[], Batches], *, is_iterator: bool = False
     ) -> None:
         self.name = name
-        """What messages call it: ``the corpus``, with the path if it is in files."""
+        """What messages call it: ``the corpus``, followed by the path if it is in files."""
         self._read = read
         self._is_iterator = is_iterator
 
@@ -58,13 +58,13 @@ class Corpus:
     def of(cls, source: CorpusSource, columns: Mapping[str, str] | None = None) -> Corpus:
         """Return the corpus in a file or folder, a table, or an iterable of ids.
 
-        A folder is that of a BEIR collection, or has the parts of the corpus. A file is a table
-        with a column of ids (JSON lines, CSV, TSV, Parquet, Arrow), a table separated by tabs
-        whose first column has the ids, or a list with one id per line; packed or not.
+        A folder is a BEIR collection, or contains the parts of the corpus. A file is a table with
+        a column of ids (JSON lines, CSV, TSV, Parquet, Arrow), a tab-separated table whose first
+        column has the ids, or a list with one id per line. It may be packed.
 
         Args:
-            source: where the ids are.
-            columns: ``{"doc_id": column}`` if the column of the ids has an unusual name.
+            source: the source of the ids.
+            columns: ``{"doc_id": column}`` if the column of ids has an unusual name.
         """
         named = (columns or {}).get("doc_id")
         if isinstance(source, (str, PathLike)):
@@ -77,7 +77,7 @@ class Corpus:
         return cls("the corpus", lambda: _of_ids(ids), is_iterator=isinstance(ids, Iterator))
 
     def batches(self) -> Batches:
-        """Yield the ids, some thousands at a time, in their order; there may be duplicates.
+        """Yield the ids in order, some thousands at a time, including duplicates.
 
         Raises:
             GoldenSetError: a file is missing, damaged or empty, has no column of ids, or has a row
@@ -86,7 +86,7 @@ class Corpus:
         batches = self._read()
         first = next(batches, None)
         if first is None:
-            hint = "; an iterator has its ids only once" if self._is_iterator else ""
+            hint = "; an iterator can be read only once" if self._is_iterator else ""
             raise GoldenSetError(f"{self.name} has no documents{hint}")
         return chain([first], batches)
 
@@ -105,7 +105,7 @@ def _files(path: Path) -> Sequence[Path]:
     if not files:
         raise GoldenSetError(
             f"corpus: the folder {path} has no file that ends with {listed(sorted(_ENDINGS), 20)}; "
-            "name the file with the documents"
+            "give the path of the file with the documents"
         )
     return matching_files(files, GoldenSetError)
 

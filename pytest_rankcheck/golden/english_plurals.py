@@ -1,8 +1,8 @@
 """The plural of an English noun, and the singular of a plural.
 
-Rules for regular nouns, and lists of frequent nouns that do not follow them. Libraries for this
-assume that they know which form they are given: asked which one it is, inflect 7.6 takes *bus*,
-*lens*, *gas* and *virus* for plurals, of *bu*, *len*, *ga* and *viru*.
+Rules for regular nouns, and lists of frequent irregular ones. Libraries for this expect the caller
+to know whether a word is a singular or a plural. When inflect 7.6 has to guess, it takes *bus*,
+*lens*, *gas* and *virus* for the plurals of *bu*, *len*, *ga* and *viru*.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ binoculars pliers tweezers clothes goods thanks contents savings earnings
 always yes was has does this his its hers ours yours theirs less plus versus sans across
 kubernetes postgres pandas keras https dns aws ios css js sas saas texas christmas paris
 """
-"""Uncountable nouns, plurals without a singular, and frequent words that only seem plurals."""
+"""Uncountable nouns, plurals without a singular, and frequent words that only look plural."""
 
 _PAIRS = """
 man/men woman/women child/children person/people foot/feet tooth/teeth mouse/mice goose/geese
@@ -38,7 +38,7 @@ matrix/matrices vertex/vertices movie/movies cookie/cookies selfie/selfies zombi
 brownie/brownies hoodie/hoodies calorie/calories smoothie/smoothies rookie/rookies
 cache/caches headache/headaches niche/niches moustache/moustaches mustache/mustaches
 """
-"""Singulars and plurals that the rules would not find from each other."""
+"""Irregular singulars and plurals, which the rules cannot derive from each other."""
 
 _ENDINGS = ("dynamics", "mechanics", "nomics", "ous", "less")
 """The endings of other uncountable nouns, and of adjectives such as *viscous* and *wireless*."""
@@ -49,10 +49,10 @@ _SINGULARS = {many: one for one, many in _IRREGULAR.items()} | {"indices": "inde
 
 
 def other_number(word: str) -> str:
-    """Return the plural of a singular and the singular of a plural; the same word without one.
+    """Return the plural of a singular, or the singular of a plural; other words stay the same.
 
     Args:
-        word: letters without accents; small, with a capital, or in capitals.
+        word: letters without accents, in lower case, capitalised or in capitals.
     """
     small = word.lower()
     if _has_one_form(small):
@@ -62,10 +62,10 @@ def other_number(word: str) -> str:
 
 
 def singular(word: str) -> str:
-    """Return the singular of a plural; any other word as it is.
+    """Return the singular of a plural; other words stay the same.
 
     Args:
-        word: small letters without accents.
+        word: lower-case letters without accents.
     """
     if word in _SINGULARS:
         return _SINGULARS[word]
@@ -83,7 +83,7 @@ def _has_one_form(word: str) -> bool:
 
 
 def _plural_of(word: str) -> str:
-    """Return the plural of a word that is not in the lists; of *-is*, only where it is regular."""
+    """Return the plural of a word outside the lists; words in *-is* change only if regular."""
     if word.endswith("is"):
         return f"{word[:-2]}es" if word.endswith("sis") else word
     if word.endswith("y") and word[-2] not in "aeiou":
@@ -92,7 +92,7 @@ def _plural_of(word: str) -> str:
 
 
 def _like(word: str, other: str) -> str:
-    """Return another word with the capitals of a word: what both begin with stays."""
+    """Return another word in the same case as a word; their common beginning is kept."""
     if word.isupper():
         return other.upper()
     pairs = zip(word, other, strict=False)

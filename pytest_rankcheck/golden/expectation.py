@@ -39,8 +39,8 @@ class Expectation:
     """Why it does not hold yet. Like a strict xfail: once it holds, the mark must be removed."""
     severity: Severity = "error"
     known_rank: int | None = None
-    """At which rank the document stood when the known failure was marked, so that people are warned
-    when it gets worse: of several documents the last one, of `not_in_top` the first one."""
+    """The document's rank when the known failure was marked, to warn when it gets worse. With
+    several documents it is the rank of the last one, with `not_in_top` of the first."""
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):
@@ -85,7 +85,7 @@ class Expectation:
         if self.kind in ("in_top", "not_in_top") and is_in_top == (self.kind == "in_top"):
             place = "in" if is_in_top else "not in"
             raise GoldenSetError(
-                f"known_rank {rank} is {place} the top {self.k}, so that it is no failure"
+                f"known_rank {rank} is {place} the top {self.k}, so it is not a failure"
             )
 
     @classmethod
@@ -108,8 +108,8 @@ class Expectation:
             reason: why it is expected.
             known_failure: why it does not hold yet.
             severity: ``"error"`` fails the test, ``"warn"`` is shown in the summary.
-            known_rank: at which rank the last of the documents stood when it was marked as a known
-                failure; once it is lower, the summary warns.
+            known_rank: the rank of the last of the documents when the expectation was marked as a
+                known failure; the summary warns if that document moves further down.
 
         Raises:
             GoldenSetError: no document is named, one is duplicated, or there are more than ``k``;

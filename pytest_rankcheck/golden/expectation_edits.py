@@ -1,4 +1,4 @@
-"""Edits of known failures in a golden set of JSON lines, which leave every other byte as it is."""
+"""Edit known failures in a golden set of JSON lines without changing any other byte."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from pytest_rankcheck.golden.expectation_entry import expectation_of
 __all__ = ["Edits", "edited_file"]
 
 Edits = Mapping[str, Mapping[int, int | None]]
-"""By query and the place of an expectation among those of its query, counted from 0 without
-duplicates: the rank to remember, or None to remove the mark of the known failure."""
+"""By query, and by the place of an expectation among those of its query (from 0, without
+duplicates): the rank to record, or None to remove the mark of the known failure."""
 
 _MARK, _RANK = "known_failure", "known_rank"
 _WHITE = re.compile(r"[ \t\r\n]*")
@@ -32,11 +32,11 @@ def edited_file(path: Path, edits: Edits) -> bytes:
 
     Args:
         path: the file; packed files are unpacked.
-        edits: what to do with which expectation.
+        edits: the edit for each expectation to change.
 
     Raises:
-        GoldenSetError: the file cannot be read, is not in JSON lines, or does not have one of the
-            expectations, or not as a known failure.
+        GoldenSetError: the file cannot be read, is not in JSON lines, or lacks one of the
+            expectations, or that expectation is not a known failure.
     """
     with failures_named(path, GoldenSetError), opened(path) as file:
         lines = file.read().split(b"\n")
@@ -47,13 +47,13 @@ def edited_file(path: Path, edits: Edits) -> bytes:
     missed = next((query_id for query_id, of_query in left.items() if of_query), None)
     if missed is not None:
         raise GoldenSetError(
-            f"{path} has no such known failure of query '{quoted(missed)}'; was the file changed?"
+            f"{path} has no such known failure for query '{quoted(missed)}'; was the file changed?"
         )
     return b"\n".join(lines)
 
 
 def _edited_line(raw: bytes, where: str, left: dict[str, dict[int, int | None]]) -> bytes:
-    """Return a line after its edits, which are removed from ``left``."""
+    """Return an edited line, and remove its edits from ``left``."""
     mark = codecs.BOM_UTF8 if raw.startswith(codecs.BOM_UTF8) else b""
     text = decode_utf8(raw.removeprefix(mark), where, GoldenSetError)
     if text.startswith("#") or not text.strip():
@@ -84,14 +84,14 @@ def _edited_line(raw: bytes, where: str, left: dict[str, dict[int, int | None]])
 
 
 def _numbers(query_id: str, items: list[object]) -> list[int]:
-    """Return which expectation of its query each item is; equal items are the same one."""
+    """Return each item's place among its query's expectations; equal items share a place."""
     seen: dict[Expectation, int] = {}
     return [seen.setdefault(expectation_of(query_id, item), len(seen)) for item in items]
 
 
 @dataclass(frozen=True, slots=True)
 class _Member:
-    """A member of an object: its key, and where the key, the value and the member's end are."""
+    """A member of an object: its key, and the places of the key, the value and the end."""
 
     key: str
     start: int
@@ -100,7 +100,7 @@ class _Member:
 
 
 def _edited(item: str, rank: int | None) -> str:
-    """Return the text of an expectation with another rank, or without the mark."""
+    """Return the text of an expectation with a new rank, or without the mark."""
     members = list(_members(item, 0))
     if not any(member.key == _MARK for member in members):
         return item
@@ -114,7 +114,7 @@ def _edited(item: str, rank: int | None) -> str:
     place, mark = next(
         (place, member) for place, member in enumerate(members) if member.key == _MARK
     )
-    # The new member is written as its neighbours are: with or without blanks.
+    # The new member is written like its neighbours, with or without spaces.
     after, before = (members[place], members[place - 1]) if place else (members[1], mark)
     comma = item[before.end : after.start]
     colon = item[mark.start : mark.value].partition('"')[2].rpartition('"')[2]
@@ -122,7 +122,7 @@ def _edited(item: str, rank: int | None) -> str:
 
 
 def _without(item: str, members: list[_Member]) -> str:
-    """Return an object without its mark; the other members keep what is between them."""
+    """Return an object without its mark; the text between the other members is kept."""
     kept = [place for place, member in enumerate(members) if member.key not in (_MARK, _RANK)]
     text = item[: members[0].start]
     for place in kept:
@@ -144,7 +144,7 @@ def _members(text: str, start: int) -> Iterator[_Member]:
 
 
 def _items(text: str, start: int) -> Iterator[tuple[int, int]]:
-    """Yield where the items of the array that begins at ``start`` begin and end, in valid JSON."""
+    """Yield the start and end of each item of the array that begins at ``start``, in valid JSON."""
     place = _after(text, start + 1)
     while text[place] != "]":
         _, end = _DECODER.raw_decode(text, place)
@@ -153,11 +153,11 @@ def _items(text: str, start: int) -> Iterator[tuple[int, int]]:
 
 
 def _next(text: str, end: int) -> int:
-    """Return the beginning of the next member or item, or the bracket that closes them."""
+    """Return the start of the next member or item, or the place of the closing bracket."""
     place = _after(text, end)
     return _after(text, place + 1) if text[place] == "," else place
 
 
 def _after(text: str, place: int) -> int:
-    """Return the first place from here on that is not white space."""
+    """Return the first place, from here on, that is not white space."""
     return _WHITE.match(text, place).end()  # type: ignore[union-attr]

@@ -2,11 +2,11 @@
 
 A column with one value for each query is an attribute. A column whose values differ within a query
 belongs to the candidates. It is a feature, and then every other column of numbers is one too. A
-column named ``attribute:...`` or ``candidate:...`` is what its name says. A column that says who
-judged, with several judges within a query, belongs to the judgments: the linter compares them.
+column named ``attribute:...`` or ``candidate:...`` is what its name says. A column that names the
+judge, with several judges within a query, belongs to the judgments: the linter compares the judges.
 
-Left out are the index of a DataFrame, a second column of grades, and columns of events: if rows
-repeat a document, what differs between them, such as a timestamp, does not describe the document.
+The index of a DataFrame, a second column of grades and columns of events are left out: if rows
+repeat a document, a value that differs between them, such as a timestamp, does not describe it.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class _Column:
 
     @property
     def names_judges(self) -> bool:
-        """Whether it says who judged each row; with one judge for each query it is an attribute."""
+        """Whether it names the judge of each row; with one judge per query it is an attribute."""
         is_named = normalised_name(self.name) in JUDGES and not self.is_declared
         return is_named and bool(self.spread.varying)
 

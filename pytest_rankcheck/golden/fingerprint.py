@@ -71,10 +71,10 @@ def fingerprint_of(fingerprints: Iterable[str], scale: float | None = None) -> s
 
 
 def visible_fingerprint(fingerprint: str, queries: Iterable[Query]) -> str:
-    """Return a fingerprint of all that a ranker can see of a golden set, attributes included.
+    """Return a fingerprint of everything in a golden set that a ranker can see, with attributes.
 
     Args:
-        fingerprint: that of the golden set.
+        fingerprint: the golden set's fingerprint.
         queries: its queries, in any order.
     """
     attributes = sorted((query.id, dict(query.attributes)) for query in queries)

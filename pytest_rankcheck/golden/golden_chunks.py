@@ -1,4 +1,4 @@
-"""Parts of a golden set with only what a ranker can see of some queries, to be sent elsewhere."""
+"""Parts of a golden set, to send to workers: some queries, with only what a ranker can see."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["chunk_of"]
 def chunk_of(golden: GoldenSet, query_ids: Sequence[str]) -> GoldenSet:
     """Return some queries of a golden set, in the order of ``query_ids``.
 
-    The time is linear in these queries, not in all of them. Judgments, candidates, attributes and
-    the scale are kept, and an attribute or a feature that none of these queries has is still one
-    of the set. Titles, expectations and places in files are left out: no ranker sees them. It
-    pickles, and needs no other library where it is unpickled.
+    The time is linear in these queries, not in the whole set. Judgments, candidates, attributes and
+    the scale are kept, and so are the names of attributes and features that none of these queries
+    has. Titles, expectations and places in files are left out, because no ranker sees them. The
+    result can be pickled, and unpickling it needs no other library.
 
     Args:
         golden: the whole set.
-        query_ids: queries of it, each once.
+        query_ids: some of its queries, each once.
     """
     whole = golden._contents
     part = Contents(Source())

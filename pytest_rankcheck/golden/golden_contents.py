@@ -61,15 +61,15 @@ class Contents:
         self.expectations: dict[str, list[Expectation]] = {}
         """The expectations on single queries, by query id."""
         self.judges: Mapping[int, str] = {}
-        """Who judged, by the line of the judgment; empty if the source does not say."""
+        """The judge of each line's judgment; empty if the source does not say."""
         self.known_attributes: Sequence[str] = ()
-        """Attributes of the set of which this is a part, also those that no query here has."""
+        """The attributes of the whole set, if this is a part of it, even if no query has them."""
         self.merged_ids: tuple[int, int] | None = None
         """How many different documents are judged, before and after ``doc_id=``."""
         self.doc_id: DocIdMap | None = None
-        """What ``doc_id=`` has mapped the ids of the documents with."""
+        """The rules with which ``doc_id=`` mapped the ids of the documents."""
         self.corpus: Path | None = None
-        """The file with all documents, if the golden set came with one."""
+        """The file with all documents, if the golden set has one."""
 
     @property
     def grades(self) -> Mapping[str, Mapping[str, float]]:

@@ -46,7 +46,7 @@ def without_judgments(contents: Contents) -> Contents:
 
 
 def reworded(contents: Contents, texts: Mapping[str, str | Query]) -> Contents:
-    """Return the queries of a golden set that have new texts or attributes, with these."""
+    """Return only the queries that get new texts or attributes, with these."""
     part = restricted(contents, texts)
     for query_id, new in texts.items():
         before = part.queries.get(query_id) or Query(query_id)

@@ -1,7 +1,7 @@
-"""A golden set as plain data, complete, for a ranker in another process.
+"""A golden set as complete plain data, for a ranker in another process.
 
-The formats of files leave something out: JSON lines hold no candidates, tables no attributes that
-are lists. Attributes and the cells of candidates are plain values already, and JSON keeps them.
+The file formats each leave something out: JSON lines cannot hold candidates, and tables cannot hold
+attributes that are lists. Attributes and cells of candidates are plain values, which JSON can hold.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ __all__ = ["golden_from_data", "golden_to_data"]
 
 
 def golden_to_data(golden: GoldenSet) -> dict[str, Any]:
-    """Return all that a ranker can see of a golden set, and the grades, as data for JSON.
+    """Return the grades, and everything that a ranker can see, as data for JSON.
 
-    Expectations are left out: no ranker sees them.
+    Expectations are left out, because no ranker sees them.
     """
     candidates = golden._contents.candidates
     return {
@@ -44,7 +44,7 @@ def golden_to_data(golden: GoldenSet) -> dict[str, Any]:
 
 
 def golden_from_data(data: dict[str, Any]) -> GoldenSet:
-    """Return the golden set that `golden_to_data` was given."""
+    """Return the golden set from which `golden_to_data` made the data."""
     contents = Contents()
     contents.scale = data["scale"]
     for query_id, text, attributes, grades in data["queries"]:

@@ -32,7 +32,7 @@ class Repeat:
     again: float
     where: str
     line: int = 0
-    """The line or row of the source; 0 if it is unknown."""
+    """The line or row in the source; 0 if unknown."""
 
 
 def _refusal(repeat: Repeat, first: int, row: int) -> str:

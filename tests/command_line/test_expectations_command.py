@@ -217,4 +217,4 @@ def test_a_file_that_changes_meanwhile_is_not_written(
 
     monkeypatch.setattr(expectations_command, "check_expectations", slow)
     assert run_command("--remove-fixed") == 2
-    assert "no such known failure of query 'q1'; was the file changed?" in capsys.readouterr().err
+    assert "no such known failure for query 'q1'; was the file changed?" in capsys.readouterr().err

@@ -80,7 +80,7 @@ def test_numbers_that_are_spelt_otherwise(
     assert finding.level == "error"
     assert finding.what == (
         "15 of 15 judged documents are not in the corpus; 15 of them are there under "
-        f"another spelling, and differ in {differ}"
+        f"another spelling; the ids differ in {differ}"
     )
     assert remedy in finding.remedy
     assert set(findings(judged(*changed), plain)) == {"misspelt-id"}
@@ -257,7 +257,7 @@ def test_a_corpus_of_something_else_is_refused(tmp_path: Path) -> None:
     for wrong, message in (
         ([1.5], "corpus=: element 1 is 1.5; an id is a text"),
         ([], "^the corpus has no documents$"),
-        (iter(()), "^the corpus has no documents; an iterator has its ids only once$"),
+        (iter(()), "^the corpus has no documents; an iterator can be read only once$"),
         (tmp_path / "none", "no such file"),
         (tmp_path, "has no file that ends with"),
     ):

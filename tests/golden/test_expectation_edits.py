@@ -119,11 +119,11 @@ def test_a_packed_file_is_unpacked(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "edits", "message"),
     [
-        (line('{"results": "some"}'), {"q9": {0: None}}, "no such known failure of query 'q9'"),
-        (line('{"results": "some"}'), {"q1": {1: None}}, "no such known failure of query 'q1'"),
-        (line('{"results": "some"}'), {"q1": {0: None}}, "no such known failure of query 'q1'"),
+        (line('{"results": "some"}'), {"q9": {0: None}}, "no such known failure for query 'q9'"),
+        (line('{"results": "some"}'), {"q1": {1: None}}, "no such known failure for query 'q1'"),
+        (line('{"results": "some"}'), {"q1": {0: None}}, "no such known failure for query 'q1'"),
         (line('{"results": "some"'), {"q1": {0: None}}, r"g\.jsonl:1: not JSON"),
-        ("q1 0 d1 1\n", {"q1": {0: None}}, "no such known failure of query 'q1'"),
+        ("q1 0 d1 1\n", {"q1": {0: None}}, "no such known failure for query 'q1'"),
     ],
 )
 def test_what_is_not_there_is_refused(

@@ -200,11 +200,11 @@ def test_a_format_without_expectations_refuses_to_save_them(tmp_path: Path, name
         ({"above": ["a", "b"], "known_failure": "x", "known_rank": None}, '"known_rank" is null'),
         (
             {"in_top": 3, "documents": ["d"], "known_failure": "x", "known_rank": 3},
-            "known_rank 3 is in the top 3, so that it is no failure",
+            "known_rank 3 is in the top 3, so it is not a failure",
         ),
         (
             {"not_in_top": 3, "documents": ["d"], "known_failure": "x", "known_rank": 4},
-            "known_rank 4 is not in the top 3, so that it is no failure",
+            "known_rank 4 is not in the top 3, so it is not a failure",
         ),
         (
             {"above": ["a", "b"], "known_failure": "x", "know_rank": 3},

@@ -397,9 +397,9 @@ def test_too_few_queries_for_the_tolerance() -> None:
     assert found is not None
     assert found.what == "125 queries for a tolerance of 0.02 of nDCG@10"
     assert found.why == (
-        "Between two versions of a ranker, nDCG@10 of a query changes with a standard deviation of "
+        "Between two versions of a ranker, a query's nDCG@10 changes with a standard deviation of "
         "0.04 to 0.14, so the smallest fall that can be detected with 80% power is 0.009 to 0.031, "
-        "in the middle 0.020"
+        "typically 0.020"
     )
     assert found.remedy == (
         "judge 126 queries (25 to 303), set the tolerance to 0.020, or give your own standard "

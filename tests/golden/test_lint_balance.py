@@ -29,8 +29,8 @@ def test_a_query_with_two_thousand_judgments_among_queries_with_ten() -> None:
     assert found is not None
     assert (found.level, found.query_ids) == ("warning", ("q20",))
     assert found.what == (
-        "1 query (q20) with 2,000 judgments, 84% of all; half of the queries have at most 10, and "
-        "no other more than 10"
+        "1 query (q20) with 2,000 judgments, 84% of all; the median is 10, and no other query has "
+        "more than 10"
     )
 
 

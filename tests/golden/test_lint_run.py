@@ -169,7 +169,7 @@ def test_a_reversed_scale_needs_enough_queries_and_a_clear_sign() -> None:
     found = finding(golden, "inverted-scale", run=run)
     assert found is not None
     assert found.what.endswith(
-        "Kendall's tau of rank and grade is -1.00 on average over 10 queries; with "
+        "Kendall's tau between ranking and grades is -1.00 on average over 10 queries; with "
         "grades={0: 2, 1: 1, 2: 0} it is +1.00"
     )
     golden, run = toy(200, is_reversed=False)

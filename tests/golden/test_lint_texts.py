@@ -128,7 +128,7 @@ def test_the_finding_shows_what_the_text_was() -> None:
     assert found.what == 'the text of 1 query (b) looks damaged: "cafÃ©" was "café"'
     found = finding(pair("caf\ufffd", "cr\ufffdme"), "mojibake")
     assert found is not None
-    assert found.what.endswith('(a, b) look damaged: "caf\ufffd" has letters that are lost')
+    assert found.what.endswith('(a, b) look damaged: "caf\ufffd" has lost letters')
     assert finding(pair("tea", "café"), "mojibake") is None
 
 

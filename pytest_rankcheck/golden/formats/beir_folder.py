@@ -109,7 +109,7 @@ def write(contents: Contents, path: Path) -> None:
     write_whole(path / _QRELS / f"{_USUAL_SPLIT}.tsv", qrels)
     queries = contents.stored_queries().values()
     _write_lines(path / _QUERIES, [_query_entry(query) for query in queries])
-    if contents.titles:  # the corpus has all judged documents: the linter looks for them there
+    if contents.titles:  # the linter checks that the corpus has all judged documents
         known = dict.fromkeys((*contents.titles, *contents.judgments.documents.texts()))
         titles = ((doc_id, contents.titles.get(doc_id, "")) for doc_id in known)
         _write_lines(path / _CORPUS, [{"_id": doc_id, "title": title} for doc_id, title in titles])

@@ -10,17 +10,17 @@ from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.golden.lint.lint_rule import Linted, RuleResult, counted_queries, rule
 
 _LEAST_QUERIES = 5
-"""With fewer queries, none is unusual."""
+"""With fewer queries, no query counts as unusual."""
 _MOST_SHARE = 0.02
-"""Which share of the queries may be the unusual ones; one query always may."""
+"""The largest share of queries that counts as unusual; one query always may."""
 _LEAST_JUDGMENTS = 100
 _TIMES_MEDIAN, _TIMES_NEXT = 20, 5
-"""How many times as many judgments an unusual query has as half of the queries, and as any usual
-one. Counts that fall off slowly, as those of clicks do, have no such gap."""
+"""An unusual query has at least this many times the median number of judgments, and this many times
+that of any usual query. Counts that fall off slowly, such as those of clicks, have no such gap."""
 _LEAST_RELEVANT = 10
-"""With a relevant document in fewer queries, no document counts as relevant everywhere."""
+"""With fewer queries that have a relevant document, none counts as relevant everywhere."""
 _TIMES_OTHERS = 3
-"""How many times as many queries as any other a document that is relevant everywhere has."""
+"""A document counts as relevant everywhere with at least this many times any other's queries."""
 _MOST_DOCUMENTS = 3
 
 
@@ -47,12 +47,12 @@ def overjudged_query(linted: Linted) -> RuleResult | None:
     return RuleResult(
         query_ids=query_ids,
         what=f"{counted_queries(query_ids)} with {each}{' each' if unusual > 1 else ''}, "
-        f"{share:.0%} of all; half of the queries have at most {median:g}, and no other "
-        f"more than {following:,}",
-        why="Judging was spent on a query that counts as one in every mean; or a whole catalogue "
-        "or log was taken for its judgments, and then its grades are not to be trusted",
-        remedy="check where they come from; keep those that were judged, or judge the others as "
-        "deeply",
+        f"{share:.0%} of all; the median is {median:g}, and no other query has more than "
+        f"{following:,}",
+        why="Much effort went into a query that counts as one in every mean; or a whole catalogue "
+        "or log was mistaken for judgments, and then the grades are not trustworthy",
+        remedy="check where the judgments come from; keep only real ones, or judge the other "
+        "queries as deeply",
     )
 
 
@@ -76,7 +76,7 @@ def relevant_everywhere(linted: Linted) -> RuleResult | None:
         what=f"{plural(len(found), 'document is', 'documents are')} relevant to most of "
         f"{plural(queries, 'query', 'queries')}: {', '.join(names)}; any other is relevant to at "
         f"most {following:,}",
-        why="A ranker that returns it first for every query looks good, whatever else it does",
+        why="A ranker that always returns it first looks good, whatever else it does",
         remedy="check these judgments: a default page, a placeholder or a shifted column is not an "
         "answer",
         places=linted.places_at(np.array(rows[:_LEAST_RELEVANT], np.int64)),

@@ -1,4 +1,4 @@
-"""Which judged documents a corpus has, as they are spelled or with another spelling of the id."""
+"""Look up judged documents in a corpus, under the same or another spelling of the id."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ __all__ = ["CorpusMatch"]
 _SHOWN = 3
 """How many ids of the corpus are kept for messages."""
 _MOST = 0.5
-"""Where a corpus distinguishes documents by spelling, as by the case of short ids, a missing one
-often resembles another. Then this share of them must have another spelling to be a fault."""
+"""If a corpus distinguishes documents by spelling, such as by the case of short ids, a missing id
+often resembles another one by chance. Then at least this share of the missing ids must have another
+spelling in the corpus to count as misspelt."""
 
 
 def _are_several(spellings: set[str]) -> bool:
@@ -31,16 +32,16 @@ class CorpusMatch:
     name: str
     """What messages call the corpus."""
     size: int
-    """How many ids it has, duplicates included."""
+    """How many ids it has, including duplicates."""
     examples: Sequence[str]
     """Its first ids."""
     judged: int
     """How many different documents are judged."""
     spellings: Mapping[str, str | None]
-    """The judged documents that it lacks; each with its only other spelling in the corpus, if it
-    has one and the spelling does not distinguish documents."""
+    """The judged documents that it lacks, each with its only other spelling in the corpus; None if
+    there is no other spelling, or several documents with one."""
     expected: Mapping[str, str | None]
-    """The same of documents that are not judged, but in expectations; a spelling is a hint."""
+    """The same for unjudged documents in expectations; here the spelling is only a hint."""
 
     @classmethod
     def of(
@@ -50,12 +51,12 @@ class CorpusMatch:
         to_id: DocIdMap | None,
         expected: Iterable[str] = (),
     ) -> CorpusMatch:
-        """Look up judged documents; the corpus is read once, and not kept.
+        """Look up judged documents; the corpus is read once and not kept.
 
         Args:
             corpus: the corpus.
-            judged: the ids of judged documents; the same id may be there several times.
-            to_id: maps the ids of the corpus, as those of the judgments have been mapped.
+            judged: the ids of judged documents, possibly repeated.
+            to_id: maps the ids of the corpus, as the ids of the judgments were mapped.
             expected: the ids of documents in expectations.
         """
         is_judged = dict.fromkeys(judged)
@@ -87,10 +88,10 @@ class CorpusMatch:
 
     @cached_property
     def absent(self) -> Sequence[str]:
-        """The judged documents that the corpus has under no spelling."""
+        """The judged documents that the corpus lacks under any spelling."""
         return [doc_id for doc_id, other in self.spellings.items() if other is None]
 
     @cached_property
     def misspelt(self) -> Mapping[str, str]:
-        """The judged documents that it has under one other spelling."""
+        """The judged documents that the corpus has under one other spelling."""
         return {doc_id: other for doc_id, other in self.spellings.items() if other is not None}

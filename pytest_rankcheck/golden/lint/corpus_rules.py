@@ -14,9 +14,9 @@ from pytest_rankcheck.golden.lint.id_spellings import Spelling, spelling_of
 from pytest_rankcheck.golden.lint.lint_rule import Linted, RuleResult, rule
 
 _NAMED = 10
-"""How many documents are named with their places."""
+"""How many documents are shown with their places."""
 _COMPARED = 1000
-"""How many misspelt ids are sorted by what they differ in."""
+"""How many misspelt ids are classified by their differences."""
 _KINDS = 3
 """How many kinds of differences are shown."""
 
@@ -39,7 +39,7 @@ def misspelt_id(linted: Linted) -> RuleResult | None:
         query_ids=_owners(linted, rows),
         what=f"{_of_judged(match, len(match.spellings))} in {match.name}; "
         f"{len(match.misspelt):,} of them {'is' if len(match.misspelt) == 1 else 'are'} there "
-        f"under another spelling, and differ in {'; '.join(kinds)}",
+        f"under another spelling; the ids differ in {'; '.join(kinds)}",
         why="A ranker that finds such a document gets no credit for it, as if it were unjudged",
         remedy=_remedy(spelt),
         places=linted.places_at(rows[:_NAMED]),
@@ -51,7 +51,7 @@ def _pair(judged: str, other: str) -> str:
 
 
 def _remedy(spelt: Collection[Spelling]) -> str:
-    """Return what to do about misspelt ids, with the rules that make the most of them equal."""
+    """Return the remedy for misspelt ids, with the rules that make most of them match."""
     own = "spell the ids as in the corpus (as text: spreadsheets and data frames turn 007 into 7)"
     rules, _ = Counter(spelling.rules for spelling in spelt).most_common(1)[0]
     if not rules:
@@ -82,7 +82,7 @@ def not_in_corpus(linted: Linted) -> RuleResult | None:
         why="No ranker can find them, so no ranking is perfect, and a ranker on another state of "
         "the corpus is measured by another standard",
         remedy="if the ids look like those of the corpus, remove these judgments or judge again; "
-        "if they do not, map them with doc_id=, or give the corpus that is ranked",
+        "otherwise, map them with doc_id=, or give the corpus that is really ranked",
         places=linted.places_at(rows[:_NAMED]),
     )
 

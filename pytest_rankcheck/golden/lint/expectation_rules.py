@@ -13,9 +13,9 @@ from pytest_rankcheck.golden.lint.id_spellings import loose_form
 from pytest_rankcheck.golden.lint.lint_rule import Linted, RuleResult, rule
 
 _NEAR = 0.9
-"""How similar two ids must be, for one to look like a misspelling of the other."""
+"""How similar two ids must be for one to look like a misspelling of the other."""
 _EDGE = 2
-"""How many characters a misspelt id shares with the right one, at the beginning or at the end."""
+"""How many characters a misspelt id must share with the right one, at the start or the end."""
 _SHOWN = 5
 """How many expectations a finding describes."""
 _DIGITS = re.compile(r"\d+")
@@ -26,13 +26,13 @@ _Check = Callable[[Expectation, _Grades], str | None]
 
 @rule("error")
 def expectation_against_grades(linted: Linted) -> RuleResult | None:
-    """An expectation that contradicts the grades: no ideal ranking meets it."""
+    """An expectation that contradicts the grades, so that no ideal ranking meets it."""
     return _result(
         linted,
         _contradiction,
         "against the grades",
-        "A ranker gains in the metrics what it fails in the expectation, so the tests of the two "
-        "contradict each other",
+        "The metrics reward a ranker for failing the expectation, so the two tests contradict "
+        "each other",
         "correct the grade or the expectation",
     )
 
@@ -46,8 +46,8 @@ def expectation_without_gain(linted: Linted) -> RuleResult | None:
         linted,
         partial(_without_gain, unknown),
         "that no metric rewards",
-        "Every metric counts such a document as not relevant, and a ranker that meets the "
-        "expectation loses by it",
+        "Every metric counts such a document as not relevant, so a ranker that meets the "
+        "expectation scores lower",
         "judge the document, or correct the expectation",
     )
 
@@ -68,7 +68,7 @@ def unknown_expected_id(linted: Linted) -> RuleResult | None:
 
 @rule("warning")
 def misspelt_expected_id(linted: Linted) -> RuleResult | None:
-    """A document in an expectation whose id looks misspelt; without a corpus to look it up."""
+    """A document in an expectation whose id looks misspelt; used if there is no corpus."""
     return _result(
         linted,
         partial(_naming, dict(_misspelt(linted)), "is not judged"),
@@ -88,7 +88,7 @@ _CORRECT = "correct the id, or remove the expectation"
 def _naming(
     unknown: Mapping[str, str | None], problem: str, expectation: Expectation, _: _Grades
 ) -> str | None:
-    """Return what is expected of an unknown document, with the one that may be meant."""
+    """Return the expectation on an unknown document, and the document that may be meant."""
     for doc_id in (*expectation.documents, *expectation.others):
         if doc_id in unknown:
             meant = unknown[doc_id]
@@ -98,7 +98,7 @@ def _naming(
 
 
 def _result(linted: Linted, check: _Check, what: str, why: str, remedy: str) -> RuleResult | None:
-    """Return the result about the expectations for which a check returns a text."""
+    """Return a result about those expectations for which a check returns a text."""
     contents = linted.contents
     found = [
         (query_id, text)
@@ -120,7 +120,7 @@ def _result(linted: Linted, check: _Check, what: str, why: str, remedy: str) -> 
 
 
 def _contradiction(expectation: Expectation, grades: _Grades) -> str | None:
-    """Return what is expected and what is judged, if no ideal ranking meets the expectation."""
+    """Return the expectation and the contradicting grades, if no ideal ranking meets it."""
     gains = {doc_id: max(grade, 0.0) for doc_id, grade in grades.items()}
     relevant = [doc_id for doc_id, gain in gains.items() if gain > 0]
     k = expectation.k or 0
@@ -150,9 +150,9 @@ def _contradiction(expectation: Expectation, grades: _Grades) -> str | None:
 
 
 def _belongs_in_top(doc_id: str, gains: Mapping[str, float], k: int) -> bool:
-    """Whether a document is in the top of each ideal ranking, or has the highest grade.
+    """Whether a document is in the top of every ideal ranking, or has the highest grade.
 
-    That one of several best documents is not the first is an order, and no contradiction.
+    With several best documents, expecting one of them not to be first is not a contradiction.
     """
     gain = gains.get(doc_id, 0.0)
     if not gain:
@@ -164,7 +164,7 @@ def _belongs_in_top(doc_id: str, gains: Mapping[str, float], k: int) -> bool:
 def _without_gain(
     unknown: Collection[str], expectation: Expectation, grades: _Grades
 ) -> str | None:
-    """Return what is expected of a document that counts as not relevant."""
+    """Return the expectation on a document that counts as not relevant."""
     below = max(expectation.others, key=lambda doc_id: grades.get(doc_id, 0), default=None)
     is_order = below is not None and grades.get(below, 0) > 0
     if not grades or not (is_order or expectation.kind == "in_top"):
@@ -183,10 +183,10 @@ def _judged(doc_id: str, grades: _Grades) -> str:
 
 
 def _misspelt(linted: Linted) -> Iterator[tuple[str, str]]:
-    """Yield the documents of expectations that no judgment has, and the judged one that is meant.
+    """Yield the unjudged documents in expectations that look misspelt, and the judged one meant.
 
-    An expectation may name a document that is not judged. It looks misspelt if it differs from a
-    judged one only in form, or only in letters and little: ids with other numbers are others.
+    An expectation may name an unjudged document. Its id looks misspelt if it differs from a judged
+    id only in form, or slightly and only in letters: ids with other numbers are other documents.
     """
     contents = linted.contents
     if linted.corpus is not None or not linted.expected_documents:
@@ -207,13 +207,13 @@ def _misspelt(linted: Linted) -> Iterator[tuple[str, str]]:
 
 
 def _may_be(form: str, other: str) -> bool:
-    """Whether a misspelling is worth looking at: they begin or end alike and are as long."""
+    """Whether two ids start or end alike and have similar lengths, so comparing is worthwhile."""
     same_edge = form[:_EDGE] == other[:_EDGE] or form[-_EDGE:] == other[-_EDGE:]
     return same_edge and abs(len(form) - len(other)) <= _EDGE
 
 
 def _numbers(doc_id: str) -> tuple[str, ...]:
-    """Return the numbers in an id without leading zeros."""
+    """Return the numbers in an id, without leading zeros."""
     return tuple(number.lstrip("0") for number in _DIGITS.findall(loose_form(doc_id)))
 
 

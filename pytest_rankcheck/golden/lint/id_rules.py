@@ -12,9 +12,9 @@ from pytest_rankcheck.golden.lint.lint_rule import Linted, RuleResult, rule
 _HIDDEN = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs"})
 _DECIMAL = re.compile(r"\d+\.\d+")
 _POWER = re.compile(r"\d(\.\d+)?E\+\d\d+")
-"""A large number as spreadsheets show it."""
+"""A large number in the form in which spreadsheets show it."""
 _LEAST_CHANGED = 5
-"""How many ids must agree before they show what happened to others."""
+"""How many ids must agree before they count as evidence about others."""
 
 
 @rule("warning")
@@ -110,15 +110,15 @@ def number_id(linted: Linted) -> RuleResult | None:
     return RuleResult(
         query_ids=tuple(dict.fromkeys(owners.values())),
         what="; ".join(words),
-        why="Spreadsheets and data frames make numbers of ids, and under the new id nothing is "
-        "found: the ranker looks as if it returned only unjudged documents",
+        why="Spreadsheets and data frames turn ids into numbers, and nothing is found under the "
+        "new ids: the ranker looks as if it returned only unjudged documents",
         remedy="export the ids again as text (pandas: dtype=str), or map them with doc_id=, such "
         "as 'remove_suffix:.0' or 'strip_zeros'; a corpus= shows which ids are right",
     )
 
 
 def _as_numbers(ids: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield what shows that ids were changed as numbers, with an example."""
+    """Yield the evidence that ids were changed like numbers, each with an example."""
     distinct = dict.fromkeys(ids)
     decimals = [value for value in distinct if _DECIMAL.fullmatch(value)]
     if len(decimals) >= _LEAST_CHANGED and all(

@@ -1,4 +1,4 @@
-"""Spellings of an id: what spreadsheets, data frames and other tools change of it."""
+"""Spellings of an id: the changes that spreadsheets, data frames and other tools make."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _STEPS = {
     "remove_suffix:.0": "'.0' at the end",
     "strip_zeros": "leading zeros",
 }
-"""The rules of ``doc_id=`` that undo what spreadsheets, data frames and tools do to ids, in the
-order in which they are applied, and what the ids differ in that they make equal."""
+"""The rules of ``doc_id=`` that undo the changes of spreadsheets, data frames and tools, in the
+order in which they are applied; each with the difference that it removes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """What two spellings of an id differ in."""
+    """The difference between two spellings of an id."""
 
     words: str
     rules: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ class Spelling:
 
 
 def spelling_of(one: str, other: str) -> Spelling:
-    """Return what two ids with the same loose form differ in."""
+    """Return the difference between two ids with the same loose form."""
     for size in (1, 2, 3):
         for rules in itertools.combinations(_STEPS, size):
             to_id = DocIdMap(rules)
@@ -44,9 +44,9 @@ def spelling_of(one: str, other: str) -> Spelling:
 
 
 def loose_form(doc_id: str) -> str:
-    """Return an id without what spreadsheets and tools change.
+    """Return an id without the features that spreadsheets and tools change.
 
-    That is white space, case, Unicode normalisation, ``.0`` at the end and, in numbers, leading
+    These are white space, case, Unicode normalisation, ``.0`` at the end and, in numbers, leading
     zeros.
     """
     if doc_id.isascii() and doc_id.isalnum():

@@ -1,4 +1,4 @@
-"""Lint rule for judges: two who grade the same queries differently."""
+"""Lint rule for judges who grade the same queries differently."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from pytest_rankcheck.statistics.dominance import paired_dominance
 _LEAST_SHARED = 5
 """Judges who share fewer queries are not compared."""
 _MOST_JUDGES = 20
-"""Of more judges, those with the most queries are compared."""
+"""The most judges to compare: those with the most queries."""
 
 _Judged = Mapping[str, Mapping[str, float]]
-"""What one judge said: the grade of each document of each query."""
+"""The grades of one judge, by query and document."""
 
 
 @rule("warning")
@@ -48,7 +48,7 @@ def judge_shift(linted: Linted) -> RuleResult | None:
 
 
 def _by_judge(linted: Linted) -> Mapping[str, _Judged]:
-    """Return what each judge said, repeated judgments included."""
+    """Return the grades of each judge, including repeated judgments."""
     contents = linted.contents
     if not contents.judges:
         return {}
@@ -59,7 +59,7 @@ def _by_judge(linted: Linted) -> Mapping[str, _Judged]:
         if judge is not None:
             judged.setdefault(judge, {}).setdefault(query_id, {}).setdefault(doc_id, grade)
 
-    # Which of two grades counts may have been decided; the first repeat has the first grade.
+    # A contradiction may have been resolved; the first repeat has the first grade.
     first = {(each.query_id, each.doc_id): each.before for each in reversed(contents.repeats)}
     for row, (query_id, doc_id, grade) in enumerate(contents.judgments.rows_at()):
         line = contents.judgments.line(row)
@@ -70,10 +70,10 @@ def _by_judge(linted: Linted) -> Mapping[str, _Judged]:
 
 
 def _shared(first: _Judged, second: _Judged) -> tuple[FloatArray, FloatArray] | None:
-    """Return the mean grades by two judges of the queries that both judged.
+    """Return the mean grades of two judges for the queries that both judged.
 
-    Over the documents that both judged, if there are such documents in enough queries; otherwise
-    over all that each judged. None if they share too few queries.
+    The means are over the documents that both judged, if enough queries have such documents;
+    otherwise over all documents that each judged. None if they share too few queries.
     """
     both = [query_id for query_id in first if query_id in second]
     common = {

@@ -27,12 +27,12 @@ class LintOptions:
     min_queries: int = 30
     """The smallest slice that is gated."""
     spread: float | None = None
-    """The standard deviation of queries' differences between two versions; None: what was measured
-    for the metric."""
+    """The standard deviation of queries' differences between two versions; None: the measured range
+    of the metric."""
     levels: Mapping[str, Level] = field(default_factory=dict)
     """Rules with another level than their default."""
     metric: str = USUAL_METRICS[0]
-    """The metric that is gated, for which the fall should be detected."""
+    """The gated metric, in which the fall should be detected."""
 
     def __post_init__(self) -> None:
         valid = {
@@ -57,7 +57,7 @@ class LintOptions:
         """Parse options from lines such as ``scale=0..3`` and ``small-slice=ignore``.
 
         Args:
-            lines: of an option or of a rule each.
+            lines: one option or one rule each.
             rules: the names of all rules.
             metric: the gated metric, if no line names it.
         """

@@ -67,9 +67,9 @@ class Linted:
     queries: Mapping[str, Query]
     options: LintOptions
     corpus: Corpus | None = None
-    """The documents that are ranked, if they are known; it is read once, by `corpus_match`."""
+    """The documents that are ranked, if known; read once, by `corpus_match`."""
     run: RankedQueries | None = None
-    """A run of the queries, if one is given; it is read once, by `ranked`."""
+    """A run of the queries, if one is given; read once, by `ranked`."""
 
     @cached_property
     def corpus_match(self) -> CorpusMatch | None:
@@ -93,8 +93,8 @@ class Linted:
     def slices(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
         """The queries of each slice, by attribute and value.
 
-        Only of attributes by which people slice: not of those with nearly one value per query, such
-        as comments, and not of what a replay records about itself.
+        This covers only attributes that people slice by: not those with nearly one value per query,
+        such as comments, and not the attributes that a replay records about itself.
         """
         queries = self.queries.values()
         names = dict.fromkeys(name for query in queries for name in query.attributes)

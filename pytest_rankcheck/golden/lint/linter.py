@@ -71,8 +71,8 @@ def findings_of(
 ) -> list[LintFinding]:
     """Return what the named rules, or all, find in a golden set, errors first.
 
-    The levels in the options override those of the rules. Without a ``corpus``, that of the golden
-    set's folder is used, if it has one.
+    The levels in the options override those of the rules. Without ``corpus``, the corpus in the
+    golden set's folder is used, if there is one.
     """
     contents = golden._contents
     documents = _corpus(contents, corpus)

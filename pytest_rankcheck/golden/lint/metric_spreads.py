@@ -1,4 +1,4 @@
-"""How much the differences between queries vary, by metric: what few queries can detect."""
+"""How much queries' differences vary, by metric, which decides what few queries can detect."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class Spread:
     middle: float
     high: float
     of: str
-    """The metric that was measured; empty if the user gave the standard deviation."""
+    """The metric for which it was measured; empty if the user gave the standard deviation."""
 
 
 PAIRS = 16
-"""On how many pairs of versions it was measured: 10 changes of BM25 on Cranfield (225 queries) and
-6 of LambdaRank on its example data (251 queries), by ``benchmarks/metric_spreads.py``."""
+"""The number of pairs of versions measured: 10 changes of BM25 on Cranfield (225 queries) and 6 of
+LambdaRank on its example data (251 queries), by ``benchmarks/metric_spreads.py``."""
 
 MEASURED: Mapping[str, tuple[float, float, float]] = {
     "nDCG@5": (0.07, 0.13, 0.17),
@@ -50,14 +50,14 @@ MEASURED: Mapping[str, tuple[float, float, float]] = {
     "Bpref": (0.06, 0.13, 0.17),
     "Rprec": (0.06, 0.10, 0.18),
 }
-"""The least, the median and the largest of the pairs, at least 0.01."""
+"""The smallest, the median and the largest value of the pairs, each at least 0.01."""
 
 
 def spread_for(metric: Metric) -> Spread:
-    """Return what was measured for a metric, or for the same metric at the nearest cutoff.
+    """Return the measured spread of a metric, or of the same metric at the nearest cutoff.
 
-    For a metric that was not measured, the range of all that were, with the median of their
-    medians.
+    For a metric that was not measured, return the range of all measured metrics, with the median
+    of their medians.
     """
     same = [name for name in MEASURED if Metric.parse(name).name == metric.name]
     if same:
@@ -68,5 +68,5 @@ def spread_for(metric: Metric) -> Spread:
 
 
 def _depth(metric: Metric) -> float:
-    """Return the logarithm of the cutoff; that of 100 without one."""
+    """Return the logarithm of the cutoff; without a cutoff, the logarithm of 100."""
     return math.log(metric.cutoff or 100)

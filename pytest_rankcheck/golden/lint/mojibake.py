@@ -1,8 +1,8 @@
-"""Text whose UTF-8 bytes were read in another encoding: ``café`` that became ``cafÃ©``.
+"""Text whose UTF-8 bytes were read in another encoding, so that ``café`` became ``cafÃ©``.
 
-Such text turns back into what it was if its characters are written in that encoding and read as
-UTF-8. Natural text rarely does: the test is strict about what comes out, and a single pair of
-characters that could be a letter before a closing quote does not count.
+Encoding such text in the wrong encoding and decoding it as UTF-8 restores the original. Natural
+text rarely decodes that way: the test is strict about the result, and a single pair of characters
+that could be a letter before a closing quote does not count.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ __all__ = ["repaired_text"]
 
 _RUN = re.compile(r"[^\x00-\x7f]+")
 _LOST = "\ufffd"
-"""What decoders put in place of bytes that are no text."""
+"""The character that decoders put in place of invalid bytes."""
 
 
 def _bytes_of(encoding: str) -> dict[str, int]:
@@ -35,19 +35,19 @@ _FROM_CONTROL = {
     for char, byte in _bytes_of("cp1252").items()
     if byte < 0xA0 and ord(char) != byte
 }
-"""Control characters that are quotes and dashes of Windows, read as Latin-1."""
+"""Control characters that come from Windows quotes and dashes, read as Latin-1."""
 _ENOUGH = 2
 """How strong the evidence must be, in the units of `_strength`."""
 _LEAST_CYRILLIC = 3
-"""How many characters in a row must come out of Cyrillic letters."""
+"""How many characters in a row Cyrillic letters must decode to."""
 _LAST_LATIN, _FIRST_GREEK = "\u017f", "\u0370"
-"""The last letter of the two Latin blocks of Europe, and the first of the scripts after Latin."""
+"""The last letter of the two European Latin blocks, and the first of the scripts after Latin."""
 _CLOSING = frozenset({"Pi", "Pf", "Ps", "Pe", "Zs"})
-"""Categories of what may follow a letter at the end of a word: quotes, brackets and spaces."""
+"""Categories of characters that may follow a word: quotes, brackets and spaces."""
 
 
 def repaired_text(text: str) -> str | None:
-    """Return what a damaged text was, as far as that is known; None if it looks sound."""
+    """Return a damaged text as far as it can be restored; None if the text looks sound."""
     if text.isascii():
         return None
     is_damaged = _LOST in text or any(ord(char) in _FROM_CONTROL for char in text)
@@ -65,7 +65,7 @@ def repaired_text(text: str) -> str | None:
 
 
 def _decoded(run: str) -> str | None:
-    """Return a run of non-ASCII characters read as UTF-8; None if it is not."""
+    """Return a run of non-ASCII characters decoded as UTF-8; None if that is impossible."""
     for table, least in ((_WESTERN, 1), (_CYRILLIC, _LEAST_CYRILLIC)):
         if all(char in table for char in run):
             try:
@@ -78,7 +78,7 @@ def _decoded(run: str) -> str | None:
 
 
 def _is_text(char: str) -> bool:
-    """Whether a character may be in a text, perhaps in one that was damaged twice."""
+    """Whether a character may occur in a text, possibly one that was damaged twice."""
     return "\x80" <= char <= "\x9f" or char.isprintable() or char.isspace()
 
 
@@ -87,8 +87,8 @@ def _strength(run: str, decoded: str, *, is_inside: bool) -> int:
 
     Args:
         run: non-ASCII characters.
-        decoded: what they are if read as UTF-8.
-        is_inside: whether a letter follows, so that the last of them is no punctuation.
+        decoded: these characters, decoded as UTF-8.
+        is_inside: whether a letter follows, so that the last one is not punctuation.
     """
     if len(decoded) > 1:  # several sequences in a row
         is_one_script = len({_script(char) for char in decoded if char.isalpha()}) <= 1

@@ -1,9 +1,9 @@
 """Pairs of texts that differ only in spelling, an article, a plural or a typo.
 
-The order of words counts, and so do signs that belong to a word (``c++``, ``.net``, ``-jaguar``),
+The order of words matters, and so do signs that belong to a word (``c++``, ``.net``, ``-jaguar``),
 numbers and their units (``5 €``), and words with digits: ``iphone 12`` is not ``iphone 13``. Texts
-are compared only within buckets of a common key, so the work grows with the number of texts and not
-with its square.
+are compared only within buckets of a common key, so the work is linear in the number of texts, not
+quadratic.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ __all__ = ["Words", "close_pairs", "words_of"]
 Words: TypeAlias = tuple[str, ...]
 
 _UNITS = "%$¢£¤¥€₩₪₫₱₹₺₽₿"
-"""Signs of a unit, which count before a number, after it, and alone."""
+"""Unit signs, which matter before a number, after it, and alone."""
 _TOKEN = re.compile(
     rf"(?:(?<!\S)[-.@#+{_UNITS}])?\w+(?:[.,:/]\d+)*[+#*{_UNITS}]*|(?<!\S)[{_UNITS}](?!\S)"
 )
-"""A word with the signs that belong to it, or the sign of a unit."""
+"""A word with the signs that belong to it, or a unit sign."""
 _ARTICLES = frozenset(
     {
         *("the", "a", "an", "der", "die", "das", "den", "dem", "ein", "eine", "einen"),
@@ -34,13 +34,13 @@ _ARTICLES = frozenset(
     }
 )
 _LEAST_TYPO = 4
-"""The fewest letters of a word that may have a typo."""
+"""The fewest letters of a word in which a typo counts."""
 _LEAST_PLURAL = 3
 """A plural has more letters than this."""
 _LAST_CASED = "\u052f"
-"""The last letter of Latin, Greek and Cyrillic: in other scripts one sign is a word."""
+"""The last letter of Latin, Greek and Cyrillic; in other scripts one sign may be a word."""
 _COMPARED = 8
-"""With how many texts of a bucket, those before it, each is compared."""
+"""How many preceding texts of its bucket each text is compared with."""
 
 
 def words_of(text: str) -> Words:
@@ -50,11 +50,10 @@ def words_of(text: str) -> Words:
 
 
 def close_pairs(texts: Mapping[str, Words]) -> Iterator[tuple[str, str]]:
-    """Yield pairs of keys whose words are close, each perhaps several times.
+    """Yield pairs of keys whose words are close; a pair may occur several times.
 
-    Close are texts that differ in articles, plurals, accents, or where words are joined; and texts
-    of which one word has one letter more, less, exchanged or swapped with the next, but not the
-    first.
+    Texts are close if they differ only in articles, plurals, accents or joined words, or if one
+    letter of one word, but not its first, is added, lost, replaced or swapped with the next.
     """
     plain = {
         key: _without_articles(tuple(map(_without_accents, words))) for key, words in texts.items()
@@ -82,13 +81,13 @@ def _without_accents(word: str) -> str:
 
 
 def _without_articles(words: Words) -> Words:
-    """Return words without the articles before another word: ``vitamin a`` keeps its last."""
+    """Return words without articles, except at the end: ``vitamin a`` keeps its ``a``."""
     kept = tuple(word for word in words[:-1] if word not in _ARTICLES)
     return (*kept, *words[-1:])
 
 
 def _is_word(word: str) -> bool:
-    """Whether a word has only letters of a script in which a word may have a typo."""
+    """Whether a word has only letters, of a script in which typos are detected."""
     return word.isalpha() and max(word) <= _LAST_CASED
 
 
@@ -99,7 +98,7 @@ def _stems(words: Words) -> Words:
 
 
 def _joined(words: Words) -> str:
-    """Return the words in one, apart where two numbers meet."""
+    """Return the words joined together, with a space only between two numbers."""
     pieces = [words[0]]
     for before, word in pairwise(words):
         pieces += [" ", word] if before[-1].isdigit() and word[0].isdigit() else [word]
@@ -107,10 +106,10 @@ def _joined(words: Words) -> str:
 
 
 def _typos(texts: Mapping[str, Words]) -> Iterator[tuple[str, str]]:
-    """Yield pairs of texts of which one word differs, by a typo.
+    """Yield pairs of texts that differ in one word, by a typo.
 
-    Texts that agree in all words but the one at a place share a mask. Words that one change turns
-    into one another have a part in common that lacks at most one letter of each.
+    Texts that agree in all words except the one at some place share a mask. If one change turns a
+    word into another, removing at most one letter from each makes them equal.
     """
     masks: dict[int, list[tuple[str, str]]] = {}
     for key, words in texts.items():
@@ -132,7 +131,7 @@ def _typos(texts: Mapping[str, Words]) -> Iterator[tuple[str, str]]:
 
 
 def _is_typo(one: str, other: str) -> bool:
-    """Whether one change turns a word into another, but not of its first letter."""
+    """Whether one change, but not of the first letter, turns a word into another."""
     if one[0] != other[0] or one == other or max(len(one), len(other)) < _LEAST_TYPO:
         return False
     short, long = sorted((one, other), key=len)

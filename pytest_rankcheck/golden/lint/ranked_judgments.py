@@ -1,4 +1,4 @@
-"""The run that a golden set is linted with: where it ranks the judged documents."""
+"""The ranks of judged documents in the run that a golden set is linted with."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["RankedJudgments", "RankedQueries", "depth_of"]
 
 
 class RankedQueries(Protocol):
-    """What the linter reads of a run. A run knows golden sets, so golden sets cannot know runs."""
+    """The interface of a run for the linter; golden sets cannot import runs, which import them."""
 
     name: str
     depth: int | None
@@ -38,11 +38,11 @@ class RankedJudgments:
     name: str
     """What messages call the run."""
     depth: int
-    """How many documents were asked for, or else the length of the longest ranking."""
+    """How many documents were requested, or else the length of the longest ranking."""
     judgments: Judgments
     ranks: FloatArray
-    """``[judgments]`` from 1 on; documents with the same score share the first rank of theirs.
-    Infinite for a document that was not ranked, NaN if its query was not."""
+    """``[judgments]`` from 1; documents with equal scores share the first of their ranks.
+    Infinite for an unranked document, NaN if its query was not ranked."""
 
     @classmethod
     def of(cls, run: RankedQueries, judgments: Judgments) -> RankedJudgments:
@@ -52,24 +52,24 @@ class RankedJudgments:
             if query_id in run:
                 ranking = run.get(query_id)
                 shared = _shared_ranks(run, query_id, len(ranking))
-                # From the last to the first, so that of two places of a document the first counts.
+                # From last to first, so that the first place of a repeated document counts.
                 place = dict(zip(reversed(ranking), reversed(shared), strict=True))
                 ranks[row : row + len(documents)] = [place.get(each, np.inf) for each in documents]
             row += len(documents)
         return cls(run.name, depth_of(run, judgments.query_ids), judgments, ranks)
 
     def within(self, depth: int) -> set[str]:
-        """Return the judged documents that are in the top of a query that judges them."""
+        """Return the judged documents that are in the top of a query for which they are judged."""
         return set(self.judgments.documents.texts(np.flatnonzero(self.ranks <= depth)))
 
 
 def depth_of(run: RankedQueries, query_ids: Iterable[str]) -> int:
-    """Return how many documents were asked for, or else the length of the longest ranking."""
+    """Return how many documents were requested, or else the length of the longest ranking."""
     return run.depth or max((len(run.get(query_id)) for query_id in query_ids), default=0)
 
 
 def _shared_ranks(run: RankedQueries, query_id: str, length: int) -> Sequence[int]:
-    """Return the ranks of a ranking; equal scores share one, if the scores decided the order."""
+    """Return the ranks in a ranking; equal scores share a rank, if scores decided the order."""
     ranks = list(range(1, length + 1))
     scores = run.scores(query_id)
     if scores is None or any(after > before for before, after in pairwise(scores)):

@@ -18,36 +18,36 @@ from pytest_rankcheck.golden.lint.ranked_judgments import RankedQueries, depth_o
 __all__ = ["STALE_DEPTH", "unchecked_rules"]
 
 STALE_DEPTH = 1000
-"""A relevant document below this rank for every query that judges it may have left the index."""
+"""A relevant document may have left the index if no query that judges it ranks it this high."""
 _MOST_STALE = 0.2
-"""On the clean Cranfield set, BM25 misses no relevant document in this way (4% of the pairs of a
-query and a document); with 30% of the documents replaced, it misses 30% (32%)."""
+"""On the clean Cranfield set, BM25 misses no relevant document in this way (but 4% of the pairs of
+a query and a document); with 30% of the documents replaced, it misses 30% (32% of the pairs)."""
 _LEAST_RELEVANT = 20
-"""The share of fewer relevant documents says too little."""
+"""With fewer relevant documents, the missing share is too uncertain."""
 _CLEAR = -3.0
 """The grades look reversed if the mean tau, in standard errors from 0, is at most this."""
 _LEAST_QUERIES = 10
 """The standard error of a mean over fewer queries is too uncertain."""
 _MOST_QUERIES = 2000
-"""How many queries, the first ones, are looked at: enough to see a reversed scale."""
+"""How many queries, from the first on, are used; enough to detect a reversed scale."""
 _MOST_CODES = 10
 """More distinct grades than this are measurements, not codes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How the order of a run agrees with the grades within queries."""
+    """The agreement of a run's order with the grades within queries."""
 
     tau: float
-    """The mean of Kendall's tau-b, in [-1, 1]; NaN without queries that have one."""
+    """The mean of Kendall's tau-b, in [-1, 1]; NaN if no query has one."""
     errors: float
     """The mean divided by its standard error over queries; NaN with fewer than two queries."""
     queries: int
-    """How many queries have a tau: two grades and two ranks."""
+    """How many queries have a tau, because they have two grades and two ranks."""
 
     @property
     def distance(self) -> str:
-        """How far the mean is from 0, as words to add; empty if it is the same in all queries."""
+        """How far the mean is from 0, as text; empty if tau is the same in all queries."""
         return f", {self.errors:+.1f} standard errors" if math.isfinite(self.errors) else ""
 
     @classmethod
@@ -55,10 +55,10 @@ class Agreement:
         """Return the mean of tau-b (Kendall, Biometrika 1945) over queries.
 
         Args:
-            ranks: of each judgment; infinite ones are tied for the last rank, and judgments whose
-                rank or grade is NaN do not count.
-            grades: of each judgment.
-            starts: where the judgments of each query begin, and where the last ones end.
+            ranks: the rank of each judgment; infinite ranks are tied for the last place, and
+                judgments whose rank or grade is NaN do not count.
+            grades: the grade of each judgment.
+            starts: where the judgments of each query begin, and the end of the last.
         """
         from scipy.stats import kendalltau
 
@@ -79,7 +79,7 @@ class Agreement:
 
 @rule("warning")
 def inverted_scale(linted: Linted) -> RuleResult | None:
-    """Grades that fall where the run's scores rise, so that the scale may be reversed."""
+    """Grades that fall where the run's scores rise, so the scale may be reversed."""
     run = linted.ranked
     grades = linted.contents.judgments.grades
     codes = linted.contents.judgments.distinct_grades
@@ -95,10 +95,10 @@ def inverted_scale(linted: Linted) -> RuleResult | None:
     return RuleResult(
         query_ids=(),
         what=f"documents that run '{quoted(run.name)}' ranks higher have lower grades: Kendall's "
-        f"tau of rank and grade is {found.tau:+.2f} on average over {found.queries:,} queries"
-        f"{found.distance}{turned}",
+        f"tau between ranking and grades is {found.tau:+.2f} on average over {found.queries:,} "
+        f"queries{found.distance}{turned}",
         why="If the scale is reversed (1 is the best, not the worst), a better ranker scores "
-        "lower. If the scores of the run are distances, it is the run that is reversed",
+        "lower. If the run's scores are distances, the run is reversed instead",
         remedy=remedy,
     )
 
@@ -106,7 +106,7 @@ def inverted_scale(linted: Linted) -> RuleResult | None:
 def _turned(
     ranks: FloatArray, grades: FloatArray, codes: Sequence[float], starts: Sequence[int]
 ) -> tuple[str, str]:
-    """Return tau with the grade map that fits the run best, in words, and the remedy."""
+    """Return, as text, tau with the grade map that fits the run best, and the remedy."""
     positive = np.where(grades < 0, np.nan, grades)
     fits = [(Agreement.of(ranks, _mapped(positive, by), starts), by) for by in _maps(codes)]
     fits = [(fit, by) for fit, by in fits if fit.tau > 0]
@@ -122,11 +122,11 @@ def _turned(
 
 
 def _doubts(ranks: FloatArray, grades: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Yield the ranks and grades with which a reversed scale must look reversed too.
+    """Yield variants of the ranks and grades in which a reversed scale must also look reversed.
 
-    Without the documents that are not ranked, which other rankers may have found. And without each
-    of the grades, if there are more than two: one grade may be out of place, such as the code of a
-    note.
+    One is without the unranked documents, which other rankers may have found. The others are each
+    without one grade, if there are more than two, because a single grade may be out of place, such
+    as a code for a note.
     """
     yield np.where(np.isinf(ranks), np.nan, ranks), grades
     codes = np.unique(grades)
@@ -136,7 +136,7 @@ def _doubts(ranks: FloatArray, grades: FloatArray) -> Iterator[tuple[FloatArray,
 
 
 def _maps(codes: Sequence[float]) -> Iterator[Mapping[float, float]]:
-    """Yield grade maps that reverse a scale: of all grades from 0 on, and of those above 0.
+    """Yield grade maps that reverse a scale: all grades from 0 on, and only those above 0.
 
     Negative codes, which mark notes or spam, become 0.
     """
@@ -174,8 +174,8 @@ def stale_document(linted: Linted) -> RuleResult | None:
         what=f"run '{quoted(run.name)}' has {len(missing):,} of {count:,} relevant documents "
         f"({len(missing) / count:.0%}) in no top {STALE_DEPTH:,} of a query that judges them: "
         f"{listed(missing)}",
-        why="Documents that have left the index, or have new ids, still count as not found, so no "
-        "ranker can reach 1. Or the ranker cannot find them",
+        why="Documents that left the index, or have new ids, still count as not found, so no "
+        "ranker can reach 1. Or the documents exist, but the ranker cannot find them",
         remedy="look a few up in the index; remove judgments of documents that are gone, and map "
         "new ids with doc_id=",
         places=linted.places_at(lost[:10]),
@@ -189,14 +189,14 @@ def unchecked_rules(
     *,
     has_corpus: bool,
 ) -> str:
-    """Return which rules of this module could not be applied, and why; empty if all were.
+    """Describe which rules of this module could not be applied, and why; empty if all were.
 
     Args:
         run: the run that the golden set was linted with, if any.
         query_ids: the queries of the golden set.
-        levels: of the rules, where they are not the default; ignored rules are not missed.
-        has_corpus: whether the documents were looked up in the corpus, which is better than
-            `stale_document`.
+        levels: the levels of rules, if not the default; ignored rules are not reported.
+        has_corpus: whether the documents were looked up in the corpus, which is more reliable
+        than `stale_document`.
     """
     known = (inverted_scale.name,) if has_corpus else (inverted_scale.name, stale_document.name)
     names = [name for name in known if levels.get(name) != "ignore"]

@@ -42,7 +42,7 @@ def _small_slices(linted: Linted, least: int) -> Iterator[tuple[str, Sequence[st
 
 @rule("warning")
 def few_queries(linted: Linted) -> RuleResult | None:
-    """Too few queries to detect a fall of the tolerance; without one, fewer than `min_queries`."""
+    """Too few queries to detect a fall of the tolerance or, without one, below `min_queries`."""
     tolerance = linted.options.tolerance
     if tolerance is None:
         return _too_few_to_gate(linted)
@@ -61,10 +61,10 @@ def few_queries(linted: Linted) -> RuleResult | None:
     else:
         of = "" if spread.of == metric else f" (measured for {spread.of})"
         why = (
-            f"Between two versions of a ranker, {metric} of a query changes with a standard "
+            f"Between two versions of a ranker, a query's {metric} changes with a standard "
             f"deviation of {spread.low:g} to {spread.high:g}{of}, so "
         )
-        smallest = f"{falls[0]:.3f} to {falls[2]:.3f}, in the middle {falls[1]:.3f}"
+        smallest = f"{falls[0]:.3f} to {falls[2]:.3f}, typically {falls[1]:.3f}"
         wanted = f"judge {needed[1]:,} queries ({needed[0]:,} to {needed[2]:,})"
     own = ", or give your own standard deviation as spread=" if spread.of else ""
     joint = "," if own else ", or"
@@ -84,17 +84,17 @@ def _spread(options: LintOptions) -> Spread:
 
 
 def _needed(spread: float, tolerance: float) -> int:
-    """Return how many queries detect a fall of the tolerance."""
+    """Return how many queries are needed to detect a fall of the tolerance."""
     return math.ceil(((_Z_ALPHA + _Z_POWER) * spread / tolerance) ** 2)
 
 
 def _detected(spread: float, count: int) -> float:
-    """Return the smallest fall that so many queries detect."""
+    """Return the smallest fall that this many queries can detect."""
     return (_Z_ALPHA + _Z_POWER) * spread / math.sqrt(count)
 
 
 def _too_few_to_gate(linted: Linted) -> RuleResult | None:
-    """Return the result about a set that is smaller than the smallest slice that is gated."""
+    """Return the result about a set that is smaller than the smallest gated slice."""
     count, least = len(linted.queries), linted.options.min_queries
     if count >= least:
         return None
@@ -102,7 +102,7 @@ def _too_few_to_gate(linted: Linted) -> RuleResult | None:
     return RuleResult(
         query_ids=(),
         what=f"{plural(count, 'query', 'queries')}, fewer than {least}",
-        why=f"If {metric} of a query changes with a standard deviation of {spread.middle:g} "
+        why=f"If a query's {metric} changes with a standard deviation of {spread.middle:g} "
         "between two versions of a ranker, the smallest fall that can be detected with 80% power "
         f"is {_detected(spread.middle, count):.3f}, and a single query that falls from 1 to 0 "
         f"moves the mean by {1 / count:.4f}",

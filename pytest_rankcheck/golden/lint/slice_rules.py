@@ -19,20 +19,20 @@ from pytest_rankcheck.statistics.multiplicity import holm
 __all__ = ["ALPHA", "LEAST_DELTA", "Shift", "clear_shifts"]
 
 ALPHA = 0.01
-"""The chance that any pair of slices, or of judges, with the same grades is reported."""
+"""The chance that any pair of slices, or of judges, is reported although the grades are alike."""
 LEAST_DELTA = 0.3
-"""A smaller Cliff's delta is not reported: slices differ a little in how hard they are."""
+"""A smaller Cliff's delta is not reported, because slices always differ a little."""
 _LEAST_SLICE = 5
 """A smaller slice is not compared."""
 _MOST_SLICES = 20
 """An attribute with more values is a measurement or a note, not a slice."""
 _SPLITS = ("split", "splits", "fold", "partition", "subset", "data_split", "dataset_split")
-"""The names of attributes that say what a query is for."""
+"""The names of attributes that tell the split of a query."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """Two groups of judgments, those with the higher grades first."""
+    """Two groups of judgments; the group with the higher grades comes first."""
 
     names: tuple[str, str]
     means: tuple[float, float]
@@ -51,7 +51,7 @@ def clear_shifts(
 ) -> Sequence[Shift]:
     """Return the pairs that differ clearly, the largest difference first.
 
-    All pairs are one family (Holm), and small differences do not count however certain they are.
+    All pairs are one family (Holm). Small differences do not count, however certain they are.
     """
     shifts = []
     adjusted = holm([found.p for _, _, found in pairs])
@@ -82,8 +82,8 @@ def slice_shift(linted: Linted) -> RuleResult | None:
         what=f"{plural(len(shifts), 'pair')} of slices with clearly different grades: {shifts[0]}",
         why="If the slices were judged by different people or guidelines, their metrics cannot be "
         "compared, and a mean over both depends on their mix",
-        remedy="let one person judge a few queries of both; if the difference is real, gate the "
-        "slices one by one, with by=",
+        remedy="let one person judge a few queries of both slices; if the difference is real, gate "
+        "each slice by itself, with by=",
     )
 
 
@@ -91,7 +91,7 @@ def _mean_grades(linted: Linted) -> Mapping[str, float]:
     """Return the mean grade of each query that has judgments."""
     judgments = linted.contents.judgments
     counts = np.diff(judgments.starts)
-    with np.errstate(all="ignore"):  # queries without judgments, and grades near 1e308
+    with np.errstate(all="ignore"):  # no judgments, or grades near 1e308
         sums = np.add.reduceat(np.append(judgments.grades, 0.0), judgments.starts[:-1])
         means = (sums / counts).tolist()
     pairs = zip(judgments.query_ids, means, counts.tolist(), strict=True)
@@ -110,7 +110,7 @@ def _slices(linted: Linted) -> Iterator[tuple[str, Mapping[str, Sequence[str]]]]
 def _apart(
     first: Sequence[str], second: Sequence[str], means: Mapping[str, float]
 ) -> tuple[FloatArray, FloatArray] | None:
-    """Return the mean grades of the queries of one slice and of the other, but not of both.
+    """Return the mean grades of the queries in one slice and in the other, except those in both.
 
     None if one has too few queries left.
     """
@@ -145,18 +145,18 @@ def split_leakage(linted: Linted) -> RuleResult | None:
         query_ids=query_ids,
         what=f"{plural(len(leaks), 'text is', 'texts are')} in more than one value of "
         f"'{quoted(attribute)}': \"{text}\" in {where}",
-        why="A model that was trained on the text has seen the answer, so its value there says "
+        why="A model that was trained on the text has seen the answer, so its value for it says "
         "nothing about new queries",
         remedy="keep each text in one split; remove it from the one that is gated",
     )
 
 
 def _split_attribute(queries: Iterable[Query]) -> str | None:
-    """Return the attribute that says which split a query belongs to."""
+    """Return the attribute that tells the split of each query."""
     names = dict.fromkeys(name for query in queries for name in query.attributes)
     return next((name for name in names if str(name).lower().replace("-", "_") in _SPLITS), None)
 
 
 def _plain(text: str) -> str:
-    """Return a text without differences in case, white space and Unicode's spellings."""
+    """Return a text normalised in case, white space and Unicode form."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

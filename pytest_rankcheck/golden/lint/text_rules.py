@@ -1,4 +1,4 @@
-"""Lint rules for query texts: missing, damaged, and the same twice; and the ceiling they cause."""
+"""Lint rules for missing, damaged and duplicate query texts, and for the ceiling they cause."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from pytest_rankcheck.golden.text_ceiling import alike, ceiling_of, same_texts
 
 _CUTOFF = 10
 _MISSING = ("nan", "None", "<NA>", "NaT")
-"""The texts that pandas makes of a missing one, in its spelling."""
+"""The texts that pandas writes for a missing one, in its spelling."""
 _SHARED = 0.5
-"""Which part of the relevant documents of two queries is the same, if a text is a variant of the
-other."""
+"""The share of relevant documents that two queries must have in common for their texts to count as
+variants."""
 _ANSWERED_BY = re.compile(
     r"(?:^|[^a-z])(?:locale|lang|language|country|region|city|location|market|marketplace|site"
     r"|shop|store|tenant|currency|gender|persona|user|customer|filters?)(?:$|[^a-z])",
     re.IGNORECASE,
 )
-"""The names of attributes that are part of a request: for equal texts, they change the answer."""
+"""The names of attributes that are part of a request, so equal texts may have other answers."""
 _SHOWN = 60
 """How much of a text is shown."""
 
@@ -47,7 +47,7 @@ def empty_text(linted: Linted) -> RuleResult | None:
     return RuleResult(
         query_ids=(*blank, *written),
         what="; ".join(what),
-        why="A ranker has nothing to search for, and what it returns is measured all the same",
+        why="A ranker has nothing to search for, but what it returns is still measured",
         remedy="add the text, or remove the query; if the ranker answers it by its attributes, "
         "or users type this text, write empty-text=ignore",
     )
@@ -69,13 +69,13 @@ def mojibake(linted: Linted) -> RuleResult | None:
         return None
     query_ids = tuple(repaired)
     text, before = linted.queries[query_ids[0]].text, repaired[query_ids[0]]
-    lost = "letters that are lost" if text == before else f'was "{quoted(before, _SHOWN)}"'
+    lost = "lost letters" if text == before else f'was "{quoted(before, _SHOWN)}"'
     return RuleResult(
         query_ids=query_ids,
         what=f"the {'text' if len(query_ids) == 1 else 'texts'} of {counted_queries(query_ids)} "
         f"{'looks' if len(query_ids) == 1 else 'look'} damaged: "
         f'"{quoted(text, _SHOWN)}" {"has " if text == before else ""}{lost}',
-        why="No user types that, so it measures another question than the one that was judged",
+        why="No user types that, so the query measures a different question from the judged one",
         remedy="export the texts again as UTF-8, or repair them (ftfy.fix_text does)",
     )
 
@@ -91,7 +91,7 @@ def duplicate_query(linted: Linted) -> RuleResult | None:
 def near_duplicate_query(linted: Linted) -> RuleResult | None:
     """Queries with nearly the same text, and mostly the same relevant documents.
 
-    Texts that differ only in case and punctuation count whatever is relevant.
+    Texts that differ only in case and punctuation count, whatever is relevant to them.
     """
     queries, candidates = linted.queries.values(), linted.contents.candidates
     same = {query_id: group for group in same_texts(queries, candidates) for query_id in group}
@@ -103,7 +103,7 @@ def near_duplicate_query(linted: Linted) -> RuleResult | None:
 def _variants(linted: Linted, known: set[str]) -> list[tuple[str, ...]]:
     """Return groups of close texts with mostly the same relevant documents.
 
-    Of queries that are already known to have the text of another, only that other is compared.
+    Of queries that are already known to have the same text, only the first one is compared.
     """
     grades, candidates = linted.contents.grades, linted.contents.candidates
     words = {
@@ -135,10 +135,10 @@ def _variants(linted: Linted, known: set[str]) -> list[tuple[str, ...]]:
 
 
 def _duplicates(linted: Linted, found: Sequence[tuple[str, ...]], what: str) -> RuleResult | None:
-    """Return the result about groups of queries that are alike; None without any.
+    """Return the result about groups of similar queries; None if there are none.
 
-    Groups with equal judgments do not count if the set is a sample of traffic, or if attributes
-    that a ranker answers by tell their queries apart.
+    Groups with equal judgments do not count if the set is a sample of traffic, or if their queries
+    differ in attributes that affect a ranker's answer.
     """
     differing = [group for group in found if _differ(linted, group)]
     double = [group for group in found if not _differ(linted, group)]
@@ -159,8 +159,8 @@ def _duplicates(linted: Linted, found: Sequence[tuple[str, ...]], what: str) -> 
     why = []
     if differing:
         why.append(
-            "A ranker that sees only the text answers all of them alike: what it gains on one it "
-            "loses on the other"
+            "A ranker that sees only the text gives all of them the same answer: what it gains on "
+            "one query, it loses on another"
         )
     if double:
         why.append("Queries with the same judgments are one query that counts several times")
@@ -174,10 +174,10 @@ def _duplicates(linted: Linted, found: Sequence[tuple[str, ...]], what: str) -> 
 
 
 def _told_apart(linted: Linted) -> dict[str, tuple[object, ...]]:
-    """Return, of each query, the values of the attributes that a ranker answers by.
+    """Return, for each query, the values of the attributes that affect a ranker's answer.
 
-    Other attributes, such as the judge, the source or the difficulty, describe the query to those
-    who measure, so that two such queries are one to the ranker.
+    Other attributes, such as the judge, the source or the difficulty, are only for the people who
+    measure: a ranker cannot distinguish queries by them.
     """
     names = [name for name in linted.slices if _ANSWERED_BY.search(str(name))]
     return {
