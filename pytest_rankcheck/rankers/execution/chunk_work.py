@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import socket
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pytest_rankcheck.errors import ConfigurationError, RankerError, quoted
@@ -23,7 +23,7 @@ from pytest_rankcheck.rankers.execution.plain_answers import (
     plain_answer,
     plain_failure,
 )
-from pytest_rankcheck.rankers.execution.stale_modules import refuse_stale_modules
+from pytest_rankcheck.rankers.execution.stale_modules import project_code, refuse_stale_modules
 from pytest_rankcheck.rankers.execution.undeclared_inputs import Inputs, watched_inputs
 
 __all__ = [
@@ -86,6 +86,10 @@ class ChunkResult:
     problem: PlainFailure | None = None
     inputs: Inputs = field(default_factory=Inputs)
     """What the ranker has read."""
+    code: Mapping[str, str] = field(default_factory=dict)
+    """If the ranker was made for this chunk: the digest of each module of the worker's project."""
+    place: str = ""
+    """Where the worker is."""
 
 
 _RANKERS: dict[str, Adapter] = {}
@@ -102,22 +106,23 @@ def ranked_chunk(order: ChunkOrder) -> ChunkResult:
     """Ask the ranker for each query of a chunk."""
     with watched_inputs(active=order.is_kept) as inputs:
         try:
-            adapter = _made(order.ranker)
+            adapter, code = _made(order.ranker)
             refuse_async(adapter)
             if order.is_kept:
                 refuse_service(adapter)
             results = tuple(_plain(_answered(adapter, order.task)))
         except Exception as error:  # it concerns all queries
             return ChunkResult(problem=_with_place(plain_failure(error)))
-    return ChunkResult(results, inputs=inputs.taken())
+    return ChunkResult(results, inputs=inputs.taken(), code=code, place=_place())
 
 
-def _made(ranker: SentRanker) -> Adapter:
-    """Return the ranker, made once in this process.
+def _made(ranker: SentRanker) -> tuple[Adapter, Mapping[str, str]]:
+    """Return the ranker, made once in this process, and if it was made now, the code here.
 
     Raises:
         RankerError: it cannot be made.
     """
+    code: Mapping[str, str] = {}
     with _MAKING:  # threads of one worker share it
         if ranker.token not in _RANKERS:
             _RANKERS.clear()  # models are large; only one run is ranked at a time
@@ -129,8 +134,9 @@ def _made(ranker: SentRanker) -> Adapter:
                 except (Exception, SystemExit) as error:
                     raise _unmade(ranker.adapter.name, error) from error
                 refuse_stale_modules()  # and remember what was imported now
+                code = project_code()
             _RANKERS[ranker.token] = adapter
-        return _RANKERS[ranker.token]
+        return _RANKERS[ranker.token], code
 
 
 def _unmade(name: str, error: BaseException) -> RankerError:
@@ -141,8 +147,11 @@ def _unmade(name: str, error: BaseException) -> RankerError:
 
 def _with_place(failure: PlainFailure) -> PlainFailure:
     """Add the worker's host and process, where the user has to look."""
-    place = f"(worker {socket.gethostname()}, process {os.getpid()})"
-    return replace(failure, message=f"{failure.message} {place}")
+    return replace(failure, message=f"{failure.message} ({_place()})")
+
+
+def _place() -> str:
+    return f"worker {socket.gethostname()}, process {os.getpid()}"
 
 
 def refuse_async(adapter: Adapter) -> None:

@@ -8,7 +8,13 @@ from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import suppress
 from typing import Any
 
-from pytest_rankcheck.errors import ConfigurationError, RankerError, plural, quoted
+from pytest_rankcheck.errors import (
+    ConfigurationError,
+    RankcheckError,
+    RankerError,
+    plural,
+    quoted,
+)
 from pytest_rankcheck.rankers.ranker_lookup import check_ranker_name, named_object
 
 __all__ = ["ExecutorLike", "Pool", "make_pool"]
@@ -64,7 +70,7 @@ class Pool:
             if self._executor is not None:
                 self.replacements += 1
                 _shut_down(self._executor, at_once=True)
-            made: object = self._make()
+            made = self._made(self._make)
             if not isinstance(made, Executor):
                 raise RankerError(
                     f"executor {self._name} returned {type(made).__name__}; return an executor of "
@@ -72,6 +78,17 @@ class Pool:
                 )
             self._executor, self.is_broken = made, False
         return self._executor
+
+    def _made(self, make: Callable[[], object]) -> object:
+        try:
+            return make()
+        except RankcheckError:
+            raise
+        except Exception as error:
+            raise RankerError(
+                f"executor {self._name} cannot be made: {type(error).__name__}: "
+                f"{quoted(error, 300)}"
+            ) from error
 
     def submit(self, function: Callable[..., Any], argument: object) -> Future[Any]:
         """Submit a call; a broken executor that can be replaced is replaced first.

@@ -7,7 +7,14 @@ from dataclasses import replace
 from queue import SimpleQueue
 from typing import Any
 
-from pytest_rankcheck.errors import ConfigurationError, RankerError, listed, plural, quoted
+from pytest_rankcheck.errors import (
+    ConfigurationError,
+    RankcheckError,
+    RankerError,
+    listed,
+    plural,
+    quoted,
+)
 from pytest_rankcheck.golden.golden_chunks import chunk_of
 from pytest_rankcheck.package_version import package_version
 from pytest_rankcheck.rankers.adapter_protocol import Adapter, OnAnswer, QueryAnswer, RankingTask
@@ -15,6 +22,7 @@ from pytest_rankcheck.rankers.execution.chunk_schedule import MOST_TRIES, Chunk,
 from pytest_rankcheck.rankers.execution.chunk_work import (
     ChunkOrder,
     ChunkResult,
+    Greeting,
     SentRanker,
     greeted,
     ranked_chunk,
@@ -22,6 +30,7 @@ from pytest_rankcheck.rankers.execution.chunk_work import (
 )
 from pytest_rankcheck.rankers.execution.executor_pools import Pool
 from pytest_rankcheck.rankers.execution.plain_answers import RemoteError
+from pytest_rankcheck.rankers.execution.stale_modules import refuse_other_code
 from pytest_rankcheck.rankers.execution.undeclared_inputs import InputRule
 
 __all__ = ["ExecutorRanker"]
@@ -98,11 +107,16 @@ class ExecutorRanker(Adapter):
                 broken = error
                 if not self._pool.can_be_replaced:
                     break
-            except RankerError:
+            except RankcheckError:
                 raise
             except Exception as error:
                 raise self._unsendable(error) from None
             else:
+                if not isinstance(greeting, Greeting):
+                    raise RankerError(
+                        f"the executor returned {type(greeting).__name__} for a call that returns "
+                        "something else; its submit() must call what it is given"
+                    )
                 if greeting.version != package_version():
                     raise RankerError(
                         f"a worker has pytest-rankcheck {greeting.version}, and this process "
@@ -198,6 +212,7 @@ class _Sending:
             raise RankerError(f"ranker '{quoted(self._ranker.adapter.name)}' failed: {said}") from (
                 problem
             )
+        refuse_other_code(result.code, result.place)
         if self._keeping is not None:
             self._keeping.check(result.inputs)
         self._schedule.answered(chunk)

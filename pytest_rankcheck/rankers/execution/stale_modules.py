@@ -1,19 +1,27 @@
-"""Workers that live on between test sessions, and the modules that they have imported before.
+"""Workers with other code than that which is tested: imported long ago, or deployed long ago.
 
 A worker of a cluster imports a module once. If the file is edited later, or another version is
-deployed, the worker still has the old code, and would rank with it.
+deployed, the worker still has the old code, and would rank with it. And a worker on another machine
+has files of its own.
 """
 
 from __future__ import annotations
 
+import hashlib
+import importlib.util
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
 
 from pytest_rankcheck.errors import RankerError, listed
 from pytest_rankcheck.rankers.execution.undeclared_inputs import installed_folders
 
-__all__ = ["refuse_stale_modules"]
+__all__ = ["project_code", "refuse_other_code", "refuse_stale_modules"]
+
+_LEFT_OUT = ("__main__", "__mp_main__", "pytest_rankcheck")
+"""Modules that are of each process itself, and ours, whose version is compared."""
 
 _SEEN: dict[str, tuple[object, int]] = {}
 """The modules of projects by name: how each was found, and when its file was changed last."""
@@ -55,3 +63,60 @@ def _project_modules() -> Iterator[tuple[str, object, str, int]]:
         except OSError:  # it is gone
             continue
         yield name, found, file, changed
+
+
+def project_code() -> Mapping[str, str]:
+    """Return a digest of the source of each module of a project that this process has imported."""
+    code: dict[str, str] = {}
+    for name, _, file, _ in _project_modules():
+        if name.partition(".")[0] not in _LEFT_OUT:
+            with suppress(OSError):
+                code[name] = _digest(Path(file))
+    return code
+
+
+def refuse_other_code(there: Mapping[str, str], place: str) -> None:
+    """Refuse the answers of a worker whose modules have another source than those here.
+
+    Modules that are not found here are not compared.
+
+    Args:
+        there: what `project_code` returned on the worker.
+        place: what messages call the worker.
+
+    Raises:
+        RankerError: naming the files here.
+    """
+    others: list[str] = []
+    for name, digest in there.items():
+        file = _file_of(name)
+        with suppress(OSError):
+            if file is not None and _digest(file) != digest:
+                others.append(str(file))
+    if others:
+        raise RankerError(
+            f"{place} has another version of {listed(sorted(others), 3)} than this process. Deploy "
+            "the code that you test, and restart the workers"
+        )
+
+
+def _digest(file: Path) -> str:
+    source = file.read_bytes().replace(b"\r\n", b"\n")  # as git may write it on Windows
+    return hashlib.sha256(source).hexdigest()[:16]
+
+
+def _file_of(name: str) -> Path | None:
+    """Return the file of a module, which is not imported; None: it is not found."""
+    top, _, rest = name.partition(".")
+    try:
+        spec = importlib.util.find_spec(top)
+    except (ImportError, ValueError):
+        return None
+    if spec is None:
+        return None
+    below = Path(*rest.split(".")) if rest else Path()
+    folders = [Path(folder) for folder in spec.submodule_search_locations or ()]
+    files = [Path(spec.origin)] if spec.origin and not rest else []
+    for folder in folders if rest else ():
+        files += [folder / below / "__init__.py", (folder / below).with_suffix(".py")]
+    return next((file for file in files if file.is_file()), None)
