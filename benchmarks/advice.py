@@ -14,7 +14,6 @@ each kind. They do not depend on the advice. ``--write`` puts the tables into
 from __future__ import annotations
 
 import argparse
-import sys
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +25,7 @@ from advice_sets import RankedSet, ranked_sets
 from manual_parts import DOCS, write_part
 from planted_falls import FALLS, FallKind, changed
 from rates import Rate
-from real_pairs import DATA
+from real_pairs import DATA, require_data
 
 from pytest_rankcheck import Evaluation, Gate, Metric, Outcome, Resolution, Resolutions
 from pytest_rankcheck.comparison.paired_values import Paired
@@ -241,8 +240,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="20 draws")
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
-    if not DATA.is_dir():
-        sys.exit(f"no reference data in {DATA}; set RANKCHECK_REFERENCE_DATA")
+    require_data()
     draws = 20 if given.quick else given.draws
     text = "\n".join(lines(powers(ranked_sets(DATA), draws), draws)) + "\n"
     print(text)

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -28,7 +27,7 @@ from pathlib import Path
 from design_tables import designs_table, slices_table
 from manual_parts import DOCS, write_part
 from pair_tables import PairCounts, all_tables, summary, tools_table
-from real_pairs import DATA, cached
+from real_pairs import cached, require_data
 from replay_tables import SIZES, draws_of, estimates_table, replay_tables
 from session_tables import groups_table, mix_table, users_tables
 from verdict_counts import ALPHA
@@ -154,8 +153,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=Path, help="keep the pairs in this file (.npz)")
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
-    if not DATA.is_dir():
-        sys.exit(f"no reference data in {DATA}; set RANKCHECK_REFERENCE_DATA")
+    require_data()
     with tempfile.TemporaryDirectory() as folder:
         kept = given.pairs or Path(folder) / "pairs.npz"
         cached(kept)

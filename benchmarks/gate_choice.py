@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
 import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
@@ -25,7 +24,7 @@ import numpy as np
 from manual_parts import DOCS, write_part
 from populations import DIRECTIONS, populations
 from rates import Rate
-from real_pairs import DATA, cached
+from real_pairs import cached, require_data
 from verdict_counts import ALPHA, PROCESSES, ruling
 
 from pytest_rankcheck import Gate
@@ -153,8 +152,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=Path, help="keep the pairs in this file (.npz)")
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
-    if not DATA.is_dir():
-        sys.exit(f"no reference data in {DATA}; set RANKCHECK_REFERENCE_DATA")
+    require_data()
     with tempfile.TemporaryDirectory() as folder:
         kept = given.pairs or Path(folder) / "pairs.npz"
         cached(kept)

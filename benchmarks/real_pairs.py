@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -28,6 +29,12 @@ from pytest_rankcheck.array_types import FloatArray
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / os.environ.get("RANKCHECK_REFERENCE_DATA", "../shared/data")
+
+
+def require_data() -> None:
+    """End the program with a message if the reference data is missing."""
+    if not DATA.is_dir():
+        sys.exit(f"no reference data in {DATA}; set RANKCHECK_REFERENCE_DATA")
 
 
 @dataclass(frozen=True)

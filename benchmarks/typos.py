@@ -8,7 +8,6 @@ table into ``docs/behaviour.md``.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from pathlib import Path
 import cranfield_bm25
 from cranfield_bm25 import Settings
 from manual_parts import DOCS, write_part
-from real_pairs import DATA
+from real_pairs import DATA, require_data
 
 from pytest_rankcheck import GoldenSet, Metric
 from pytest_rankcheck.behaviour.answer_comparison import RepeatedRanker
@@ -92,8 +91,7 @@ def main() -> None:
     parser.add_argument("--queries", type=int, help="only the first queries")
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
-    if not DATA.is_dir():
-        sys.exit(f"no reference data in {DATA}; set RANKCHECK_REFERENCE_DATA")
+    require_data()
     folder = DATA / "cranfield"
     text = "\n".join(table(folder, golden_with_texts(folder, given.queries), given.seeds)) + "\n"
     print(text)

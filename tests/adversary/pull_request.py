@@ -98,6 +98,11 @@ class PullRequest:
         """Replace text in the test module."""
         self.edit("tests/test_ranking.py", old, new)
 
+    def worsen_and_edit(self, old: str, new: str) -> None:
+        """Make the ranker worse, and replace text in the test module."""
+        self.make_the_ranker_worse()
+        self.edit_test(old, new)
+
     def configure(self, *lines: str) -> None:
         """Add lines to pytest's configuration; a name that is already there is replaced."""
         names = {line.partition("=")[0].strip() for line in lines}

@@ -59,16 +59,14 @@ def rr_and_recall(main: PullRequest) -> None:
 @blocked("takes the place of", "RR 0.9375 -> 0.7125")
 def test_a_renamed_test(branch: PullRequest) -> None:
     """The test is renamed, and a lower baseline is recorded for it."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("test_mrr", "test_reciprocal_rank")
+    branch.worsen_and_edit("test_mrr", "test_reciprocal_rank")
     branch.record_anew()
 
 
 @blocked("takes the place of", "RR 0.9375 -> 0.7125")
 def test_a_renamed_test_that_keeps_its_old_record(branch: PullRequest) -> None:
     """The test is renamed; its old record stays, and a lower one is recorded beside it."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("test_mrr", "test_reciprocal_rank")
+    branch.worsen_and_edit("test_mrr", "test_reciprocal_rank")
     assert branch.update().passed
 
 
@@ -91,16 +89,14 @@ def test_a_moved_folder(branch: PullRequest) -> None:
 @blocked("takes the place of", "RR 0.9375 -> 0.7125", main=in_a_class)
 def test_a_renamed_class(branch: PullRequest) -> None:
     """The class of the test is renamed, and a lower baseline is recorded."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("TestSearch", "TestEngine")
+    branch.worsen_and_edit("TestSearch", "TestEngine")
     branch.record_anew()
 
 
 @blocked("takes the place of", "RR 0.9375 -> 0.7125", main=parametrized)
 def test_a_changed_parameter_id(branch: PullRequest) -> None:
     """The parameter gets another id, and a lower baseline is recorded."""
-    branch.make_the_ranker_worse()
-    branch.edit_test('["RR"]', '["RR"], ids=["first hit"]')
+    branch.worsen_and_edit('["RR"]', '["RR"], ids=["first hit"]')
     branch.record_anew()
 
 
@@ -147,8 +143,9 @@ def test_a_deleted_module_and_its_baselines(branch: PullRequest) -> None:
 
 def mark(branch: PullRequest, *lines: str) -> None:
     """Put lines before the test."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("\ndef test_mrr", "\n".join(["", "import pytest", *lines, "def test_mrr"]))
+    branch.worsen_and_edit(
+        "\ndef test_mrr", "\n".join(["", "import pytest", *lines, "def test_mrr"])
+    )
 
 
 @blocked("its test was skipped: flaky")
@@ -166,15 +163,15 @@ def test_skipif(branch: PullRequest) -> None:
 @blocked("its test was skipped: later")
 def test_skip_in_the_body(branch: PullRequest) -> None:
     """The test skips itself before its assertion."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("    assert_mrr", '    import pytest; pytest.skip("later")\n    assert_mrr')
+    branch.worsen_and_edit(
+        "    assert_mrr", '    import pytest; pytest.skip("later")\n    assert_mrr'
+    )
 
 
 @blocked("its test was skipped")
 def test_skip_after_the_assertion(branch: PullRequest) -> None:
     """The test catches its failure and skips itself."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("    assert_mrr", "    try: assert_mrr")
+    branch.worsen_and_edit("    assert_mrr", "    try: assert_mrr")
     branch.edit_test(
         "0.01)", '0.01)\n    except AssertionError:\n        __import__("pytest").skip("")'
     )
@@ -207,8 +204,7 @@ def test_a_module_that_skips_itself(branch: PullRequest) -> None:
 @blocked("test_mrr")
 def test_an_empty_parameter_set(branch: PullRequest) -> None:
     """The test is parametrized with no values, so pytest skips it."""
-    branch.make_the_ranker_worse()
-    branch.edit_test(
+    branch.worsen_and_edit(
         "\ndef test_mrr(", '\nimport pytest\n@pytest.mark.parametrize("x", [])\ndef test_mrr(x, '
     )
 
@@ -216,15 +212,13 @@ def test_an_empty_parameter_set(branch: PullRequest) -> None:
 @blocked("test_mrr", "not collected")
 def test_a_name_that_pytest_does_not_collect(branch: PullRequest) -> None:
     """The test is renamed to a name that pytest does not collect."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("def test_mrr", "def check_mrr")
+    branch.worsen_and_edit("def test_mrr", "def check_mrr")
 
 
 @blocked("TestSearch", "not collected", main=in_a_class)
 def test_a_class_that_is_no_test(branch: PullRequest) -> None:
     """The class of the test is marked with ``__test__ = False``."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("class TestSearch:\n", "class TestSearch:\n    __test__ = False\n")
+    branch.worsen_and_edit("class TestSearch:\n", "class TestSearch:\n    __test__ = False\n")
 
 
 @blocked("test_mrr", "deselected")
@@ -434,8 +428,7 @@ def test_two_tests_replaced_by_one(branch: PullRequest) -> None:
 @blocked("test_metric-nDCG", main=two_parameters)
 def test_a_parameter_removed(branch: PullRequest) -> None:
     """One of two parameters of the test is removed."""
-    branch.make_the_ranker_worse()
-    branch.edit_test(', "nDCG@10"', "")
+    branch.worsen_and_edit(', "nDCG@10"', "")
 
 
 # --- the test does less ----------------------------------------------------------------------
@@ -444,8 +437,9 @@ def test_a_parameter_removed(branch: PullRequest) -> None:
 @blocked("test_mrr", "did not compare")
 def test_an_assertion_removed(branch: PullRequest) -> None:
     """The assertion is removed; the test still uses its baseline."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("assert_mrr_not_regressed(evaluation, baseline, abs=0.01)", "assert baseline")
+    branch.worsen_and_edit(
+        "assert_mrr_not_regressed(evaluation, baseline, abs=0.01)", "assert baseline"
+    )
 
 
 @blocked("test_mrr", "did not compare")
@@ -461,16 +455,14 @@ def test_a_fixed_bound_instead(branch: PullRequest) -> None:
 @blocked("test_mrr", "did not compare")
 def test_a_failure_that_is_caught(branch: PullRequest) -> None:
     """The test catches the failure of its gate."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("    assert_mrr", "    try: assert_mrr")
+    branch.worsen_and_edit("    assert_mrr", "    try: assert_mrr")
     branch.edit_test("0.01)", "0.01)\n    except AssertionError: pass")
 
 
 @blocked("test_mrr", "did not compare")
 def test_a_failure_that_is_expected(branch: PullRequest) -> None:
     """The test expects its gate to fail, with ``pytest.raises``."""
-    branch.make_the_ranker_worse()
-    branch.edit_test(
+    branch.worsen_and_edit(
         "    assert_mrr", "    with __import__('pytest').raises(AssertionError): assert_mrr"
     )
 
@@ -478,15 +470,13 @@ def test_a_failure_that_is_expected(branch: PullRequest) -> None:
 @blocked("RR is no longer gated", main=rr_and_recall)
 def test_a_metric_that_is_no_longer_gated(branch: PullRequest) -> None:
     """The metric that fell is no longer gated; the other one still is."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("    assert_mrr_not_regressed(evaluation, baseline, abs=0.01)\n", "")
+    branch.worsen_and_edit("    assert_mrr_not_regressed(evaluation, baseline, abs=0.01)\n", "")
 
 
 @blocked("without a reason", "no longer gated", main=rr_and_recall)
 def test_a_metric_that_is_no_longer_gated_recorded_anew(branch: PullRequest) -> None:
     """The metric that fell is no longer gated, and the baseline is recorded anew."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("    assert_mrr_not_regressed(evaluation, baseline, abs=0.01)\n", "")
+    branch.worsen_and_edit("    assert_mrr_not_regressed(evaluation, baseline, abs=0.01)\n", "")
     branch.record_anew()
 
 
@@ -511,8 +501,7 @@ def ndcg(main: PullRequest) -> None:
 @blocked("without a reason", "no longer gated", main=ndcg)
 def test_a_larger_cutoff(branch: PullRequest) -> None:
     """nDCG@10 becomes nDCG@100, which forgives more, and the baseline is recorded anew."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("k=10", "k=100")
+    branch.worsen_and_edit("k=10", "k=100")
     branch.record_anew()
 
 

@@ -51,8 +51,7 @@ def noninferior(main: PullRequest) -> None:
 @blocked("0.01", "RR")
 def test_a_wider_tolerance(branch: PullRequest) -> None:
     """The tolerance in the code goes from 0.01 to 0.5."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("abs=0.01", "abs=0.5")
+    branch.worsen_and_edit("abs=0.01", "abs=0.5")
 
 
 @blocked("0.01", "RR", main=configured)
@@ -65,8 +64,7 @@ def test_a_wider_tolerance_in_the_configuration(branch: PullRequest) -> None:
 @kept("gate of RR")
 def test_an_update_with_a_wider_tolerance(branch: PullRequest) -> None:
     """The tolerance goes from 0.01 to 0.5, and the baseline is updated."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("abs=0.01", "abs=0.5")
+    branch.worsen_and_edit("abs=0.01", "abs=0.5")
 
 
 @blocked("RR")
@@ -99,15 +97,13 @@ def test_another_rule(branch: PullRequest) -> None:
 @blocked("RR", main=noninferior)
 def test_a_wider_margin(branch: PullRequest) -> None:
     """The margin goes from 0.02 to 0.4."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("(0.02)", "(0.4)")
+    branch.worsen_and_edit("(0.02)", "(0.4)")
 
 
 @blocked("RR", main=significant)
 def test_a_stricter_level(branch: PullRequest) -> None:
     """The gate asks for p below 1e-9, which no 20 queries reach, and limits no query."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("(max_query_drop=0.5)", "(alpha=1e-9)")
+    branch.worsen_and_edit("(max_query_drop=0.5)", "(alpha=1e-9)")
 
 
 @blocked("RR", main=significant)
@@ -120,8 +116,7 @@ def test_a_wider_limit_of_single_queries(branch: PullRequest) -> None:
 @blocked("locale=en", main=on_slices)
 def test_slices_that_are_no_longer_gated(branch: PullRequest) -> None:
     """The slices are no longer gated."""
-    branch.make_the_ranker_worse()
-    branch.edit_test(', by="locale"', "")
+    branch.worsen_and_edit(', by="locale"', "")
 
 
 @blocked("locale=en", main=on_slices)
@@ -148,36 +143,31 @@ def test_slices_removed_from_the_configuration(branch: PullRequest) -> None:
 @blocked("abs")
 def test_a_tolerance_that_never_fails(branch: PullRequest) -> None:
     """The tolerance is as wide as the range of the metric."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("abs=0.01", "abs=1")
+    branch.worsen_and_edit("abs=0.01", "abs=1")
 
 
 @blocked("rel")
 def test_a_relative_tolerance_that_never_fails(branch: PullRequest) -> None:
     """The relative tolerance allows a fall of the whole mean."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("abs=0.01", "rel=1")
+    branch.worsen_and_edit("abs=0.01", "rel=1")
 
 
 @blocked("margin", main=noninferior)
 def test_a_margin_that_never_fails(branch: PullRequest) -> None:
     """The margin is as wide as the range of the metric."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("(0.02)", "(1)")
+    branch.worsen_and_edit("(0.02)", "(1)")
 
 
 @blocked("max_query_drop", main=significant)
 def test_a_limit_that_never_fails(branch: PullRequest) -> None:
     """The limit of a single query's fall is as wide as the range of the metric."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("max_query_drop=0.5", "max_query_drop=1")
+    branch.worsen_and_edit("max_query_drop=0.5", "max_query_drop=1")
 
 
 @blocked("min_drop", main=significant)
 def test_a_smallest_fall_that_is_never_reached(branch: PullRequest) -> None:
     """The smallest fall that counts is as wide as the range of the metric."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("max_query_drop=0.5", "min_drop=1")
+    branch.worsen_and_edit("max_query_drop=0.5", "min_drop=1")
 
 
 @blocked("abs", main=configured)
@@ -266,8 +256,7 @@ def test_a_rule_of_the_projects_own_replaced(branch: PullRequest) -> None:
 @blocked("looser gate")
 def test_a_moved_baseline_with_a_looser_gate(branch: PullRequest) -> None:
     """The test is renamed, its baseline moved along, and the tolerance widened."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("def test_mrr", "def test_quality")
+    branch.worsen_and_edit("def test_mrr", "def test_quality")
     branch.edit_test("abs=0.01", "abs=0.5")
     path = branch.record_path
     branch.edit_record(lambda entry: entry.update(test="test_quality"))
@@ -286,8 +275,7 @@ def two_metrics(main: PullRequest) -> None:
 @blocked("RR is no longer gated", main=two_metrics)
 def test_a_moved_baseline_without_a_metric(branch: PullRequest) -> None:
     """The test is renamed, its baseline moved along, and the metric that fell dropped."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("def test_both", "def test_recall")
+    branch.worsen_and_edit("def test_both", "def test_recall")
     branch.edit_test("'RR', ", "")
     path = branch.record_path
     branch.edit_record(lambda entry: entry.update(test="test_recall"))

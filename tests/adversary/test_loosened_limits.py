@@ -72,43 +72,37 @@ def two_queries(branch: PullRequest, rank: int | None) -> None:
 @blocked(LOOSER, "min_rbo=0.85", "q000", main=stable)
 def test_a_lower_overlap_weighted_by_rank(branch: PullRequest) -> None:
     """`min_rbo` goes from 0.85 to 0.1."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("0.85", "0.1")
+    branch.worsen_and_edit("0.85", "0.1")
 
 
 @blocked(LOOSER, "min_rbo=0.85", main=stable)
 def test_more_queries_are_allowed(branch: PullRequest) -> None:
     """`allowed_queries` goes from 0 to 50."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("0.85", "0.85, allowed_queries=50")
+    branch.worsen_and_edit("0.85", "0.85, allowed_queries=50")
 
 
 @blocked(LOOSER, "min_rbo=0.85, p=0.9", main=stable)
 def test_more_patience(branch: PullRequest) -> None:
     """`p` goes from 0.9 to 0.99, which weighs the first documents less."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("0.85", "0.85, p=0.99")
+    branch.worsen_and_edit("0.85", "0.85, p=0.99")
 
 
 @blocked(LOOSER, "min_rbo=0.85", main=stable)
 def test_another_limit_instead(branch: PullRequest) -> None:
     """`min_rbo` is replaced by a limit that the worse ranker keeps."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("min_rbo=0.85", "min_rbo=None, min_overlap=0.9")
+    branch.worsen_and_edit("min_rbo=0.85", "min_rbo=None, min_overlap=0.9")
 
 
 @blocked(LOOSER, "min_rbo=0.75, p=0.9, k=3", main=shallow)
 def test_a_larger_k(branch: PullRequest) -> None:
     """`k` goes from 3 to 10, where the document that fell is still found."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("k=3", "k=10")
+    branch.worsen_and_edit("k=3", "k=10")
 
 
 @blocked(LOOSER, "max_changed_queries=0, k=10", main=unchanged)
 def test_more_rankings_may_change(branch: PullRequest) -> None:
     """`max_changed_queries` goes from 0 to half of them."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("queries=0", "queries=0.5")
+    branch.worsen_and_edit("queries=0", "queries=0.5")
 
 
 @blocked(LOOSER, "max_changed_queries=0, k=10", main=unchanged)
@@ -131,15 +125,13 @@ def test_a_smaller_k_in_advance(branch: PullRequest) -> None:
 @blocked(LOOSER, "max_kendall=0.05", main=alike)
 def test_a_larger_distance(branch: PullRequest) -> None:
     """`max_kendall` goes from 0.05 to 0.9, and `min_tau_ap` from 0.9 to -0.9."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("max_kendall=0.05, min_tau_ap=0.9", "max_kendall=0.9, min_tau_ap=-0.9")
+    branch.worsen_and_edit("max_kendall=0.05, min_tau_ap=0.9", "max_kendall=0.9, min_tau_ap=-0.9")
 
 
 @blocked(LOOSER, "min_tau_ap=0.9", main=alike)
 def test_a_limit_removed(branch: PullRequest) -> None:
     """`min_tau_ap` is removed, and the other limit wide."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("max_kendall=0.05, min_tau_ap=0.9", "max_kendall=0.9")
+    branch.worsen_and_edit("max_kendall=0.05, min_tau_ap=0.9", "max_kendall=0.9")
 
 
 @blocked(LOOSER, "min_overlap=1", main=overlapping)
@@ -161,15 +153,13 @@ def test_limits_loosened_in_advance(branch: PullRequest) -> None:
 @kept("the rankings were limited by min_rbo=0.85, p=0.9, k=10, and are limited by", main=stable)
 def test_an_update_with_looser_limits(branch: PullRequest) -> None:
     """`min_rbo` goes from 0.85 to 0.1, and the baseline is updated."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("0.85", "0.1")
+    branch.worsen_and_edit("0.85", "0.1")
 
 
 @blocked("differ from the baseline", "the rankings were limited by", main=stable)
 def test_looser_limits_recorded_anew(branch: PullRequest) -> None:
     """`min_rbo` goes from 0.85 to 0.8, which the ranker does not reach; all is recorded anew."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("0.85", "0.8")
+    branch.worsen_and_edit("0.85", "0.8")
     branch.record_anew()
 
 
@@ -197,8 +187,7 @@ def test_limits_removed_from_the_record(branch: PullRequest) -> None:
 @blocked(LOOSER, "min_rbo=0.85", main=stable)
 def test_a_moved_baseline_with_looser_limits(branch: PullRequest) -> None:
     """The test is renamed, its baseline moved along, and `min_rbo` lowered."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("def test_same", "def test_alike")
+    branch.worsen_and_edit("def test_same", "def test_alike")
     branch.edit_test("0.85", "0.1")
     path = branch.record_path
     branch.edit_record(lambda entry: entry.update(test="test_alike"))
@@ -243,8 +232,7 @@ def test_a_ranking_edited_beside_an_approved_one(branch: PullRequest) -> None:
 @blocked("the rankings are no longer compared", main=beside_a_metric)
 def test_rankings_no_longer_compared(branch: PullRequest) -> None:
     """The comparison of rankings is removed; that of the metric stays."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("    assert_ranking_stable(evaluation, baseline, min_rbo=0.85)\n", "")
+    branch.worsen_and_edit("    assert_ranking_stable(evaluation, baseline, min_rbo=0.85)\n", "")
 
 
 @blocked("the rankings are no longer compared", main=beside_a_metric)
@@ -270,8 +258,7 @@ def test_a_comparison_of_rankings_deleted(branch: PullRequest) -> None:
 @blocked("test_same", "did not compare", main=stable)
 def test_an_assertion_of_rankings_removed(branch: PullRequest) -> None:
     """The test no longer compares rankings, but still uses its baseline."""
-    branch.make_the_ranker_worse()
-    branch.edit_test(
+    branch.worsen_and_edit(
         "assert_ranking_stable(ranking_run, baseline, min_rbo=0.85)", "assert baseline"
     )
 
@@ -279,8 +266,7 @@ def test_an_assertion_of_rankings_removed(branch: PullRequest) -> None:
 @blocked("test_same", "skipped", main=stable)
 def test_a_comparison_of_rankings_skipped(branch: PullRequest) -> None:
     """The test that compares rankings is skipped."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("def test_same", "import pytest\n\n@pytest.mark.skip\ndef test_same")
+    branch.worsen_and_edit("def test_same", "import pytest\n\n@pytest.mark.skip\ndef test_same")
 
 
 # --- allowed ---------------------------------------------------------------------------------
@@ -304,8 +290,7 @@ def test_tighter_limits(branch: PullRequest) -> None:
 @passes(main=stable)
 def test_looser_limits_with_a_reason(branch: PullRequest) -> None:
     """`min_rbo` goes from 0.85 to 0.1 with a reason, and the ranker gets worse."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("0.85", "0.1")
+    branch.worsen_and_edit("0.85", "0.1")
     branch.approve("the new index has other neighbours")
     assert branch.record()["stability"] == [{"min_rbo": 0.1, "p": 0.9, "k": 10}]
 

@@ -51,8 +51,7 @@ def test_lowered_by_hand_in_advance(branch: PullRequest) -> None:
 @blocked("gate")
 def test_a_gate_loosened_by_hand(branch: PullRequest) -> None:
     """The gate in the record is loosened by hand, and the gate of the test along with it."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("abs=0.01", "abs=0.5")
+    branch.worsen_and_edit("abs=0.01", "abs=0.5")
     branch.edit_record(lambda entry: entry["metrics"]["RR"].update(gate="tolerance(abs=0.5)"))
 
 

@@ -62,8 +62,7 @@ def test_one_metric_traded_for_another(branch: PullRequest) -> None:
 @refused("RR", main=rr_and_recall)
 def test_a_metric_gated_in_every_other_update(branch: PullRequest) -> None:
     """The metric that fell is not gated in one update, and gated again in the next."""
-    branch.make_the_ranker_worse()
-    branch.edit_test("    assert_mrr_not_regressed(evaluation, baseline, abs=0.01)\n", "")
+    branch.worsen_and_edit("    assert_mrr_not_regressed(evaluation, baseline, abs=0.01)\n", "")
     branch.update()
     branch.test(RR_AND_RECALL)
 

@@ -157,22 +157,27 @@ def prints(text: str) -> list[str]:
     return ranked(text)
 
 
+def is_child() -> bool:
+    """Return whether this is one of the new processes that the check starts."""
+    return "RANKCHECK_PROCESS_CONDITION" in os.environ
+
+
 def hangs_in_a_child(text: str) -> list[str]:
-    if "RANKCHECK_PROCESS_CONDITION" in os.environ:
+    if is_child():
         print("waiting for the index", file=sys.stderr, flush=True)
         time.sleep(600)
     return ranked(text)
 
 
 def leaves_a_thread_in_a_child(text: str) -> list[str]:
-    if "RANKCHECK_PROCESS_CONDITION" in os.environ:
+    if is_child():
         threading.Thread(target=time.sleep, args=(600,), daemon=False).start()
     return ranked(text)
 
 
 def connects_and_hangs_in_a_child(text: str) -> list[str]:
     """Hold a connection open until this process ends."""
-    if "RANKCHECK_PROCESS_CONDITION" in os.environ:
+    if is_child():
         connection = socket.create_connection(("127.0.0.1", int(os.environ["TEST_PORT"])))
         connection.sendall(sys.stdin.read().encode() + b"started")
         time.sleep(600)
@@ -180,20 +185,20 @@ def connects_and_hangs_in_a_child(text: str) -> list[str]:
 
 
 def is_killed_in_a_child(text: str) -> list[str]:
-    if "RANKCHECK_PROCESS_CONDITION" in os.environ:
+    if is_child():
         os.kill(os.getpid(), signal.SIGSEGV)
     return ranked(text)
 
 
 def dies_in_a_child(text: str) -> list[str]:
-    if "RANKCHECK_PROCESS_CONDITION" in os.environ:
+    if is_child():
         print("out of \x1b[31mmemory", file=sys.stderr, flush=True)
         os._exit(137)
     return ranked(text)
 
 
 def fails_in_a_child(text: str) -> list[str]:
-    if "RANKCHECK_PROCESS_CONDITION" in os.environ and text.endswith("3"):
+    if is_child() and text.endswith("3"):
         raise ValueError("no\x1b index")
     return ranked(text)
 
