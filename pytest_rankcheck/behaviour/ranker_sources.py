@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 from pytest_rankcheck.argument_checks import check_whole_number
 from pytest_rankcheck.errors import ConfigurationError, RankcheckError, RankerError, quoted
@@ -12,7 +13,7 @@ from pytest_rankcheck.rankers.adapter_choice import adapter_of
 from pytest_rankcheck.rankers.adapter_protocol import Adapter
 from pytest_rankcheck.rankers.callable_adapters import name_of
 from pytest_rankcheck.rankers.importable_names import ImportableName, importable_name
-from pytest_rankcheck.rankers.ranker_lookup import load_ranker
+from pytest_rankcheck.rankers.ranker_lookup import check_ranker_name, load_ranker, named_object
 
 __all__ = ["Fresh", "RankerSources", "is_same_ranker"]
 
@@ -73,8 +74,7 @@ class RankerSources:
                 "fresh="
             )
         if isinstance(fresh, str):
-            specification = _factory(fresh)
-            self.make = lambda: load_ranker(specification)
+            self.make = partial(_made_by_name, _factory(fresh))
         elif fresh is not None and not callable(fresh):
             raise ConfigurationError(
                 f"fresh={quoted(repr(fresh), 60)} is invalid; give a function or class that "
@@ -82,12 +82,8 @@ class RankerSources:
                 '"package.module:make_ranker"'
             )
         else:
-            if fresh is not None and _wants_arguments(fresh):
-                raise ConfigurationError(
-                    f"fresh= must return a ranker; '{quoted(name_of(fresh))}' looks like a ranker "
-                    "itself, because it needs arguments: give a function or class that is called "
-                    "without any and returns a new ranker"
-                )
+            if fresh is not None:
+                _refuse_ranker(fresh)
             self.make = fresh
 
     def _set_name(self, fresh: Fresh | None, processes: int | None) -> None:
@@ -156,6 +152,29 @@ class RankerSources:
 
 def _factory(name: str) -> str:
     return f"{name.strip().removesuffix('()')}()"
+
+
+def _made_by_name(specification: str) -> object:
+    __tracebackhide__ = True
+    factory = named_object(check_ranker_name(specification), "ranker")
+    if callable(factory):
+        _refuse_ranker(factory)
+    return load_ranker(specification)
+
+
+def _refuse_ranker(fresh: Callable[..., object]) -> None:
+    """Refuse a ranker that is given as what makes one.
+
+    Raises:
+        ConfigurationError: it cannot be called without arguments.
+    """
+    __tracebackhide__ = True
+    if _wants_arguments(fresh):
+        raise ConfigurationError(
+            f"fresh= must return a ranker; '{quoted(name_of(fresh))}' looks like a ranker "
+            "itself, because it needs arguments: give a function or class that is called "
+            "without any and returns a new ranker"
+        )
 
 
 def _unknown(what: str, value: object) -> str:

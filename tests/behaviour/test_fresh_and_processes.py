@@ -309,7 +309,7 @@ def test_an_instance_is_not_called_undefined(ranker: object) -> None:
     assert "_Batch" not in str(error.value)
 
 
-@pytest.mark.parametrize("fresh", [faulty.sound, faulty.ColdCache()])
+@pytest.mark.parametrize("fresh", [faulty.sound, faulty.ColdCache(), f"{MODULE}:sound"])
 def test_a_ranker_is_not_taken_for_what_makes_one(fresh: Any) -> None:
     with pytest.raises(ConfigurationError, match="fresh= must return a ranker; '"):
         assert_deterministic(faulty.sound, FEW, fresh=fresh)
