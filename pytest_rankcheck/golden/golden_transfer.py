@@ -2,6 +2,7 @@
 
 The file formats each leave something out: JSON lines cannot hold candidates, and tables cannot hold
 attributes that are lists. Attributes and cells of candidates are plain values, which JSON can hold.
+Executors pickle what they send (`golden_chunks`), but nothing in this package unpickles.
 """
 
 from __future__ import annotations

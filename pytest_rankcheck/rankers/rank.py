@@ -9,14 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 from pytest_rankcheck.argument_checks import check_whole_number, checked_arguments
-from pytest_rankcheck.errors import (
-    ConfigurationError,
-    RankerError,
-    RunError,
-    listed,
-    plural,
-    quoted,
-)
+from pytest_rankcheck.errors import ConfigurationError, RankerError, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.adapter_choice import adapter_of
 from pytest_rankcheck.rankers.adapter_protocol import (
@@ -177,7 +170,9 @@ def _complete(attempt: Attempt, golden: GoldenSet) -> Run:
     """
     __tracebackhide__ = True
     if attempt.failures:
-        _report(attempt.failures, golden)
+        from pytest_rankcheck.rankers.failed_queries import failure_of_ranker
+
+        raise failure_of_ranker(attempt.failures, golden)
     if attempt.problem:
         raise RankerError(f"ranker '{quoted(attempt.run.name)}': {attempt.problem}")
     return attempt.run
@@ -221,90 +216,77 @@ def attempted(
             "async functions and rankers.http can be stopped. Make it async, or remove the timeout "
             "(rankcheck_timeout, or timeout= of rank)"
         )
-    golden = task.golden
-    rankings: dict[str, Ranking] = {}
-    failures: dict[str, Exception] = {}
-    misread = MisreadScores()
-    seconds: dict[str, float] = {}
-    differing: dict[str, None] = {}
+    answers = _Answers(task, rules, progress)
+    adapter.ask(task, answers.add)
+    return answers.attempt(adapter)
 
-    def on_answer(query_answer: QueryAnswer) -> None:
-        query_id, answer = query_answer.query.id, query_answer.answer
-        failure = query_answer.failure
-        if query_id in seconds:  # the first answer counts
-            if _differs(query_answer, rankings.get(query_id), task, rules):
-                differing[query_id] = None
+
+class _Answers:
+    """The answers to the queries of a task, read as they arrive."""
+
+    def __init__(
+        self,
+        task: RankingTask,
+        rules: RankingRules,
+        progress: Callable[[int, int], None] | None,
+    ) -> None:
+        self._task, self._rules, self._progress = task, rules, progress
+        self._rankings: dict[str, Ranking] = {}
+        self._failures: dict[str, Exception] = {}
+        self._seconds: dict[str, float] = {}
+        self._differing: set[str] = set()
+        self._misread = MisreadScores()
+
+    def add(self, answered: QueryAnswer) -> None:
+        """Read the answer to a query; the first one counts."""
+        query_id, failure = answered.query.id, answered.failure
+        if query_id in self._seconds:
+            if self._differs(answered):
+                self._differing.add(query_id)
             return
-        try:
-            if failure is None:
-                ranking = ranking_of(answer, query_id, rules)
-                misread.add(query_id, answer, ranking.doc_ids, ranking.scores)
-                rankings[query_id] = ranking.top(task.depth)
-        except Exception as error:  # a generator may raise while it is read
-            failure = error
+        if failure is None:
+            try:
+                ranking = ranking_of(answered.answer, query_id, self._rules)
+                self._misread.add(query_id, answered.answer, ranking.doc_ids, ranking.scores)
+                self._rankings[query_id] = ranking.top(self._task.depth)
+            except Exception as error:  # a generator may raise while it is read
+                failure = error
         if failure is not None:
-            failures[query_id] = failure
-        seconds[query_id] = query_answer.seconds
-        if progress is not None:
-            progress(len(seconds), len(golden))
+            self._failures[query_id] = failure
+        self._seconds[query_id] = answered.seconds
+        if self._progress is not None:
+            self._progress(len(self._seconds), len(self._task.golden))
 
-    adapter.ask(task, on_answer)
-    if len(seconds) < len(golden):
-        for query in golden:
-            if query.id not in seconds:
-                failures[query.id] = RankerError(
-                    f"the adapter {type(adapter).__name__} did not answer the query"
-                )
-    # Answers may arrive in any order; the run has the golden set's.
-    answered_ids = [query.id for query in golden if query.id in rankings]
-    run = Run(
-        {query_id: rankings[query_id] for query_id in answered_ids},
-        name=adapter.name,
-        depth=task.depth,
-        ties=rules.ties,
-        duplicates=rules.duplicates,
-        seconds={query_id: seconds[query_id] for query_id in answered_ids},
-    )
-    run.differing = tuple(query_id for query_id in answered_ids if query_id in differing)
-    run.notes = tuple(adapter.notes)
-    return Attempt(run, {q.id: failures[q.id] for q in golden if q.id in failures}, misread.problem)
+    def _differs(self, second: QueryAnswer) -> bool:
+        """Whether the second answer to a query gives another ranking than the first."""
+        query_id = second.query.id
+        first = self._rankings.get(query_id)
+        if second.failure is not None or first is None:
+            return (second.failure is None) != (first is not None)
+        try:
+            ranking = ranking_of(second.answer, query_id, self._rules).top(self._task.depth)
+        except Exception:  # a generator may raise while it is read
+            return True
+        return ranking.doc_ids != first.doc_ids
 
-
-def _differs(
-    second: QueryAnswer, first: Ranking | None, task: RankingTask, rules: RankingRules
-) -> bool:
-    """Whether the second answer to a query gives another ranking than the first."""
-    if second.failure is not None or first is None:
-        return (second.failure is None) != (first is not None)
-    try:
-        ranking = ranking_of(second.answer, second.query.id, rules).top(task.depth)
-    except Exception:  # a generator may raise while it is read
-        return True
-    return ranking.doc_ids != first.doc_ids
-
-
-def _report(failures: Mapping[str, Exception], golden: GoldenSet) -> None:
-    """Raise one error for all queries on which the ranker failed."""
-    __tracebackhide__ = True
-    query_id, first = next(iter(failures.items()))
-    if isinstance(first, ConfigurationError):  # of doc_id; the ranker did not fail
-        raise first
-    text = golden.query(query_id).text
-    asked = f' "{quoted(text)}"' if text else ""
-    count = f"{len(failures):,} of {plural(len(golden), 'query', 'queries')}"
-    others = [failed for failed in failures if failed != query_id]
-    rest = f"\nalso failed: {listed(others)}" if others else ""
-    is_ours = isinstance(first, (RunError, RankerError))
-    said = str(first) if is_ours else _name_and_message(first)
-    raise RankerError(
-        f"the ranker failed on {count}, first on '{quoted(query_id)}'{asked}: {said}{rest}"
-    ) from (None if is_ours else first)
-
-
-def _name_and_message(error: Exception) -> str:
-    """Return what an exception of the user's code says, also one of a worker."""
-    from pytest_rankcheck.rankers.execution.plain_answers import RemoteError
-
-    if isinstance(error, RemoteError):
-        return f"{error.kind}: {quoted(error.message, 500)}"
-    return f"{type(error).__name__}: {quoted(error, 500)}"
+    def attempt(self, adapter: Adapter) -> Attempt:
+        """Return what was answered, in the order of the golden set, and what was not."""
+        unanswered = RankerError(f"the adapter {type(adapter).__name__} did not answer the query")
+        rankings: dict[str, Ranking] = {}
+        failures: dict[str, Exception] = {}
+        for query_id in self._task.golden.query_ids:
+            if query_id in self._rankings:
+                rankings[query_id] = self._rankings[query_id]
+            else:
+                failures[query_id] = self._failures.get(query_id, unanswered)
+        run = Run(
+            rankings,
+            name=adapter.name,
+            depth=self._task.depth,
+            ties=self._rules.ties,
+            duplicates=self._rules.duplicates,
+            seconds={query_id: self._seconds[query_id] for query_id in rankings},
+        )
+        run.differing = tuple(query_id for query_id in rankings if query_id in self._differing)
+        run.notes = tuple(adapter.notes)
+        return Attempt(run, failures, self._misread.problem)
