@@ -180,6 +180,17 @@ def test_the_linter_finds_the_planted_corruptions_and_nothing_in_clean_sets() ->
     rate = re.search(r"No other rule reported .* is below ([\d.]+)%", text, re.DOTALL)
     assert rate is not None
     assert float(rate[1]) < 2
+    unfound = re.search(r"(\d+)% to (\d+)% were in no .* and (\d+)% to (\d+)% with stale", text)
+    assert unfound is not None
+    _, clean_most, stale_least, _ = map(int, unfound.groups())
+    assert clean_most < 20 < stale_least, "the threshold of stale-document is between them"
+    page = re.sub(r"\s+", " ", (DOCS / "golden-sets.md").read_text("utf-8"))
+    assert (
+        "miss {}% to {}% of them; with 30% of the documents replaced, they miss {}% to {}%".format(
+            *unfound.groups()
+        )
+        in page
+    )
 
 
 def test_typos_cost_a_ranker_of_words_what_the_manual_says() -> None:
