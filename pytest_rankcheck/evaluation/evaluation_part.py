@@ -14,7 +14,8 @@ from pytest_rankcheck.argument_checks import check_whole_number, checked_argumen
 from pytest_rankcheck.errors import ConfigurationError, RunError, quoted
 from pytest_rankcheck.evaluation.block_hits import hits_of_block
 from pytest_rankcheck.evaluation.conventions import Conventions
-from pytest_rankcheck.evaluation.merged_evaluation import Expected, MergedEvaluation
+from pytest_rankcheck.evaluation.merged_evaluation import MergedEvaluation
+from pytest_rankcheck.evaluation.merged_parts import Expected
 from pytest_rankcheck.evaluation.part_contents import UNNAMED, PartContents, PartOrigin
 from pytest_rankcheck.evaluation.part_sources import HeldSource, PartSource, TableSource
 from pytest_rankcheck.evaluation.ranking_digests import digests_of

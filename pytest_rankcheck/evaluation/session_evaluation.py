@@ -12,7 +12,6 @@ from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.errors import (
     ConfigurationError,
-    GoldenSetError,
     MetricError,
     SessionLogError,
     listed,
@@ -21,12 +20,11 @@ from pytest_rankcheck.errors import (
 )
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.evaluation.merged_trails import with_states
-from pytest_rankcheck.evaluation.run_golden_join import hits_of_lists
+from pytest_rankcheck.evaluation.judged_trails import judged_trails, with_states
 from pytest_rankcheck.evaluation.value_checks import computed_values
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_set import GoldenSet
-from pytest_rankcheck.golden.query import Query, label_of
+from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.sampled_queries import SampledQueries
 from pytest_rankcheck.metrics.metric_definition import Unit
 from pytest_rankcheck.metrics.metric_names import Metric
@@ -62,7 +60,7 @@ def evaluate_sessions(
     """
     if clustered is not None:
         log = log.clustered(clustered)
-    trails = log.trails if judgments is None else _judged_trails(log, judgments, judged_by)
+    trails = log.trails if judgments is None else judged_trails(log, judgments, judged_by)
     return SessionEvaluation(log, trails, "" if judgments is None else judgments.fingerprint)
 
 
@@ -279,40 +277,3 @@ class _SessionsAsQueries(SampledQueries):
             session_id: hashlib.sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()[:16]
             for session_id in self.query_ids
         }
-
-
-def _judged_trails(log: SessionLog, judgments: GoldenSet, judged_by: str | None) -> Trails:
-    """Return the trails of a log with the judged hits of what each event showed."""
-    rows, grades, sessions, places = [], [], [], []
-    for state in log.states():
-        judged = _judgments(judgments, state.id, state.session_id, log, judged_by)
-        if judged is None:
-            continue
-        rows.append(tuple(dict.fromkeys(state.results)))
-        grades.append(judged)
-        sessions.append(state.session)
-        places.append(state.place)
-    if not rows:
-        raise GoldenSetError(
-            f"golden set '{quoted(judgments.name)}' judges no state of session log "
-            f"'{quoted(log.name)}': it has the queries {listed(judgments.query_ids, 3)}, the log "
-            f"the sessions {listed(log.session_ids, 3)}; is judged_by= the attribute that links "
-            "them?"
-        )
-    hits = hits_of_lists(rows, grades, judgments.scale)
-    return log.trails.judged(
-        hits, np.array(sessions, dtype=np.intp), np.array(places, dtype=np.float64)
-    )
-
-
-def _judgments(
-    judgments: GoldenSet, state_id: str, session_id: str, log: SessionLog, judged_by: str | None
-) -> Mapping[str, float] | None:
-    """Return the grades that apply to a state; None if it is not judged."""
-    if judged_by is not None:
-        topic = label_of(log.attributes(session_id).get(judged_by))
-        return judgments.grades(topic) if topic in judgments else None
-    for query_id in (state_id, session_id):
-        if query_id in judgments:
-            return judgments.grades(query_id)
-    return None
