@@ -145,15 +145,15 @@ def pytest_fixture_setup(
     fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
 ) -> Generator[None, object, object]:
     """Note where each ranker comes from, so that workers know which runs are the same."""
-    if fixturedef.argname != "ranker":
-        return (yield)
     if request.config.stash[CONFIG].resume is None:
         value = yield
     else:
-        from pytest_rankcheck.plugin.ranking_execution import ranker_watched
+        from pytest_rankcheck.plugin.ranking_execution import fixture_watched
 
-        with ranker_watched(request.config):
+        with fixture_watched(request.config, fixturedef.argname, fixturedef.argnames):
             value = yield
+    if fixturedef.argname != "ranker":
+        return value
     place = getattr(fixturedef.func, "__qualname__", "ranker")
     index = getattr(request, "param_index", 0)
     origin = f"{fixturedef.baseid}::{fixturedef.func.__module__}.{place}[{index}]"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
@@ -16,10 +16,22 @@ if TYPE_CHECKING:
     from pytest_rankcheck.rankers.execution.prepared_ranker import Execution
     from pytest_rankcheck.rankers.execution.undeclared_inputs import Inputs
 
-__all__ = ["configured_execution", "ranker_watched"]
+__all__ = ["configured_execution", "fixture_watched", "ranker_watched"]
 
 _READ: pytest.StashKey[list[Inputs]] = pytest.StashKey()
 """What rankers have read while they were made, in this process."""
+
+
+class _Fixture(NamedTuple):
+    """A fixture that was set up."""
+
+    needed: set[str]
+    """The names of the fixtures that it needs."""
+    read: list[Inputs]
+    """What it read."""
+
+
+_FIXTURES: pytest.StashKey[dict[str, _Fixture]] = pytest.StashKey()
 
 
 class _CompleteRuns:
@@ -43,16 +55,64 @@ _ENDED = pytest.StashKey[_CompleteRuns]()
 
 @contextmanager
 def ranker_watched(config: pytest.Config) -> Iterator[None]:
-    """Note what a ranker reads while it is made, if its answers are kept without a key."""
-    chosen = config.stash[CONFIG]
-    if chosen.resume is None or chosen.resume_key is not None or chosen.executor is not None:
+    """Note what a configured ranker reads while it is made, if answers are kept without a key."""
+    with _watched(config) as found:
         yield
+    config.stash.setdefault(_READ, []).extend(found)
+
+
+@contextmanager
+def fixture_watched(config: pytest.Config, name: str, needed: Collection[str]) -> Iterator[None]:
+    """Note what a fixture reads while it is set up, if answers are kept without a key.
+
+    What the fixture ``ranker`` depends on includes what the fixtures read that it needs.
+
+    Args:
+        config: the test session.
+        name: of the fixture.
+        needed: the names of the fixtures that it needs.
+    """
+    if name == "golden_set":  # whose fingerprint is in the key
+        from pytest_rankcheck.rankers.execution.undeclared_inputs import unwatched
+
+        with unwatched():
+            yield
+        return
+    with _watched(config) as found:
+        yield
+    read = config.stash.setdefault(_FIXTURES, {})
+    known = read.setdefault(name, _Fixture(set(), []))
+    known.needed.update(needed)
+    known.read.extend(found)
+    if name == "ranker":
+        config.stash.setdefault(_READ, []).extend(_read_below(name, read))
+
+
+@contextmanager
+def _watched(config: pytest.Config) -> Iterator[Sequence[Inputs]]:
+    """Yield a list that has what was read, once the block is left."""
+    found: list[Inputs] = []
+    chosen = config.stash[CONFIG]
+    if chosen.resume is None or chosen.resume_key is not None:
+        yield found
         return
     from pytest_rankcheck.rankers.execution.undeclared_inputs import watched_inputs
 
     with watched_inputs(active=True) as inputs:
-        yield
-    config.stash.setdefault(_READ, []).append(inputs.taken())
+        yield found
+    found.append(inputs.taken())
+
+
+def _read_below(name: str, fixtures: Mapping[str, _Fixture]) -> Iterator[Inputs]:
+    """Yield what a fixture has read, and the fixtures that it needs."""
+    names, rest = set[str](), [name]
+    while rest:
+        one = rest.pop()
+        if one in names or one not in fixtures:
+            continue
+        names.add(one)
+        yield from fixtures[one].read
+        rest.extend(fixtures[one].needed)
 
 
 def configured_execution(

@@ -197,6 +197,68 @@ def test_what_a_ranker_reads_while_it_is_made_has_to_be_declared(elsewhere: Proj
     elsewhere.run(*resume, "-o", "rankcheck_world=weights.log").assert_outcomes(passed=1)
 
 
+FIXTURES = """
+import pytest
+from pathlib import Path
+from engine import search
+
+HERE = Path(__file__).parent
+
+@pytest.fixture(scope="session")
+def weights():
+    return (HERE / "weights.log").read_text()
+
+@pytest.fixture(scope="session")
+def engine({needed}):
+    return search
+
+@pytest.fixture(scope="session")
+def ranker({ranker_needs}):
+    {get}
+    return search
+
+@pytest.fixture(scope="session", autouse=True)
+def unrelated(tmp_path_factory):
+    return (HERE / "unrelated.log").read_text()
+"""
+
+
+@NEEDS_GIT
+@pytest.mark.parametrize("executor", [(), ("--rankcheck-executor=engine:make_pool",)])
+@pytest.mark.parametrize(
+    ("needed", "ranker_needs", "get", "is_refused"),
+    [
+        ("weights", "engine", "", True),
+        ("", "request, engine", "request.getfixturevalue('weights')", True),
+        ("", "engine, golden_set", "", False),
+    ],
+    ids=["needed", "asked for", "not needed"],
+)
+def test_what_the_fixtures_of_a_ranker_read_has_to_be_declared(
+    elsewhere: Project,
+    executor: tuple[str, ...],
+    needed: str,
+    ranker_needs: str,
+    get: str,
+    is_refused: bool,
+) -> None:
+    """A fixture loads the model, and the fixture ``ranker`` takes it from there."""
+    elsewhere.write(".gitignore", "*.log\n__pycache__/\nweb.jsonl\n")
+    conftest = FIXTURES.format(needed=needed, ranker_needs=ranker_needs, get=get or "pass")
+    elsewhere.write("conftest.py", conftest)
+    for command in (("init", "-q"), ("add", "-A"), ("commit", "-q", "-m", "all")):
+        git(elsewhere.path, *command)
+    for name in ("weights", "unrelated"):
+        elsewhere.write(f"{name}.log", "1")
+    result = elsewhere.run("--rankcheck-resume", "parts", *executor)
+    if is_refused:
+        result.assert_outcomes(errors=1)
+        result.stdout.fnmatch_lines(["*the ranker reads *weights.log, which git does not track*"])
+        assert not list((elsewhere.path / "parts").rglob("part-*.json"))
+    else:
+        result.assert_outcomes(passed=1)
+
+
 WORLD = """
 import pytest
 

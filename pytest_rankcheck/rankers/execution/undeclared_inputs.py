@@ -52,6 +52,12 @@ class _Collected:
         self.services: dict[str, None] = {}
         self.programs: dict[str, None] = {}
 
+    def add(self, other: _Collected) -> None:
+        """Add what was read within."""
+        self.files.update(other.files)
+        self.services.update(other.services)
+        self.programs.update(other.programs)
+
     def taken(self) -> Inputs:
         """Return what was read since the last call, so that nothing is checked twice.
 
@@ -84,6 +90,8 @@ def watched_inputs(*, active: bool) -> Iterator[_Collected]:
         yield collected
     finally:
         _LOCAL.collected = before
+        if before is not None:
+            before.add(collected)
 
 
 @contextmanager
