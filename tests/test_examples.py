@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -64,6 +65,17 @@ def test_symbol_search_is_green_and_shows_its_quality(
     assert code == 0, text
     assert "golden set  metric" in text
     assert "symbols     nDCG@10" in text
+
+
+def test_typing_errors_cost_symbol_search_what_the_manual_says(symbol_search: Path) -> None:
+    code, text = run(symbol_search, "-k", "typing_errors")
+    assert code == 0, text
+    found = re.search(r"'typo\(samples=5\), seed 0', .* mean RBO ([\d.]+); nDCG@10", text)
+    assert found is not None
+    manual = (EXAMPLES.parent / "docs" / "behaviour.md").read_text("utf-8")
+    said = re.search(r"\[`examples/symbol_search`\]\S+ whose .* the mean RBO is ([\d.]+),", manual)
+    assert said is not None
+    assert float(said[1]) == round(float(found[1]), 2)
 
 
 def test_a_worse_ranker_is_blocked_and_the_text_says_where(symbol_search: Path) -> None:
