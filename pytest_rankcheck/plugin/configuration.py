@@ -33,7 +33,7 @@ __all__ = [
 
 CONFIG = pytest.StashKey[Config]()
 FOUND_IN_FIXTURES: pytest.StashKey[list[ReportedFinding]] = pytest.StashKey()
-"""What was found while fixtures were made; the next test that ends reports it."""
+"""Findings made while fixtures were set up; the next test that ends reports them."""
 
 
 def add_options(parser: pytest.Parser) -> None:

@@ -49,16 +49,16 @@ def check_configuration(config: pytest.Config, users: Mapping[str, Sequence[pyte
         _check_named_objects(config, users)
     except RankcheckError:
         raise
-    except Exception:  # of the user's own module: the fixture raises it again, in the tests
+    except Exception:  # an error in the user's module: the fixture raises it again, in the tests
         return
 
 
 def _check_named_objects(config: pytest.Config, users: Mapping[str, Sequence[pytest.Item]]) -> None:
-    """Check what the configuration names in modules of the user.
+    """Check the objects in the user's modules that the configuration names.
 
     Raises:
-        ConfigurationError: it is not there, or something else.
-        Exception: what a module raises on import.
+        ConfigurationError: an object does not exist, or is of the wrong kind.
+        Exception: whatever a module raises on import.
     """
     chosen = config.stash[CONFIG]
     if "golden_set" in users or "ranking_run" in users:

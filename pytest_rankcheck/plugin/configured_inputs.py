@@ -101,7 +101,7 @@ def configured_run(config: Config, golden: GoldenSet) -> Run:
 
 
 def whole_run(config: Config, golden: GoldenSet) -> Run:
-    """Return the run of ``rankcheck_run``, a file or in a folder, as deep as it is.
+    """Return the run of ``rankcheck_run``, a file or a folder, to its full depth.
 
     Raises:
         ConfigurationError: the run is missing.
@@ -164,8 +164,8 @@ def configured_gates(config: Config) -> ConfiguredGates:
 def configured_lint(config: Config, golden_name: str = "") -> LintOptions:
     """Return the options of the linter, from ``rankcheck_lint`` and ``rankcheck_contradictions``.
 
-    The metric is the one that is gated: the first of ``rankcheck_gate`` for the golden set, or else
-    of ``rankcheck_metrics``.
+    The metric is the gated one: the first of ``rankcheck_gate`` for the golden set, or else of
+    ``rankcheck_metrics``.
 
     Raises:
         ConfigurationError: a line is malformed.
@@ -188,7 +188,7 @@ def configured_lint(config: Config, golden_name: str = "") -> LintOptions:
 def _gated_metric(config: Config, golden_name: str) -> str:
     from pytest_rankcheck.metrics.metric_names import USUAL_METRICS
 
-    with suppress(ConfigurationError):  # the gates are for other checks to refuse
+    with suppress(ConfigurationError):  # other checks report invalid gates
         for scoped in configured_gates(config).gates:
             if scoped.metric and scoped.golden_name in (None, golden_name):
                 return str(scoped.metric)
@@ -196,7 +196,7 @@ def _gated_metric(config: Config, golden_name: str) -> str:
 
 
 def check_corpus(config: Config) -> None:
-    """Refuse a configured corpus that is not there.
+    """Refuse a configured corpus that does not exist.
 
     Raises:
         ConfigurationError: naming the option.
@@ -241,11 +241,11 @@ def configured_ranker(config: pytest.Config) -> object:
 
 
 def check_ranking(config: Config) -> None:
-    """Refuse options that would fail a ranking, or do nothing, before hours of ranking.
+    """Refuse options that would make a ranking fail, or have no effect, before hours of ranking.
 
     Raises:
-        ConfigurationError: the executor is invalid, or its name names nothing; there is a key
-            without a folder; or the depth to check is that of the ranking.
+        ConfigurationError: the executor is invalid or does not exist; a key is given without a
+            folder; or the depth to check equals the depth of the ranking.
     """
     if config.executor is not None:
         from pytest_rankcheck.rankers.execution.executor_pools import make_pool
@@ -279,10 +279,10 @@ def _load_ranker(config: Config) -> object:
     ranker: object
     if config.executor is None:
         ranker = load_ranker(config.ranker)
-    else:  # each worker makes its own
+    else:  # each worker makes its own ranker
         from pytest_rankcheck.rankers.execution.named_ranker import NamedRanker
 
         ranker = NamedRanker(config.ranker)
-    # A new process can import it by this name: see assert_deterministic.
+    # assert_deterministic imports it by this name in a new process.
     remember_specification(ranker, config.ranker)
     return ranker

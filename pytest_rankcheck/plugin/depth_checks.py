@@ -23,13 +23,13 @@ _MOST_QUERIES = 20
 def check_depth(
     config: pytest.Config, ranker: object, run: Run, task: RankingTask, rules: RankingRules
 ) -> None:
-    """Ask for a sample of the queries at the configured other depth, and keep what differs.
+    """Ask a sample of the queries at the configured other depth, and keep the differences.
 
     Args:
-        config: the session.
+        config: the test session.
         ranker: the ranker.
-        run: what it answered at ``rankcheck_depth``.
-        task: what it was asked, and how.
+        run: its answers at ``rankcheck_depth``.
+        task: the queries, and how they were asked.
         rules: how its rankings were read.
 
     Raises:

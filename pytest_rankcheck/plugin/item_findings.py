@@ -71,7 +71,7 @@ def refuse_update(baseline: Baseline, ledger: Ledger) -> None:
 
 
 def _unstable(finding: ReportedFinding, text: str) -> ReportedFinding:
-    """Return the finding of compared rankings as failed; any other finding as it is."""
+    """Return a finding of compared rankings marked as failed; any other finding unchanged."""
     from pytest_rankcheck.reports.notes import Note, Topic
 
     if not isinstance(finding, Note) or finding.topic is not Topic.STABILITY:

@@ -41,7 +41,7 @@ def lint_items(session: pytest.Session) -> Iterator[pytest.Item]:
 
 
 def _resolution(config: pytest.Config, golden: GoldenSet) -> Iterator[ReportedFinding]:
-    """Return what the configured metrics can see: of the run, or of ideal rankings."""
+    """Return what the configured metrics can see of the run, or of ideal rankings."""
     from pytest_rankcheck.reports.text.resolution_text import (
         ideal_resolution_findings,
         run_resolution_findings,
@@ -60,12 +60,12 @@ def _resolution(config: pytest.Config, golden: GoldenSet) -> Iterator[ReportedFi
 
 
 def _run_of(chosen: Config, golden: GoldenSet) -> Run | None:
-    """Return the configured run, if it can be read; a ranker is not asked for the linter's sake."""
+    """Return the configured run, if it can be read; the linter never asks a ranker."""
     if chosen.run is None:
         return None
     try:
         return whole_run(chosen, golden)
-    except RankcheckError:  # what is wrong with the run is for other tests
+    except RankcheckError:  # other tests report what is wrong with the run
         return None
 
 

@@ -1,4 +1,4 @@
-"""How the rankings of a test session are made: on an executor, and with answers that are kept."""
+"""How a test session ranks: on an executor or in this process, with or without kept answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["configured_execution", "fixture_watched", "ranker_watched"]
 
 _READ: pytest.StashKey[list[Inputs]] = pytest.StashKey()
-"""What rankers have read while they were made, in this process."""
+"""The inputs that rankers read while they were made, in this process."""
 
 
 class _Fixture(NamedTuple):
@@ -28,7 +28,7 @@ class _Fixture(NamedTuple):
     needed: set[str]
     """The names of the fixtures that it needs."""
     read: list[Inputs]
-    """What it read."""
+    """The inputs that it read."""
 
 
 _FIXTURES: pytest.StashKey[dict[str, _Fixture]] = pytest.StashKey()
@@ -37,7 +37,7 @@ _FIXTURES: pytest.StashKey[dict[str, _Fixture]] = pytest.StashKey()
 class _CompleteRuns:
     """Deletes the kept answers of complete runs when the test session ends.
 
-    So a session that is killed in its fifth golden set need not rank the first four again.
+    So a session that is killed during its fifth golden set need not rank the first four again.
     """
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ _ENDED = pytest.StashKey[_CompleteRuns]()
 
 @contextmanager
 def ranker_watched(config: pytest.Config) -> Iterator[None]:
-    """Note what a configured ranker reads while it is made, if answers are kept without a key."""
+    """Record what a configured ranker reads while it is made, if answers are kept without a key."""
     with _watched(config) as found:
         yield
     config.stash.setdefault(_READ, []).extend(found)
@@ -63,16 +63,16 @@ def ranker_watched(config: pytest.Config) -> Iterator[None]:
 
 @contextmanager
 def fixture_watched(config: pytest.Config, name: str, needed: Collection[str]) -> Iterator[None]:
-    """Note what a fixture reads while it is set up, if answers are kept without a key.
+    """Record what a fixture reads while it is set up, if answers are kept without a key.
 
-    What the fixture ``ranker`` depends on includes what the fixtures read that it needs.
+    The inputs of the fixture ``ranker`` include those of the fixtures that it needs.
 
     Args:
         config: the test session.
-        name: of the fixture.
+        name: the name of the fixture.
         needed: the names of the fixtures that it needs.
     """
-    if name == "golden_set":  # whose fingerprint is in the key
+    if name == "golden_set":  # the key has its fingerprint
         from pytest_rankcheck.rankers.execution.undeclared_inputs import unwatched
 
         with unwatched():
@@ -90,7 +90,7 @@ def fixture_watched(config: pytest.Config, name: str, needed: Collection[str]) -
 
 @contextmanager
 def _watched(config: pytest.Config) -> Iterator[Sequence[Inputs]]:
-    """Yield a list that has what was read, once the block is left."""
+    """Yield a list that receives the inputs when the block is left."""
     found: list[Inputs] = []
     chosen = config.stash[CONFIG]
     if chosen.resume is None or chosen.resume_key is not None:
@@ -118,16 +118,16 @@ def _read_below(name: str, fixtures: Mapping[str, _Fixture]) -> Iterator[Inputs]
 def configured_execution(
     config: pytest.Config, origin: str | None, name: str, world: Callable[[], World]
 ) -> Execution | None:
-    """Return how a ranker is asked; None: in this process, keeping nothing.
+    """Return how to ask a ranker; None: in this process, without keeping answers.
 
     Args:
         config: the test session.
-        origin: the ranker, in words that every session shares.
-        name: of the folder within that of ``--rankcheck-resume``.
+        origin: a description of the ranker that is the same in every session.
+        name: the name of the subfolder in the folder of ``--rankcheck-resume``.
         world: returns what ``rankcheck_world`` declares.
 
     Raises:
-        ConfigurationError: what is declared cannot be read.
+        ConfigurationError: something declared in ``rankcheck_world`` cannot be read.
     """
     chosen = config.stash[CONFIG]
     if chosen.executor is None and chosen.resume is None:

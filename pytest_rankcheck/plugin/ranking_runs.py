@@ -35,17 +35,17 @@ _SAVED = pytest.StashKey[dict[Path, str | None]]()
 _PARAMETER = re.compile(r"\[([1-9]\d*)\]$")
 """In a ranker's origin: the parameter of its fixture, except the first."""
 _PART = re.compile(r"part-|_SUCCESS$|[^=]+=")
-"""The names in a folder of parts, as Spark and others write it."""
+"""The names of parts in a folder, as Spark and others write them."""
 
 
 class RankerOrigin(NamedTuple):
     """Where a ranker came from."""
 
     fixture: str | None
-    """The fixture, in words that all xdist workers share; None where it is not known to be the same
-    in each."""
+    """A description of the fixture that all xdist workers share; None if it may differ between
+    them."""
     name: str | None
-    """Its name in the configuration, if that gave it."""
+    """The ranker's name, if the configuration gives one."""
     world: Callable[[], World]
     """Returns what ``rankcheck_world`` declares."""
 
@@ -53,12 +53,12 @@ class RankerOrigin(NamedTuple):
 def ranked(
     config: pytest.Config, ranker: object, golden: GoldenSet, origin: RankerOrigin, shared: Path
 ) -> Run:
-    """Return the run of a ranker, with as many repeats as are configured.
+    """Return the run of a ranker, with the configured number of repeats.
 
     Args:
-        config: the session.
+        config: the test session.
         ranker: the ranker.
-        golden: what it is asked.
+        golden: the queries.
         origin: where the ranker came from.
         shared: a folder that all workers share.
     """
@@ -98,7 +98,7 @@ def _computed(
 
         known = origin.name or origin.fixture
         name = _file_name(golden, origin.fixture) + (f"-repeat-{number}" if number > 1 else "")
-        if origin.name is None:  # one of several fixtures of this name
+        if origin.name is None:  # one of several fixtures with this name
             name += f"-{hashlib.sha256(str(known).encode()).hexdigest()[:8]}"
         execution = configured_execution(config, known, name, origin.world)
     with ranking_progress(config, golden.name, number) as progress:
@@ -133,7 +133,7 @@ def _save(
 
 
 def _file_name(golden: GoldenSet, origin: str | None) -> str:
-    """Return the name for the run of a golden set: of several rankers, with a number."""
+    """Return the name for the run of a golden set, with a number if there are several rankers."""
     parameter = _PARAMETER.search(origin or "")
     return safe_name(golden.name) + (f"-{parameter[1]}" if parameter else "")
 
@@ -162,7 +162,7 @@ def loaded_run(config: Config, path: Path, golden_name: str | None) -> Run:
 
 
 def _age(path: Path) -> Sequence[str]:
-    """Return a sentence on a run that was not written today, which may be of an older ranker."""
+    """Return a sentence about a run that was not written today and may be an older ranker's."""
     files = [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
     written = datetime.fromtimestamp(max(file.stat().st_mtime for file in files), UTC)
     days = (datetime.now(UTC) - written).days
@@ -189,9 +189,9 @@ def read_run(config: Config, path: Path) -> Run:
 
 
 def saved_run(folder: Path, golden_name: str) -> Path:
-    """Return the file of ``--rankcheck-save-run`` that has the run of a golden set.
+    """Return the file or folder in ``--rankcheck-save-run`` that has the run of a golden set.
 
-    Or the folder of its parts: one of its name, or the folder itself if a cluster wrote it.
+    A folder of parts has the run's name, or is the given folder itself if a cluster wrote it.
 
     Raises:
         ConfigurationError: the folder has no such run, or several.

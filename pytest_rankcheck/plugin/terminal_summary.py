@@ -149,7 +149,7 @@ def _unused_gate_notes(
 def _depth_notes(
     config: pytest.Config, findings: Sequence[ReportedFinding]
 ) -> Iterator[ReportedFinding]:
-    """Yield what rankings at several depths mean for the metrics of the test session."""
+    """Yield notes on what rankings at several depths mean for the test session's metrics."""
     from pytest_rankcheck.reports.depth_findings import DepthFinding
 
     found = [finding for finding in findings if isinstance(finding, DepthFinding)]
@@ -157,7 +157,7 @@ def _depth_notes(
         from pytest_rankcheck.reports.text.depth_notes import depth_notes
 
         chosen = config.stash[CONFIG]
-        # The rankings of a run file were asked for by someone else.
+        # The depth of a run file was chosen elsewhere.
         yield from depth_notes(found, findings, None if chosen.run else chosen.depth)
 
 

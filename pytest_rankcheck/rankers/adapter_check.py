@@ -1,4 +1,4 @@
-"""The test kit for adapters: what every adapter must keep, tried on a golden set."""
+"""The test kit for adapters: try the rules that every adapter must keep, on a golden set."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ __all__ = ["AdapterReport", "AdapterRule", "check_adapter"]
 
 @dataclass(frozen=True, slots=True)
 class AdapterRule:
-    """A rule for adapters, and whether this one keeps it."""
+    """A rule for adapters, and whether the adapter keeps it."""
 
     rule: str
     definition: str
     """The rule as one sentence."""
     holds: bool | None
-    """None: it does not apply to this adapter, or was not tried."""
+    """None: the rule does not apply to this adapter, or was not tried."""
     problem: str = ""
-    """What was wrong; empty if the rule holds."""
+    """What is wrong; empty if the rule holds."""
 
     def __str__(self) -> str:
         if self.holds is not False:
@@ -39,7 +39,7 @@ class AdapterRule:
 
 @dataclass(frozen=True, slots=True)
 class AdapterReport:
-    """Which rules an adapter keeps."""
+    """The rules for adapters, and which of them an adapter keeps."""
 
     adapter: str
     """Its name."""
@@ -47,7 +47,7 @@ class AdapterReport:
 
     @property
     def broken(self) -> Sequence[AdapterRule]:
-        """The rules that it breaks."""
+        """The rules that the adapter breaks."""
         return tuple(rule for rule in self.rules if rule.holds is False)
 
     @property
@@ -91,17 +91,18 @@ def check_adapter(
     depth: int = 10,
     executor: ExecutorLike | None = "processes:1",
 ) -> AdapterReport:
-    """Try the rules that every adapter must keep, on a ranker that always answers alike.
+    """Try the rules that every adapter must keep; its ranker must always give the same answers.
 
     Args:
         adapter: an `Adapter`.
-        golden: queries that its ranker answers, from two on; by default seven made-up ones, each
-            with three judged documents.
-        depth: how many documents it is asked for.
-        executor: where it is asked in another process, as in ``rank``; None: nowhere.
+        golden: at least two queries that its ranker can answer; by default seven made-up ones,
+            each with three judged documents.
+        depth: how many documents to request.
+        executor: an executor on which to ask it in another process, as in ``rank``; None: the
+            rule about other processes is not tried.
 
     Returns:
-        The result of each rule, as a report.
+        A report with the result of each rule.
 
     Raises:
         RankerError: ``adapter`` is not an adapter, or there are fewer than two queries.
@@ -118,7 +119,7 @@ def check_adapter(
 
 
 def _made_up() -> GoldenSet:
-    """Return a golden set with unicode, and attributes that not all queries have."""
+    """Return a golden set with Unicode, and with attributes that only some queries have."""
     texts = ("red shoes", "blue hat", "schöne Grüße", "靴", "a", "one two three four", "x y")
     return GoldenSet.from_dict(
         {f"q{n}": {f"d{n}": 2, f"d{n + 1}": 1, f"e{n}": 0} for n in range(len(texts))},
@@ -132,7 +133,7 @@ def _results(trial: Trial) -> Iterator[AdapterRule]:
     is_usable = True
     for name, check in RULES.items():
         definition = str(check.__doc__)
-        if not is_usable:  # the others would only repeat it
+        if not is_usable:  # the other rules would only repeat this failure
             yield AdapterRule(name, definition, None)
             continue
         try:

@@ -127,11 +127,11 @@ class Adapter(ABC):
     honours_timeout: bool = False
     """Whether it gives up a query after `RankingTask.timeout`."""
     is_async: bool = False
-    """Whether it works on several queries at the same time itself, so that it needs no executor."""
+    """Whether it asks several queries at the same time by itself, so it cannot use an executor."""
     calls_service: bool = False
-    """Whether answers come from a service, so that no commit says what they were ranked with."""
+    """Whether answers come from a service, so the commit does not determine them."""
     notes: Sequence[str] = ()
-    """What a reader of the run must know, as sentences, after `ask` has returned."""
+    """What a reader of the run must know, as sentences; complete when `ask` has returned."""
 
     @abstractmethod
     def ask(self, task: RankingTask, on_answer: OnAnswer) -> None:
@@ -143,7 +143,7 @@ class Adapter(ABC):
 
     @property
     def takes_depth(self) -> bool:
-        """Whether the ranker is told how many documents are wanted, and may answer by that."""
+        """Whether the ranker receives the requested depth, so its answers may depend on it."""
         return False
 
     def with_size(self, size: int) -> Adapter | None:
@@ -159,7 +159,7 @@ class Adapter(ABC):
         return None
 
     def sees(self, attribute: str) -> bool:
-        """Whether the ranker is given an attribute of the queries, so that it can depend on it."""
+        """Whether the ranker receives this attribute, so its answers may depend on it."""
         return True
 
     def __repr__(self) -> str:

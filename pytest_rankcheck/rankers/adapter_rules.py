@@ -1,4 +1,4 @@
-"""The rules that every adapter must keep, each a function that tries it."""
+"""The rules that every adapter must keep, each with a function that tries it."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ Rankings = Mapping[str, Sequence[str]]
 
 
 class BrokenRuleError(Exception):
-    """A rule is broken; the text says how."""
+    """An adapter broke a rule; the text says how."""
 
 
 class Trial:
-    """An adapter that is tried, and what it has answered to the whole set."""
+    """The adapter under test, and its answers to the whole set."""
 
     def __init__(
         self, adapter: Adapter, golden: GoldenSet, depth: int, executor: ExecutorLike | None
@@ -44,7 +44,7 @@ class Trial:
         return RankingTask(golden, self.depth)
 
     def rankings(self, adapter: Adapter, *parts: GoldenSet) -> Rankings:
-        """Return the rankings of some queries, asked for one part after another."""
+        """Return the rankings of some queries, which are asked in parts, one after another."""
         found: dict[str, Sequence[str]] = {}
         for part in parts:
             attempt = attempted(adapter, self.task(part), RankingRules(duplicates="keep_places"))
@@ -54,7 +54,7 @@ class Trial:
         return found
 
     def same(self, now: Rankings, how: str) -> None:
-        """Check that rankings are those of the whole set."""
+        """Check that the rankings equal those of the whole set."""
         changed = [each for each in self.first if list(self.first[each]) != list(now.get(each, ()))]
         if changed:
             query_id = changed[0]
@@ -66,12 +66,12 @@ class Trial:
 
 
 def said(error: Exception) -> str:
-    """Return the class and the message of what an adapter raised."""
+    """Return the class and the message of an error that an adapter raised."""
     return f"{type(error).__name__}: {quoted(error, 300)}"
 
 
 def _has_a_name(trial: Trial) -> None:
-    """The adapter has a name, a text that is not empty."""
+    """The adapter has a name that is not empty."""
     name = getattr(trial.adapter, "name", None)
     if not isinstance(name, str) or not name:
         raise BrokenRuleError(f"its name is {quoted(repr(name), 60)}; set name in __init__")
@@ -84,7 +84,7 @@ def _answers_each_query_once(trial: Trial) -> None:
     for problem, query_ids in (
         ("not answered", [each for each in trial.golden.query_ids if not counts[each]]),
         ("answered more than once", [each for each, count in counts.items() if count > 1]),
-        ("answered, but not asked", [each for each in counts if each not in trial.golden]),
+        ("answered but not asked", [each for each in counts if each not in trial.golden]),
     ):
         if query_ids:
             raise BrokenRuleError(f"{problem}: {listed(query_ids)}")
@@ -96,25 +96,25 @@ def _answers_are_rankings(trial: Trial) -> None:
 
 
 def _times_are_measured(trial: Trial) -> None:
-    """Each answer says how many seconds it took."""
+    """Each answer states how many seconds it took."""
     bad = [a.query.id for a in trial.answers if not (math.isfinite(a.seconds) and a.seconds >= 0)]
     if bad:
-        raise BrokenRuleError(f"no seconds, or negative ones: {listed(bad)}")
+        raise BrokenRuleError(f"missing or negative seconds for: {listed(bad)}")
 
 
 def _repeats(trial: Trial) -> None:
-    """Asked again, it gives the same rankings."""
+    """When asked again, it gives the same rankings."""
     trial.same(trial.rankings(trial.adapter, trial.golden), "when asked again")
 
 
 def _order_does_not_matter(trial: Trial) -> None:
-    """Asked in reverse order, it gives the same rankings."""
+    """When asked in reverse order, it gives the same rankings."""
     reverse = chunk_of(trial.golden, list(reversed(trial.golden.query_ids)))
     trial.same(trial.rankings(trial.adapter, reverse), "in reverse order")
 
 
 def _chunks_do_not_matter(trial: Trial) -> None:
-    """Asked for a few queries at a time, or a single one, it gives the same rankings."""
+    """When asked a few queries at a time, or a single one, it gives the same rankings."""
     ids = trial.golden.query_ids
     for size in (1, 3):
         parts = [chunk_of(trial.golden, ids[at : at + size]) for at in range(0, len(ids), size)]
@@ -123,7 +123,7 @@ def _chunks_do_not_matter(trial: Trial) -> None:
 
 
 def _a_query_without_text_fails_alone(trial: Trial) -> None:
-    """A query without a text is answered or fails alone; the others are answered."""
+    """A query without a text is answered or fails by itself; the others are answered."""
     first, *others = trial.golden.query_ids
     grades = {each: dict(trial.golden.grades(each)) for each in trial.golden.query_ids}
     texts = {each: trial.golden.query(each).text or "" for each in others}
@@ -139,7 +139,7 @@ def _a_query_without_text_fails_alone(trial: Trial) -> None:
 
 
 def _interrupts_pass(trial: Trial) -> None:
-    """What ``on_answer`` raises ends the ranking at once; no ``except`` catches it."""
+    """An exception from ``on_answer`` ends the ranking at once; the adapter does not catch it."""
     seen: list[str] = []
 
     def interrupted(answer: QueryAnswer) -> None:
@@ -152,12 +152,12 @@ def _interrupts_pass(trial: Trial) -> None:
         if len(seen) == 1 or trial.adapter.is_async:
             return
     raise BrokenRuleError(
-        f"on_answer raised KeyboardInterrupt, and {plural(len(seen), 'answer')} came all the same"
+        f"on_answer raised KeyboardInterrupt, but {plural(len(seen), 'answer')} still came"
     )
 
 
 def _batches_do_not_matter(trial: Trial) -> bool | None:
-    """With batches of another size (``with_size``), it gives the same rankings."""
+    """With another batch size (``with_size``), it gives the same rankings."""
     sized = {size: trial.adapter.with_size(size) for size in (1, 2)}
     for size, adapter in sized.items():
         if adapter is not None:
@@ -173,7 +173,7 @@ def _candidates_can_be_reordered(trial: Trial) -> bool | None:
     now = trial.rankings(adapter, trial.golden)
     lacking = [each for each in trial.first if bool(trial.first[each]) != bool(now.get(each))]
     if lacking:
-        raise BrokenRuleError(f"not answered then: {listed(lacking)}")
+        raise BrokenRuleError(f"not answered with reversed candidates: {listed(lacking)}")
     return None
 
 

@@ -67,7 +67,7 @@ class ConcurrentAdapter(Adapter):
 
     honours_timeout = True
     is_async = True
-    calls_service = True  # what is awaited is outside this process
+    calls_service = True  # an async ranker usually waits for something outside this process
 
     @asynccontextmanager
     async def opened(self, task: RankingTask) -> AsyncIterator[AskAsync]:
@@ -204,7 +204,7 @@ def with_depth(ranker: Callable[..., object], depth: int) -> Callable[[Any], obj
 
 
 def takes_depth(ranker: Callable[..., object]) -> bool:
-    """Whether a ranker has a parameter that `with_depth` fills in."""
+    """Whether a ranker has a parameter for the depth, which `with_depth` fills in."""
     return _depth_name(ranker) is not None
 
 

@@ -43,7 +43,7 @@ def failure_of_ranker(failures: Mapping[str, Exception], golden: GoldenSet) -> E
 
 
 def _name_and_message(error: Exception) -> str:
-    """Return what an exception of the user's code says, also one of a worker."""
+    """Return the text of an exception of the user's code, here or on a worker."""
     if isinstance(error, RemoteError):
         return f"{error.kind}: {quoted(error.message, 500)}"
     return f"{type(error).__name__}: {quoted(error, 500)}"

@@ -1,4 +1,4 @@
-"""Names by which another process imports what this one has: a ranker, a factory, a function."""
+"""Names by which another process can import an object: a ranker, a factory or a function."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ __all__ = ["ImportableName", "importable_name"]
 class ImportableName:
     """A name in a module, and the file of the module.
 
-    The file is needed for test modules and ``conftest.py``, which other files have names in common
-    with, or which are not on ``sys.path``.
+    The file is needed for test modules and ``conftest.py``, because several files may have the same
+    module name, or may not be on ``sys.path``.
     """
 
     specification: str
-    """``package.module:name``; with ``()`` at its end, what the named object returns."""
+    """``package.module:name``; with ``()`` at the end, the return value of the named object."""
     file: str | None = None
 
     @classmethod
     def of(cls, specification: str) -> ImportableName:
-        """Return a name whose module this process may have imported already."""
+        """Return the name, with the file of its module if this process has imported it."""
         module = sys.modules.get(specification.partition(":")[0].strip())
         return cls(specification, getattr(module, "__file__", None))
 
@@ -47,7 +47,7 @@ class ImportableName:
         return named_object(self.specification, what)
 
     def _provide_module(self) -> None:
-        """Import the module from its own file, unless its name leads there anyway."""
+        """Import the module from its own file, unless importing it by name finds the same file."""
         name = self.specification.partition(":")[0].strip()
         if self.file is None or name in sys.modules or _leads_to(name, self.file):
             return
@@ -60,10 +60,10 @@ class ImportableName:
 
 
 def importable_name(value: object) -> ImportableName | None:
-    """Return the name of a function or class at the top level of a module; None for all else.
+    """Return the name of a function or class at the top level of a module; otherwise None.
 
-    What is defined in a function, replaced by a decorator, or typed into a script cannot be
-    imported by its name.
+    An object that is defined in a function, replaced by a decorator, or typed into a script cannot
+    be imported by its name.
     """
     module_name = getattr(value, "__module__", None)
     path = getattr(value, "__qualname__", None)
@@ -82,7 +82,7 @@ def _leads_to(module_name: str, file: str) -> bool:
     """Whether a module is imported from this file."""
     try:
         found = importlib.util.find_spec(module_name)
-    except (ImportError, ValueError):  # of its package
+    except (ImportError, ValueError):  # the folder of its package
         return False
     if found is None or found.origin is None:
         return False

@@ -83,19 +83,19 @@ def rank(
             0.5 s, 1 s, 2 s, ... up to 30 s.
         retry_on: the errors after which a query is tried again: classes, or their names.
         progress: called after each query, with the number of queries done and of all queries.
-        executor: ranks on the workers of this executor of ``concurrent.futures`` (a
-            ``ProcessPoolExecutor``, loky's, ``client.get_executor(pure=False)`` of Dask, mpi4py's).
-            Or a function that makes one, so that a broken one is replaced; or a text:
+        executor: an executor of ``concurrent.futures`` on whose workers to rank: a
+            ``ProcessPoolExecutor``, or that of loky, Dask (``client.get_executor(pure=False)``) or
+            mpi4py. Or a function that makes one, so that a broken one can be replaced; or a text:
             ``"processes:4"``, ``"dask:tcp://scheduler:8786"`` or ``"package.module:make_pool"``.
-            A ranker given by name is made once on each worker; any other one must pickle.
+            A ranker given by name is made once on each worker; any other one must be picklable.
         chunk: how many queries are sent to a worker, or kept in a file, together.
-        resume: a folder in which answers are kept until the run is complete, so that a ranking
-            that was interrupted continues where it was. The golden set, the depth, the ranker, the
-            commit, the changed files and the installed packages must be the same, and the answers
-            at most a day old.
-        resume_key: a text that changes whenever the rankings could, such as the build of an index.
-            It is needed outside git, for a ranker that is an object, calls a service or reads files
-            that are not in git; with it, the age of answers does not count.
+        resume: a folder that keeps answers until the run is complete, so that an interrupted
+            ranking continues where it stopped. The golden set, the depth, the ranker, the commit,
+            the changed files and the installed packages must be the same, and the answers at most
+            a day old.
+        resume_key: a text that changes whenever the rankings may change, such as the build of an
+            index. It is required outside git, and for a ranker that is an object, calls a service,
+            or reads files that are not in git. With it, answers may be of any age.
 
     Raises:
         RankerError: the ranker is invalid, raised an error, or did not return a ranking (the
@@ -104,10 +104,9 @@ def rank(
             {id: score} are ranks; or it cannot be sent to the workers, or made there, or the
             executor was shut down or broke.
         RunError: a file in ``resume`` was cut off or edited, or contradicts another one.
-        ConfigurationError: ``doc_id`` is invalid, or does not return an id; or there is a
-            ``timeout``, and the ranker cannot be stopped; or ``executor`` or ``chunk`` is invalid;
-            or ``resume`` is not a folder, or its answers belong to something else, or need a
-            ``resume_key``.
+        ConfigurationError: ``doc_id`` is invalid, or does not return an id; ``timeout`` is given,
+            but the ranker cannot be stopped; ``executor`` or ``chunk`` is invalid; or ``resume`` is
+            not a folder, holds the answers of another ranking, or needs a ``resume_key``.
     """
     __tracebackhide__ = True
     # Whole numbers of numpy become those of Python, which every file format can hold.
@@ -135,10 +134,10 @@ def ranked_as(
     rules: RankingRules,
     progress: Callable[[int, int], None] | None = None,
 ) -> Run:
-    """Ask a ranker for every query as `rank` does, here or on an executor.
+    """Ask a ranker every query as `rank` does, here or on an executor.
 
     Args:
-        execution: how the ranker is asked; None: here, one query after another, keeping nothing.
+        execution: how to ask the ranker; None: in this process, without keeping answers.
         ranker: the ranker.
         task: the queries, and how each is asked.
         rules: how rankings are read.
@@ -258,7 +257,7 @@ class _Answers:
             self._progress(len(self._seconds), len(self._task.golden))
 
     def _differs(self, second: QueryAnswer) -> bool:
-        """Whether the second answer to a query gives another ranking than the first."""
+        """Whether the second answer to a query gives a different ranking from the first."""
         query_id = second.query.id
         first = self._rankings.get(query_id)
         if second.failure is not None or first is None:
@@ -270,7 +269,7 @@ class _Answers:
         return ranking.doc_ids != first.doc_ids
 
     def attempt(self, adapter: Adapter) -> Attempt:
-        """Return what was answered, in the order of the golden set, and what was not."""
+        """Return the rankings and the failures, in the order of the golden set."""
         unanswered = RankerError(f"the adapter {type(adapter).__name__} did not answer the query")
         rankings: dict[str, Ranking] = {}
         failures: dict[str, Exception] = {}

@@ -17,7 +17,7 @@ __all__ = [
 ]
 
 _LOADED: dict[int, tuple[object, str]] = {}
-"""The configured rankers and their names, by id; they are kept, so that the ids stay theirs."""
+"""The configured rankers and their names, by ``id()``; kept alive so that no id is reused."""
 
 
 def load_ranker(specification: str) -> object:
@@ -41,7 +41,7 @@ def check_ranker_name(specification: str) -> str:
     """Check that a text has the form of a ranker's name, and return it without ``()``.
 
     Raises:
-        ConfigurationError: it does not.
+        ConfigurationError: the text has another form.
     """
     name = specification.strip().removesuffix("()")
     if not _is_name(name):

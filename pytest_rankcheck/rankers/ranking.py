@@ -185,7 +185,7 @@ def duplicates_settled(ranking: Ranking, query_id: str, duplicates: Duplicates) 
 
 
 def ranked_twice(query_id: str, doc_id: str, first: int, again: int) -> RunError:
-    """Return the error that a document is ranked twice, at two ranks."""
+    """Return the error for a document that is ranked twice, with both ranks."""
     return RunError(
         f"query '{quoted(query_id)}': document '{quoted(doc_id)}' is ranked twice, at "
         f"{first} and {again}; rank it once, or let only its first place count: "

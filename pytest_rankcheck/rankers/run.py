@@ -69,9 +69,9 @@ class Run:
         self.repeats: tuple[Run, ...] = ()
         """More runs of the same ranker, if it was asked more than once."""
         self.differing: tuple[str, ...] = ()
-        """The queries that were answered twice, differently; the first answer counts."""
+        """The queries that were answered twice with different answers; the first one counts."""
         self.notes: tuple[str, ...] = ()
-        """What a reader of the run must know of how it was ranked, as sentences."""
+        """What a reader must know about how the run was ranked, as sentences."""
         self._parts: RunParts | None = None
         self._rankings: HeldColumns | RunFile | RunParts = (
             HeldColumns.of(rankings, RankingRules(ties, duplicates))
@@ -97,9 +97,9 @@ class Run:
 
         Args:
             path: the file; it may be packed with gzip or Zstandard. Or a folder or a pattern, such
-                as ``"runs/2026-11-21/"`` or ``"runs/part-*.parquet"``, whose files together are
-                the run, as Spark and others write it. A folder named ``key=value`` below it is a
-                column of its files. Names that begin with ``_`` or ``.`` are left out.
+                as ``"runs/2026-11-21/"`` or ``"runs/part-*.parquet"``, whose files together form
+                the run, as Spark and others write it. A subfolder named ``key=value`` adds a column
+                to its files. Names that begin with ``_`` or ``.`` are left out.
             format: ``"trec"``, ``"jsonl"``, ``"csv"``, ``"tsv"`` or ``"parquet"``; without it, the
                 content decides.
             name: what messages call the run; without it, the name of the file or folder.
@@ -163,8 +163,8 @@ class Run:
         """Return the run of a file, or of a folder of parts, without reading it yet.
 
         An evaluation then reads the file once, and keeps the ranks of the judged documents and the
-        top of each ranking; so a run that is larger than the memory can be measured. Anything else
-        that needs the rankings reads all of them.
+        top of each ranking, so that a run larger than memory can be measured. Anything else that
+        needs the rankings reads all of them.
 
         The arguments are those of `load`. The file must not change while the run is used.
 

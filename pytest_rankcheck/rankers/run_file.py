@@ -27,7 +27,7 @@ class RunFile:
 
     @classmethod
     def of(cls, source: RunSource, format: str | None) -> RunFile:
-        """Return a file in the format of this name, or else in the one that its content shows.
+        """Return a file with the given format, or else with the format that its content shows.
 
         Raises:
             RunError: the file is missing or empty, or its format is unknown.

@@ -1,4 +1,4 @@
-"""Findings about the depth for which a ranker is asked.
+"""Findings about the depth that is requested from a ranker.
 
 They follow the rules of `findings`: built-in types, enums and other such classes in every field.
 """
@@ -23,6 +23,6 @@ class DepthFinding(ReportedFinding):
     differing: int
     """How many queries have a different top."""
     queries: int
-    """How many queries were asked at both depths; 0 if the ranker is not told the depth."""
+    """How many queries were asked at both depths; 0 if the ranker does not take the depth."""
     examples: tuple[str, ...] = ()
-    """The first of the differing queries."""
+    """The first few differing queries."""

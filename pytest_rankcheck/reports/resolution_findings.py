@@ -30,7 +30,7 @@ class ResolutionFinding(ReportedFinding):
     losses: int
     metrics: dict[str, MetricResolutionDetail]
     gated: tuple[str, ...]
-    """The metrics to gate, as the recommendation explains."""
+    """The metrics to gate, which the recommendation explains."""
     agreement: dict[str, dict[str, float | None]]
     """Kendall's tau-b of each two metrics over the queries."""
     recommendation: tuple[str, ...]
@@ -44,9 +44,9 @@ class MetricResolutionDetail:
     seen_of_telling: float | None
     losses_seen: float | None
     sight_of_order: float | None
-    """How clearly a lower grade above a higher one stands out."""
+    """How clearly the metric shows a lower grade above a higher one."""
     sight_of_losses: float | None
-    """How clearly losses stand out."""
+    """How clearly the metric shows losses."""
     step: float | None
     step_of_mean: float | None
     at_ceiling: float | None

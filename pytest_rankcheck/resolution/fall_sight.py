@@ -1,4 +1,4 @@
-"""The sight of a metric: how clearly falls stand out in it from mere reshuffles."""
+"""The sight of a metric: how clearly it distinguishes falls from mere reshuffles."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class FallSight:
     tried: int
     """The falls that were tried."""
     seen: int
-    """Those that change the metric's value by more than rounding."""
+    """The falls that change the metric's value by more than rounding."""
     sight: float
     """m^2 / (s + v), from 0 to 1; NaN if no fall was tried.
 
-    m is the mean of how much worse the value gets by a fall, s the mean of its squares, and v the
+    m is the mean fall of the value, s the mean of the squared falls, and v the
     `reshuffle_variance`. If falls of this kind hit n queries, m sqrt(n / (s + v)) is about the
     distance of their mean from 0 in standard errors, so the sight is the power that a test gets
     from each query that is hit. Without reshuffles it is the participation ratio m^2 / s: a metric
@@ -36,7 +36,7 @@ class FallSight:
 
     @classmethod
     def of(cls, blocks: Sequence[Falls], counted: BoolArray, variance: float) -> FallSight:
-        """Return what is seen of some falls.
+        """Return how well a metric sees some falls.
 
         Args:
             blocks: the falls of each block of queries, Q queries together.
@@ -54,17 +54,17 @@ class FallSight:
 
     @property
     def share(self) -> float:
-        """The share of the falls that is seen; NaN if no fall was tried."""
+        """The share of falls that the metric sees; NaN if no fall was tried."""
         return self.seen / self.tried if self.tried else math.nan
 
 
 def reshuffle_variance(blocks: Sequence[SwapsSeen], counted: BoolArray) -> float:
-    """Return how much a query's value varies if its ranking is only reshuffled.
+    """Return how much a query's value varies when its ranking is merely reshuffled.
 
-    It is the variance of the difference of two reshuffles, in each of which a coin decides for
-    each two neighbours whether they are swapped, as if the changes added up: half the sum of the
-    squared changes, averaged over the queries. Swaps at all ranks count, since a reshuffle moves
-    documents everywhere. 0 without queries.
+    It is the variance of the difference between two reshuffles. In each reshuffle, a coin decides
+    for every two neighbours whether they are swapped, and the changes are treated as additive: the
+    variance is half the sum of the squared changes, averaged over the queries. Swaps at all ranks
+    count, because a reshuffle moves documents everywhere. 0 without queries.
 
     Args:
         blocks: the swaps of each block of queries, Q queries together.

@@ -15,29 +15,29 @@ from pytest_rankcheck.resolution.metric_resolution import Resolution
 __all__ = ["ALIKE", "HALF", "MORE", "GatingAdvice", "ranks_text"]
 
 ALIKE = 0.9
-"""From this tau on, two orders of queries count as the same. Voorhees (Evaluation by highly
-relevant documents, SIGIR 2001) uses this value for orders of systems."""
+"""Two orders of queries count as the same if their tau is at least this. Voorhees (Evaluation by
+highly relevant documents, SIGIR 2001) uses this value for orders of systems."""
 HALF = 0.5
-"""The share of queries, or of the swaps that could be seen, that is worth mentioning."""
+"""The share of queries, or of the swaps that could be seen, from which a fact is mentioned."""
 MORE = 1.27
 """A second gate is worth its price if its sight is at least this many times that of the first.
 
-Two gates share the level: 2.5% for the first to fail instead of 5%. For a power of 80%, the mean
-must be 1.960 + 0.842 standard errors from 0 instead of 1.645 + 0.842, and the square of the ratio
-is 1.27. A metric whose sight is larger by more than that gains more than it costs."""
+Two gates share the level: each is tested at 2.5% instead of 5%. For a power of 80%, the mean must
+then be 1.960 + 0.842 standard errors from 0 instead of 1.645 + 0.842, and the square of the ratio
+is 1.27. A metric whose sight is larger by more than this factor gains more than it costs."""
 
 
 @dataclass(frozen=True, eq=False)
 class GatingAdvice:
-    """The advice which of several metrics to gate, compared at one depth.
+    """The advice on which of several metrics to gate, compared at one depth.
 
     Metrics that are declared not monotone are left out, since a worse ranking can have a better
     value; so are metrics that see neither swaps of different grades nor losses. Of the others:
 
-    - The lead is the metric with the largest sight of order, at the ranks that are compared; if no
-      metric sees the order, the one with the largest sight of losses.
-    - One more is gated beside it for what the lead misses, lost documents: the metric with the
-      largest sight of losses, if that is at least `MORE` times the lead's.
+    - The lead is the metric with the largest sight of order, at the compared ranks; if no metric
+      sees the order, the one with the largest sight of losses.
+    - A second metric is gated beside it for lost documents, which the lead misses: the one with
+      the largest sight of losses, if that is at least `MORE` times the lead's.
 
     R and nDCG are suggested by the same factor if they are not among the metrics.
     """
@@ -45,19 +45,19 @@ class GatingAdvice:
     resolutions: Sequence[Resolution]
     """``[M]`` what each metric can see."""
     tau: FloatArray
-    """``[M, M]`` how alike the metrics are; NaN without a run."""
+    """``[M, M]`` the agreement (tau) between the metrics; NaN without a run."""
     depth: int | None
-    """The swaps at rank 1 to ``depth`` were tried; None: all."""
+    """Swaps at ranks 1 to ``depth`` were tried; None: all swaps."""
     recall: Resolution | None = None
-    """What R could see, at the depth of the run; None: without a run, or a metric of these."""
+    """What R could see at the depth of the run; None without a run, or if R is a metric here."""
     ndcg: Resolution | None = None
-    """What nDCG could see, at the depth that is compared or at 10; None: a metric of these."""
+    """What nDCG could see at the compared depth, or at 10; None if nDCG is a metric here."""
     of_ideal: bool = False
-    """Whether the rankings are the ideal ones, because there is no run."""
+    """Whether the rankings are ideal ones, because there is no run."""
 
     @property
     def gated(self) -> tuple[Metric, ...]:
-        """The metrics to gate: the lead, and the one beside it, if there is one."""
+        """The metrics to gate: the lead and, if there is one, the second metric."""
         return tuple(self.resolutions[place].metric for place in self._chosen)
 
     def sentences(self) -> Iterator[str]:
@@ -103,7 +103,7 @@ class GatingAdvice:
         """The places of the metrics to gate."""
         if not self._usable:
             return ()
-        # Of equal ones, the first comes first.
+        # ties go to the first metric
         lead = max(self._usable, key=lambda place: (self._order(place), self._losses(place)))
         rest = [place for place in self._usable if place != lead]
         if rest:
@@ -147,7 +147,7 @@ class GatingAdvice:
 
     @property
     def _ndcg_is_better(self) -> bool:
-        """Whether nDCG, which was not asked for, would show a worse order more clearly."""
+        """Whether nDCG, which is not among the metrics, would show a worse order more clearly."""
         if self.ndcg is None:
             return False
         sight = _known(self.ndcg.disorder.sight)
@@ -167,7 +167,7 @@ class GatingAdvice:
 
     @property
     def _is_needed_for_losses(self) -> bool:
-        """Whether the lead shows lost documents more clearly than nDCG, and no other one would."""
+        """Whether the lead, and no other metric, shows lost documents more clearly than nDCG."""
         assert self.ndcg is not None
         needed = MORE * _known(self.ndcg.losses.sight)
         is_only = len(self._chosen) == 1 and not self._recall_is_better
@@ -175,7 +175,7 @@ class GatingAdvice:
 
     @property
     def _recall_is_better(self) -> bool:
-        """Whether R, which was not asked for, would show lost documents more clearly."""
+        """Whether R, which is not among the metrics, would show lost documents more clearly."""
         if self.recall is None:
             return False
         return _known(self.recall.losses.sight) >= MORE * self._losses(self._chosen[-1])
@@ -193,9 +193,9 @@ class GatingAdvice:
         )
 
     def _others(self) -> Iterator[str]:
-        """Yield which metrics add little to those that are gated, and which to watch."""
+        """Yield which metrics add little to the gated ones, and which to watch."""
         if self.of_ideal:
-            return  # only a run shows how alike the metrics are
+            return  # without a run, the agreement of the metrics is unknown
         watched = []
         gated = list(self._chosen)
         for place in self._usable:
@@ -232,7 +232,7 @@ class GatingAdvice:
     def _often_at_ends(self) -> Iterator[str]:
         """Yield which metrics are at their floor or ceiling on half of the queries.
 
-        A gate for lost documents does not separate good rankers, so its ceiling is no fault.
+        A gate for lost documents need not separate good rankers, so its ceiling is not a fault.
         """
         for_losses = self._chosen[1:] if self._order(self._chosen[0]) else self._chosen
         usable = [self.resolutions[place] for place in self._usable]
@@ -249,7 +249,7 @@ class GatingAdvice:
         ]
         if low:
             they = "it does" if len(low) == 1 else "they do"
-            yield f"at the floor, so {they} not notice what gets worse there: {', '.join(low)}"
+            yield f"at the floor, so {they} not show what gets worse there: {', '.join(low)}"
         if high and not self.of_ideal:
             they = "it hardly separates" if len(high) == 1 else "they hardly separate"
             yield (
@@ -259,7 +259,7 @@ class GatingAdvice:
 
 
 def ranks_text(depth: int) -> str:
-    """Return which ranks are compared, in words."""
+    """Return the compared ranks, as text."""
     return f"at ranks 1 to {depth}" if depth > 1 else "at rank 1"
 
 
@@ -281,5 +281,5 @@ def _compared_order(one: Resolution, other: Resolution) -> str:
 
 
 def _known(sight: float) -> float:
-    """Return a sight as it is compared: 0 if nothing was tried, without rounding errors."""
+    """Return a sight for comparisons: 0 if nothing was tried, and without rounding errors."""
     return 0.0 if math.isnan(sight) else round(sight, 6)

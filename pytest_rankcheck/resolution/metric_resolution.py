@@ -92,10 +92,10 @@ class Resolution:
     seen_telling: int
     """Swaps that are both seen and telling."""
     disorder: FallSight
-    """How clearly the metric sees that the lower grade is above the higher one, by the telling
-    swaps: by the fall, or by the gain if the higher one is already below."""
+    """How clearly the metric sees a lower grade above a higher one, by the telling swaps: by the
+    fall, or by the gain if the higher grade is already below."""
     losses: FallSight
-    """How clearly the metric sees losses, at whichever rank."""
+    """How clearly the metric sees losses, at any rank."""
     step: float
     """The smallest change of a query's value by a swap that is seen; NaN if no swap is seen."""
     step_of_mean: float
@@ -120,12 +120,12 @@ class Resolution:
         Args:
             evaluation: the evaluation of a run.
             metric: a name such as ``"nDCG@10"`` or a ``Metric``.
-            depth: try the swaps at rank 1 to ``depth``; without it, those of whole rankings.
+            depth: try the swaps at ranks 1 to ``depth``; without it, the swaps of whole rankings.
                 Losses are tried at all ranks.
 
         Raises:
             MetricError: it is a metric of sessions or of ir_measures, or does not fit the grades.
-            RunError: the rankings are not known, only their values.
+            RunError: only the metric's values are known, not the rankings.
         """
         parsed = Metric.parse(metric)
         refuse_unresolvable(parsed)

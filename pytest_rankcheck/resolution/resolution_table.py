@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 __all__ = ["Resolutions", "compared_depth"]
 
 _RECALL_AT = (10, 20, 50, 100)
-"""The cutoffs of R that are suggested; the largest that a run reaches is."""
+"""The cutoffs at which R may be suggested: the largest that the run reaches is chosen."""
 _NDCG_AT = 10
-"""The cutoff of nDCG that is suggested if whole rankings are compared."""
+"""The cutoff at which nDCG is suggested if whole rankings are compared."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,12 +42,12 @@ class Resolutions:
     tau: FloatArray
     """``[M, M]`` Kendall's tau between the orders of queries by each two metrics."""
     depth: int | None
-    """The swaps at rank 1 to ``depth`` were tried, for all metrics alike; None: all swaps."""
+    """Swaps at ranks 1 to ``depth`` were tried, for all metrics alike; None: all swaps."""
     recall: Resolution | None = None
     """What R could see at the depth of the run, or at 100; None if it is one of the metrics, the
     run has less than ten documents per query, or there is no run."""
     ndcg: Resolution | None = None
-    """What nDCG could see, at `depth` or else at 10; None if it is one of the metrics."""
+    """What nDCG could see at `depth`, or else at 10; None if it is one of the metrics."""
     of_ideal: bool = False
     """Whether the rankings are the ideal ones, because there is no run."""
 
@@ -55,12 +55,12 @@ class Resolutions:
     def of(
         cls, evaluation: Evaluation, metrics: Iterable[MetricLike], *, depth: int | None = None
     ) -> Resolutions:
-        """Return what metrics can see of a run, how alike they are, and which to gate.
+        """Return what metrics can see of a run, how much they agree, and which to gate.
 
         Args:
             evaluation: the evaluation of a run.
             metrics: names such as ``"nDCG@10"``, or ``Metric`` objects.
-            depth: try the swaps at rank 1 to ``depth``; without it, `compared_depth` chooses: 10
+            depth: try the swaps at ranks 1 to ``depth``; without it, `compared_depth` chooses: 10
                 for ``["nDCG@10", "AP", "R@50"]``. Losses are tried at all ranks.
 
         Raises:
@@ -72,7 +72,7 @@ class Resolutions:
             depth = compared_depth(chosen, evaluation.golden.max_grade)
         resolutions = tuple(Resolution.of(evaluation, metric, depth=depth) for metric in chosen)
         tau = _agreement(chosen, [evaluation.values(metric) for metric in chosen])
-        # Not `evaluation.values`: only metrics that somebody asked for count as computed.
+        # Not from `evaluation`, where only metrics that somebody requested may count as computed.
         sample = SwapSample.of(evaluation, depth)
         recall = _unless_chosen(_deepest_recall(sample), chosen, sample)
         ndcg = _unless_chosen(Metric.of("nDCG", depth or _NDCG_AT), chosen, sample)
@@ -82,10 +82,10 @@ class Resolutions:
     def of_ideal_rankings(
         cls, golden: GoldenSet, metrics: Iterable[MetricLike], *, depth: int | None = None
     ) -> Resolutions:
-        """Return what metrics can see of the ideal rankings of a golden set, if there is no run.
+        """Return what metrics can see of the ideal rankings of a golden set; for use without a run.
 
         Each ideal ranking has all judged documents of a query, the highest grade first. So every
-        query is at its ceiling or fixed, and how alike the metrics are is unknown.
+        query is at its ceiling or fixed, and the agreement of the metrics is unknown.
 
         Args:
             golden: the golden set.
@@ -144,8 +144,8 @@ class Resolutions:
     def gated(self) -> tuple[Metric, ...]:
         """The one or two of these metrics to gate, as `recommendation` explains; may be empty.
 
-        The first shows a worse order of documents most clearly. The second shows what the first
-        misses, lost documents; it is left out if no metric shows them much more clearly.
+        The first shows a worse order of documents most clearly. The second shows lost documents,
+        which the first misses; it is left out if no metric shows them much more clearly.
         """
         return self._advice.gated
 
@@ -190,12 +190,12 @@ def _agreement(metrics: Sequence[Metric], values: Sequence[FloatArray]) -> Float
 
 
 def compared_depth(metrics: Iterable[Metric], highest: float) -> int | None:
-    """Return down to which rank the order of documents is compared; None: of whole rankings.
+    """Return the lowest rank to which the order of documents is compared; None: all ranks.
 
-    It is the smallest cutoff of the metrics for which the order above their cutoff matters, so
-    that no metric leads only because it looks deeper; metrics that are not monotone are never
-    gated, so they do not count. P, R and Success have cutoffs too, but do not
-    see the order above them.
+    It is the smallest cutoff among the metrics that depend on the order above their cutoff, so
+    that no metric leads only because it looks deeper. Metrics that are not monotone are never
+    gated, so they do not count. P, R and Success also have cutoffs, but do not see the order above
+    them.
 
     Args:
         metrics: the metrics to compare.
@@ -223,7 +223,7 @@ def compared_depth(metrics: Iterable[Metric], highest: float) -> int | None:
 
 
 def _deepest_recall(sample: SwapSample) -> Metric | None:
-    """Return R at the depth of a run, or at 100; None if the run is shallow."""
+    """Return R at the depth of a run, or at 100; None if the run is too shallow."""
     deepest = max((float(hits.retrieved.max(initial=0)) for hits in sample.blocks), default=0)
     cutoff = max((k for k in _RECALL_AT if k <= deepest), default=None)
     return None if cutoff is None else Metric.of("R", cutoff)
@@ -232,7 +232,7 @@ def _deepest_recall(sample: SwapSample) -> Metric | None:
 def _unless_chosen(
     metric: Metric | None, chosen: Sequence[Metric], sample: SwapSample
 ) -> Resolution | None:
-    """Return what a metric could see that was not asked for; None if it was."""
+    """Return what an additional metric could see; None if it is among the chosen metrics."""
     return None if metric is None or metric in chosen else _of_sample(metric, sample)
 
 

@@ -139,7 +139,7 @@ class ActionColumns:
                 raise SessionLogError(_refusal(source, name, _FLAG, values))
 
     def unmet(self) -> Iterator[str]:
-        """Return which wanted values never occur: perhaps misspelt ones."""
+        """Return the wanted values that never occur, because they may be misspelt."""
         for name, keys in (self._rule.wanted if self._rule else {}).items():
             tallies = self._tallies.get(name, {})
             missing = sorted(keys - tallies.keys())

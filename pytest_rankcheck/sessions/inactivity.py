@@ -25,8 +25,8 @@ def split_by_pauses(
 ) -> tuple[Events, Sequence[str]]:
     """Return rows with one session for each stretch of a client without a long pause.
 
-    Sessions are named after the times they begin, because records keep their ids, which must not
-    reveal who searched. A row of a search that has begun belongs to the session of the search,
+    Sessions are named after the times at which they begin, because records keep their ids, which
+    must not reveal who searched. A later row of a search belongs to the session of that search,
     however late it is. Rows without a time become problems.
 
     Args:

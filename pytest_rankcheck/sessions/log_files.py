@@ -34,7 +34,7 @@ class LogFiles:
     files: Sequence[Path]
     """The files, in the order of their names."""
     roots: Mapping[Path, Path]
-    """The folder that was given, for each file in it."""
+    """For each file in a folder, the folder that the user gave."""
 
     @classmethod
     def of(cls, given: AnyPath | Sequence[AnyPath]) -> LogFiles:
@@ -126,7 +126,7 @@ class LogFiles:
 
 
 def _is_folder(path: Path) -> bool:
-    with failures_named(path, SessionLogError):  # its name may be too long
+    with failures_named(path, SessionLogError):  # the name may be too long for the file system
         return path.is_dir()
 
 

@@ -98,7 +98,7 @@ class LoggedSessions:
         """Return the sessions of several parts of a log together, each once.
 
         Also returns the places of the sessions that were taken from each part, and how many
-        sessions came again.
+        sessions were repeated.
 
         Raises:
             SessionLogError: a session has different events in two parts.

@@ -1,4 +1,4 @@
-"""The parts of a session log put together; each session is whole in one of them."""
+"""Merge the parts of a session log, each of which has whole sessions."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class MergedLog:
 
     contents: LogContents
     kept: Sequence[IntArray]
-    """The places of the sessions of each part that are in `contents`, in their order there."""
+    """For each part, the places of its sessions that are in `contents`, in the order there."""
     copies: int
-    """How many sessions came again, with the same events; each counts once."""
+    """How many sessions were repeated with the same events; each counts once."""
 
 
 def merged_log(names: Sequence[str], parts: Sequence[LogContents]) -> MergedLog:
@@ -130,7 +130,7 @@ def _joined(parts: Sequence[LogContents]) -> LogContents:
 
 
 def _codes(texts: Sequence[str], codes: Codes[str]) -> IntArray:
-    """Return the code of each text, and of one more that nothing has."""
+    """Return the code of each text, and one more code that no text has."""
     return np.array([*(codes[text] for text in texts), -1], np.int64)
 
 

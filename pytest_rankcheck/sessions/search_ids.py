@@ -1,4 +1,4 @@
-"""Ids of searches that make one search of several, or several of one."""
+"""Checks for ids that merge several searches into one, or split one into several."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from pytest_rankcheck.sessions.searches import RowItems
 __all__ = ["refuse_shared_searches", "refuse_split_searches"]
 
 _MANY = 0.1
-"""If a larger share of the searches or rows is concerned, their ids are wrong, not their data."""
+"""If a larger share of searches or rows is affected, the ids are wrong, not the data."""
 
 
 def refuse_shared_searches(
     search: IntArray, events: Events, column: str, names: Sequence[str], ids: Sequence[str]
 ) -> None:
-    """Refuse ids of query texts as ids of searches: repeated searches would become one.
+    """Refuse ids of query texts as ids of searches: they would merge repeated searches.
 
-    An id that is in several sessions may also number the searches of each session; then it has
-    different query texts. A few searches may well be in two sessions, because the session ended
-    while a page was open.
+    An id that occurs in several sessions may also number the searches within each session; then it
+    has different query texts. A few searches may be in two sessions, because a session ended while
+    a page was open.
 
     Args:
         search: ``[N]`` the code of the search of each row; -1 if the row does not say.
@@ -35,8 +35,8 @@ def refuse_shared_searches(
         ids: the id of each session.
 
     Raises:
-        SessionLogError: more than a tenth of the searches are in several sessions, and have one
-            query text there; or, if there are no query texts, the column is not called search_id.
+        SessionLogError: more than a tenth of the searches are in several sessions with the same
+            query text; or, without query texts, with a column that is not called search_id.
     """
     sessions = _distinct(search, events.session)
     found, counts = np.unique(sessions[0], return_counts=True)
@@ -60,13 +60,13 @@ def refuse_shared_searches(
 
 
 def refuse_split_searches(events: Events, items: RowItems, source: str) -> None:
-    """Refuse rows of which several are about one search, if no column says which.
+    """Refuse rows if several of them belong to one search, but no column says to which.
 
-    Each would count as an event that showed one document.
+    Each row would count as an event that showed one document.
 
     Args:
         events: one per row.
-        items: what the rows are about.
+        items: the documents of the rows.
         source: the log, for messages.
 
     Raises:
@@ -95,7 +95,7 @@ def refuse_split_searches(events: Events, items: RowItems, source: str) -> None:
 
 
 def _distinct(search: IntArray, other: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the distinct pairs of a search and something else, both not negative."""
+    """Return the distinct pairs of two codes, neither of which is negative."""
     rows = np.flatnonzero(search >= 0)
     width = 1 + int(other.max(initial=0))
     return divmod(np.unique(search[rows] * width + other[rows]), width)

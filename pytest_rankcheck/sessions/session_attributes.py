@@ -131,8 +131,8 @@ class Described(Sequence[Mapping[str, object]]):
         """Return the attributes of the sessions of several logs, one after the other.
 
         Args:
-            parts: those of each log.
-            without: attributes that are left out.
+            parts: the attributes of each log.
+            without: the attributes to leave out.
         """
         names = dict.fromkeys(name for part in parts for name in part._columns)
         columns: dict[str, tuple[Sequence[object], IntArray]] = {}

@@ -52,8 +52,8 @@ def test_a_ranker_that_searches_further_for_more_documents_is_found(
         "  top 3 at depths 3 and 8: 3 of 9 queries differ",
         "  top 5 at depths 5 and 8: 3 of 9 queries differ",
     ]
-    assert lines[4].startswith("  nDCG@3 by the depth that was asked for: ")
-    assert "measure with the depth that production asks for (rankcheck_depth)" in text
+    assert lines[4].startswith("  nDCG@3 by requested depth: ")
+    assert "measure with the depth that production uses (rankcheck_depth)" in text
     order = faulty.ranked("text 3")
     shallow, deep = order[:4][::-1][:3], order[:6][::-1][:3]
     assert any(line.startswith('    q3 "text 3"   RBO ') for line in lines)
@@ -135,7 +135,7 @@ def test_random_answers_are_not_blamed_on_the_depth(entered: list[Note | DepthFi
 
     text = failure_of(flips_once, GOLDEN, (4, 8))
     assert "top 4 at depths 4 and 8: 1 of 9 queries differ" in text
-    assert "  it is not the depth; see assert_deterministic" in text
+    assert "  the depth is not the cause; see assert_deterministic" in text
     assert "rankcheck_depth" not in text
     assert [type(entry) for entry in entered] == [Note]
 

@@ -266,7 +266,7 @@ def test_known_failures_without_a_rank_are_advised_once(entered: list[Note]) -> 
     ]
     assert_expectations(RUN, SHOP, expectations)
     assert [note.text for note in entered if "know" in note.text][-1] == (
-        "2 of them do not say at which rank it stood, so nothing warns when it gets worse: add "
+        "2 of them have no known_rank, so there is no warning when it gets worse: add "
         "known_rank, such as 5 for q1"
     )
     entered.clear()

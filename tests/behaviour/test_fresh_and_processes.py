@@ -109,7 +109,7 @@ def test_of_225_queries_every_one_that_shares_a_key_is_found() -> None:
 def test_an_index_that_is_built_at_random_is_named_and_a_seeded_one_passes() -> None:
     text = failure_of(faulty.RandomProjections(1), **only_fresh(fresh=faulty.RandomProjections))
     assert headline(text) == "new instance"
-    assert "no two new instances rank alike: the ranker is built at random" in text
+    assert "no two new instances rank alike: the ranker is built with randomness" in text
     assert_deterministic(
         faulty.RandomProjections(1), GOLDEN, fresh=lambda: faulty.RandomProjections(1)
     )

@@ -245,7 +245,8 @@ def test_without_a_limit_no_draw_may_be_ranked_otherwise() -> None:
     mean = (3 + rbo(["a", "b"], ["b"], p=0.9)) / 4
     assert "perturbation 'typo(samples=4), seed 0' changes" in text
     assert (
-        "  1 perturbed query, 4 texts (a query counts with the mean of its draws): mean RBO" in text
+        "  1 perturbed query, 4 texts (the mean of its draws counts for each query): mean RBO"
+        in text
     )
     assert (
         f'    q1 "shoes" -> "{draws[2]}"   RBO {mean:.3f}, nDCG@10 1.000 -> 0.750 '

@@ -49,7 +49,7 @@ def test_known_failures_and_warnings_are_in_the_summary_of_a_green_session(shop:
                 'failure: "no fillers"); filler-0 is at 2'
             ),
             (
-                "  1 of them does not say at which rank it stood, so nothing warns when it gets worse: "
+                "  1 of them has no known_rank, so there is no warning when it gets worse: "
                 "add known_rank, such as 2 for q002, or run: python -m pytest_rankcheck expectations "
                 "RUN --record-ranks"
             ),

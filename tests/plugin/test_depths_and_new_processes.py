@@ -65,7 +65,7 @@ def test_the_option_asks_twenty_queries_again_and_warns(
         [
             WARNING,
             (
-                "  golden set 'web': nDCG@10 was computed from rankings asked for with depth 100; the "
+                "  golden set 'web': nDCG@10 was computed from rankings of depth 100; the "
                 "top 10 of ranker 'search' differs when it is asked for 10 (* of 20 queries: q0*)"
             ),
         ]
@@ -152,7 +152,7 @@ def test_the_assertion_fails_and_puts_metrics_in_doubt(
         [
             WARNING,
             (
-                "  golden set 'web': nDCG@10 was computed from rankings asked for with depth 100; the "
+                "  golden set 'web': nDCG@10 was computed from rankings of depth 100; the "
                 "top 10 of ranker 'search' differs when it is asked for 10 (20 of 40 queries)"
             ),
         ]

@@ -116,7 +116,7 @@ def test_the_advice_says_which_metrics_it_does_not_compare(measured: Project) ->
     metrics = ["SessionRR(abandoned=zero)"]
     measured.write("pyproject.toml", CONFIGURATION + f"rankcheck_metrics = {json.dumps(metrics)}\n")
     measured.run("--rankcheck-resolution").stdout.fnmatch_lines(
-        ["  - not compared: SessionRR(abandoned=zero); only metrics that are computed here from *"]
+        ["  - not compared: SessionRR(abandoned=zero); only metrics that rankcheck computes *"]
     )
 
 
@@ -142,7 +142,7 @@ def test_the_linter_uses_the_given_run(measured: Project) -> None:
             [
                 "what golden set 'web' can see (run 'web.jsonl': 960 swaps of neighbours, 120 of *):",
                 "  Success@1 * 4.2% * 33.3% *",
-                "  - at the floor, so it does not notice what gets worse there: Success@1 (50%*",
+                "  - at the floor, so it does not show what gets worse there: Success@1 (50%*",
             ]
         )
 

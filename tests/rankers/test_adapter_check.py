@@ -164,15 +164,15 @@ def raises(task: RankingTask, on_answer: OnAnswer) -> None:
     [
         ("answers_each_query_once", leaves_one_out, "not answered: q0"),
         ("answers_each_query_once", answers_twice, "answered more than once: q0"),
-        ("answers_each_query_once", answers_others, "answered, but not asked: stranger"),
+        ("answers_each_query_once", answers_others, "answered but not asked: stranger"),
         ("answers_each_query_once", raises, "it raised OSError: no index"),
         ("answers_are_rankings", answers_with_sets, "query 'q0' failed: RunError: .* no order"),
-        ("times_are_measured", measures_nothing, "no seconds, or negative ones: q0"),
+        ("times_are_measured", measures_nothing, "missing or negative seconds for: q0"),
         ("repeats", drifting(), "7 queries are answered differently when asked again; 'q0': d1"),
         ("order_does_not_matter", depends_on_the_order, "differently in reverse order"),
         ("chunks_do_not_matter", depends_on_the_others, "differently in chunks of 1 query"),
         ("a_query_without_text_fails_alone", needs_every_text, "others failed too"),
-        ("interrupts_pass", catches_everything, "and 7 answers came all the same"),
+        ("interrupts_pass", catches_everything, "but 7 answers still came"),
     ],
 )
 def test_each_rule_can_be_broken(rule: str, ask: Ask, message: str) -> None:

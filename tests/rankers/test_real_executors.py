@@ -145,7 +145,7 @@ def test_no_scheduler_is_one_clear_error() -> None:
     dask = pytest.importorskip("dask")
     with (
         dask.config.set({"distributed.comm.timeouts.connect": "1s"}),
-        pytest.raises(RankerError, match="no scheduler answers"),
+        pytest.raises(RankerError, match="the scheduler does not answer"),
     ):
         rank(workers.search, GOLDEN, executor="dask:tcp://127.0.0.1:9")
 

@@ -258,7 +258,7 @@ def test_the_recommendation_warns() -> None:
     ]
     at_floor = of_letters(["xyzab", "xyz", "xyz"], ["RR"], a=1).recommendation
     assert at_floor[1:] == (
-        "at the floor, so it does not notice what gets worse there: RR (67% of the queries)",
+        "at the floor, so it does not show what gets worse there: RR (67% of the queries)",
     )
     assert list(of_letters(["xyz"], ["RR"], a=1).recommendation) == [NOTHING]
     assert of_letters(["xyz"], ["RR"], a=1).gated == ()

@@ -196,7 +196,7 @@ def unchecked_rules(
         query_ids: the queries of the golden set.
         levels: the levels of rules, if not the default; ignored rules are not reported.
         has_corpus: whether the documents were looked up in the corpus, which is more reliable
-        than `stale_document`.
+            than `stale_document`.
     """
     known = (inverted_scale.name,) if has_corpus else (inverted_scale.name, stale_document.name)
     names = [name for name in known if levels.get(name) != "ignore"]

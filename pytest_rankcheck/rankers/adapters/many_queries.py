@@ -39,7 +39,7 @@ class BatchedAdapter(Adapter):
         """
 
     def sees(self, attribute: str) -> bool:
-        """Whether the ranker is given queries, not only their texts."""
+        """Whether the ranker receives queries, not only their texts."""
         return not self.needs_text
 
     def with_size(self, size: int) -> Adapter | None:

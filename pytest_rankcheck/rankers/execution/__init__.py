@@ -1,1 +1,1 @@
-"""Ranking on an executor, and resuming: chunks of queries, lost chunks, kept chunks."""
+"""Ranking on an executor, and resuming: chunks of queries, lost chunks, kept answers."""

@@ -1,9 +1,9 @@
-"""Which chunk is asked next: a bounded window, and halves of what was lost.
+"""Deciding which chunk is asked next: a bounded window, and halves of lost chunks.
 
-A chunk is lost if its worker dies. When a pool of processes breaks, all chunks that are being
-ranked are lost together, and nobody knows which one broke it. So these are suspects, which are
-asked whole, one at a time. A chunk that is lost while it is alone is guilty: it is halved until it
-holds one query, and that query is given up after its third try.
+A chunk is lost if its worker dies. When a pool of processes breaks, all running chunks are lost
+together, and any of them may be the cause. So they become suspects, which are asked whole, one at a
+time. A chunk that is lost while it runs alone is guilty: it is halved until it holds one query, and
+that query is given up after its third try.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ class Chunk:
     """Queries that are sent together."""
 
     number: int
-    """Tells this try from all others."""
+    """Identifies this try."""
     query_ids: Sequence[str]
     tries: int = 0
-    """How often this chunk was lost, as far as it is known to be guilty."""
+    """How often this chunk was lost while it ran alone, so that it is guilty."""
     together: int = 0
     """How often it was lost together with others."""
     is_suspect: bool = False
-    """Whether it, or what it was a half of, was lost before, so that it is asked alone."""
+    """Whether it, or the chunk that it is a half of, was lost before; then it is asked alone."""
 
 
 class ChunkSchedule:
     """The chunks of a run that are waiting, running, or suspected of killing workers."""
 
     def __init__(self, query_ids: Iterable[str], size: int, window: int) -> None:
-        """Divide queries into chunks, which are made when they are needed.
+        """Divide queries into chunks, which are made only when needed.
 
         Args:
             query_ids: the queries to rank.
@@ -59,7 +59,7 @@ class ChunkSchedule:
         return self._next is None and not self._running and not self._suspects
 
     def start(self) -> Chunk | None:
-        """Return a chunk to submit now, which is then running; None if none may be."""
+        """Return a chunk to submit now, and count it as running; None if no chunk may start."""
         if self._suspects:
             if self._running:
                 return None
@@ -71,7 +71,7 @@ class ChunkSchedule:
 
     @property
     def _is_on_trial(self) -> bool:
-        """Whether a chunk that was lost before is running, which must then be alone."""
+        """Whether a chunk that was lost before is running, so that no other may start."""
         return any(chunk.is_suspect for chunk in self._running.values())
 
     def _started(self, chunk: Chunk) -> Chunk:
@@ -97,7 +97,7 @@ class ChunkSchedule:
             halves = (chunk.query_ids[:middle], chunk.query_ids[middle:])
             self._suspects.extendleft(Chunk(0, half, is_suspect=True) for half in reversed(halves))
             return False
-        # The query has shown that it kills workers, so it did that before, too.
+        # The query is known to kill workers now, so it also caused the earlier losses.
         tries = chunk.tries + 1 + chunk.together
         if tries >= MOST_TRIES:
             return True

@@ -1,6 +1,7 @@
-"""What runs on a worker: the ranker is made once, and asked for the queries of a chunk.
+"""The code that runs on a worker: it makes the ranker once, and asks it the queries of a chunk.
 
-A chunk never raises for a query: each query has its answer or its own failure, as plain data.
+A query's failure never fails its chunk: each query gets its answer or its own failure, as plain
+data.
 """
 
 from __future__ import annotations
@@ -41,36 +42,36 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class SentRanker:
-    """A ranker on its way to a worker, where it is made or unpacked once."""
+    """A ranker to send to workers; each worker makes or unpickles it once."""
 
     adapter: Adapter
-    """A `NamedRanker`, which is sent by its name, or the adapter itself."""
+    """A `NamedRanker`, of which only the name is sent, or the adapter itself."""
     token: str
-    """Tells rankers apart: a worker keeps the first one that comes with a token."""
+    """Identifies the ranker: a worker keeps the first one that comes with a token."""
 
 
 @dataclass(frozen=True, slots=True)
 class Greeting:
-    """What a worker says when the ranker has arrived."""
+    """A worker's reply when the ranker has arrived."""
 
     version: str
-    """The version of pytest-rankcheck there."""
+    """The version of pytest-rankcheck on the worker."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkOrder:
-    """Some queries to rank, and how."""
+    """Some queries to rank, and the options for it."""
 
     ranker: SentRanker
     task: RankingTask
     """Its golden set has only the queries of the chunk."""
     is_kept: bool = False
-    """Whether the answers are kept without a ``resume_key``, so that inputs are watched."""
+    """Whether answers are kept without a ``resume_key``, so the ranker's inputs are watched."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueryResult:
-    """The answer to a query or its failure, and how long that took, in seconds."""
+    """The answer to a query, or its failure, with the time that it took, in seconds."""
 
     query_id: str
     answer: PlainAnswer | None
@@ -80,30 +81,30 @@ class QueryResult:
 
 @dataclass(frozen=True, slots=True)
 class ChunkResult:
-    """The results of a chunk; or what is wrong with the ranker, whatever it is asked."""
+    """The results of a chunk, or an error of the ranker that concerns all queries."""
 
     results: Sequence[QueryResult] = ()
     problem: PlainFailure | None = None
     inputs: Inputs = field(default_factory=Inputs)
-    """What the ranker has read."""
+    """The inputs that the ranker read."""
     code: Mapping[str, str] = field(default_factory=dict)
-    """If the ranker was made for this chunk: the digest of each module of the worker's project."""
+    """The digest of each project module on the worker, if the ranker was made for this chunk."""
     place: str = ""
-    """Where the worker is."""
+    """The worker's host and process."""
 
 
 _RANKERS: dict[str, Adapter] = {}
-"""The last ranker that this process has made, by its token."""
+"""The last ranker that this process made, by its token."""
 _MAKING = threading.Lock()
 
 
 def greeted(ranker: SentRanker) -> Greeting:
-    """Say that a ranker has arrived; it is not made yet."""
+    """Reply that a ranker has arrived; it is not made yet."""
     return Greeting(package_version())
 
 
 def ranked_chunk(order: ChunkOrder) -> ChunkResult:
-    """Ask the ranker for each query of a chunk."""
+    """Ask the ranker each query of a chunk."""
     with watched_inputs(active=order.is_kept) as inputs:
         try:
             adapter, code = _made(order.ranker)
@@ -133,7 +134,7 @@ def _made(ranker: SentRanker) -> tuple[Adapter, Mapping[str, str]]:
                     adapter = adapter.adapter()
                 except (Exception, SystemExit) as error:
                     raise _unmade(ranker.adapter.name, error) from error
-                refuse_stale_modules()  # and remember what was imported now
+                refuse_stale_modules()  # also records the modules that were imported now
                 code = project_code()
             _RANKERS[ranker.token] = adapter
         return _RANKERS[ranker.token], code
@@ -146,7 +147,7 @@ def _unmade(name: str, error: BaseException) -> RankerError:
 
 
 def _with_place(failure: PlainFailure) -> PlainFailure:
-    """Add the worker's host and process, where the user has to look."""
+    """Add the worker's host and process, to tell the user where to look."""
     return replace(failure, message=f"{failure.message} ({_place()})")
 
 
@@ -155,15 +156,15 @@ def _place() -> str:
 
 
 def refuse_async(adapter: Adapter) -> None:
-    """Refuse a ranker that works on several queries at the same time itself.
+    """Refuse a ranker that asks several queries at the same time by itself.
 
     Raises:
         RankerError: it does.
     """
     if adapter.is_async:
         raise RankerError(
-            f"ranker '{quoted(adapter.name)}' is async and asks for several queries at the same "
-            "time itself; remove executor= (rankcheck_executor) and set concurrency= "
+            f"ranker '{quoted(adapter.name)}' is async and handles several queries at the same "
+            "time by itself; remove executor= (rankcheck_executor) and set concurrency= "
             "(rankcheck_concurrency), or make it a plain function"
         )
 
@@ -172,21 +173,22 @@ def refuse_service(adapter: Adapter) -> None:
     """Refuse to keep the answers of a service without a ``resume_key``.
 
     Raises:
-        ConfigurationError: the ranker says that it calls one.
+        ConfigurationError: the ranker declares that it calls one.
     """
     if adapter.calls_service:
         raise ConfigurationError(
-            f"ranker '{quoted(adapter.name)}' calls a service, and no commit says what that ranks "
-            "with; give resume_key= (--rankcheck-resume-key), such as the build of its index, or "
-            "do not resume"
+            f"ranker '{quoted(adapter.name)}' calls a service, whose state is in no commit; give "
+            "resume_key= (--rankcheck-resume-key), such as the build of its index, or do not "
+            "resume"
         )
 
 
 def _answered(adapter: Adapter, task: RankingTask) -> Iterator[QueryAnswer]:
-    """Yield what an adapter answers.
+    """Yield an adapter's answers.
 
-    Queries that fail together, as those of a batch do, are asked again in halves, so that each
-    fails for itself. So are those that a ranker leaves unanswered because it calls ``sys.exit``.
+    Queries that fail together, such as those of a batch, are asked again in halves, so that each
+    one fails by itself. The same applies to queries that a ranker leaves unanswered because it
+    calls ``sys.exit``.
     """
     answers: list[QueryAnswer] = []
     together: Exception | None = None

@@ -1,4 +1,4 @@
-"""Executors: given, made by a function, or named in a configuration; broken ones are replaced."""
+"""Executors: given, made by a function, or named in a text; broken ones are replaced."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ ExecutorLike = Executor | Callable[[], Executor] | str
 
 _FORMS = "processes:4, dask:tcp://scheduler:8786 or package.module:make_pool"
 _UNKNOWN_WORKERS = 64
-"""How many workers an executor is taken to have if it does not say."""
+"""The assumed number of workers of an executor that does not state one."""
 _MOST_FAILED_STARTS = 3
 
 
 class Pool:
-    """An executor, and how to make another one."""
+    """An executor, and a way to make another one."""
 
     def __init__(
         self, executor: Executor | None, make: Callable[[], Executor] | None, name: str
@@ -47,7 +47,7 @@ class Pool:
 
     @property
     def workers(self) -> int:
-        """How many chunks it can rank at the same time, as far as it says."""
+        """How many chunks it can rank at the same time, as far as it states that."""
         executor: Any = self.opened()
         client = getattr(executor, "_client", None)  # of Dask
         with suppress(Exception):
@@ -60,10 +60,10 @@ class Pool:
         return _UNKNOWN_WORKERS
 
     def opened(self) -> Executor:
-        """Return the executor, made now if it has to be.
+        """Return the executor, and make it first if necessary.
 
         Raises:
-            RankerError: the function that makes one does not return one.
+            RankerError: the function that should make one returned something else.
         """
         if self._executor is None or (self.is_broken and self._make is not None):
             assert self._make is not None
@@ -94,7 +94,7 @@ class Pool:
         """Submit a call; a broken executor that can be replaced is replaced first.
 
         Raises:
-            BrokenExecutor: it is broken, and cannot be replaced, or breaks at once.
+            BrokenExecutor: it is broken and cannot be replaced, or its replacements break at once.
             RankerError: it was shut down.
         """
         for _ in range(_MOST_FAILED_STARTS):
@@ -118,7 +118,7 @@ class Pool:
         """Shut the executor down if it was made here.
 
         Args:
-            at_once: whether to leave without waiting for what is being ranked.
+            at_once: whether to return without waiting for running chunks.
         """
         if self._make is not None and self._executor is not None:
             _shut_down(self._executor, at_once=at_once or self.is_broken)
@@ -128,9 +128,9 @@ class Pool:
     def remedy(self) -> str:
         """What to do about an executor that broke and cannot be replaced."""
         return (
-            "an executor that is broken cannot be used again: give a function that makes one "
-            "(executor=make_pool), or a text such as executor='processes:4', so that it is "
-            "replaced; with resume=DIR, what is ranked is kept"
+            "a broken executor cannot be used again: give a function that makes one "
+            "(executor=make_pool), or a text such as executor='processes:4', so that it can be "
+            "replaced; with resume=DIR, finished answers are kept"
         )
 
 
@@ -142,10 +142,10 @@ def _shut_down(executor: Executor, *, at_once: bool) -> None:
 
 
 def make_pool(given: ExecutorLike) -> Pool:
-    """Return the pool that an argument or the configuration describes; nothing is started.
+    """Return the pool that an argument or the configuration describes, without starting it.
 
     Raises:
-        ConfigurationError: it is not an executor, nor does it describe one.
+        ConfigurationError: the value neither is nor describes an executor.
     """
     if isinstance(given, str):
         return _named_pool(given.strip())
@@ -201,7 +201,7 @@ def _processes(text: str, rest: str) -> int:
 
 
 def _process_pool(count: int) -> Executor:
-    """Return a pool whose processes start anew: forking one that has threads can block it."""
+    """Return a pool that spawns its processes: a fork of a process with threads can deadlock."""
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 
@@ -209,7 +209,7 @@ def _process_pool(count: int) -> Executor:
 
 
 def _dask_executor(address: str) -> Executor:
-    """Return the executor of a Dask client that it closes with itself."""
+    """Return the executor of a Dask client; shutting it down also closes the client."""
     try:
         from distributed import Client
     except ModuleNotFoundError:
@@ -221,7 +221,8 @@ def _dask_executor(address: str) -> Executor:
         client = Client(address, set_as_default=False)
     except (OSError, ValueError) as error:
         raise RankerError(
-            f"executor 'dask:{quoted(address)}': no scheduler answers: {quoted(error, 300)}"
+            f"executor 'dask:{quoted(address)}': the scheduler does not answer: "
+            f"{quoted(error, 300)}"
         ) from None
     executor: Any = client.get_executor(pure=False)
     shut_down = executor.shutdown

@@ -1,4 +1,4 @@
-"""Ranking on an executor: chunks are sent, answers collected, lost chunks sent again."""
+"""Ranking on an executor: send chunks, collect answers, send lost chunks again."""
 
 from __future__ import annotations
 
@@ -36,29 +36,29 @@ from pytest_rankcheck.rankers.execution.undeclared_inputs import InputRule
 __all__ = ["ExecutorRanker"]
 
 _LOST = (BrokenExecutor, CancelledError, ConnectionError, EOFError, MemoryError)
-"""What a future raises if its chunk was lost on the way or with its worker."""
+"""The exceptions of a future whose chunk was lost on the way or with its worker."""
 _LOST_NAMES = frozenset({"CommClosedError", "KilledWorker", "TerminatedWorkerError"})
-"""The same, of Dask and loky, which are not imported."""
+"""The same for Dask and loky, by name, because they are not imported."""
 _MOST_DEAD_IN_A_ROW = 10
-"""After so many queries have killed their workers, and none was answered between, all would."""
+"""If this many queries in a row kill their workers, the run ends: all the others would, too."""
 
 
 class ExecutorRanker(Adapter):
     """A ranker that is asked on the workers of an executor, a chunk of queries at a time."""
 
-    honours_timeout = True  # it refuses one itself, and says why
+    honours_timeout = True  # `ask` refuses a timeout itself, and says why
 
     def __init__(
         self, ranker: SentRanker, pool: Pool, chunk: int, keeping: InputRule | None = None
     ) -> None:
-        """Prepare to ask; nothing is sent yet.
+        """Prepare to ask, without sending anything yet.
 
         Args:
-            ranker: the ranker, and the token that it has on workers.
+            ranker: the ranker, and its token on the workers.
             pool: the executor.
-            chunk: the most queries that are sent together.
-            keeping: what rankers may read whose answers are kept; None if nothing is kept, or a
-                ``resume_key`` says what they depend on.
+            chunk: the most queries to send together.
+            keeping: the inputs that a ranker may read if its answers are kept; None if no answers
+                are kept, or a ``resume_key`` covers their inputs.
         """
         self._ranker = ranker
         self._pool = pool
@@ -68,11 +68,11 @@ class ExecutorRanker(Adapter):
         refuse_async(ranker.adapter)
 
     def ask(self, task: RankingTask, on_answer: OnAnswer) -> None:
-        """Send chunks of queries until all are answered, or have failed.
+        """Send chunks of queries until every query is answered or has failed.
 
         Raises:
-            ConfigurationError: there is a timeout, or the ranker may not be kept.
-            RankerError: the ranker cannot be sent or made, or the executor was shut down or broke
+            ConfigurationError: a timeout is given, or the ranker's answers may not be kept.
+            RankerError: the ranker cannot be sent or made, or the executor was shut down, or broke
                 and cannot be replaced.
         """
         __tracebackhide__ = True
@@ -119,8 +119,8 @@ class ExecutorRanker(Adapter):
                     )
                 if greeting.version != package_version():
                     raise RankerError(
-                        f"a worker has pytest-rankcheck {greeting.version}, and this process "
-                        f"{package_version()}; install the same version"
+                        f"a worker has pytest-rankcheck {greeting.version}, but this process has "
+                        f"{package_version()}; install the same version everywhere"
                     )
                 return
         raise RankerError(
@@ -239,15 +239,15 @@ class _Sending:
         self._dead += chunk.query_ids
         self._dead_in_a_row += 1
         failure = RankerError(
-            f"the worker died {MOST_TRIES} times when it was asked for this query alone "
+            f"the worker died {MOST_TRIES} times when it was asked only this query "
             f"({type(error).__name__}): the ranker may use too much memory, or crash"
         )
         self._answer(QueryAnswer(self._task.golden.query(chunk.query_ids[0]), failure=failure))
         if self._dead_in_a_row >= _MOST_DEAD_IN_A_ROW:
             raise RankerError(
                 f"the workers died on {self._dead_in_a_row} queries in a row: "
-                f"{listed(self._dead[-self._dead_in_a_row :])}; ask the ranker for one "
-                "of them here, without an executor"
+                f"{listed(self._dead[-self._dead_in_a_row :])}; ask the ranker one of "
+                "them in this process, without an executor"
             ) from error
 
     def _stopped(self, error: BaseException) -> RankerError:
@@ -260,16 +260,16 @@ class _Sending:
 
     @property
     def notes(self) -> list[str]:
-        """What happened on the way."""
+        """Sentences about lost chunks and new workers."""
         if not self._lost:
             return []
         chunks = "1 chunk of queries was" if self._lost == 1 else f"{self._lost:,} chunks were"
-        text = f"{chunks} lost when a worker died, and asked for again"
+        text = f"{chunks} lost when a worker died, and asked again"
         if self._pool.replacements:
             text += f"; new workers were started {plural(self._pool.replacements, 'time')}"
         return [text]
 
 
 def _name_of_error(named: Any) -> str:
-    """Return an error of ``retry_on`` by name, so that its class need not pickle."""
+    """Return an error of ``retry_on`` by name, so that its class need not be picklable."""
     return named if isinstance(named, str) else f"{named.__module__}.{named.__qualname__}"

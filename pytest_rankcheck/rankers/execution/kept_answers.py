@@ -1,4 +1,4 @@
-"""The folder in which answers are kept until a run is complete: JSON files, whole or absent."""
+"""The folder that keeps answers until a run is complete, in JSON files written atomically."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _CLOCKS = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class KeptAnswer:
-    """An answer that was ranked before, and how long that took."""
+    """An answer that was ranked earlier, and how long that took."""
 
     answer: PlainAnswer
     seconds: float
 
 
 class KeptAnswers:
-    """The answers of one ranking that is not complete yet, in a folder of its own."""
+    """The answers of one incomplete ranking, in a folder of its own."""
 
     def __init__(self, folder: Path, key: ResumeKey) -> None:
         self.folder = folder
@@ -45,17 +45,17 @@ class KeptAnswers:
         self.answers: dict[str, KeptAnswer] = {}
         """The answers of earlier sessions, by query id."""
         self.times: list[datetime] = []
-        """When they were ranked: when each file was written."""
+        """When they were ranked, according to the times at which the files were written."""
         self._number = 0
         self._lock = ExitStack()
 
     def open(self) -> None:
-        """Lock the folder until `close`, and read what it has.
+        """Lock the folder until `close`, and read its answers.
 
         Raises:
-            ConfigurationError: another process uses the folder; its answers have another key, or
-                are too old; or it has other files; or it is no folder.
-            RunError: a file was cut off or edited, or two of them contradict each other.
+            ConfigurationError: another process uses the folder; its answers have another key or
+                are too old; it has other files; or it is not a folder.
+                RunError: a file was cut off or edited, or two files contradict each other.
         """
         __tracebackhide__ = True
         with self._writing():
@@ -86,7 +86,7 @@ class KeptAnswers:
             ) from None
 
     def close(self) -> None:
-        """Let other processes use the folder."""
+        """Release the folder for other processes."""
         self._lock.close()
 
     def _read(self) -> None:
@@ -117,8 +117,8 @@ class KeptAnswers:
         if changed:
             listing = "\n  ".join(changed)
             raise ConfigurationError(
-                f"resume={quoted(self.folder, 200)}: its answers were ranked with something else:"
-                f"\n  {listing}\n{_REMEDY}"
+                f"resume={quoted(self.folder, 200)}: its answers were ranked under other "
+                f"conditions:\n  {listing}\n{_REMEDY}"
             )
 
     def _refuse_other_files(self) -> None:
@@ -130,7 +130,7 @@ class KeptAnswers:
             )
 
     def _read_part(self, part: Path, read_from: dict[str, Path]) -> None:
-        """Add the answers of a file to those of the files before it, by query."""
+        """Add the answers of a file to those of earlier files, by query."""
         __tracebackhide__ = True
         found = _json_object(part)
         if found.pop("checksum", None) != _checksum(found):
@@ -145,7 +145,7 @@ class KeptAnswers:
             raise _invalid(part) from None
         if digest != self._key.digest:
             raise ConfigurationError(
-                f"{quoted(part, 200)} belongs to another ranking than {_KEY} beside it; {_REMEDY}"
+                f"{quoted(part, 200)} and {_KEY} beside it belong to different rankings; {_REMEDY}"
             )
         self._refuse_old(part, when)
         for query_id, answer in answers.items():
@@ -200,18 +200,18 @@ class KeptAnswers:
             ) from None
 
     def delete(self) -> None:
-        """Delete all files of a ranking that is complete, and the folder if nothing is left."""
+        """Delete all files of a complete ranking, and the folder if it is then empty."""
         for path in (*self.folder.glob(_PART), self.folder / _KEY):
             path.unlink(missing_ok=True)
         with suppress(OSError):
             self.folder.rmdir()
 
 
-_REMEDY = "delete the folder to rank anew"
+_REMEDY = "delete the folder to rank again"
 
 
 def _checksum(content: Mapping[str, Any]) -> str:
-    """Return what tells a part from an edited one: a digest of all that it holds."""
+    """Return a digest of everything in a part, to detect edits."""
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:32]
 
 
@@ -227,8 +227,8 @@ def _json_object(file: Path) -> dict[str, Any]:
 
 def _invalid(file: Path) -> RunError:
     return RunError(
-        f"{quoted(file, 200)} is not as it was written: it was cut off or edited; delete it, and "
-        "its queries are ranked again"
+        f"{quoted(file, 200)} was cut off or edited after it was written; delete it, and its "
+        "queries are ranked again"
     )
 
 

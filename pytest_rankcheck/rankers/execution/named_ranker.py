@@ -1,4 +1,4 @@
-"""A ranker that is known by its name until it is asked, and made where it is asked."""
+"""A ranker that is given by name and made in the process that asks it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["NamedRanker"]
 
 
 class NamedRanker(Adapter):
-    """The ranker that ``package.module:name`` names, which is loaded when it is first asked.
+    """The ranker with the name ``package.module:name``, loaded when it is first asked.
 
-    It pickles as its name, so its model is loaded where it is unpickled and asked.
+    Only the name is pickled, so the model is loaded in the process that unpickles and asks it.
     """
 
     def __init__(self, specification: str) -> None:
@@ -29,13 +29,13 @@ class NamedRanker(Adapter):
         check_ranker_name(specification)
         self.name = specification
         self.token = uuid.uuid4().hex
-        """Identifies this ranker on workers, which make it once for each token."""
+        """Identifies this ranker on workers, which make one ranker for each token."""
         self._lock = threading.Lock()
         self._loaded: object = None
 
     @property
     def loaded(self) -> object:
-        """The ranker itself, made on first use.
+        """The ranker itself, loaded on first use.
 
         Raises:
             ConfigurationError: it cannot be found or called.
@@ -48,34 +48,34 @@ class NamedRanker(Adapter):
             return self._loaded
 
     def adapter(self) -> Adapter:
-        """Return the adapter of the ranker, which is made on first use."""
+        """Return the adapter of the ranker, which is loaded on first use."""
         __tracebackhide__ = True
         return adapter_of(self.loaded)
 
     def ask(self, task: RankingTask, on_answer: OnAnswer) -> None:
-        """Ask it here."""
+        """Ask the ranker in this process."""
         __tracebackhide__ = True
         self.adapter().ask(task, on_answer)
 
     @property
     def takes_depth(self) -> bool:
-        """Whether the ranker, made here, is told how many documents are wanted."""
+        """Whether the ranker, which is loaded to find out, receives the requested depth."""
         return self.adapter().takes_depth
 
     def sees(self, attribute: str) -> bool:
-        """Whether the ranker, made here, is given an attribute of the queries."""
+        """Whether the ranker, which is loaded to find out, receives this attribute."""
         return self.adapter().sees(attribute)
 
     def with_size(self, size: int) -> Adapter | None:
-        """Return the same ranker, made here, with batches of ``size`` queries."""
+        """Return the same ranker, loaded in this process, with batches of ``size`` queries."""
         return self.adapter().with_size(size)
 
     def with_candidates(self, order: Reorder) -> Adapter | None:
-        """Return the same ranker, made here, with its candidates reordered."""
+        """Return the same ranker, loaded in this process, with its candidates reordered."""
         return self.adapter().with_candidates(order)
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
-        """Call it here, for tests that call the fixture ``ranker`` themselves."""
+        """Call the ranker in this process, for tests that call the fixture ``ranker`` directly."""
         __tracebackhide__ = True
         ranker: Any = self.loaded
         return ranker(*arguments, **options)

@@ -1,7 +1,7 @@
-"""Answers and failures of a ranker as plain data, which can be sent and stored as they are.
+"""Answers and failures of a ranker as plain data, to send or store.
 
-A ranker may answer with anything that has an order, and raise anything. What comes back from a
-worker, or out of a file, gives the same ranking as the ranker's own answer would.
+A ranker may answer with anything that has an order, and raise anything. The plain form gives the
+same ranking as the ranker's own answer, also after it was sent or stored.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LONGEST_TRACEBACK = 50_000
 
 @dataclass(frozen=True, slots=True)
 class PlainAnswer:
-    """An answer: its documents as text, and their scores, if it has any."""
+    """An answer: its documents as text, and their scores, if any."""
 
     form: Form
     """``"list"``: best first; ``"scores"``: to be sorted by score."""
@@ -41,19 +41,19 @@ class PlainAnswer:
 
     @property
     def value(self) -> object:
-        """The answer as a ranker could have returned it."""
+        """The answer in a form that a ranker can return."""
         if self.form == "list":
             if self.scores is None:
                 return list(self.doc_ids)
             return list(zip(self.doc_ids, self.scores, strict=True))
         assert self.scores is not None
-        if len(set(self.doc_ids)) < len(self.doc_ids):  # which a dict would drop
+        if len(set(self.doc_ids)) < len(self.doc_ids):  # duplicates, which a dict would drop
             return ScoredDocuments(self.doc_ids, self.scores)
         return dict(zip(self.doc_ids, self.scores, strict=True))
 
 
 def plain_answer(answer: object, query_id: str) -> PlainAnswer:
-    """Return an answer as plain data, without deciding on ties, duplicates or the depth.
+    """Return an answer as plain data, without resolving ties or duplicates, or cutting it.
 
     Raises:
         RunError: the answer is not a ranking, or an id or score is invalid.
@@ -70,7 +70,7 @@ def plain_answer(answer: object, query_id: str) -> PlainAnswer:
 
 
 class RemoteError(Exception):
-    """An exception that was raised on a worker, as text: it need not pickle, nor be known here."""
+    """An exception from a worker, as text, because its class may not be picklable or known here."""
 
     def __init__(self, kind: str, message: str, traceback: str = "") -> None:
         super().__init__(kind, message, traceback)
@@ -95,7 +95,7 @@ class PlainFailure:
 
     @property
     def error(self) -> Exception:
-        """The failure as an exception: one of our own, or a `RemoteError` in place of any other."""
+        """The failure as an exception: one of our classes, or else a `RemoteError`."""
         for own in _OWN:
             if self.kind == own.__name__:
                 return own(self.message)
@@ -103,7 +103,7 @@ class PlainFailure:
 
 
 def plain_failure(error: BaseException) -> PlainFailure:
-    """Return an exception as text. Nothing that the exception does can raise another one."""
+    """Return an exception as text, even if its own methods raise."""
     if isinstance(error, RemoteError):
         return PlainFailure(error.kind, error.message, error.traceback)
     try:

@@ -1,4 +1,4 @@
-"""How a ranking is done: on an executor or here, and with answers that are kept or not."""
+"""How a ranking is done: on an executor or here, with or without kept answers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ __all__ = ["Execution", "PreparedRanker", "origin_of"]
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """Where a ranker is asked, in chunks of how many queries, and where answers are kept."""
+    """Where to ask a ranker, the size of chunks, and where to keep answers."""
 
     executor: ExecutorLike | None
     chunk: int
@@ -45,7 +45,7 @@ class Execution:
 
 
 class PreparedRanker:
-    """A ranker that is about to be asked in some way; close it in the end."""
+    """A ranker that is ready to be asked, here or on an executor; it must be closed."""
 
     def __init__(self, ranker: object, execution: Execution, golden: GoldenSet, depth: int) -> None:
         """Prepare to ask.
@@ -77,10 +77,10 @@ class PreparedRanker:
         self.adapter = ResumedRanker(placed, self._kept, chunk, rule if pool is None else None)
 
     adapter: Adapter
-    """What is asked."""
+    """The adapter to ask."""
 
     def complete(self) -> None:
-        """Note that the run is complete: kept answers are deleted, now or when it is safe."""
+        """Mark the run as complete: its kept answers are deleted, now or as soon as it is safe."""
         if self._kept is None:
             return
         if self._when_complete is None:
@@ -89,24 +89,24 @@ class PreparedRanker:
             self._when_complete(self._kept.delete)
 
     def close(self) -> None:
-        """Let other processes use the folder of kept answers."""
+        """Release the folder of kept answers for other processes."""
         if self._kept is not None:
             self._kept.close()
 
 
 _READ: dict[str, tuple[object, Inputs]] = {}
-"""The modules of rankers whose import was watched, by name, and what each read then.
+"""The modules of rankers whose import was watched, by name, with the inputs of each import.
 
-A module is imported once in a process, so a second ranking would not see what it has read.
+A process imports a module once, so a second ranking would miss what the import read.
 """
 
 
 def _watched_adapter(name: str) -> tuple[Adapter, Sequence[Inputs]]:
-    """Make the ranker that a text names, and return what it read, its module included."""
+    """Make the ranker with this name, and return its inputs, including those of its module."""
     __tracebackhide__ = True
     module_name = name.strip().partition(":")[0]
     with watched_inputs(active=True) as inputs:
-        with suppress(ConfigurationError):  # which is raised again below
+        with suppress(ConfigurationError):  # the same error is raised again below
             named_object(name.strip().removesuffix("()"), "ranker")
         module = sys.modules.get(module_name)
         if module is not None and _READ.get(module_name, (None,))[0] is not module:
@@ -123,9 +123,9 @@ def _adapter(ranker: object, *, on_executor: bool) -> Adapter:
         check_ranker_name(ranker)
     except ConfigurationError:
         raise RankerError(
-            f"the ranker is the str '{quoted(ranker)}', which does not name one; give a function "
-            "that takes a query's text and returns document ids, best first, or its name, such as "
-            "'search.engine:rank'"
+            f"the ranker is the str '{quoted(ranker)}', which is not a ranker's name; give a "
+            "function that takes a query's text and returns document ids, best first, or its "
+            "name, such as 'search.engine:rank'"
         ) from None
     return NamedRanker(ranker) if on_executor else adapter_of(load_ranker(ranker))
 
@@ -138,7 +138,7 @@ def _placed(adapter: Adapter, pool: Pool | None, chunk: int, rule: InputRule | N
 
 
 def origin_of(ranker: object) -> str | None:
-    """Return the name by which a ranker can be found again; None for an object with a state."""
+    """Return the name under which a ranker can be imported; None for an object with state."""
     if isinstance(ranker, str):
         return ranker
     if isinstance(ranker, NamedRanker):

@@ -1,7 +1,7 @@
-"""The key of kept answers: everything that they depend on, as far as it can be known.
+"""The key of kept answers: everything known that they depend on.
 
-Answers are used again only if every part of the key is the same, so that last week's rankings are
-never taken for this week's.
+Answers are reused only if every part of the key is the same, so that last week's rankings are never
+mistaken for this week's.
 """
 
 from __future__ import annotations
@@ -30,32 +30,32 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class ResumeScope:
-    """Where a ranking comes from, besides its golden set and depth."""
+    """The origin of a ranking, apart from its golden set and depth."""
 
     folder: Path
-    """Where the answers are kept."""
+    """The folder of the kept answers."""
     key: str | None = None
-    """``resume_key=``: what the user says the rankings depend on."""
+    """The user's ``resume_key=``, which covers everything that the rankings depend on."""
     origin: str | None = None
-    """The ranker, in words that every session shares; None if it is an object that only this
-    process has."""
+    """A description of the ranker that is the same in every session; None if the ranker is an
+    object that exists only in this process."""
     root: Path = field(default_factory=Path.cwd)
     """A folder of the repository with the code."""
     world: Mapping[str, str] = field(default_factory=dict)
-    """What ``rankcheck_world`` declares."""
+    """The content of ``rankcheck_world``."""
     declared: frozenset[str] = frozenset()
-    """The resolved paths of the files that it declares."""
+    """The resolved paths of the files that ``rankcheck_world`` declares."""
     read: Sequence[Inputs] = ()
-    """What the ranker read while it was made, in this process."""
+    """The inputs that the ranker read while it was made, in this process."""
     apart: Path | None = None
-    """A folder whose files are no changes of the work tree; None: that of the answers."""
+    """A folder whose files do not count as changes of the work tree; None: `folder`."""
     when_complete: Callable[[Callable[[], None]], None] | None = None
-    """Is given what deletes the answers of a complete run; None: they are deleted at once."""
+    """Receives a function that deletes a complete run's answers; None: they are deleted at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResumeKey:
-    """What kept answers depend on."""
+    """Everything that kept answers depend on."""
 
     version: str
     golden: str
@@ -73,14 +73,14 @@ class ResumeKey:
     def of(
         cls, scope: ResumeScope, golden: GoldenSet, depth: int, name: str
     ) -> tuple[ResumeKey, InputRule | None]:
-        """Return the key of a ranking, and what its ranker may read.
+        """Return the key of a ranking, and the inputs that its ranker may read.
 
-        Without a ``resume_key``, git has to know the code, and the ranker must have a name.
+        Without a ``resume_key``, the code must be in git, and the ranker must have a name.
 
         Args:
-            scope: where the ranking comes from.
+            scope: the origin of the ranking.
             golden: the golden set.
-            depth: how deep it is ranked.
+            depth: how many documents are requested.
             name: the ranker's name in messages.
 
         Raises:
@@ -89,8 +89,8 @@ class ResumeKey:
         tree, why = _tree(scope)
         if tree is None and scope.key is None:
             raise ConfigurationError(
-                f"resume={quoted(scope.folder, 200)}: {why}, so no commit says what the rankings "
-                f"depend on; {_REMEDY}"
+                f"resume={quoted(scope.folder, 200)}: {why}, so no commit identifies the code "
+                f"behind the rankings; {_REMEDY}"
             )
         if scope.origin is None and scope.key is None:
             raise ConfigurationError(
@@ -124,11 +124,11 @@ class ResumeKey:
 
     @property
     def digest(self) -> str:
-        """A short text that differs if any part of the key does."""
+        """A short digest of all parts of the key."""
         return hashlib.sha256(repr(sorted(self.values.items())).encode()).hexdigest()[:32]
 
 
-_REMEDY = "give resume_key= (--rankcheck-resume-key), a text that changes when the rankings could"
+_REMEDY = "give resume_key= (--rankcheck-resume-key), a text that changes when rankings may change"
 
 
 def _tree(scope: ResumeScope) -> tuple[WorkTree | None, str]:
@@ -149,7 +149,7 @@ def _packages() -> Mapping[str, str]:
 
 
 def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    """Yield how the key of kept answers differs from the key now, in words."""
+    """Yield the differences between the key of kept answers and the present key, as text."""
     words = {
         "version": "pytest-rankcheck",
         "golden": "the golden set (its fingerprint)",
@@ -162,7 +162,7 @@ def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str
         if then.get(name) != now.get(name):
             yield f"{text} was {_shown(then.get(name))} and is {_shown(now.get(name))}"
     for name, text in (
-        ("changes", "changed files (let git ignore what no ranker reads)"),
+        ("changes", "changed files (let git ignore files that no ranker reads)"),
         ("code", "code that is not in this repository"),
         ("world", "rankcheck_world"),
         ("packages", "installed packages"),
@@ -186,7 +186,7 @@ def _change(name: str, before: Mapping[str, str], after: Mapping[str, str], kind
         if name not in before:
             how = "has been changed or added since"
         elif name not in after:
-            how = "no longer differs from the commit, or is gone"
+            how = "no longer differs from the commit, or was deleted"
         else:
             how = "has been changed again"
         return f"'{quoted(name, 200)}' {how}"

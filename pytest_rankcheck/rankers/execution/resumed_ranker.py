@@ -1,4 +1,4 @@
-"""Ranking that can be interrupted: answers are kept as they come, and not asked for again."""
+"""Ranking that can be interrupted: answers are kept as they arrive and not requested again."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from pytest_rankcheck.rankers.execution.undeclared_inputs import (
 __all__ = ["ResumedRanker"]
 
 _MOST_SECONDS = 30.0
-"""After so long, answers are kept even if a chunk is not complete."""
+"""After this time, answers are written even if a chunk is incomplete."""
 
 
 class ResumedRanker(Adapter):
-    """A ranker that is asked only for the queries whose answers are not kept yet."""
+    """A ranker that is asked only the queries without a kept answer."""
 
     def __init__(
         self, ranker: Adapter, kept: KeptAnswers, chunk: int, watched: InputRule | None
@@ -33,9 +33,9 @@ class ResumedRanker(Adapter):
 
         Args:
             ranker: the ranker.
-            kept: the folder, which is open.
+            kept: the folder, already opened.
             chunk: how many answers are written together.
-            watched: what the ranker may read in this process; None if that is not watched.
+            watched: the inputs that the ranker may read in this process; None if not watched.
         """
         self._ranker = ranker
         self._kept = kept
@@ -43,13 +43,13 @@ class ResumedRanker(Adapter):
         self._watched = watched
         self._new: dict[str, KeptAnswer] = {}
         self._answered: set[str] = set()
-        """The queries whose first answer, which counts, has been noted."""
+        """The queries whose first answer, the one that counts, has arrived."""
         self._written = time.monotonic()
         self.name = ranker.name
         self.honours_timeout = ranker.honours_timeout
 
     def ask(self, task: RankingTask, on_answer: OnAnswer) -> None:
-        """Pass on the answers that are kept, and ask for the others."""
+        """Pass on the kept answers, and ask the other queries."""
         __tracebackhide__ = True
         golden, kept = task.golden, self._kept.answers
         known = [query for query in golden if query.id in kept]
@@ -79,7 +79,7 @@ class ResumedRanker(Adapter):
             self._ranker.ask(task, kept)
 
     def _noted(self, answer: QueryAnswer) -> QueryAnswer:
-        """Keep an answer, unless the query failed; return it as it will be read again."""
+        """Keep an answer, unless the query failed; return it in the form that is read back."""
         if answer.failure is not None:
             return answer
         try:

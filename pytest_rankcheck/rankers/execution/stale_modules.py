@@ -1,8 +1,8 @@
-"""Workers with other code than that which is tested: imported long ago, or deployed long ago.
+"""Detecting workers with other code than this process: imported or deployed some time ago.
 
 A worker of a cluster imports a module once. If the file is edited later, or another version is
-deployed, the worker still has the old code, and would rank with it. And a worker on another machine
-has files of its own.
+deployed, the worker still has the old code and would rank with it. A worker on another machine may
+also have other files.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from pytest_rankcheck.rankers.execution.undeclared_inputs import installed_folde
 __all__ = ["project_code", "refuse_other_code", "refuse_stale_modules"]
 
 _LEFT_OUT = ("__main__", "__mp_main__", "pytest_rankcheck")
-"""Modules that are of each process itself, and ours, whose version is compared."""
+"""Modules that differ between processes, and our own package, whose version is compared."""
 
 _SEEN: dict[str, tuple[object, int]] = {}
-"""The modules of projects by name: how each was found, and when its file was changed last."""
+"""The project's modules by name: how each was found, and when its file was last changed."""
 
 
 def refuse_stale_modules() -> None:
-    """Refuse to rank if a module's file has changed since this process saw it for the first time.
+    """Refuse to rank if a module's file changed since this process first saw the module.
 
-    Modules of installed packages are not looked at. A module that was reloaded is new.
+    Modules of installed packages are not checked. A reloaded module counts as new.
 
     Raises:
         RankerError: naming the files.
@@ -50,7 +50,7 @@ def refuse_stale_modules() -> None:
 
 
 def _project_modules() -> Iterator[tuple[str, object, str, int]]:
-    """Yield the name of each module of a project, its spec, its file and when that was changed."""
+    """Yield each module of the project: name, spec, file, and when the file was changed."""
     for name, module in list(sys.modules.items()):
         found = getattr(module, "__spec__", None)
         file = getattr(found, "origin", None)
@@ -60,13 +60,13 @@ def _project_modules() -> Iterator[tuple[str, object, str, int]]:
             continue
         try:
             changed = os.stat(file).st_mtime_ns  # noqa: PTH116 - of hundreds of files
-        except OSError:  # it is gone
+        except OSError:  # the file was deleted
             continue
         yield name, found, file, changed
 
 
 def project_code() -> Mapping[str, str]:
-    """Return a digest of the source of each module of a project that this process has imported."""
+    """Return a digest of the source of each project module that this process has imported."""
     code: dict[str, str] = {}
     for name, _, file, _ in _project_modules():
         if name.partition(".")[0] not in _LEFT_OUT:
@@ -76,12 +76,12 @@ def project_code() -> Mapping[str, str]:
 
 
 def refuse_other_code(there: Mapping[str, str], place: str) -> None:
-    """Refuse the answers of a worker whose modules have another source than those here.
+    """Refuse the answers of a worker whose modules have a different source from those here.
 
     Modules that are not found here are not compared.
 
     Args:
-        there: what `project_code` returned on the worker.
+        there: the result of `project_code` on the worker.
         place: what messages call the worker.
 
     Raises:
@@ -106,7 +106,7 @@ def _digest(file: Path) -> str:
 
 
 def _file_of(name: str) -> Path | None:
-    """Return the file of a module, which is not imported; None: it is not found."""
+    """Return the file of a module without importing the module; None if it is not found."""
     top, _, rest = name.partition(".")
     try:
         spec = importlib.util.find_spec(top)

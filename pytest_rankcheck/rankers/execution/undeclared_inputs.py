@@ -1,9 +1,9 @@
-"""What a ranker reads while it is made and asked: files, services and other programs.
+"""The inputs of a ranker while it is made and asked: files, services and other programs.
 
-Answers that are kept for a later session must not outlive what they depend on. Python reports the
-files that it opens and the connections that it makes to audit hooks (PEP 578). So what a ranker
-reads through Python can be held against what the key of kept answers covers. What a library in C
-opens itself is not seen, nor what another thread or process does.
+Answers that are kept for a later session must not outlive their inputs. Python reports the files
+that it opens and the connections that it makes to audit hooks (PEP 578), so the inputs that a
+ranker reads through Python can be compared with those that the key of kept answers covers. Files
+that a C library opens by itself are not seen, and neither is anything in another thread or process.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from pytest_rankcheck.errors import ConfigurationError, listed
 __all__ = ["InputRule", "Inputs", "installed_folders", "unwatched", "watched_inputs"]
 
 _CODE = (".py", ".pyc", ".pyi", ".so", ".pyd")
-"""Modules: of installed packages, whose versions are known, or of the project, in git."""
+"""Modules: they belong to packages with known versions, or to the project, which is in git."""
 _SYSTEM = ("/proc/", "/sys/", "/dev/", "/etc/", "/usr/share/zoneinfo/", "/usr/lib/", "/lib/")
-"""Files of the operating system."""
+"""Folders of the operating system."""
 _PROGRAMS = ("subprocess.Popen", "os.system", "os.posix_spawn", "os.spawn", "os.startfile")
 _EVENTS = ("open", "socket.connect", "sqlite3.connect", *_PROGRAMS)
 _ABOUT_THE_MACHINE = frozenset(
@@ -39,7 +39,7 @@ _LOCAL = threading.local()
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Files that were read, addresses that were connected to, and programs, each once."""
+    """The files read, the addresses connected to, and the programs started, each once."""
 
     files: tuple[str, ...] = ()
     services: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ class _Collected:
         self.programs.update(other.programs)
 
     def taken(self) -> Inputs:
-        """Return what was read since the last call, so that nothing is checked twice.
+        """Return the inputs since the last call, so that none is checked twice.
 
         Modules and files of the system and of packages are left out.
         """
@@ -67,17 +67,17 @@ class _Collected:
         files, services, programs = map(tuple, noted)
         for each in noted:
             each.clear()
-        with unwatched():  # finding the folders of packages opens files, too
+        with unwatched():  # finding the folders of packages also opens files
             files = tuple(path for path in files if not _is_covered(path))
         return Inputs(files, services, programs)
 
 
 @contextmanager
 def watched_inputs(*, active: bool) -> Iterator[_Collected]:
-    """Collect what this thread reads.
+    """Collect the inputs of this thread.
 
     Args:
-        active: whether to; the hook, which stays for the life of the process, is installed then.
+        active: whether to collect. If so, a hook is installed for the life of the process.
     """
     collected = _Collected()
     if not active:
@@ -96,7 +96,7 @@ def watched_inputs(*, active: bool) -> Iterator[_Collected]:
 
 @contextmanager
 def unwatched() -> Iterator[None]:
-    """Do not collect what this thread reads meanwhile."""
+    """Pause collecting in this thread."""
     collected = getattr(_LOCAL, "collected", None)
     _LOCAL.collected = None
     try:
@@ -164,7 +164,7 @@ def installed_folders() -> tuple[str, ...]:
 
 
 def _is_covered(path: str) -> bool:
-    """Whether a file is a module, part of an installed package, or none of the project's own."""
+    """Whether a file is a module, or belongs to an installed package or the system."""
     if path.endswith(_CODE) or path.startswith(_SYSTEM) or not os.path.isfile(path):  # noqa: PTH113
         return True
     return os.path.realpath(path).startswith(installed_folders())
@@ -172,12 +172,12 @@ def _is_covered(path: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class InputRule:
-    """What a ranker may read whose answers are kept: what their key covers."""
+    """The inputs that a ranker may read if its answers are kept, because the key covers them."""
 
     tracked: frozenset[str] = frozenset()
     """The resolved paths of files that the commit and the changes of the work tree cover."""
     declared: frozenset[str] = frozenset()
-    """Those of the files that ``rankcheck_world`` declares."""
+    """The resolved paths of the files that ``rankcheck_world`` declares."""
 
     def check(self, inputs: Inputs) -> None:
         """Refuse inputs that the key does not cover.
@@ -187,8 +187,8 @@ class InputRule:
         """
         if inputs.services:
             raise ConfigurationError(
-                f"the ranker calls a service ({listed(inputs.services, 3)}), and no commit says "
-                f"what that ranks with; {_REMEDY}"
+                f"the ranker calls a service ({listed(inputs.services, 3)}), whose state is in no "
+                f"commit; {_REMEDY}"
             )
         if inputs.programs:
             raise ConfigurationError(

@@ -51,7 +51,7 @@ def watched_findings(baseline: Baseline) -> Iterator[MetricFinding]:
 
 
 def _limit_changes(baseline: Baseline) -> tuple[Sequence[str], Sequence[str]]:
-    """Return whether rankings are no longer compared, and which of their limits are looser."""
+    """Return sentences on rankings that are no longer compared, and on loosened limits."""
     record, limits = baseline.record, [check.limits for check in baseline.ranking_checks]
     if record is None or not record.stability:
         return (), ()

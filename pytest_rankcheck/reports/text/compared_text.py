@@ -1,4 +1,4 @@
-"""What the texts of checks that compare two answers share: limits, counts, the worst queries."""
+"""Shared parts of the texts of checks that compare two answers: limits, counts, worst queries."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def means_text(result: MeasuredAnswers[Compared]) -> str:
 
 
 def limit_lines(result: MeasuredAnswers[Compared], limits: InvarianceLimits) -> Iterator[str]:
-    """Yield each limit of the mean, and each other one that is broken, with what was measured."""
+    """Yield each limit on the mean, and each other limit that is broken, with the measurements."""
     allowed = limits.allowed_queries
     if limits.min_rbo is not None:
         unlike = _such(result, limits.is_unlike)
@@ -75,7 +75,7 @@ def limit_lines(result: MeasuredAnswers[Compared], limits: InvarianceLimits) -> 
 
 
 def loosening(result: MeasuredAnswers[Compared], limits: InvarianceLimits) -> str:
-    """Return the arguments that allow what is beyond the limits; empty if the ranker only fails."""
+    """Return the arguments that would loosen the limits; empty if the ranker only fails."""
     beyond = limits.beyond(result)
     answered = [trial for trials in beyond.values() for trial in trials if trial.failure is None]
     if answered and len(beyond) > limits.allowed_queries:
@@ -86,12 +86,12 @@ def loosening(result: MeasuredAnswers[Compared], limits: InvarianceLimits) -> st
 
 
 def changed_value(old: object, new: object, width: int) -> str:
-    """Return ``60 -> 45``; texts are in quotes if a text becomes another kind of value.
+    """Return ``60 -> 45``; texts are in quotes if only one of the values is a text.
 
     Args:
         old: the value before; None is shown as ``(none)``.
         new: the value after.
-        width: the longest value that is shown, in characters.
+        width: the most characters of a value to show.
     """
     before, after = label_of(old), label_of(new)
     is_given = old is not None and new is not None
@@ -102,7 +102,7 @@ def changed_value(old: object, new: object, width: int) -> str:
 
 
 def failed_lines(result: ComparedAnswers[Compared], kind: str = "") -> Iterator[str]:
-    """Yield on which queries the ranker failed after the change; ``kind`` is a word for them."""
+    """Yield the queries on which the ranker failed after the change; ``kind`` describes them."""
     failed = _such(result, lambda trial: trial.failure is not None)
     if failed:
         queries = plural(len(failed), f"{kind}query", f"{kind}queries")
@@ -146,12 +146,12 @@ def worst_lines(
 
 
 def moved_text(result: MeasuredAnswers[Compared], trial: Compared, draws: int = 1) -> str:
-    """Return how far the answer and the value of a trial moved, to follow the query.
+    """Return how far the answer and the value of a trial moved, as text after the query.
 
     Args:
         result: the answers.
-        trial: the two answers; of random draws, the worst one with the means of all.
-        draws: how many draws the means are of.
+        trial: the two answers; for random draws, the worst draw with the means of all draws.
+        draws: the number of draws in the means.
     """
     if trial.failure is not None:
         return ""
@@ -166,9 +166,9 @@ def moved_text(result: MeasuredAnswers[Compared], trial: Compared, draws: int = 
 def answer_lines(
     golden: GoldenSet, trial: ComparedAnswer, labels: tuple[str, str]
 ) -> Iterator[str]:
-    """Yield both rankings of a query behind their labels, or the error in place of the second.
+    """Yield both rankings of a query after their labels, or an error instead of the second.
 
-    They are shown where they first differ.
+    They are shown from where they first differ.
     """
     width = max(map(len, labels))
     before, after = (label.ljust(width) for label in labels)
@@ -182,7 +182,7 @@ def answer_lines(
 
 
 def _first_shown(trial: ComparedAnswer) -> int:
-    """Return the rank from which rankings are shown: 1, or one above their first difference."""
+    """Return the first rank to show: 1, or one above the first difference."""
     pairs = enumerate(zip_longest(trial.before, trial.after), 1)
     different = next((rank for rank, (old, new) in pairs if old != new), 1)
     return different - 1 if different > _TOP else 1

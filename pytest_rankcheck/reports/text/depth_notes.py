@@ -1,4 +1,4 @@
-"""What the summary says about the depth for which a ranker is asked, and about its metrics."""
+"""The summary's notes about the requested depth, and about metrics that it puts in doubt."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _METRICS = 6
 def depth_notes(
     found: Iterable[DepthFinding], findings: Sequence[ReportedFinding], depth: int | None
 ) -> Iterator[Note]:
-    """Yield what was found at several depths, and which metrics it puts in doubt.
+    """Yield the findings at several depths, and the metrics that they put in doubt.
 
     Args:
-        found: what was found.
+        found: the findings.
         findings: all findings of the test session, with the metrics that were measured.
-        depth: for how many documents the ranker was asked; None if it was not asked.
+        depth: how many documents were requested; None if the ranker was not asked.
     """
     for finding in found:
         start = f"golden set '{quoted(finding.golden_set)}': "
         if not finding.queries:
             text = (
-                f"not checked: ranker '{quoted(finding.ranker)}' is not told how many documents "
-                "are wanted, so it answers the same at every depth"
+                f"not checked: ranker '{quoted(finding.ranker)}' does not take the depth, so it "
+                "answers the same at every depth"
             )
             yield Note(Topic.DEPTH, start + text)
         elif not finding.differing:
@@ -43,7 +43,7 @@ def depth_notes(
 
 
 def _warning(finding: DepthFinding, findings: Sequence[ReportedFinding], depth: int | None) -> str:
-    """Return which metrics are those of other rankings than the ranker gives at another depth."""
+    """Return which metrics were computed from rankings that differ at another depth."""
     metrics = () if depth is None else tuple(_cut_metrics(finding.golden_set, findings, depth))
     differs = f"the top {finding.shallow} of ranker '{quoted(finding.ranker)}' differs "
     of = f" ({finding.differing:,} of {plural(finding.queries, 'query', 'queries')}"
@@ -56,11 +56,11 @@ def _warning(finding: DepthFinding, findings: Sequence[ReportedFinding], depth: 
         return differs
     verb = "was" if len(metrics) == 1 else "were"
     names = listed(metrics, _METRICS)
-    return f"{names} {verb} computed from rankings asked for with depth {depth}; {differs}"
+    return f"{names} {verb} computed from rankings of depth {depth}; {differs}"
 
 
 def _cut_metrics(golden_set: str, findings: Sequence[ReportedFinding], depth: int) -> Iterator[str]:
-    """Yield the metrics measured on a golden set that look at less than the whole rankings."""
+    """Yield the metrics measured on a golden set that do not use the whole rankings."""
     measured = (each for each in findings if isinstance(each, MetricFinding))
     for name in dict.fromkeys(each.metric for each in measured if each.golden_set == golden_set):
         cutoff = Metric.parse(name).cutoff

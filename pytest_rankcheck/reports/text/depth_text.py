@@ -1,4 +1,4 @@
-"""The texts about rankers whose top depends on how many documents they are asked for."""
+"""The texts about rankers whose top depends on the requested depth."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _lines(golden: GoldenSet, result: DepthResult) -> Iterator[str]:
         yield f"  top {pair.shallow} at depths {pair.shallow} and {pair.deep}: {count} differ"
     if result.means is not None:
         means = ", ".join(f"{number_text(mean)} at {at}" for at, mean in result.means.items())
-        yield f"  {result.metric} by the depth that was asked for: {means}"
+        yield f"  {result.metric} by requested depth: {means}"
     yield from _cause_lines(result)
     worst = max(result.broken, key=lambda pair: len(pair.differences))
     differences = sorted(
@@ -61,7 +61,7 @@ def _lines(golden: GoldenSet, result: DepthResult) -> Iterator[str]:
 
 
 def _cause_lines(result: DepthResult) -> Iterator[str]:
-    """Yield what the difference comes from, and what to do."""
+    """Yield the cause of the difference, and what to do."""
     again = result.confirmation
     assert again is not None
     if result.is_random:
@@ -69,11 +69,11 @@ def _cause_lines(result: DepthResult) -> Iterator[str]:
             f"  asked again: different in {again.under:,} of {again.asked_under:,} requests at the "
             f"larger depth, and in {again.control:,} of {again.asked_control:,} at the smaller one:"
         )
-        yield "  it is not the depth; see assert_deterministic"
+        yield "  the depth is not the cause; see assert_deterministic"
         return
     yield (
         "  the depth decides how far the ranker searches: measure with the depth that production "
-        "asks for (rankcheck_depth),"
+        "uses (rankcheck_depth),"
     )
     yield "  or search as far at every depth (ef of HNSW, nprobe of IVF, num_candidates)"
 

@@ -20,7 +20,7 @@ __all__ = ["determinism_note", "determinism_text"]
 _QUERIES = 3
 _TOP = 5
 _MANY_CALLS = 8
-"""More calls than this from threads are explained: they ask a fast ranker for a fixed time."""
+"""Above this many calls, those from threads are stated: a fast ranker gets a fixed time."""
 
 _NAMES: dict[Condition, str] = {
     "repeats": "asked again",
@@ -42,14 +42,14 @@ _ADVICE: dict[Condition, str] = {
     "candidate by itself",
     "threads": "concurrent queries share state: give each call its own state, or lock it",
     "fresh": "a new instance ranks differently, even in the same order of queries: look for state "
-    "that the first instance has kept, and for chance, time or files when a ranker is made",
+    "that the first instance keeps, and for randomness, time or files when a ranker is made",
     "processes": "every new process ranks differently, even with nothing varied: look for state of "
-    "this process that a new one lacks, and for chance, time or files when a ranker is made",
+    "this process that a new one lacks, and for randomness, time or files when a ranker is made",
     "clock": "an answer depends on the time: pass the time as an argument, or fix it in tests",
 }
 _AT_RANDOM = (
-    "no two {} rank alike: the ranker is built at random, as many indexes for nearest neighbours "
-    "are: set its seed, and build it in one thread"
+    "no two {} rank alike: the ranker is built with randomness, as many nearest-neighbour "
+    "indexes are: set its seed, and build it in one thread"
 )
 _DECISIVE = {
     "order": "a new instance ranks differently only in another order of queries, so its first "
@@ -65,24 +65,24 @@ _DECISIVE = {
 }
 _RARE_ADVICE = (
     "a few answers change by chance, unrelated to how the ranker is asked: look for a race, a "
-    "timeout with a fallback, or a draw at random"
+    "timeout with a fallback, or a random draw"
 )
 _WARM_UP = "warm-up"
 _WARM_UP_ADVICE = (
     "the first answers differ from all later ones, which agree: warm the ranker up before it is "
-    "measured or serves, or make the first answer wait for what it loads"
+    "measured or serves users, or let the first answer wait until everything is loaded"
 )
 _OPEN_WARM_UP = (
-    "; only the first answer differed, which a warm-up would explain too: give fresh= to find out"
+    "; only the first answers differed, which a warm-up could also explain: give fresh= to find out"
 )
 _WARM_UP_AGAIN = "the first answers of a {} differ in the same way, and its later answers agree"
 _NOW_AND_THEN = (
-    "differs in {under} of {asked}, and never otherwise: look for a draw at random, a race or a "
-    "timeout in what only happens then"
+    "differs in {under} of {asked}, and never otherwise: look for a random draw, a race or a "
+    "timeout in code that runs only then"
 )
 _MANY = 3
 _LARGE_PART = 0.1
-"""From this many queries, and this part of all, on they did not change by chance one by one."""
+"""At least this many queries, and this share of all, did not change independently by chance."""
 
 
 def determinism_note(golden: GoldenSet, result: DeterminismResult) -> str:
@@ -107,7 +107,7 @@ def determinism_note(golden: GoldenSet, result: DeterminismResult) -> str:
 
 
 def _remedy(reason: str) -> str:
-    """Return what to give for a condition that was not checked, if that is all it lacks."""
+    """Return the argument to give for a condition that was not checked only for lack of it."""
     return f" ({reason})" if reason.startswith("give ") else ""
 
 
@@ -153,7 +153,7 @@ def _headline(golden: GoldenSet, result: DeterminismResult) -> str:
 
 
 def _name(outcome: ConditionResult) -> str:
-    """Return what makes the difference: the condition only if that was confirmed."""
+    """Return the cause of the difference; a condition is named only if it was confirmed."""
     if _comes_at_once(outcome):
         return f"{_NAMES[outcome.condition]} (now and then)"
     names = {Cause.RARE: _RARE, Cause.WARM_UP: _WARM_UP}
@@ -197,7 +197,7 @@ def _now_and_then(outcome: ConditionResult) -> str:
 
 
 def _raising(outcome: ConditionResult) -> str:
-    """Return that a new instance or process does nothing but fail; empty if that is not so."""
+    """Return a text if a new instance or process fails on every query, otherwise empty."""
     failures = [each.failure for each in outcome.differences if each.failure is not None]
     where = _one(outcome.condition)
     if outcome.condition not in ("fresh", "processes") or len(failures) < len(outcome.differences):
@@ -210,7 +210,7 @@ def _raising(outcome: ConditionResult) -> str:
 
 
 def _evidence(outcome: ConditionResult) -> str:
-    """Return how often answers differed when they were asked for again."""
+    """Return how often answers differed when queries were asked again."""
     tally = outcome.confirmation.tally
     assert tally is not None
     if outcome.condition == "repeats":

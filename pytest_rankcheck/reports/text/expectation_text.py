@@ -58,12 +58,12 @@ def _headline(golden: GoldenSet, results: Sequence[ExpectationResult]) -> str:
 def expectation_notes(
     golden: GoldenSet, results: Sequence[ExpectationResult], failure: str | None
 ) -> Iterator[Note]:
-    """Yield lines of the summary: the counts, the known failures, worse ones, and what only warns.
+    """Yield the lines of the summary: counts, known failures, worse ones, and warnings.
 
     Args:
         golden: the queries.
         results: every expectation that was checked.
-        failure: the text with which the test fails, if it does.
+        failure: the text of the test's failure, if it fails.
     """
     yield Note(Topic.EXPECTATIONS, _headline(golden, results), failure=failure)
     for result in results:
@@ -156,7 +156,7 @@ def _note(golden: GoldenSet, result: ExpectationResult) -> str:
 
 
 def _worse(golden: GoldenSet, result: ExpectationResult) -> str:
-    """Return what a known failure is, where it stood, and where it stands now."""
+    """Return a known failure with its rank when it was marked and its rank now."""
     expectation, rank = result.expectation, result.stands_at
     which = "first" if expectation.kind == "not_in_top" else "last"
     several = len(expectation.documents) > 1
@@ -177,14 +177,14 @@ def _start(golden: GoldenSet, expectation: Expectation) -> str:
 
 
 def _rank_advice(golden: GoldenSet, results: Sequence[ExpectationResult]) -> str | None:
-    """Return how to be warned when known failures get worse; None if all have their rank."""
+    """Return how to get a warning when known failures get worse; None if all have a rank."""
     missing = [result for result in results if result.lacks_rank]
     if not missing:
         return None
     first = missing[0]
-    number = "1 of them does" if len(missing) == 1 else f"{len(missing):,} of them do"
+    number = "1 of them has" if len(missing) == 1 else f"{len(missing):,} of them have"
     return (
-        f"{number} not say at which rank it stood, so nothing warns when it gets worse: add "
+        f"{number} no known_rank, so there is no warning when it gets worse: add "
         f"known_rank, such as {first.stands_at} for {quoted(first.expectation.query, 60)}"
         f"{_command(golden, missing, '--record-ranks')}"
     )

@@ -115,7 +115,7 @@ def _means(record: Record | None) -> str:
 
 
 def _limits(record: Record) -> str:
-    """Return how a record limits changes of its rankings."""
+    """Return the limits of a record on changes to its rankings."""
     texts = " and by ".join(map(str, record.stability))
     return f"rankings limited by {texts}" if texts else "rankings not compared"
 

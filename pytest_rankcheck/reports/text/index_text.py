@@ -1,4 +1,4 @@
-"""The text of an index whose answers change with its documents as they should not."""
+"""The texts about an index whose answers change with its documents when they should not."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def relation_note(golden: GoldenSet, result: IndexResult) -> str:
 
 
 def relation_text(golden: GoldenSet, result: IndexResult, limits: InvarianceLimits) -> str:
-    """Return how a relation is broken, the worst queries, and why it is not a law."""
+    """Return how a relation is broken, with the worst queries, and why it is not a law."""
     rule = RELATIONS[result.name]  # type: ignore[index]
 
     def trial_lines(trial: IndexAnswer) -> Iterator[str]:
@@ -147,7 +147,7 @@ def _move(trial: ChangedDocument) -> str:
 
 
 def _change_lines(trial: ChangedDocument) -> Iterator[str]:
-    """Yield the changed fields of a document, or the document if it has none."""
+    """Yield the changed fields of a document, or the whole document if it has no fields."""
     pairs = changed_fields(trial.document, trial.changed)
     if not pairs:
         pairs = {trial.doc_id: (trial.document, trial.changed)}

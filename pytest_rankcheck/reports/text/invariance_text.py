@@ -30,7 +30,7 @@ __all__ = ["direction_note", "direction_text", "invariance_note", "invariance_te
 
 _LABELS = ("as it is", "perturbed")
 _ONE_LINE = 60
-"""The longest pair of texts that is shown on one line, in characters."""
+"""The longest pair of texts to show on one line, in characters."""
 
 Beyond = Mapping[str, Sequence[PerturbedQuery]]
 
@@ -52,7 +52,7 @@ def invariance_text(golden: GoldenSet, result: PerturbationResult, limits: Invar
     beyond = limits.beyond(result) or result.by_query
     only_texts = not any(trial.changed_attributes for trial in result.trials)
     variants, both = ("text", "texts") if only_texts else ("variant", "queries")
-    mean = " (a query counts with the mean of its draws)" if _has_draws(result) else ""
+    mean = " (the mean of its draws counts for each query)" if _has_draws(result) else ""
     loosened = loosening(result, limits)
     allow = f", or allow what is harmless: {loosened}" if loosened else ""
     lines = [
@@ -128,7 +128,7 @@ def _rbo(result: PerturbationResult) -> str:
 
 
 def _left(result: PerturbationResult) -> str:
-    """Return how many queries were not perturbed, and why; and which values no query has."""
+    """Return how many queries were not perturbed, and why, and which values no query has."""
     parts = []
     if result.unchanged:
         verb = "is" if len(result.unchanged) == 1 else "are"
@@ -160,7 +160,7 @@ def _worst_lines(
 
 
 def _has_draws(result: PerturbationResult) -> bool:
-    """Return whether a query has several random draws."""
+    """Whether a query has several random draws."""
     return result.are_draws and len(result.trials) > len(result.by_query)
 
 

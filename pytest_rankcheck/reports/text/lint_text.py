@@ -20,7 +20,7 @@ _PLACES = 5
 def lint_text(
     golden_name: str, queries: int, findings: Sequence[LintFinding], unchecked: str = ""
 ) -> str:
-    """Return all findings on a golden set: what, where, why it matters, what to do.
+    """Return all findings on a golden set: what, where, why it matters, and what to do.
 
     Args:
         golden_name: the name of the set.

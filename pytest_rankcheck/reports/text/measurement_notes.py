@@ -104,9 +104,10 @@ def _unseen_notes(evaluation: Evaluation) -> Iterator[Note]:
 
 
 def tie_notes(evaluation: Evaluation) -> Iterator[Note]:
-    """Yield a warning if most rankings are in an order that their scores do not decide.
+    """Yield a warning if tied scores leave the order of most rankings open.
 
-    Or a note that this is unknown: a run in a large file is not read for it, and parts do not say.
+    Yield a note if this is unknown: a large file is not read only for this, and parts have no
+    scores.
     """
     if not evaluation.has_ties_at_hand:
         yield Note(

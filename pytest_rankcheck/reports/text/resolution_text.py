@@ -62,9 +62,9 @@ def resolution_findings(
 def run_resolution_findings(
     golden_name: str, measured: Callable[[], Evaluation], metrics: Iterable[MetricLike]
 ) -> Iterator[ReportedFinding]:
-    """Yield what metrics can see of a run for the linter, or why the run cannot be measured.
+    """Yield, for the linter, what metrics can see of a run, or why the run cannot be measured.
 
-    The linter is about the golden set: what is wrong with the run is for other tests.
+    The linter checks only the golden set; other tests report faults of the run.
     """
     try:
         evaluation = measured()
@@ -105,7 +105,7 @@ def resolution_notes(findings: Iterable[ReportedFinding]) -> Iterator[Note]:
 
 
 def resolution_title(finding: ResolutionFinding) -> str:
-    """Return the title: golden set, run, and how many swaps and losses."""
+    """Return the title: the golden set, the run, and the numbers of swaps and losses."""
     run = (
         f"run '{quoted(finding.run)}'" if finding.run is not None else "its ideal rankings, no run"
     )
@@ -146,13 +146,13 @@ def _with_resolution(metrics: Iterable[MetricLike]) -> tuple[list[Metric], list[
 
 
 def _recommendation(table: Resolutions, others: Sequence[Metric]) -> tuple[str, ...]:
-    """Return the recommendation, and which metrics it says nothing about."""
+    """Return the recommendation, and the metrics that it does not cover."""
     if not others:
         return tuple(table.recommendation)
     names = ", ".join(map(str, others))
     return (
         *table.recommendation,
-        f"not compared: {names}; only metrics that are computed here from judged rankings can be",
+        f"not compared: {names}; only metrics that rankcheck computes from judged rankings can be",
     )
 
 
@@ -189,7 +189,7 @@ def _finding(
 def _detail(
     resolution: Resolution, nearest: Metric | None = None, tau: float = math.nan
 ) -> MetricResolutionDetail:
-    """Return what a metric can see, with the metric that is most like it."""
+    """Return what a metric can see, with the most similar metric."""
     row = resolution.row()
     return MetricResolutionDetail(
         seen=rounded(row["seen"]),
@@ -197,7 +197,7 @@ def _detail(
         losses_seen=rounded(row["losses_seen"]),
         sight_of_order=rounded(row["sight_of_order"]),
         sight_of_losses=rounded(row["sight_of_losses"]),
-        # Steps of a mean are small: six decimals would lose some of them.
+        # Steps of a mean may be too small for six decimals.
         step=_exact(resolution.step),
         step_of_mean=_exact(resolution.step_of_mean),
         at_ceiling=rounded(row["at_ceiling"]),

@@ -1,4 +1,4 @@
-"""Two versions of a text, shown so that people see what differs between them."""
+"""Show two versions of a text so that their differences are visible."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ __all__ = ["shown_change"]
 
 _LIMIT = 80
 _LEAD = 24
-"""How many characters of the common beginning are shown before the first difference."""
+"""How many characters to show before the first difference."""
 _CUT = "..."
 _INVISIBLE = frozenset("\u034f\u3164\uffa0")
 
 
 def shown_change(before: str, after: str, limit: int = _LIMIT) -> tuple[str, str]:
-    r"""Return two versions of a text as harmless single lines in which the difference is visible.
+    r"""Return two versions of a text as escaped single lines in which the difference is visible.
 
-    Long texts are cut to the part that differs, with a little of what is around it; ``...`` stands
-    for the rest. What cannot be seen is escaped: white space other than a blank, and other
-    characters of the same letters (``\u0301`` of a decomposed *é*).
+    Long texts are cut to the part that differs, with a little context; ``...`` stands for the rest.
+    Invisible differences are escaped: white space other than a space, and different characters that
+    look the same (``\u0301`` in a decomposed *é*).
 
     Args:
         before: a text.
@@ -34,11 +34,11 @@ def shown_change(before: str, after: str, limit: int = _LIMIT) -> tuple[str, str
 
 
 def _common(before: str, after: str, limit: int) -> tuple[int, int]:
-    """Return how many characters at the beginning and at the end of both need not be shown."""
+    """Return how many characters to leave out at the start and the end of both texts."""
     first = _same(before, after)
     last = _same(before[first:][::-1], after[first:][::-1])
     differing = max(len(before), len(after)) - first - last
-    # What differs and its surroundings fill the window: the beginning has its share first.
+    # The difference and its context fill the window; the context before it comes first.
     free = max(0, limit - 2 * len(_CUT) - differing)
     tail = min(last, max(0, free - min(first, _LEAD)))
     start, end = max(0, first - max(_LEAD, free - tail)), last - tail
@@ -48,18 +48,18 @@ def _common(before: str, after: str, limit: int) -> tuple[int, int]:
 
 
 def _same(before: str, after: str) -> int:
-    """Return with how many equal characters two texts begin."""
+    """Return the length of the common beginning of two texts."""
     pairs = zip(before, after, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _continues(text: str, place: int) -> bool:
-    """Return whether the character at a place belongs to the one before it."""
+    """Whether the character at a place combines with the one before it."""
     return unicodedata.category(text[place])[0] == "M" or "\u200d" in text[place - 1 : place + 1]
 
 
 def _shown(text: str, other: str, start: int, end: int, limit: int) -> str:
-    """Return a text without ``start`` and ``end`` characters at its ends, cut at ``limit``."""
+    """Return a text without its first ``start`` and last ``end`` characters, cut at ``limit``."""
     middle = text[start : len(text) - end]
     room = limit - len(_CUT) * bool(start)
     if len(middle) + len(_CUT) * bool(end) > room:
@@ -70,7 +70,7 @@ def _shown(text: str, other: str, start: int, end: int, limit: int) -> str:
 
 
 def _hidden_characters(text: str, other: str) -> frozenset[str]:
-    """Return the characters of a text that people would not see, or not tell from others."""
+    """Return the characters of a text that are invisible or look like others."""
     if text.isascii() and other.isascii():
         return frozenset()
     found = {char for char in text if char != " " and _is_invisible(char)}
@@ -80,7 +80,7 @@ def _hidden_characters(text: str, other: str) -> frozenset[str]:
 
 
 def _is_invisible(char: str) -> bool:
-    """Return whether a character is white space, a variation selector or another blank one."""
+    """Whether a character is white space, a variation selector or otherwise blank."""
     is_selector = "\ufe00" <= char <= "\ufe0f" or "\U000e0100" <= char <= "\U000e01ef"
     return unicodedata.category(char) == "Zs" or is_selector or char in _INVISIBLE
 

@@ -103,9 +103,9 @@ def ranking_lines(
     *,
     first: int = 1,
 ) -> Iterator[str]:
-    """Yield ``top`` documents of a ranking with their ranks, behind a label: ``ranked  1 d3``.
+    """Yield ``top`` documents of a ranking with their ranks, after a label: ``ranked  1 d3``.
 
-    They start at the rank ``first``; ``...`` stands for those above and below.
+    They start at rank ``first``; ``...`` stands for the documents above and below.
     """
     last = first + top - 1
     shown = enumerate(doc_ids[first - 1 : last], first)

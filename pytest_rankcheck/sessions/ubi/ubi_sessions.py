@@ -17,8 +17,9 @@ def sessions_of(known: Ids, clients: Ids, times: Sequence[float], gap: float) ->
     """Return the session of each of N searches; None for one without a session and a client.
 
     A search without a session id joins the last session of its client if the pause since then is at
-    most the gap, or else the client's next session if the pause until then is. Otherwise, it begins
-    a new session, named after the time it begins, which goes on until the client's next long pause.
+    most the gap, or else the client's next session if the pause before it is at most the gap.
+    Otherwise, it begins a new session, named after its start time, which lasts until the client's
+    next long pause.
 
     Args:
         known: ``[N]`` the session ids; None for a search without one.

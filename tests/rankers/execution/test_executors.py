@@ -182,7 +182,7 @@ def test_a_worker_that_exits_once_loses_no_query(folder: Path) -> None:
     assert (folder / "exited").exists()
     assert run.rankings() == rank(workers.search, GOLDEN).rankings()
     (note,) = run.notes
-    assert "lost when a worker died, and asked for again" in note
+    assert "lost when a worker died, and asked again" in note
     assert note in evaluate(run, GOLDEN).notes
 
 

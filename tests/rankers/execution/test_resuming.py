@@ -323,7 +323,7 @@ def test_a_file_that_is_changed_again_or_back_is_refused(repository: Path) -> No
     Path("engine.py").write_text("# two")
     refused("'engine.py' has been changed again")
     Path("engine.py").write_text(ENGINE)
-    refused("'engine.py' no longer differs from the commit, or is gone")
+    refused("'engine.py' no longer differs from the commit, or was deleted")
 
 
 def test_ignored_files_and_the_folder_itself_do_not_count(repository: Path) -> None:
@@ -609,14 +609,14 @@ def test_an_edited_answer_is_an_error(repository: Path, answer: object) -> None:
     content = json.loads(part.read_text())
     content["answers"]["q0"] = answer
     write_signed(part, content)
-    refused("part-000001.json is not as it was written")
+    refused("part-000001.json was cut off or edited after it was written")
 
 
 def test_an_edited_part_is_an_error_even_if_its_form_is_right(repository: Path) -> None:
     started()
     part = Path("parts/part-000001.json")
     part.write_text(part.read_text().replace('"d1"', '"d9"'))
-    refused("part-000001.json is not as it was written: it was cut off or edited")
+    refused("part-000001.json was cut off or edited after it was written")
 
 
 def test_parts_with_different_answers_to_a_query_are_an_error(repository: Path) -> None:
@@ -654,7 +654,7 @@ def test_a_part_of_another_ranking_is_an_error(repository: Path) -> None:
     started()
     part = Path("parts/part-000001.json")
     write_signed(part, {**json.loads(part.read_text()), "key": "other"})
-    refused("belongs to another ranking")
+    refused("belong to different rankings")
 
 
 def test_parts_without_a_key_are_an_error(repository: Path) -> None:
