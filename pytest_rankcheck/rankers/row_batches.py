@@ -29,7 +29,15 @@ _OF_ANY_TYPE = ("", "object")
 
 
 def rows_of(table: Table, place: Mapping[str, int]) -> Iterator[RunRows]:
-    """Yield the rows of each batch of a table."""
+    """Yield the rows of each batch of a table.
+
+    Args:
+        table: one that is open.
+        place: the index of the column of each role: ``query_id``, ``doc_id``, ``score``, ``rank``.
+
+    Raises:
+        RunError: an id, a score or a rank is invalid; the message names the row.
+    """
     given = set[object]()
     kinds: dict[str, tuple[bool, str]] = {}
     for batch in table.batches(sorted(place.values()), rows=_BATCH_ROWS):

@@ -21,7 +21,13 @@ _PIECE = 100_000
 def whole_queries(
     parts: Iterator[RunRows], take_long: Callable[[str, Iterator[RunRows]], None] | None
 ) -> Iterator[RunRows]:
-    """Yield the same rows, so that no part ends within a query whose rows are together."""
+    """Yield the same rows, so that no part ends within a query whose rows are together.
+
+    Args:
+        parts: the rows, in their order.
+        take_long: takes the id and the rows of each query with more than `_LONG` rows, which are
+            then not yielded; None: they are yielded like those of others.
+    """
     rest: RunRows | None = None
     for part in parts:
         rows = part if rest is None else joined_rows([rest, part])
