@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.record import Record
+from pytest_rankcheck.errors import plural
 
 if TYPE_CHECKING:
     from pytest_rankcheck.behaviour.stability_limits import StabilityLimits
@@ -16,6 +17,7 @@ __all__ = [
     "LIMITED_BY",
     "UNCOMPARED",
     "approved_changes",
+    "changed_rankings",
     "loosened_limits",
     "loosened_texts",
     "recorded_limits",
@@ -28,6 +30,11 @@ LIMITED_BY = "the rankings were limited by "
 """The start of the text about looser limits; an approval of looser limits contains it."""
 
 UNCOMPARED = "the rankings are no longer compared with those of the baseline"
+
+
+def changed_rankings(count: int) -> str:
+    """Return that so many rankings changed, as the text of a reason, for `approved_changes`."""
+    return f"{plural(count, 'ranking')} changed"
 
 
 def approved_changes(approvals: Iterable[Approval]) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.approved_limits import changed_rankings
 from pytest_rankcheck.baselines.blocks import Block
 from pytest_rankcheck.baselines.metric_check import State, incompatibilities
 from pytest_rankcheck.baselines.record import Record
@@ -15,7 +16,6 @@ from pytest_rankcheck.baselines.world import WorldComparison
 from pytest_rankcheck.behaviour.ranking_stability import RankingStability, stability_of
 from pytest_rankcheck.behaviour.stability_limits import StabilityLimits
 from pytest_rankcheck.comparison.comparison import Comparison, compare
-from pytest_rankcheck.errors import plural
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 
 __all__ = [
@@ -111,6 +111,6 @@ def settlement_of_rankings(checks: Sequence[RankingCheck], mode: Mode) -> Settle
     changed = max(check.changed for check in checks)
     differences = dict.fromkeys(text for check in checks for text in check.differences)
     if mode.approval is not None and (changed or differences):
-        changes = [*differences, *([f"{plural(changed, 'ranking')} changed"] if changed else [])]
+        changes = [*differences, *([changed_rankings(changed)] if changed else [])]
         return Settlement(Action.APPROVE, change="; ".join(changes))
     return Settlement(Action.KEEP if changed else Action.REWRITE)

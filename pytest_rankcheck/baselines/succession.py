@@ -17,6 +17,7 @@ from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.approved_limits import (
     LIMITED_BY,
     approved_changes,
+    changed_rankings,
     loosened_texts,
     uncompared,
 )
@@ -24,7 +25,7 @@ from pytest_rankcheck.baselines.query_losses import LOSS_SHARE, replaced_queries
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.record_contents import RecordedMetric
 from pytest_rankcheck.comparison.query_overlap import QueryOverlap
-from pytest_rankcheck.errors import ConfigurationError, plural
+from pytest_rankcheck.errors import ConfigurationError
 from pytest_rankcheck.evaluation.recorded_precision import EXACT
 from pytest_rankcheck.gates.configured_gates import gate_of
 from pytest_rankcheck.metrics.metric_names import Metric
@@ -199,7 +200,7 @@ def _changed_rankings(
     places = zip(overlap.other_places.tolist(), overlap.places.tolist(), strict=True)
     changed = sum(then[place][:k] != now[at][:k] for place, at in places)
     if changed > approved_changes(approvals):
-        yield Problem(f"{plural(changed, 'ranking')} changed", words=(" in the baseline, ",))
+        yield Problem(changed_rankings(changed), words=(" in the baseline, ",))
 
 
 def _uncounted(before: Record, after: Record) -> Iterator[Problem]:

@@ -8,6 +8,7 @@ import pytest
 
 from pytest_rankcheck import Conventions, GoldenSet, Metric, Record, Run, evaluate
 from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.approved_limits import approved_changes, changed_rankings
 from pytest_rankcheck.baselines.record_contents import SinceApproval
 from pytest_rankcheck.baselines.succession import broken_promises
 from pytest_rankcheck.behaviour.stability_limits import StabilityLimits
@@ -202,6 +203,12 @@ def with_changed_rankings(count: int, *approvals: Approval) -> Record:
         for place, (query_id, line) in enumerate(STABLE.queries.items())
     }
     return replace(STABLE, queries=lines, approvals=approvals)
+
+
+@pytest.mark.parametrize("count", [1, 2, 999, 1_000, 1_234_567])
+def test_the_number_of_changed_rankings_is_read_as_it_was_written(count: int) -> None:
+    texts = (f"depth: 10 in the baseline, 5 now; {changed_rankings(count)}", None, "3 queries")
+    assert approved_changes(approval({}, text) for text in texts) == count
 
 
 def test_changed_rankings_need_a_reason_about_as_many() -> None:
