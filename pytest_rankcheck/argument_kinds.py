@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from os import PathLike
-from typing import Literal, get_args, get_origin
+from typing import Literal, TypeGuard, get_args, get_origin
 
 __all__ = [
     "KINDS",
@@ -58,7 +58,7 @@ def _is_measured(value: object) -> bool:
     return hasattr(value, "query_fingerprints") and hasattr(value, "values")
 
 
-def is_number(value: object) -> bool:
+def is_number(value: object) -> TypeGuard[float]:
     """Return whether a value is a real number, numpy's included, and no truth value."""
     return isinstance(value, Real) and not isinstance(value, bool)
 

@@ -136,7 +136,7 @@ def changed_document_answers(
     __tracebackhide__ = True
     run = builds.first_run(documents, golden)
     versions = _versions(run, documents, golden, change, name)
-    found = [query_id for version in versions for query_id in version.query_ids]
+    found = {query_id for version in versions for query_id in version.query_ids}
     if len(found) < min_queries:
         raise ConfigurationError(
             f"change '{quoted(name)}' changes a top document for {len(found):,} of "
@@ -154,7 +154,7 @@ def changed_document_answers(
         trials += [_trial(query, version, run[query.id], attempt, p) for query in part]
     places = {query_id: place for place, query_id in enumerate(golden.query_ids)}
     trials.sort(key=lambda trial: places[trial.query.id])
-    left = tuple(query_id for query_id in golden.query_ids if query_id not in set(found))
+    left = tuple(query_id for query_id in golden.query_ids if query_id not in found)
     size = len(documents.keys)
     return DocumentResult(builds.ranker, name, trials, size, builds.count, builds.calls, left)
 

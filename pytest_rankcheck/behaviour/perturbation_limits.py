@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from pytest_rankcheck.argument_checks import check_whole_number
+from pytest_rankcheck.argument_kinds import is_number
 from pytest_rankcheck.behaviour.compared_answers import (
     Compared,
     ComparedAnswer,
@@ -47,7 +48,7 @@ class InvarianceLimits:
             value = getattr(self, what)
             if value is None:
                 continue
-            if not (_is_number(value) and 0 <= value <= 1):
+            if not (is_number(value) and 0 <= value <= 1):
                 raise ConfigurationError(
                     f"{what}={quoted(value)} is invalid; give a number from 0 to 1"
                 )
@@ -225,12 +226,8 @@ def _refuse_all_allowed(allowed: int, queries: int) -> None:
         )
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
 def _check_not_negative(what: str, value: float | None) -> None:
-    if value is not None and not (_is_number(value) and math.isfinite(value) and value >= 0):
+    if value is not None and not (is_number(value) and math.isfinite(value) and value >= 0):
         raise ConfigurationError(f"{what}={quoted(value)} is invalid; give a number of at least 0")
 
 

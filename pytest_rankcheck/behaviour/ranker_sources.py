@@ -15,7 +15,7 @@ from pytest_rankcheck.rankers.callable_adapters import name_of
 from pytest_rankcheck.rankers.importable_names import ImportableName, importable_name
 from pytest_rankcheck.rankers.ranker_lookup import check_ranker_name, load_ranker, named_object
 
-__all__ = ["Fresh", "RankerSources", "is_same_ranker"]
+__all__ = ["Fresh", "RankerSources"]
 
 Fresh = Callable[[], object] | str
 """A function or class that is called without arguments and returns a new ranker, or its name."""
@@ -122,7 +122,7 @@ class RankerSources:
         """
         __tracebackhide__ = True
         made = self._made()
-        if not is_same_ranker(made, self.ranker):
+        if not _is_same_ranker(made, self.ranker):
             self._ready.append(adapter_of(made))
             return ""
         if is_given:
@@ -198,7 +198,7 @@ def _wants_arguments(fresh: Callable[..., object]) -> bool:
     return False
 
 
-def is_same_ranker(one: object, other: object) -> bool:
+def _is_same_ranker(one: object, other: object) -> bool:
     """Whether two rankers are one object, or the same method of one object."""
     is_method = hasattr(one, "__self__") and hasattr(other, "__self__")
     return one is other or (is_method and one == other)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 from pytest_rankcheck.argument_checks import check_whole_number
+from pytest_rankcheck.argument_kinds import is_number
 from pytest_rankcheck.errors import ConfigurationError, plural, quoted
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 
@@ -179,4 +179,4 @@ def _plain(value: float) -> float:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    return is_number(value) and math.isfinite(value)

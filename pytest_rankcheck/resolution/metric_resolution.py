@@ -14,8 +14,7 @@ from pytest_rankcheck.array_types import BoolArray, FloatArray
 from pytest_rankcheck.errors import ConfigurationError, MetricError, RunError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
-from pytest_rankcheck.metrics.laws.law_trials import PRECISION
-from pytest_rankcheck.metrics.laws.visible_falls import losses_seen
+from pytest_rankcheck.metrics.laws.visible_falls import losses_seen, tolerance_of
 from pytest_rankcheck.metrics.laws.visible_swaps import SwapsSeen, swaps_seen
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.resolution.fall_sight import FallSight, reshuffle_variance
@@ -246,8 +245,7 @@ def _at_ends(
     """Return which queries are at the ceiling, at the floor, and where the two are the same."""
     ends = [extremes_of(metric, hits) for hits in sample.blocks]
     best, worst = (np.concatenate(side) for side in zip(*ends, strict=True))
-    sizes = np.abs(np.concatenate([values, best, worst]))
-    tolerance = PRECISION * float(sizes[np.isfinite(sizes)].max(initial=0.0))
+    tolerance = tolerance_of(np.concatenate([values, best, worst]))
     sign = 1.0 if metric.higher_is_better else -1.0
     # A comparison with NaN is false.
     ceiling = sign * (best - values) <= tolerance

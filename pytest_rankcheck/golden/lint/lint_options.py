@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from numbers import Real
 from typing import Literal, get_args
 
+from pytest_rankcheck.argument_kinds import is_number
 from pytest_rankcheck.errors import GoldenSetError, MetricError, quoted, suggestion
 from pytest_rankcheck.metrics.metric_names import USUAL_METRICS, Metric
 
@@ -89,7 +90,7 @@ def unknown_name(name: str, problem: str, known: Sequence[str]) -> GoldenSetErro
 
 
 def _is_positive(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < math.inf
+    return is_number(value) and 0 < float(value) < math.inf
 
 
 def _is_scale(value: object) -> bool:
