@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from pytest_rankcheck.behaviour.answer_comparison import (
     AnswerDifference,
@@ -154,43 +155,59 @@ def _compared(
 ) -> ConditionResult:
     """Compare the answers to some queries with those of the first run, and confirm the cause."""
     __tracebackhide__ = True
-    first_differences: dict[str, AnswerDifference] = {}
-    failing_ways: list[tuple[list[str], _Asked]] = []
-    for each in asked:
-        found: dict[str, AnswerDifference] = {}
-        for attempt in each.attempts:
-            found = {**answer_differences(subject.run, attempt, each.way.how), **found}
-        failing = [query_id for query_id in query_ids if query_id in found]
-        failing_ways.append((failing, each))
-        for query_id in failing:
-            first_differences.setdefault(query_id, found[query_id])
-    differing = [first_differences[each] for each in query_ids if each in first_differences]
-    confirmation = Confirmation()
-    if differing and condition == "repeats":
-        failing = [difference.query_id for difference in differing]
-        later = [attempt for each in asked for attempt in each.attempts]
-        confirmation = warm_up(subject, failing, later)
-    elif differing:
-        failing, each = max(failing_ways, key=lambda pair: len(pair[0]))
-        if (
-            warms_up
-            and condition in ("fresh", "processes")
-            and all(
-                is_warm_up_again(subject, one.attempts[0], ids) for ids, one in failing_ways if ids
-            )
-        ):
-            confirmation = Confirmation(Cause.WARM_UP)
-        else:
-            confirmation = confirmed(subject, each.way, failing, query_ids, each.times)
-    ways = tuple(each.way.how for each in asked)
-    calls = sum(each.times for each in asked)
+    by_way = [(each, _differences(subject, each)) for each in asked]
+    first = dict(chain.from_iterable(found.items() for _, found in reversed(by_way)))
+    failing = [
+        (each, [query_id for query_id in query_ids if query_id in found]) for each, found in by_way
+    ]
     return ConditionResult(
         condition,
-        ways,
+        tuple(each.way.how for each in asked),
         len(query_ids),
-        differing,
-        confirmation=confirmation,
-        calls=calls,
+        [first[query_id] for query_id in query_ids if query_id in first],
+        confirmation=_confirmation(condition, subject, failing, query_ids, warms_up=warms_up),
+        calls=sum(each.times for each in asked),
         details=tuple(each.way.details for each in asked if each.way.details),
         remark=subject.remarks.get(condition, ""),
     )
+
+
+def _differences(subject: Subject, asked: _Asked) -> Mapping[str, AnswerDifference]:
+    """Return the first difference of each query under one way of asking."""
+    found: dict[str, AnswerDifference] = {}
+    for attempt in asked.attempts:
+        found = {**answer_differences(subject.run, attempt, asked.way.how), **found}
+    return found
+
+
+def _confirmation(
+    condition: Condition,
+    subject: Subject,
+    failing: Sequence[tuple[_Asked, Sequence[str]]],
+    watched: Sequence[str],
+    *,
+    warms_up: bool,
+) -> Confirmation:
+    """Confirm what makes answers differ.
+
+    Args:
+        condition: the condition under which they differ.
+        subject: the ranker and its first answers.
+        failing: the ways of asking, each with the queries whose answers differ.
+        watched: the queries that may differ.
+        warms_up: whether the ranker is known to warm up.
+    """
+    __tracebackhide__ = True
+    broken = set(chain.from_iterable(ids for _, ids in failing))
+    if not broken:
+        return Confirmation()
+    if condition == "repeats":
+        later = [attempt for each, _ in failing for attempt in each.attempts]
+        return warm_up(subject, [each for each in watched if each in broken], later)
+    is_new = condition in ("fresh", "processes")
+    if (warms_up and is_new) and all(
+        is_warm_up_again(subject, each.attempts[0], ids) for each, ids in failing if ids
+    ):
+        return Confirmation(Cause.WARM_UP)
+    worst, ids = max(failing, key=lambda pair: len(pair[1]))
+    return confirmed(subject, worst.way, ids, watched, worst.times)
