@@ -192,6 +192,8 @@ def _notes_from_git(
         yield from written_notes(findings, config.invocation_params.dir)
     reference = _reference(config)
     if reference is not None:
+        from pytest_rankcheck.reports.text.expectation_changes import looser_expectations
         from pytest_rankcheck.reports.text.git_notes import branch_notes
 
+        yield from looser_expectations(reference, config.stash[CONFIG].golden, config.rootpath)
         yield from branch_notes(reference, config.rootpath)

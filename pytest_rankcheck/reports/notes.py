@@ -55,6 +55,7 @@ class Topic(StrEnum):
     GOLDEN_CHANGE = "golden-change"
     NO_LONGER_GATED = "no-longer-gated"
     LOOSER_GATE = "looser-gate"
+    LOOSER_EXPECTATIONS = "looser-expectations"
     NOT_RUN = "not-run"
     RETIRED = "retired"
     RENAMED = "renamed"
@@ -114,6 +115,8 @@ _HEADINGS = {
     Topic.GOLDEN_CHANGE: "golden sets that changed since the baselines were recorded",
     Topic.NO_LONGER_GATED: "no longer gated; the approved values stay in the baselines",
     Topic.LOOSER_GATE: "gates that may pass what the gate of the baseline blocks",
+    Topic.LOOSER_EXPECTATIONS: "expectations that this branch removed or loosened, compared with "
+    "{about}",
     Topic.NOT_RUN: "baselines whose gates did not run (to give one up: python -m pytest_rankcheck "
     'retire FILE --reason "...")',
     Topic.RETIRED: "baselines retired by this branch",

@@ -9,6 +9,7 @@ import test_changed_tests
 import test_everyday_work
 import test_golden_set_edits
 import test_large_records
+import test_loosened_expectations
 import test_loosened_gates
 import test_loosened_limits
 import test_record_edits
@@ -24,6 +25,7 @@ MODULES = (
     test_changed_tests,
     test_loosened_gates,
     test_loosened_limits,
+    test_loosened_expectations,
     test_everyday_work,
 )
 """In the order of the manual."""
