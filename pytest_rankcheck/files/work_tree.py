@@ -29,6 +29,12 @@ class WorkTree:
     deleted. Files that git does not check for changes (``assume-unchanged``, ``skip-worktree``)
     always have a digest. Ignored files and Python's caches are left out."""
 
+    @property
+    def digest(self) -> str:
+        """A short text that differs if the commit or a change does."""
+        content = repr((self.commit, sorted(self.changes.items()))).encode()
+        return hashlib.sha256(content).hexdigest()[:_DIGITS]
+
 
 def work_tree(folder: Path, without: Path | None = None) -> WorkTree:
     """Return the state of the repository that a folder is in.
@@ -84,11 +90,9 @@ def _digest(path: Path) -> str:
     """Return the digest of a file's content, or of the state of a nested repository."""
     if path.is_dir() and not path.is_symlink():
         try:
-            inner = work_tree(path)
+            return work_tree(path).digest
         except GitError as error:
             return f"unknown: {error}"
-        content = repr((inner.commit, sorted(inner.changes.items()))).encode()
-        return hashlib.sha256(content).hexdigest()[:_DIGITS]
     if path.is_symlink():
         return hashlib.sha256(str(path.readlink()).encode()).hexdigest()[:_DIGITS]
     try:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
 from urllib.parse import urlparse
 from urllib.request import url2pathname
 
 from pytest_rankcheck.files.git_error import GitError
-from pytest_rankcheck.files.work_tree import WorkTree, tracked_files, work_tree
+from pytest_rankcheck.files.work_tree import work_tree
 from pytest_rankcheck.rankers.execution.undeclared_inputs import installed_folders
 
 __all__ = ["code_elsewhere"]
@@ -25,16 +25,17 @@ _OURS = "pytest-rankcheck"
 _DIGITS = 16
 
 
-def code_elsewhere(origin: str | None, tree: WorkTree | None, root: Path) -> Mapping[str, str]:
+def code_elsewhere(
+    origin: str | None, top: Path | None, covered: Collection[str], root: Path
+) -> Mapping[str, str]:
     """Return a digest of each folder or file with code that the commit does not cover.
 
     Args:
         origin: the ranker, as ``package.module:name``, or in other words.
-        tree: the state of the repository; None: outside git.
+        top: the resolved top folder of the repository; None: outside git.
+        covered: the resolved paths of the files that its commit and changes cover.
         root: where the current project is.
     """
-    covered = tracked_files(tree) if tree is not None else frozenset()
-    top = None if tree is None else tree.top.resolve()
     found: dict[str, str] = {}
     for folder in _editable_projects():
         if top is None or not folder.is_relative_to(top):
@@ -47,7 +48,7 @@ def code_elsewhere(origin: str | None, tree: WorkTree | None, root: Path) -> Map
         # The name of a file below the project is the same on every machine.
         name = place.relative_to(root) if place.is_relative_to(root) else place
         found[name.as_posix()] = (
-            _digest(place, files) if is_inside or tree is None else _state(place)
+            _digest(place, files) if is_inside or top is None else _state(place)
         )
     return found
 
@@ -96,11 +97,9 @@ def _editable_folder(distribution: Distribution) -> Path | None:
 def _state(place: Path) -> str:
     """Return a digest of the repository that a folder or file is in, or else of its modules."""
     try:
-        tree = work_tree(place if place.is_dir() else place.parent)
+        return work_tree(place if place.is_dir() else place.parent).digest
     except GitError:
         return _digest(place, _modules(place))
-    content = repr((tree.commit, sorted(tree.changes.items())))
-    return hashlib.sha256(content.encode()).hexdigest()[:_DIGITS]
 
 
 def _modules(place: Path) -> list[Path]:

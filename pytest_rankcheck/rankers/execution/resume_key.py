@@ -98,6 +98,8 @@ class ResumeKey:
                 "state is in no commit; give it by name, as in rank('package.module:name', ...), "
                 f"or {_REMEDY}"
             )
+        top = None if tree is None else tree.top.resolve()
+        covered = frozenset[str]() if tree is None else tracked_files(tree)
         key = cls(
             version=package_version(),
             golden=visible_fingerprint(golden.fingerprint, golden),
@@ -105,14 +107,14 @@ class ResumeKey:
             ranker=scope.origin or name,
             commit=tree.commit if tree else "",
             changes=tree.changes if tree else {},
-            code=code_elsewhere(scope.origin, tree, scope.root.resolve()),
+            code=code_elsewhere(scope.origin, top, covered, scope.root.resolve()),
             world=dict(sorted(scope.world.items())),
             packages=_packages(),
             resume_key=scope.key,
         )
         if scope.key is not None or tree is None:
             return key, None
-        rule = InputRule(tracked_files(tree), scope.declared)
+        rule = InputRule(covered, scope.declared)
         for inputs in scope.read:
             rule.check(inputs)
         return key, rule
