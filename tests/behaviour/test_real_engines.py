@@ -88,11 +88,12 @@ def words_of(name: str, count: int) -> list[str]:
     return [WORDS[int(place)] for place in draw.zipf(1.3, size=count) % len(WORDS)]
 
 
-def make_bm25s() -> Any:
+def make_bm25s(*, ties: bool = False) -> Any:
     bm25s = pytest.importorskip("bm25s")
     index = bm25s.BM25()
     # No two documents are equally long, so that no scores are tied: bm25s orders ties by k.
-    index.index([words_of(f"d{n}", 30 + n) for n in range(600)], show_progress=False)
+    texts = [words_of(f"d{n % 60 if ties else n}", 30 + (0 if ties else n)) for n in range(600)]
+    index.index(texts, show_progress=False)
 
     def search(text: str, k: int) -> list[str]:
         query = list(dict.fromkeys(words_of(text, 3)))
@@ -138,6 +139,13 @@ def test_an_hnsw_index_ranks_other_documents_if_more_are_asked_for() -> None:
 def test_exact_engines_rank_the_same_rebuilt_and_at_every_depth(make: Any) -> None:
     assert_deterministic(make(), GOLDEN, fresh=make, depth=10)
     assert_consistent_depth(make(), GOLDEN, (10, 20, 50, 100))
+
+
+def test_bm25s_orders_tied_documents_by_how_many_are_wanted() -> None:
+    """Each text is there ten times."""
+    with pytest.raises(AssertionError, match="has a different top 10 when it is asked for") as text:
+        assert_consistent_depth(make_bm25s(ties=True), GOLDEN, (10, 100))
+    print(str(text.value).splitlines()[1])
 
 
 def test_exact_engines_rank_the_same_in_new_processes() -> None:
