@@ -36,7 +36,7 @@ def misspelt_id(linted: Linted) -> RuleResult | None:
         for words, _ in counts.most_common(_KINDS)
     ]
     return RuleResult(
-        query_ids=_owners(linted, rows),
+        query_ids=linted.queries_at(rows),
         what=f"{_of_judged(match, len(match.spellings))} in {match.name}; "
         f"{len(match.misspelt):,} of them {'is' if len(match.misspelt) == 1 else 'are'} there "
         f"under another spelling; the ids differ in {'; '.join(kinds)}",
@@ -75,7 +75,7 @@ def not_in_corpus(linted: Linted) -> RuleResult | None:
         if doc_id in absent
     }
     return RuleResult(
-        query_ids=_owners(linted, rows),
+        query_ids=linted.queries_at(rows),
         what=f"{_of_judged(match, len(absent))} in {match.name} "
         f"({plural(match.size, 'document')}, such as {listed(match.examples)}), "
         f"{len(relevant):,} of them relevant: {listed(match.absent)}",
@@ -99,9 +99,3 @@ def _rows_of(linted: Linted, doc_ids: Collection[str]) -> IntArray:
         if doc_id in doc_ids:
             first.setdefault(doc_id, row)
     return np.fromiter(first.values(), np.int64, len(first))
-
-
-def _owners(linted: Linted, rows: IntArray) -> tuple[str, ...]:
-    """Return the queries of some judgments."""
-    owners = (query_id for query_id, _, _ in linted.contents.judgments.rows_at(rows))
-    return tuple(dict.fromkeys(owners))

@@ -191,7 +191,7 @@ def _misspelt(linted: Linted) -> Iterator[tuple[str, str]]:
     contents = linted.contents
     if linted.corpus is not None or not linted.expected_documents:
         return
-    known = set(contents.judgments.documents.texts())
+    known = set(linted.documents)
     known.update(contents.titles, contents.candidates.doc_ids)
     missing = [doc_id for doc_id in linted.expected_documents if doc_id not in known]
     by_numbers: dict[tuple[str, ...], list[str]] = {}

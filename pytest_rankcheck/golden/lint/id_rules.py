@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import chain
 
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.golden.lint.lint_rule import Linted, RuleResult, rule
@@ -39,11 +40,13 @@ def odd_id(linted: Linted) -> RuleResult | None:
 def look_alike_id(linted: Linted) -> RuleResult | None:
     """Ids that differ only in case or Unicode normalisation."""
     queries = _look_alikes(linted.queries)
-    owner = {doc: query_id for query_id, judged in linted.contents.grades.items() for doc in judged}
-    documents = _look_alikes(owner)
+    documents = _look_alikes(linted.documents)
     groups = [*queries, *documents]
     if not groups:
         return None
+    named = set(chain.from_iterable(documents))
+    grades = linted.contents.grades.items()
+    owner = {doc: query_id for query_id, judged in grades for doc in named & judged.keys()}
     concerned = [value for group in queries for value in group]
     concerned += [owner[value] for group in documents for value in group]
     pair = ", ".join(f"'{quoted(value)}'" for value in groups[0][:3])
@@ -88,19 +91,23 @@ def _is_odd(value: str) -> bool:
     return any(char.isspace() or unicodedata.category(char) in _HIDDEN for char in value)
 
 
-def _look_alikes(ids: Iterable[str]) -> list[list[str]]:
+def _look_alikes(ids: Collection[str]) -> list[list[str]]:
+    forms = [
+        (value if value.isascii() else unicodedata.normalize("NFKC", value)).casefold()
+        for value in ids
+    ]
+    if len(set(forms)) == len(forms):
+        return []
     groups: dict[str, list[str]] = {}
-    for value in ids:
-        plain = value if value.isascii() else unicodedata.normalize("NFKC", value)
-        groups.setdefault(plain.casefold(), []).append(value)
+    for form, value in zip(forms, ids, strict=True):
+        groups.setdefault(form, []).append(value)
     return [group for group in groups.values() if len(group) > 1]
 
 
 @rule("warning")
 def number_id(linted: Linted) -> RuleResult | None:
     """Ids that were changed as if they were numbers: `7.0`, `1.2E+05`, or `7` among `00012`."""
-    documents = linted.contents.judgments.documents.texts()
-    kinds = {"query": list(linted.queries), "document": documents}
+    kinds = {"query": list(linted.queries), "document": linted.documents}
     found = {kind: list(_as_numbers(ids)) for kind, ids in kinds.items()}
     words = [f"{kind} ids: {what}" for kind, parts in found.items() for what, _ in parts]
     if not words:
@@ -117,24 +124,23 @@ def number_id(linted: Linted) -> RuleResult | None:
     )
 
 
-def _as_numbers(ids: Iterable[str]) -> Iterator[tuple[str, str]]:
+def _as_numbers(ids: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield the evidence that ids were changed like numbers, each with an example."""
-    distinct = dict.fromkeys(ids)
-    decimals = [value for value in distinct if _DECIMAL.fullmatch(value)]
+    decimals = [value for value in ids if _DECIMAL.fullmatch(value)]
     if len(decimals) >= _LEAST_CHANGED and all(
         set(_fraction(value)) == {"0"} for value in decimals
     ):
         yield f"{len(decimals):,} end with '.0', such as '{quoted(decimals[0])}'", decimals[0]
-    powers = [value for value in distinct if _POWER.fullmatch(value)]
+    powers = [value for value in ids if _POWER.fullmatch(value)]
     if powers:
         yield f"{len(powers):,} in the form of '{quoted(powers[0])}'", powers[0]
-    padded = [value for value in distinct if value[0] == "0" and value.isalnum() and len(value) > 1]
+    padded = [value for value in ids if value[0] == "0" and value.isalnum() and len(value) > 1]
     widths = {len(value) for value in padded}
     if len(padded) < _LEAST_CHANGED or len(widths) > 1:
         return
     (width,) = widths
-    short = [value for value in distinct if value.isdecimal() and len(value) < width]
-    longer = any(value.isdecimal() and len(value) > width for value in distinct)
+    short = [value for value in ids if value.isdecimal() and len(value) < width]
+    longer = any(value.isdecimal() and len(value) > width for value in ids)
     if short and not longer:
         what = (
             f"{len(padded):,} begin with 0 and have {width} characters, such as "

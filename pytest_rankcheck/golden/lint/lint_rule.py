@@ -78,9 +78,13 @@ class Linted:
             return None
         from pytest_rankcheck.golden.lint.corpus_match import CorpusMatch
 
-        judged = self.contents.judgments.documents.texts()
         expected = self.expected_documents
-        return CorpusMatch.of(self.corpus, judged, self.contents.doc_id, expected)
+        return CorpusMatch.of(self.corpus, self.documents, self.contents.doc_id, expected)
+
+    @cached_property
+    def documents(self) -> Sequence[str]:
+        """The judged documents, each once."""
+        return tuple(dict.fromkeys(self.contents.judgments.documents.texts()))
 
     @cached_property
     def expected_documents(self) -> Sequence[str]:
@@ -116,6 +120,11 @@ class Linted:
         """Return the ids of some queries, by their places in the set."""
         query_ids = self.contents.judgments.query_ids
         return tuple(query_ids[code] for code in np.flatnonzero(is_meant).tolist())
+
+    def queries_at(self, rows: IntArray) -> tuple[str, ...]:
+        """Return the queries of judgments, each once."""
+        rows_at = self.contents.judgments.rows_at(rows)
+        return tuple(dict.fromkeys(query_id for query_id, _, _ in rows_at))
 
     def places_of(self, query_ids: Iterable[str]) -> tuple[str, ...]:
         """Return the places of queries, as far as known."""

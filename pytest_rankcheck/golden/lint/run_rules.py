@@ -168,9 +168,8 @@ def stale_document(linted: Linted) -> RuleResult | None:
     if count < _LEAST_RELEVANT or len(missing) <= _MOST_STALE * count:
         return None
     lost = rows[[doc_id not in found for doc_id in relevant]]
-    query_ids = tuple(dict.fromkeys(query_id for query_id, _, _ in judgments.rows_at(lost)))
     return RuleResult(
-        query_ids=query_ids,
+        query_ids=linted.queries_at(lost),
         what=f"run '{quoted(run.name)}' has {len(missing):,} of {count:,} relevant documents "
         f"({len(missing) / count:.0%}) in no top {STALE_DEPTH:,} of a query that judges them: "
         f"{listed(missing)}",
