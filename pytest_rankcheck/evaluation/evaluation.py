@@ -105,6 +105,11 @@ class Evaluation(MetricValues):
                 "evaluate_part(path, golden), or evaluate_sessions(log) for a part of a log"
             )
         wanted = expected if expected is None or isinstance(expected, int) else list(expected)
+        if wanted is not None and not wanted:
+            raise ConfigurationError(
+                "expected is empty, so nothing could be missing; give how many parts there must "
+                "be, or the ids that they must have, such as golden.query_ids"
+            )
         evaluation: Evaluation = merged(some, golden, wanted, name)
         return evaluation
 

@@ -282,6 +282,13 @@ def test_what_cannot_be_expected(expected: Any) -> None:
         Evaluation.merge(parts_of(), GOLDEN, expected=expected)
 
 
+@pytest.mark.parametrize("expected", [0, [], iter(())])
+def test_to_expect_nothing_could_never_fail(expected: Any) -> None:
+    """As from a generator that was used up, or the pattern of a folder that is not there."""
+    with pytest.raises(ConfigurationError, match="expected is empty, so nothing could be missing"):
+        Evaluation.merge(parts_of()[:2], GOLDEN, expected=expected)
+
+
 def test_a_copy_does_not_stand_in_for_a_missing_part() -> None:
     first, second, _ = parts_of()
     message = r"3 parts were expected, but there are 2 \(and 1 copy\): part 0, part 1, part 0"
