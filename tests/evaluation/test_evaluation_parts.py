@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import random
 import subprocess
@@ -17,6 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import pytest_rankcheck
 from pytest_rankcheck import (
     ConfigurationError,
     Conventions,
@@ -485,6 +487,25 @@ class TestArrow:
         assert bits(merged) == bits(WHOLE)
         assert set(merged.extra) == {"q98", "q99"}
         assert merged.ranking("q1") == tuple(WHOLE.ranking("q1")[:20])
+
+    def test_it_holds_judged_hits_tops_and_counts_and_no_values(self) -> None:
+        """So every metric can be asked for after the merge."""
+        run = Run.from_dict({"q1": [f"x{place}" for place in range(30)]})
+        golden = GoldenSet.from_dict({"q1": {"x4": 2, "x25": 1, "y": 1}}, scale=4)
+        table = evaluate_part(run, golden, top=3).to_arrow()
+        (row,) = table.to_pylist()
+        assert len(row.pop("digest")) == ranking_digests.SIZE
+        assert row == {
+            "query_id": "q1",
+            "retrieved": 30,
+            "ranks": [5, 26],
+            "documents": ["x4", "x25"],
+            "top": ["x0", "x1", "x2"],
+        }
+        held = json.loads(table.schema.metadata[b"rankcheck_part"])
+        assert (held["golden"], held["scale"]) == (golden.fingerprint, 4)
+        assert held["version"] == pytest_rankcheck.__version__
+        assert held["conventions"]["missing"] == "empty"
 
     def test_it_is_small(self) -> None:
         """A few MB for 20,000 queries of 1,000 documents: 20 of the top and 10 judged ones each."""
