@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_rankcheck.behaviour.depth_consistency import DepthDifference, DepthPair, DepthResult
-from pytest_rankcheck.errors import listed, plural, quoted
+from pytest_rankcheck.errors import listed, plural
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.similarity.rank_biased_overlap import rbo
-from pytest_rankcheck.reports.text.wording import number_text, query_in, ranking_lines
+from pytest_rankcheck.reports.text.wording import number_text, query_in, ranker_on, ranking_lines
 
 __all__ = ["depth_note", "depth_text"]
 
@@ -18,7 +18,7 @@ _TOP = 10
 
 def depth_note(golden: GoldenSet, result: DepthResult) -> str:
     """Return in one line whether the top is the same at every depth."""
-    subject = _subject(golden, result)
+    subject = ranker_on(result.ranker, golden)
     if not result.broken:
         depths = sorted({depth for pair in result.pairs for depth in (pair.shallow, pair.deep)})
         shown = ", ".join(map(str, depths[:-1])) + f" and {depths[-1]}"
@@ -34,10 +34,6 @@ def depth_note(golden: GoldenSet, result: DepthResult) -> str:
 def depth_text(golden: GoldenSet, result: DepthResult) -> str:
     """Return which depths differ, for which queries, with both rankings and the means."""
     return "\n".join(_lines(golden, result))
-
-
-def _subject(golden: GoldenSet, result: DepthResult) -> str:
-    return f"ranker '{quoted(result.ranker)}' on golden set '{quoted(golden.name)}'"
 
 
 def _lines(golden: GoldenSet, result: DepthResult) -> Iterator[str]:

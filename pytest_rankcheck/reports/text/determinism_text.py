@@ -13,7 +13,7 @@ from pytest_rankcheck.behaviour.process_asking import IN_THE_PROCESS
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.similarity.rank_biased_overlap import rbo
-from pytest_rankcheck.reports.text.wording import number_text, query_in, ranking_lines
+from pytest_rankcheck.reports.text.wording import number_text, query_in, ranker_on, ranking_lines
 
 __all__ = ["determinism_note", "determinism_text"]
 
@@ -125,8 +125,7 @@ def determinism_text(golden: GoldenSet, result: DeterminismResult) -> str:
 
 
 def _subject(golden: GoldenSet, result: DeterminismResult) -> str:
-    size = plural(len(golden), "query", "queries")
-    return f"ranker '{quoted(result.ranker)}' on golden set '{quoted(golden.name)}' ({size})"
+    return ranker_on(result.ranker, golden, plural(len(golden), "query", "queries"))
 
 
 def _lines(golden: GoldenSet, result: DeterminismResult) -> Iterator[str]:

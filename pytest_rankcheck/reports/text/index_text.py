@@ -25,7 +25,7 @@ from pytest_rankcheck.reports.text.compared_text import (
     moved_text,
     worst_lines,
 )
-from pytest_rankcheck.reports.text.wording import number_text, query_in
+from pytest_rankcheck.reports.text.wording import number_text, query_in, ranker_on
 
 __all__ = ["document_note", "document_text", "relation_note", "relation_text"]
 
@@ -185,10 +185,8 @@ def _subject(golden: GoldenSet, result: IndexResult | DocumentResult) -> str:
     asked = len(result.by_query) + len(left)
     size = plural(len(golden), "query", "queries")
     share = size if asked == len(golden) else f"{asked:,} of {size}"
-    return (
-        f"ranker '{quoted(result.ranker)}' on golden set '{quoted(golden.name)}' ({share}, "
-        f"{plural(result.documents, 'document')})"
-    )
+    documents = plural(result.documents, "document")
+    return ranker_on(result.ranker, golden, f"{share}, {documents}")
 
 
 def _cost(result: IndexResult | DocumentResult) -> str:

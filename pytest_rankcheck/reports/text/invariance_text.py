@@ -24,7 +24,7 @@ from pytest_rankcheck.reports.text.compared_text import (
     worst_lines,
 )
 from pytest_rankcheck.reports.text.text_change import shown_change
-from pytest_rankcheck.reports.text.wording import number_text, query_in
+from pytest_rankcheck.reports.text.wording import number_text, query_in, ranker_on
 
 __all__ = ["direction_note", "direction_text", "invariance_note", "invariance_text"]
 
@@ -115,8 +115,7 @@ def _named(result: PerturbationResult) -> str:
 
 
 def _subject(golden: GoldenSet, result: PerturbationResult) -> str:
-    size = plural(len(golden), "query", "queries")
-    return f"ranker '{quoted(result.ranker)}' on golden set '{quoted(golden.name)}' ({size})"
+    return ranker_on(result.ranker, golden, plural(len(golden), "query", "queries"))
 
 
 def _queries(result: PerturbationResult) -> str:

@@ -41,13 +41,9 @@ def evaluation_notes(evaluation: Evaluation) -> Iterator[Note]:
     yield from unmet_id_notes(evaluation)
     twice = evaluation.run.differing if evaluation.run else ()
     if twice:
-        of = plural(len(evaluation.query_ids), "query", "queries")
-        yield Note(
-            Topic.MEASURED,
-            f"golden set '{name}': the ranker is not deterministic: {len(twice):,} of {of} "
-            f"{'was' if len(twice) == 1 else 'were'} answered twice, differently "
-            f"({listed(twice)}); the first answer counts",
-        )
+        verb = f"{'was' if len(twice) == 1 else 'were'} answered twice, differently"
+        found = _not_deterministic(evaluation, twice, verb)
+        yield Note(Topic.MEASURED, f"{found}; the first answer counts")
     if evaluation.missing:
         count = plural(len(evaluation.missing), "judged query is", "judged queries are")
         yield Note(
@@ -63,6 +59,15 @@ def evaluation_notes(evaluation: Evaluation) -> Iterator[Note]:
             f"golden set '{name}': {count} of the run {verbs[0]} no judgments and {verbs[1]} "
             f"not measured: {listed(evaluation.extra)}",
         )
+
+
+def _not_deterministic(evaluation: Evaluation, query_ids: Sequence[str], verb: str) -> str:
+    """Return which queries have more than one ranking, and how that was seen."""
+    of = plural(len(evaluation.query_ids), "query", "queries")
+    return (
+        f"golden set '{quoted(evaluation.golden.name)}': the ranker is not deterministic: "
+        f"{len(query_ids):,} of {of} {verb} ({listed(query_ids)})"
+    )
 
 
 def unmet_id_notes(evaluation: Evaluation) -> Iterator[Note]:
@@ -172,13 +177,8 @@ def noise_notes(evaluation: Evaluation, metrics: Iterable[str]) -> Iterator[Note
     if not changed:
         yield Note(Topic.REPEATS, f"golden set '{name}': all rankings are the same", str(runs))
         return
-    of = plural(len(evaluation.query_ids), "query", "queries")
-    yield Note(
-        Topic.REPEATS,
-        f"golden set '{name}': the ranker is not deterministic: {len(changed):,} of {of} "
-        f"{'is' if len(changed) == 1 else 'are'} ranked differently ({listed(changed)})",
-        str(runs),
-    )
+    verb = f"{'is' if len(changed) == 1 else 'are'} ranked differently"
+    yield Note(Topic.REPEATS, _not_deterministic(evaluation, changed, verb), str(runs))
     for metric in metrics:
         means = [repeat.mean(metric) for repeat in (evaluation, *evaluation.repeats)]
         yield Note(

@@ -28,6 +28,7 @@ __all__ = [
     "packed",
     "query_in",
     "query_name",
+    "ranker_on",
     "ranking_lines",
 ]
 
@@ -81,6 +82,18 @@ def counted(count: int, unit: Unit, before: str = "") -> str:
     """Return ``225 queries``, or ``1 session``; with a word before, ``225 unchanged queries``."""
     singular, plural_form = ("session", "sessions") if unit == "session" else ("query", "queries")
     return plural(count, f"{before}{singular}", f"{before}{plural_form}")
+
+
+def ranker_on(ranker: str, golden: JudgedQueries, size: str = "") -> str:
+    """Return ``ranker 'bm25' on golden set 'web' (225 queries)``.
+
+    Args:
+        ranker: its name.
+        golden: the golden set.
+        size: what the ranker was asked for; empty: not shown.
+    """
+    of_size = f" ({size})" if size else ""
+    return f"ranker '{quoted(ranker)}' on golden set '{quoted(golden.name)}'{of_size}"
 
 
 def query_name(evaluation: Evaluation, query_id: str) -> str:
