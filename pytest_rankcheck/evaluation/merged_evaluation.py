@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import MetricError, listed, plural, quoted
 from pytest_rankcheck.evaluation.conventions import TieOrder
@@ -14,6 +16,11 @@ from pytest_rankcheck.evaluation.run_golden_join import Joined
 from pytest_rankcheck.golden.golden_set import GoldenSet
 
 __all__ = ["MergedEvaluation"]
+
+_LEAST_QUERIES = 5
+"""A part with fewer queries may well rank no judged document."""
+_CHANCE = 0.001
+"""How often that may be noted of sound parts, at most."""
 
 
 class MergedEvaluation(JoinedEvaluation):
@@ -61,6 +68,13 @@ class MergedEvaluation(JoinedEvaluation):
         if place:
             count = plural(len(place), "part has", "parts have")
             self.note(f"{count} no rows (of {len(parts):,} parts): {listed(place)}")
+        for number in _without_hits(parts):
+            part = parts[number]
+            self.note(
+                f"part '{quoted(names[number], 200)}' ranks {len(part):,} judged queries but no "
+                f"judged document, unlike the other parts: are its ids, such as "
+                f"'{quoted(part.tops[0])}', written in another way?"
+            )
         if expected is None and self.missing:
             lacking = plural(len(self.missing), "judged query is", "judged queries are")
             self.note(
@@ -132,3 +146,18 @@ class MergedEvaluation(JoinedEvaluation):
 
     def __repr__(self) -> str:
         return f"MergedEvaluation(of {self.name!r} on {self.golden!r})"
+
+
+def _without_hits(parts: Sequence[PartContents]) -> Sequence[int]:
+    """Return the places of parts that rank no judged document, where that is no chance.
+
+    If queries of the other parts have a judged document with probability h, n queries have none
+    with probability ``(1 - h)^n``, which must be below 0.001 for all parts together (Bonferroni).
+    """
+    ranked = np.array([np.count_nonzero(part.retrieved) for part in parts])
+    hit = np.array([np.count_nonzero(np.diff(part.starts)) for part in parts])
+    suspects: Sequence[int] = np.flatnonzero((hit == 0) & (ranked >= _LEAST_QUERIES)).tolist()
+    others = ranked[hit > 0].sum()
+    share = hit.sum() / others if others else 0.0
+    limit = _CHANCE / len(parts)
+    return [place for place in suspects if (1 - share) ** ranked[place] < limit]

@@ -348,6 +348,38 @@ def test_notes_name_empty_parts_and_say_that_nobody_knows_whether_parts_are_miss
     assert not Evaluation.merge(parts[:2], GOLDEN, expected=2).notes
 
 
+NUMBERED = GoldenSet.from_dict({f"q{n}": {f"d{n}": 1} for n in range(40)})
+
+
+@pytest.mark.parametrize(
+    ("doc_id", "found", "queries", "is_noted"),
+    [
+        ("D{}", 1.0, 10, True),  # of ten queries none: 0 ** 10 = 0 without chance
+        ("{}", 0.5, 20, True),  # 0.5 ** 20 = 0.000001
+        ("{}", 0.5, 10, False),  # 0.5 ** 10 = 0.00098, but there are two parts
+        ("D{}", 1.0, 4, False),  # too few queries
+        ("d{}", 1.0, 10, False),
+    ],
+)
+def test_notes_name_a_part_whose_documents_have_other_ids(
+    doc_id: str, found: float, queries: int, is_noted: bool
+) -> None:
+    """One worker reads ids as numbers, or in capitals; its queries would count as misses."""
+    odd = {f"q{n}": [doc_id.format(n), "other"] for n in range(queries)}
+    rest = range(queries, 40)
+    usual = {f"q{n}": [f"d{n}" if n % 2 or found == 1 else "no", "other"] for n in rest}
+    parts = [
+        evaluate_part(Run.from_dict(each, name=name), NUMBERED)
+        for each, name in ((usual, "usual"), (odd, "odd"))
+    ]
+    note = (
+        f"part 'odd' ranks {queries} judged queries but no judged document, unlike the other "
+        f"parts: are its ids, such as '{doc_id.format(0)}', written in another way?"
+    )
+    merged = Evaluation.merge(parts, NUMBERED, expected=2)
+    assert list(merged.notes) == ([note] if is_noted else [])
+
+
 def test_notes_of_parts_reach_the_merged_evaluation(tmp_path: Path) -> None:
     golden = GoldenSet.from_dict({"q0": {"d0": 1}, "q1": {"d1": 1}})
     folder = tmp_path / "week"
