@@ -186,20 +186,9 @@ def checks_of(
         for metric, gate in gates.items()
     ]
     if record is None:
-        for attribute in dict.fromkeys(each for check in checks for each in check.attributes):
-            evaluation.slices(attribute)
-        if evaluation.golden.replay is not None:
-            from pytest_rankcheck.gates.log_order import refuse_order_of_log
-
-            sides = [("what would be recorded", evaluation.ranking)]
-            refuse_order_of_log(evaluation.golden, sides)
+        _refuse_unrecordable(checks, evaluation)
         return checks
-    differences = (
-        *incompatibilities(record, evaluation),
-        *_direction_differences(record, gates),
-        *_scale_differences(record, evaluation, gates),
-        *_unknown_mixes(record, gates),
-    )
+    differences = tuple(_differences(record, evaluation, gates))
     if differences:
         return [replace(c, state=State.INCOMPARABLE, differences=differences) for c in checks]
     comparison = compare(evaluation, record)
@@ -207,13 +196,9 @@ def checks_of(
         replaced = replaced_queries(record, evaluation.query_fingerprints)
         checks = [replace(check, replaced=replaced) for check in checks]
     if not comparison.query_ids:
-        foreign = (
-            f"golden set: '{quoted(record.golden_name)}' ({quoted(record.golden_fingerprint)}) in "
-            f"the baseline, '{quoted(evaluation.golden.name)}' ({evaluation.golden.fingerprint}) "
-            "now, without an unchanged query in common"
-        )
+        foreign = (_foreign(record, evaluation),)
         return [
-            replace(check, state=State.FOREIGN, comparison=comparison, differences=(foreign,))
+            replace(check, state=State.FOREIGN, comparison=comparison, differences=foreign)
             for check in checks
         ]
     recorded = {metric: gate for metric, gate in gates.items() if str(metric) in record.metrics}
@@ -221,6 +206,40 @@ def checks_of(
     return [
         _decided(check, comparison, record, verdicts.get(check.metric), guard) for check in checks
     ]
+
+
+def _refuse_unrecordable(checks: Sequence[Check], evaluation: Evaluation) -> None:
+    """Refuse a first measurement that could never be compared.
+
+    Raises:
+        GoldenSetError: no query has an attribute to gate by.
+        ConfigurationError: the ranking is that of the log that is replayed.
+    """
+    for attribute in dict.fromkeys(each for check in checks for each in check.attributes):
+        evaluation.slices(attribute)
+    if evaluation.golden.replay is not None:
+        from pytest_rankcheck.gates.log_order import refuse_order_of_log
+
+        refuse_order_of_log(evaluation.golden, [("what would be recorded", evaluation.ranking)])
+
+
+def _differences(
+    record: Record, evaluation: Evaluation, gates: Mapping[Metric, Gate]
+) -> Iterator[str]:
+    """Yield why the values of a record cannot be compared with those of an evaluation."""
+    yield from incompatibilities(record, evaluation)
+    yield from _direction_differences(record, gates)
+    yield from _scale_differences(record, evaluation, gates)
+    yield from _unknown_mixes(record, gates)
+
+
+def _foreign(record: Record, evaluation: Evaluation) -> str:
+    """Return that a record and an evaluation share no unchanged query."""
+    return (
+        f"golden set: '{quoted(record.golden_name)}' ({quoted(record.golden_fingerprint)}) in "
+        f"the baseline, '{quoted(evaluation.golden.name)}' ({evaluation.golden.fingerprint}) "
+        "now, without an unchanged query in common"
+    )
 
 
 def _decided(

@@ -51,22 +51,32 @@ def _show(chosen: argparse.Namespace) -> int:
         raise ConfigurationError(f"{quoted(chosen.file)} does not exist")
     kind = recorded(chosen.file) if chosen.file.exists() else None
     if chosen.golden is not None:
-        inputs = ProjectInputs.of(chosen)
-        golden = inputs.golden_set(chosen.golden)
-        evaluation = inputs.measured(chosen.file, golden)
-        metrics = chosen_metrics(chosen, evaluation)
-        means = _means(evaluation, metrics, chosen.by)
-        unmet = list(unmet_id_notes(evaluation))
-        # Without a judged document there is nothing to see, and nothing to judge.
-        seen = [] if unmet else resolution_findings(evaluation, metrics)
-        print_summary([*means, *unmet, *tie_notes(evaluation), *seen])
-        return PASSED
+        return _show_measured(chosen)
     if kind is None:
         logs = SessionInputs.of(chosen)
         if logs.is_log(chosen.file):
             return _show_log(chosen, logs)
         raise ConfigurationError(f"{quoted(chosen.file)}: to measure a run, give its --golden set")
-    record = record_in(chosen.file)
+    return _show_record(chosen.file, kind)
+
+
+def _show_measured(chosen: argparse.Namespace) -> int:
+    """Print how good a file is on a golden set."""
+    inputs = ProjectInputs.of(chosen)
+    golden = inputs.golden_set(chosen.golden)
+    evaluation = inputs.measured(chosen.file, golden)
+    metrics = chosen_metrics(chosen, evaluation)
+    means = _means(evaluation, metrics, chosen.by)
+    unmet = list(unmet_id_notes(evaluation))
+    # Without a judged document there is nothing to see, and nothing to judge.
+    seen = [] if unmet else resolution_findings(evaluation, metrics)
+    print_summary([*means, *unmet, *tie_notes(evaluation), *seen])
+    return PASSED
+
+
+def _show_record(file: Path, kind: str) -> int:
+    """Print what a baseline or a report records."""
+    record = record_in(file)
     assert record is not None
     print(
         f"{kind} of golden set '{quoted(record.golden_name)}': {record.golden_queries:,} queries, "
@@ -85,7 +95,7 @@ def _show(chosen: argparse.Namespace) -> int:
         print("  merged from two branches, and not updated since")
     if record.retired is not None:
         print(f'  retired {record.retired.date[:10]}: "{quoted(record.retired.reason)}"')
-    for leftover in leftover_data(chosen.file):
+    for leftover in leftover_data(file):
         print(f"  not used: {quoted(leftover.name, 300)}; the next update removes it")
     return PASSED
 
