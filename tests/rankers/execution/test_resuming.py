@@ -330,7 +330,9 @@ def test_ignored_files_and_the_folder_itself_do_not_count(repository: Path) -> N
     started()
     Path("models").mkdir()
     Path("models/a.bin").write_text("a")
-    rank(noting([]), GOLDEN, resume="parts")
+    asked: list[str] = []
+    rank(noting(asked), GOLDEN, resume="parts")
+    assert len(asked) == 50
 
 
 def test_another_version_of_a_package_is_refused(
@@ -400,7 +402,9 @@ def test_old_answers_count_with_a_resume_key(repository: Path) -> None:
 def test_answers_of_a_day_count(repository: Path) -> None:
     started()
     aged(23)
-    rank(noting([]), GOLDEN, resume="parts")
+    asked: list[str] = []
+    rank(noting(asked), GOLDEN, resume="parts")
+    assert len(asked) == 50
 
 
 # --- when a resume_key is needed ---------------------------------------------------------------
