@@ -286,7 +286,7 @@ def test_a_sample_of_the_failing_queries_confirms_the_cause() -> None:
     assert next(calls) == 600 + 50 * (5 + 3)
 
 
-def test_what_changes_again_later_is_no_warm_up() -> None:
+def test_answers_that_change_again_later_are_not_a_warm_up() -> None:
     calls = itertools.count()
 
     def changes(text: str) -> list[str]:
@@ -339,7 +339,7 @@ def test_the_clock_is_shifted_by_an_hour_a_day_and_over_the_new_year() -> None:
     assert time.localtime(now + year)[:3] == (time.localtime(now).tm_year + 1, 1, 2)
 
 
-def test_a_clock_that_stands_still_is_named(entered: list[Note]) -> None:
+def test_a_clock_that_does_not_move_is_named(entered: list[Note]) -> None:
     assert_deterministic(faulty.sound, FEW, clock=lambda seconds: nullcontext())
     assert "; clock: time.time() did not change; give a clock= that shifts" in entered[-1].text
 
@@ -431,7 +431,7 @@ def test_the_stated_number_of_calls_of_a_model_is_the_real_one(entered: list[Not
 
 
 @pytest.mark.parametrize(("given", "calls"), [("fresh", 10), ("clock", 12)])
-def test_what_is_given_is_counted(
+def test_calls_of_new_instances_and_clocks_are_counted(
     given: str, calls: int, entered: list[Note], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COUNTED_CALLS", str(tmp_path / "calls.txt"))

@@ -117,7 +117,7 @@ def test_a_misspelt_attribute_changes_nothing_and_is_an_error() -> None:
         counterfactual("device", [])
 
 
-def test_values_that_the_queries_do_not_have_are_an_error_or_are_told(entered: list[Note]) -> None:
+def test_values_that_the_queries_do_not_have_are_errors_or_reported(entered: list[Note]) -> None:
     message = (
         r"counterfactual\('gender', \['F', 'M'\]\): query 'q1' has gender 'f', which is not among "
         "the values; give all values, as the queries have them"
@@ -214,7 +214,7 @@ def test_a_filter_must_be_respected() -> None:
     assert '    q1 "red"   colour: (none) -> blue   RBO' in text
 
 
-# --- who sees an attribute ---------------------------------------------------------------------
+# --- which rankers receive an attribute --------------------------------------------------------
 
 
 class Booster:
@@ -286,7 +286,7 @@ def test_a_ranker_that_cannot_see_the_change_is_refused() -> None:
     assert_invariant(text_only, DEVICES, translated)  # it sees the text
 
 
-# --- what is wrong -----------------------------------------------------------------------------
+# --- invalid input -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -302,7 +302,7 @@ def test_a_ranker_that_cannot_see_the_change_is_refused() -> None:
         (lambda text: [Query("q1", "x"), None], "returned None for query 'q1'"),
     ],
 )
-def test_what_is_no_perturbed_query_is_refused(perturbation: object, message: str) -> None:
+def test_anything_but_a_perturbed_query_is_refused(perturbation: object, message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
         assert_invariant(fair, DEVICES, perturbation)  # type: ignore[arg-type]
 

@@ -152,7 +152,7 @@ def test_a_ranker_that_fails_when_it_is_asked_again_is_an_error() -> None:
         assert_consistent_depth(breaks, GOLDEN, (3, 8))
 
 
-# --- what takes a depth ----------------------------------------------------------------------
+# --- which rankers take the depth ------------------------------------------------------------
 
 
 async def waits(text: str, depth: int) -> list[str]:
@@ -177,7 +177,7 @@ ES = "http://localhost:9200/web/_search"
         (http(ES + "?q={query}&size={depth}", ids="hits.hits[]._id"), True),
     ],
 )
-def test_which_rankers_are_told_the_depth(ranker: object, takes: bool) -> None:
+def test_which_rankers_take_the_depth(ranker: object, takes: bool) -> None:
     assert adapter_of(ranker).takes_depth is takes
 
 

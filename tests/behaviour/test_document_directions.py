@@ -229,7 +229,7 @@ def test_texts_can_be_changed_too() -> None:
     assert "      changed  b: a text -> a \n" in text
 
 
-def test_a_number_that_becomes_a_text_is_told_from_it() -> None:
+def test_a_number_that_becomes_a_text_is_shown_as_changed() -> None:
     text = failure_of(
         lambda: check(dearest_first_of_any, lambda shoe: {**shoe, "price": str(shoe["price"])})
     )
@@ -262,7 +262,7 @@ def test_an_array_in_a_document_can_change() -> None:
 # --- cost --------------------------------------------------------------------------------------
 
 
-def test_ten_queries_are_usual_and_others_may_be_asked_for(entered: list[Note]) -> None:
+def test_ten_queries_are_the_default_and_another_number_can_be_given(entered: list[Note]) -> None:
     golden = GoldenSet.from_dict(
         {f"q{n}": {} for n in range(40)}, {f"q{n}": "red" for n in range(40)}
     )
@@ -274,7 +274,7 @@ def test_ten_queries_are_usual_and_others_may_be_asked_for(entered: list[Note]) 
         assert entered[-1].text.endswith(f"3 indexes built, {2 * asked + 1} calls")
 
 
-# --- what is wrong -----------------------------------------------------------------------------
+# --- invalid input -----------------------------------------------------------------------------
 
 
 def fails(shoe: dict[str, Any]) -> dict[str, Any]:

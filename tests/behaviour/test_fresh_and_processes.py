@@ -120,14 +120,14 @@ def test_a_new_instance_that_differs_in_any_order_is_not_blamed_on_a_cache() -> 
     assert "a new instance ranks differently, even in the same order of queries" in text
 
 
-def test_what_makes_a_new_ranker_can_be_given_by_name() -> None:
+def test_a_factory_can_be_given_by_name() -> None:
     text = failure_of(faulty.ColdCache(), **only_fresh(fresh=f"{MODULE}:ColdCache"))
     assert headline(text) == "new instance"
     text = failure_of(faulty.ColdCache(), **only_fresh(fresh=f"{MODULE}:ColdCache()"))
     assert headline(text) == "new instance"
 
 
-def test_a_ranker_by_name_is_made_anew_if_its_name_ends_with_brackets() -> None:
+def test_a_new_instance_is_made_of_a_ranker_whose_name_ends_with_brackets() -> None:
     text = failure_of(f"{MODULE}:ColdCache()", **only_fresh())
     assert headline(text) == "new instance"
 
@@ -144,7 +144,7 @@ def test_a_factory_that_returns_the_same_ranker_is_not_taken_for_a_check(
         assert_deterministic(one.__call__, GOLDEN, fresh=lambda: one.__call__)
 
 
-def test_a_function_by_name_says_why_it_is_not_made_anew(entered: list[Note]) -> None:
+def test_a_function_by_name_says_why_there_is_no_new_instance(entered: list[Note]) -> None:
     assert_deterministic(f"{MODULE}:sound", GOLDEN, processes=0)
     assert "new instance" in entered[-1].text.partition("not checked")[2]
     text = failure_of(f"{MODULE}:iterates_over_a_set", processes=1)
@@ -310,7 +310,7 @@ def test_an_instance_is_not_called_undefined(ranker: object) -> None:
 
 
 @pytest.mark.parametrize("fresh", [faulty.sound, faulty.ColdCache(), f"{MODULE}:sound"])
-def test_a_ranker_is_not_taken_for_what_makes_one(fresh: Any) -> None:
+def test_a_ranker_is_not_mistaken_for_a_factory(fresh: Any) -> None:
     with pytest.raises(ConfigurationError, match="fresh= must return a ranker; '"):
         assert_deterministic(faulty.sound, FEW, fresh=fresh)
 
@@ -411,7 +411,7 @@ def test_the_surroundings_differ_from_those_of_this_process(
         (None, "C\nC.utf8\nPOSIX\n", None),
     ],
 )
-def test_new_processes_sort_text_otherwise_where_another_locale_is_installed(
+def test_new_processes_sort_text_differently_if_another_locale_is_installed(
     own: str | None, installed: str, others: list[str] | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("LC_ALL", "LC_COLLATE", "LANG"):
@@ -432,7 +432,7 @@ def test_new_processes_sort_text_otherwise_where_another_locale_is_installed(
         process_surroundings._installed_locales.cache_clear()
 
 
-def test_the_summary_says_where_no_other_locale_is_installed(
+def test_the_summary_says_if_no_other_locale_is_installed(
     monkeypatch: pytest.MonkeyPatch, entered: list[Note]
 ) -> None:
     for name in ("LC_ALL", "LC_COLLATE", "LANG"):
@@ -445,7 +445,7 @@ def test_the_summary_says_where_no_other_locale_is_installed(
     )
 
 
-# --- what a new process is told --------------------------------------------------------------
+# --- the task of a new process ---------------------------------------------------------------
 
 
 def by_attribute(query: Query, candidates: list[str], k: int) -> list[str]:

@@ -172,7 +172,7 @@ def test_an_index_may_be_replaced_in_place() -> None:
     assert_index_invariant(rebuilt, SMALL, SHOP, "append_query_term")
 
 
-# --- what is wrong -----------------------------------------------------------------------------
+# --- invalid input -----------------------------------------------------------------------------
 
 
 def breaks_when_built(documents: Mapping[str, str]) -> Search:
@@ -181,7 +181,7 @@ def breaks_when_built(documents: Mapping[str, str]) -> Search:
     return matching(documents)
 
 
-def test_a_build_that_fails_is_an_error_that_says_on_what() -> None:
+def test_a_build_that_fails_is_an_error_that_names_the_documents() -> None:
     with pytest.raises(
         RankerError, match=r"failed on the documents without 'a': OSError: disk\\x1b"
     ):
@@ -316,7 +316,7 @@ def test_invalid_arguments_are_refused(
         assert_index_invariant(*arguments, **options)
 
 
-def test_a_larger_depth_may_be_asked_for() -> None:
+def test_a_larger_depth_may_be_requested() -> None:
     depths: set[int] = set()
 
     def build(documents: Mapping[str, str]) -> Search:

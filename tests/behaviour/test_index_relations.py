@@ -154,7 +154,7 @@ def test_a_copy_must_have_the_score_of_its_original() -> None:
         assert_index_invariant(boosted, CORPUS, WEB, "duplicate", allowed_queries=20)
 
 
-def test_without_scores_a_copy_must_stand_next_to_its_original() -> None:
+def test_without_scores_a_copy_must_be_next_to_its_original() -> None:
     assert_index_invariant(ids_only(by_text), SMALL, SHOP, "duplicate", allowed_queries=1)
     text = failing(ids_only(boosted), "duplicate")
     assert "is at 2, and its original at 1" not in text, "next to it is fine"
@@ -179,7 +179,7 @@ def test_a_copy_moves_others_through_idf() -> None:
     assert "every copy must be ranked" not in text, "the copies have the scores of their originals"
 
 
-def test_copies_stand_behind_their_originals_with_new_ids() -> None:
+def test_copies_follow_their_originals_with_new_ids() -> None:
     more, copies = IndexDocuments.of(SMALL).with_copies(["c", "a"])
     assert copies == {"a": "a-copy", "c": "c-copy"}
     assert list(more.given().items())[:2] == [("a", "red shoes"), ("a-copy", "red shoes")]  # type: ignore[union-attr]
@@ -212,7 +212,7 @@ def test_irrelevant_documents_must_not_be_in_the_top() -> None:
     assert "      after   1 a   2 b   3 c   4 irrelevant-1   5 e\n" in text
 
 
-def test_irrelevant_documents_share_no_three_letters_and_have_the_usual_length() -> None:
+def test_irrelevant_documents_share_no_trigram_with_queries_and_have_the_usual_length() -> None:
     texts = ["red shoes", "ZZTOP bcdfg", ""]
     make = irrelevant_maker(texts, None, 0)
     more, new_ids = IndexDocuments.of(CORPUS).with_more(200, make, 0)
@@ -281,7 +281,7 @@ def pinned(documents: Mapping[str, str]) -> Search:
     return search
 
 
-def test_what_is_below_a_removed_document_keeps_its_order() -> None:
+def test_documents_below_a_removed_one_keep_their_order() -> None:
     text = failing(in_two_halves, "remove_top")
     assert "(10 of 20 queries, 60 documents)" in text
     assert "if the top document is removed, the documents below it move up in their order" in text
@@ -387,7 +387,7 @@ def test_the_note_says_what_was_compared_and_what_it_cost(entered: list[Note]) -
     assert entered[4].text.endswith("12 indexes built, 21 calls")
 
 
-def test_builds_and_calls_are_those_that_are_told(entered: list[Note]) -> None:
+def test_the_stated_numbers_of_builds_and_calls_are_right(entered: list[Note]) -> None:
     for relation in ALL:
         built, asked = [], []
 

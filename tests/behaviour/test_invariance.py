@@ -449,7 +449,7 @@ def test_a_function_says_what_is_as_it_should_be(entered: list[Note]) -> None:
         assert_direction(lured, golden, noisy, keeps_the_first)
 
 
-# --- what is wrong -----------------------------------------------------------------------------
+# --- invalid input -----------------------------------------------------------------------------
 
 
 def raising(text: str) -> str:

@@ -122,7 +122,7 @@ def test_an_hnsw_index_that_is_rebuilt_in_another_order_differs() -> None:
     assert_deterministic(make_hnswlib(), GOLDEN, **same)  # one seed, one thread, one order
 
 
-def test_an_hnsw_index_ranks_other_documents_if_more_are_asked_for() -> None:
+def test_an_hnsw_index_ranks_other_documents_at_a_larger_depth() -> None:
     pytest.importorskip("hnswlib")
     ranker = RepeatedRanker.of(make_hnswlib(), GOLDEN, {})
     result = check_depths(ranker, GOLDEN, (10, 100))
@@ -141,7 +141,7 @@ def test_exact_engines_rank_the_same_rebuilt_and_at_every_depth(make: Any) -> No
     assert_consistent_depth(make(), GOLDEN, (10, 20, 50, 100))
 
 
-def test_bm25s_orders_tied_documents_by_how_many_are_wanted() -> None:
+def test_the_order_of_ties_in_bm25s_depends_on_the_depth() -> None:
     """Each text is there ten times."""
     with pytest.raises(AssertionError, match="has a different top 10 when it is asked for") as text:
         assert_consistent_depth(make_bm25s(ties=True), GOLDEN, (10, 100))

@@ -80,7 +80,7 @@ def test_limits(limits: StabilityLimits, beyond: list[str], too_many: bool) -> N
     assert found.is_broken is bool(beyond or too_many)
 
 
-def test_so_many_queries_may_be_beyond_the_limits() -> None:
+def test_allowed_queries_may_exceed_the_limits() -> None:
     """The queries c and d are beyond min_rbo=0.5; three queries changed."""
     assert stability(StabilityLimits(min_rbo=0.5, allowed_queries=1)).is_broken
     allowed = StabilityLimits(min_rbo=0.5, allowed_queries=2)
@@ -189,7 +189,7 @@ STRICT = StabilityLimits(min_rbo=0.9, min_overlap=0.8, max_changed_queries=3, al
         {"p": 0.95},
     ],
 )
-def test_what_is_looser_or_may_be(looser: dict[str, float]) -> None:
+def test_limits_that_are_or_may_be_looser(looser: dict[str, float]) -> None:
     assert not replace(STRICT, **looser).is_at_least_as_strict_as(STRICT)
 
 
@@ -208,7 +208,7 @@ def test_what_is_looser_or_may_be(looser: dict[str, float]) -> None:
         {"max_changed_queries": 1, "min_rbo": None, "min_overlap": None, "p": 0.5},
     ],
 )
-def test_what_is_as_strict(tighter: dict[str, float]) -> None:
+def test_limits_that_are_as_strict(tighter: dict[str, float]) -> None:
     assert replace(STRICT, **tighter).is_at_least_as_strict_as(STRICT)
 
 

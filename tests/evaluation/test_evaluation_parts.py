@@ -279,7 +279,7 @@ def test_parts_that_are_missing_are_an_error(expected: Any, message: str) -> Non
 
 
 @pytest.mark.parametrize("expected", [True, "q1", 2.0])
-def test_what_cannot_be_expected(expected: Any) -> None:
+def test_expected_must_be_a_number_or_a_list(expected: Any) -> None:
     with pytest.raises(ConfigurationError, match="expected must be a whole number or a list"):
         Evaluation.merge(parts_of(), GOLDEN, expected=expected)
 
@@ -322,7 +322,7 @@ def test_empty_parts_are_parts() -> None:
         ([*parts_of(1), 3], ConfigurationError, "parts: 3 is not an EvaluationPart"),
     ],
 )
-def test_what_is_not_parts(parts: Any, error: type[Exception], message: str) -> None:
+def test_anything_but_parts_is_refused(parts: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         Evaluation.merge(parts, GOLDEN)
 
@@ -337,7 +337,7 @@ def test_unnamed_parts_have_their_number_in_messages() -> None:
         Evaluation.merge(parts, GOLDEN)
 
 
-def test_notes_name_empty_parts_and_say_that_nobody_knows_whether_parts_are_missing() -> None:
+def test_notes_name_empty_parts_and_say_that_missing_parts_would_go_unnoticed() -> None:
     parts = [*parts_of(), evaluate_part(Run.from_dict({}, name="nothing"), GOLDEN)]
     notes = Evaluation.merge(parts, GOLDEN, expected=4).notes
     assert list(notes) == ["1 part has no rows (of 4 parts): nothing"]
@@ -419,7 +419,7 @@ def test_ids_that_lost_their_zeros_in_one_part_are_an_error() -> None:
     assert len(merged.missing) == 3
 
 
-def test_what_is_no_source_of_a_part() -> None:
+def test_anything_but_a_source_of_a_part_is_refused() -> None:
     kinds = "a text, a path, a DataFrame of pandas or polars, a table of pyarrow or a Run"
     for source, todo in (
         (RANKINGS, r"write Run\.from_dict\(rankings\)"),
@@ -898,7 +898,7 @@ def test_the_types_are_public() -> None:
     assert np.array_equal(everything[0].starts[:1], [0])
 
 
-def test_what_is_no_spark_frame_needs_no_spark() -> None:
+def test_refusing_another_object_needs_no_spark() -> None:
     from pytest_rankcheck.spark import evaluate_spark
 
     with pytest.raises(ConfigurationError, match="is not a Spark DataFrame"):

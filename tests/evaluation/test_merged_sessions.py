@@ -142,7 +142,7 @@ def test_a_session_that_was_cut_is_an_error_that_names_it() -> None:
         SessionEvaluation.merge(parts)
 
 
-def test_an_attribute_that_changes_within_a_session_of_one_part_is_none() -> None:
+def test_an_attribute_that_changes_within_a_session_of_one_part_is_not_an_attribute() -> None:
     changed = [dict(each) for each in EVENTS]
     own = [each for each in changed if each["session"] == "s1"]
     assert len(own) > 1
@@ -206,7 +206,7 @@ def test_parts_that_are_missing_are_an_error(expected: Any, message: str) -> Non
         SessionEvaluation.merge([first, second, first], expected=expected)
 
 
-def test_what_is_not_parts_of_a_log() -> None:
+def test_anything_but_parts_of_a_log_is_refused() -> None:
     golden = GoldenSet.from_dict({"q": {"d": 1}})
     run = Run.from_dict({"q": ["d"]})
     parts = parts_of()

@@ -136,7 +136,7 @@ class TestSpark:
     def test_the_recipe(self, frame: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert_same(recipe("spark_job.py", tmp_path, monkeypatch)["measured"](frame))
 
-    def test_a_partition_of_its_own_for_each_part(self, frame: Any) -> None:
+    def test_each_part_may_have_its_own_partition(self, frame: Any) -> None:
         from pytest_rankcheck.spark import evaluate_spark
 
         assert_same(evaluate_spark(frame, GOLDEN, partitions=7))

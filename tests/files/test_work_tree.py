@@ -76,7 +76,7 @@ def test_a_repository_inside_counts_with_its_own_changes(repository: Path) -> No
 
 
 @pytest.mark.parametrize("flag", ["--assume-unchanged", "--skip-worktree"])
-def test_a_change_that_git_was_told_not_to_look_for_counts(repository: Path, flag: str) -> None:
+def test_a_change_that_git_ignores_by_request_counts(repository: Path, flag: str) -> None:
     git(repository, "update-index", flag, "src/a.py")
     before = work_tree(repository).changes
     (repository / "src" / "a.py").write_text("changed")

@@ -31,10 +31,10 @@ def judged(*doc_ids: str) -> GoldenSet:
     return GoldenSet.from_dict({f"q{n}": {doc: 1} for n, doc in enumerate(doc_ids)})
 
 
-# --- what the rules find -------------------------------------------------------------------------
+# --- the findings of the rules -------------------------------------------------------------------
 
 
-def test_without_a_corpus_nothing_is_said() -> None:
+def test_without_a_corpus_nothing_is_reported() -> None:
     assert findings(judged("a")) == {}
 
 
@@ -114,14 +114,14 @@ def test_other_ids_are_not_other_spellings(one: str, other: str) -> None:
         assert set(findings(judged(first), [second])) == {"not-in-corpus"}
 
 
-def test_spellings_that_the_corpus_distinguishes_are_no_error() -> None:
+def test_spellings_that_the_corpus_distinguishes_are_not_errors() -> None:
     """It has both 'AB' and 'Ab': 'ab' is a third document, which is gone."""
     assert set(findings(judged("ab"), ["AB", "Ab"])) == {"not-in-corpus"}
     assert set(findings(judged("ab"), ["AB", "AB"])) == {"misspelt-id"}
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_short_ids_that_resemble_others_by_chance_are_no_error(
+def test_short_ids_that_resemble_others_by_chance_are_not_errors(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of 50,000 ids of four letters and digits, 1 in 26 has a twin in another case."""
@@ -159,7 +159,7 @@ def test_the_remedy_works() -> None:
     assert findings(golden, ["007"]) == findings(golden, ["7"]) == {}
 
 
-# --- where a corpus comes from -------------------------------------------------------------------
+# --- the sources of a corpus ---------------------------------------------------------------------
 
 IDS = ["007", "a b", "ü"]
 

@@ -126,7 +126,7 @@ def test_a_packed_file_is_unpacked(tmp_path: Path) -> None:
         ("q1 0 d1 1\n", {"q1": {0: None}}, "no such known failure for query 'q1'"),
     ],
 )
-def test_what_is_not_there_is_refused(
+def test_edits_of_other_expectations_are_refused(
     tmp_path: Path, text: str, edits: Edits, message: str
 ) -> None:
     with pytest.raises(GoldenSetError, match=message):
@@ -156,7 +156,7 @@ marked = expectations.map(
     is_ascii=st.booleans(),
     rank=st.none() | st.integers(1, 500),
 )
-def test_an_edit_is_what_parsing_and_changing_gives(
+def test_an_edit_equals_parsing_and_changing(
     tmp_path_factory: pytest.TempPathFactory,
     entries: list[dict[str, object]],
     shuffled: object,

@@ -91,7 +91,7 @@ def test_a_no_break_space_is_part_of_an_id(file: Path) -> None:
     assert golden.grades("q\u00a01") == {"d\u20283": 2, "#d": 1}
 
 
-# --- what is wrong -----------------------------------------------------------------------------
+# --- invalid input -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

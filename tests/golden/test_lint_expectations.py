@@ -97,7 +97,7 @@ def test_one_of_several_best_documents_may_be_expected_below_the_first() -> None
     assert finding(single, rule) is not None  # every ideal ranking has it first
 
 
-def test_no_result_is_right_where_nothing_is_relevant() -> None:
+def test_expecting_no_results_is_right_if_nothing_is_relevant() -> None:
     nothing = expecting({"bad": 0}, Expectation.no_results(query="q"), others={"d": 1})
     assert nothing.lint(rules=RULES) == []
 
@@ -165,7 +165,7 @@ def test_other_documents_are_not_misspelt(expected: str, judged: str) -> None:
     assert golden.lint(rules=RULES) == []
 
 
-def test_a_corpus_says_which_documents_exist() -> None:
+def test_a_corpus_shows_which_documents_exist() -> None:
     """A near id of another document that exists is right, an id that nothing is like is wrong."""
     corpus = ["best", "refund-policy", "refund-polcy", "00184"]
     expectation = not_in_top(3, "refund-polcy")
@@ -208,7 +208,7 @@ def test_an_expectation_of_a_file_is_found_with_its_place(tmp_path: Path) -> Non
     assert found.places == (f"{file}:2",)
 
 
-def test_of_many_ids_only_those_that_begin_or_end_alike_are_compared(
+def test_only_ids_that_begin_or_end_alike_are_compared(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     letters = "abcdefghijklmnopqrstuvwxyz"

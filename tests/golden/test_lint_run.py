@@ -61,7 +61,7 @@ def test_the_mean_over_queries_and_its_standard_error_by_hand() -> None:
     assert math.isnan(nothing.tau)
 
 
-def test_where_a_run_ranks_the_judged_documents() -> None:
+def test_the_ranks_of_judged_documents_in_a_run() -> None:
     golden = GoldenSet.from_dict({"q": {"a": 2, "b": 1, "c": 0}, "r": {"a": 1}, "s": {"d": 1}})
     run = Run.from_dict({"q": {"x": 3.0, "b": 2.0, "a": 2.0}, "r": ["y", "a"]}, name="new")
     ranked = RankedJudgments.of(run, golden._contents.judgments)
@@ -119,7 +119,7 @@ def test_the_reversed_codes_of_cranfield_are_found(
     assert finding(cranfield(CLEAN), "inverted-scale", run=run) is None
 
 
-def test_a_code_out_of_its_place_is_no_reversed_scale() -> None:
+def test_a_code_out_of_place_is_not_a_reversed_scale() -> None:
     """Cranfield's notes are what BM25 finds first; with grade 0 they alone make tau negative."""
     run = Run.load(reference.data("cranfield/bm25s.run"))
     golden = cranfield({-1: 0, **CLEAN})
@@ -195,7 +195,7 @@ def test_codes_that_no_reversed_scale_turns() -> None:
 
 
 @pytest.mark.slow
-def test_a_ranker_that_knows_nothing_is_no_reversed_scale() -> None:
+def test_a_random_ranker_is_not_a_reversed_scale() -> None:
     """Of 300 random rankings of 40 queries with 12 documents, at most 2 are reported."""
     generator = np.random.default_rng(3)
     reported = 0

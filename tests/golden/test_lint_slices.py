@@ -57,7 +57,7 @@ def test_pairs_of_slices_are_one_family_by_hand() -> None:
     assert clear(0.003, delta=-0.3) == 1
 
 
-def test_what_is_reported_is_what_scipy_and_statsmodels_report() -> None:
+def test_the_findings_agree_with_scipy_and_statsmodels() -> None:
     multitest = pytest.importorskip("statsmodels.stats.multitest")
     generator = np.random.default_rng(11)
     samples = {
@@ -92,7 +92,7 @@ def test_a_small_difference_is_not_reported_however_certain() -> None:
     assert finding(sliced({"a": one, "b": more}), "slice-shift") is not None
 
 
-def test_what_is_no_slice_is_not_compared() -> None:
+def test_only_slices_are_compared() -> None:
     few = {"de": [0.0] * 4, "en": [3.0] * 40}
     assert finding(sliced(few), "slice-shift") is None
     assert finding(sliced({**few, "de": [0.0] * 5}), "slice-shift") is not None
@@ -262,7 +262,7 @@ def test_a_text_in_two_splits() -> None:
     )
 
 
-def test_what_is_no_leakage() -> None:
+def test_texts_that_are_not_leaked() -> None:
     same = (("red shoes", "train"), ("red shoes", "train"), ("boots", "test"))
     assert finding(split_set(*same), "split-leakage") is None
     leaked = (("red shoes", "train"), ("red shoes", "test"))
@@ -278,7 +278,7 @@ def test_what_is_no_leakage() -> None:
     assert finding(textless, "split-leakage") is None
 
 
-def test_grades_near_the_largest_number_are_no_crash() -> None:
+def test_grades_near_the_largest_number_do_not_crash() -> None:
     """Their sums are infinite; warnings are errors in these tests."""
     judged = {f"q{n}": {"a": 8e307, "b": 8e307, "c": 8e307, "d": 0} for n in range(20)}
     locale = {f"q{n}": {"locale": "xy"[n % 2]} for n in range(20)}

@@ -121,7 +121,7 @@ def test_a_repair(damaged: str, repaired: str) -> None:
     assert repaired_text(damaged) == repaired
 
 
-def test_the_finding_shows_what_the_text_was() -> None:
+def test_the_finding_shows_the_original_text() -> None:
     found = finding(pair("tea", "cafÃ©"), "mojibake")
     assert found is not None
     assert found.query_ids == ("b",)

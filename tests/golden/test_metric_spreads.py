@@ -14,7 +14,7 @@ sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 
 
 @pytest.mark.slow
-def test_the_table_is_what_was_measured() -> None:
+def test_the_table_has_the_measured_values() -> None:
     reference.data("cranfield")
     pytest.importorskip("lightgbm")
     import metric_spreads

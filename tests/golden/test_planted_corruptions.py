@@ -106,7 +106,7 @@ def test_every_corruption_of_samples_is_tried(planted: ModuleType) -> None:
     assert not alone & {"mojibake", "duplicate query", "near-duplicate query", "empty text"}
 
 
-# --- in comparisons ------------------------------------------------------------------------------
+# --- comparisons ---------------------------------------------------------------------------------
 
 COMPARED = (
     *("inverted scale", "stale documents", "shift between slices", "shift between judges"),

@@ -94,7 +94,7 @@ def test_a_swap_is_seen_if_it_changes_the_value(
 @pytest.mark.parametrize("name", METRICS)
 @examples(40)
 @given(judgments=judged, ranked=rankings)
-def test_a_loss_costs_what_the_ranking_without_the_document_costs(
+def test_a_loss_costs_as_much_as_ranking_without_the_document(
     name: str, judgments: dict, ranked: list[str]
 ) -> None:
     golden = GoldenSet.from_dict({"q": judgments, "top": {"t": 3}})

@@ -94,7 +94,7 @@ def test_the_option_in_the_configuration_asks_once_more(project: Project) -> Non
     assert WARNING in text_of(result)
 
 
-def test_what_does_not_differ_is_said_without_a_warning(project: Project) -> None:
+def test_equal_tops_are_noted_without_a_warning(project: Project) -> None:
     project.write("engine.py", SOUND)
     result = project.run("--rankcheck-check-depth=10")
     text = text_of(result)
@@ -102,14 +102,14 @@ def test_what_does_not_differ_is_said_without_a_warning(project: Project) -> Non
     assert "golden set 'web': the top 10 of 20 queries is the same at the depths 10 and 100" in text
 
 
-def test_a_ranker_that_is_not_told_the_depth_is_not_checked(project: Project) -> None:
+def test_a_ranker_that_does_not_take_the_depth_is_not_checked(project: Project) -> None:
     project.write("engine.py", "def search(text):\n    return [f'doc of {text}']\n")
     result = project.run("--rankcheck-check-depth=10")
     result.assert_outcomes(passed=1)
     assert "not checked: ranker 'search' does not take the depth" in text_of(result)
 
 
-def test_a_larger_depth_can_be_asked_for_too(project: Project) -> None:
+def test_a_larger_depth_can_also_be_requested(project: Project) -> None:
     file = project.path / "pyproject.toml"
     file.write_text(file.read_text() + "rankcheck_depth = 10\n")
     result = project.run("--rankcheck-check-depth=100")

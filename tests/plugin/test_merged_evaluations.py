@@ -55,7 +55,7 @@ def test_a_merged_evaluation_is_gated_like_any_other(
     assert merged.baseline_file().read_bytes() == record
 
 
-def test_the_summary_says_what_parts_do_not_know(merged: Project) -> None:
+def test_the_summary_says_what_parts_cannot_show(merged: Project) -> None:
     merged.update()
     done = merged.run()
     done.stdout.fnmatch_lines(

@@ -382,7 +382,7 @@ def test_a_better_metric_does_not_rewrite_compared_rankings(project: Project) ->
     assert entry["queries"][3]["top"][:2] == ["filler-0", "doc of query 3"]
 
 
-def test_what_is_no_longer_compared_needs_a_reason_to_be_forgotten(project: Project) -> None:
+def test_dropping_a_comparison_of_rankings_needs_a_reason(project: Project) -> None:
     project.test(BOTH)
     project.update()
     project.test(BOTH.replace("    assert_ranking_stable(evaluation, baseline)\n", ""))

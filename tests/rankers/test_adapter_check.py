@@ -183,13 +183,13 @@ def test_each_rule_can_be_broken(rule: str, ask: Ask, message: str) -> None:
         report.raise_if_broken()
 
 
-def test_an_adapter_without_a_name_is_told() -> None:
+def test_an_adapter_without_a_name_is_reported() -> None:
     adapter = Broken(lambda task, on_answer: None)
     adapter.name = ""
     assert "set name in __init__" in check_adapter(adapter, executor=None)["has_a_name"].problem
 
 
-def test_batches_and_candidates_that_matter_are_told() -> None:
+def test_batches_and_candidates_that_matter_are_reported() -> None:
     class Sized(Broken):
         def with_size(self, size: int) -> Adapter:
             return Broken(depends_on_the_order)
@@ -208,7 +208,7 @@ def test_batches_and_candidates_that_matter_are_told() -> None:
     }
 
 
-def test_an_adapter_that_cannot_be_sent_is_told() -> None:
+def test_an_adapter_that_cannot_be_sent_is_reported() -> None:
     class Local(Broken):
         lock = threading.Lock()
 
@@ -217,7 +217,7 @@ def test_an_adapter_that_cannot_be_sent_is_told() -> None:
     assert "cannot be sent" in report["works_on_executors"].problem
 
 
-def test_what_is_no_adapter_is_refused() -> None:
+def test_anything_but_an_adapter_is_refused() -> None:
     with pytest.raises(RankerError, match=r"function is not an Adapter; subclass rankers\.Adapter"):
         check_adapter(search)
     with pytest.raises(RankerError, match="two queries"):

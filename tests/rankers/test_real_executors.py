@@ -102,12 +102,12 @@ def test_two_queries_that_raise_fail_exactly_two(make_executor: Any) -> None:
     assert "also failed: q47" in str(failure.value)
 
 
-def test_a_ranker_that_is_not_there_is_one_clear_error(make_executor: Any) -> None:
+def test_a_missing_ranker_is_one_clear_error(make_executor: Any) -> None:
     with pytest.raises(RankerError, match=r"cannot be made on a worker: .*no module named 'no'"):
         rank("no.such:search", GOLDEN, executor=make_executor)
 
 
-def test_what_was_interrupted_continues(make_executor: Any, folder: Path) -> None:
+def test_an_interrupted_ranking_continues(make_executor: Any, folder: Path) -> None:
     def stop(done: int, of: int) -> None:
         if done == 25:
             raise KeyboardInterrupt

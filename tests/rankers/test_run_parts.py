@@ -183,7 +183,7 @@ def test_ranks_may_go_on_in_the_next_part(folder: Path) -> None:
     }
 
 
-def test_what_engines_leave_beside_the_parts_is_left_out(folder: Path) -> None:
+def test_files_that_engines_leave_beside_the_parts_are_left_out(folder: Path) -> None:
     save_parts(folder, "csv")
     (folder / "_SUCCESS").write_text("")
     (folder / ".part-0.csv.crc").write_bytes(b"crc\0")

@@ -103,7 +103,7 @@ def test_nothing_is_kept_after_a_failure(tmp_path: Path) -> None:
     assert run["q"] == ("a",)
 
 
-def test_what_is_to_be_known_of_a_run_is_shared(tmp_path: Path) -> None:
+def test_the_notes_of_a_run_are_shared(tmp_path: Path) -> None:
     def compute() -> Run:
         run = Run.from_dict({"q": ["a"]})
         run.differing, run.notes = ("q",), ("1 chunk was lost",)

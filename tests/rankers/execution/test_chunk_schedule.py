@@ -76,7 +76,7 @@ def test_a_chunk_that_is_lost_alone_is_halved_until_it_holds_one_query() -> None
     assert asked == ["abcde", "abc", "de", "d", "d", "d", "e"]
 
 
-def test_a_query_in_a_chunk_of_its_own_is_asked_three_times_in_all() -> None:
+def test_a_query_alone_in_its_chunk_is_asked_three_times_in_all() -> None:
     """Lost first together with another one, and then alone: the first time counts, too."""
     schedule = ChunkSchedule("ab", size=1, window=2)
     first, second = started(schedule)

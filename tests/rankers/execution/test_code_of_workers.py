@@ -77,7 +77,7 @@ def test_all_modules_of_this_process_are_those_here() -> None:
     refuse_other_code(code, "this process")
 
 
-# --- executors that do not do what they should ------------------------------------------------
+# --- faulty executors -------------------------------------------------------------------------
 
 
 class Answers(Executor):
@@ -100,8 +100,6 @@ def no_cluster() -> Executor:
         (Answers(), "the executor returned NoneType"),
     ],
 )
-def test_what_is_wrong_with_an_executor_is_not_blamed_on_the_ranker(
-    executor: Any, message: str
-) -> None:
+def test_a_fault_of_the_executor_is_not_blamed_on_the_ranker(executor: Any, message: str) -> None:
     with pytest.raises(RankerError, match=message):
         rank("tests.worker_rankers:search", GOLDEN, executor=executor)

@@ -163,7 +163,7 @@ def test_a_ranker_by_name_is_made_once_on_each_worker(folder: Path) -> None:
     assert run.rankings() == rank(workers.search, GOLDEN).rankings()
 
 
-def test_processes_are_started_anew_and_not_forked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processes_are_spawned_and_not_forked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "FOUND", ["of this process"])
     assert rank(workers.found, GOLDEN)["q1"] == ("of this process",)
     run = rank(name("found"), GOLDEN.subset(["q1"]), executor="processes:1")
@@ -193,7 +193,7 @@ def test_one_query_that_always_kills_its_worker_fails_alone(folder: Path) -> Non
     assert "also failed" not in str(failure.value)
 
 
-def test_a_query_in_a_chunk_of_its_own_is_asked_at_most_three_times(folder: Path) -> None:
+def test_a_query_alone_in_its_chunk_is_asked_at_most_three_times(folder: Path) -> None:
     few = GOLDEN.subset([f"q{n}" for n in range(DEADLY - 2, DEADLY + 3)])
     with pytest.raises(RankerError, match="1 of 5 queries"):
         rank(name("always_exits"), few, executor="processes:2", chunk=1)
@@ -225,7 +225,7 @@ def test_an_executor_that_breaks_and_cannot_be_replaced_is_an_error(folder: Path
     ],
     ids=["lambda", "no name", "no module", "broken", "exits", "async by name", "async"],
 )
-def test_a_ranker_that_cannot_run_there_is_one_clear_error(
+def test_a_ranker_that_cannot_run_on_a_worker_is_one_clear_error(
     processes: Executor, ranker: object, message: str
 ) -> None:
     asked: list[int] = []

@@ -87,7 +87,7 @@ def test_other_forms_give_the_same_ranking(answer: Any, duplicates: Any) -> None
 
 
 @pytest.mark.parametrize("answer", [None, {"a"}, "text", [("a", float("nan"))], {"a": "x"}, [None]])
-def test_what_is_no_ranking_is_refused_in_the_same_words(answer: object) -> None:
+def test_anything_but_a_ranking_is_refused_in_the_same_words(answer: object) -> None:
     with pytest.raises(RunError) as here:
         ranking_of(answer, "q", RankingRules())
     with pytest.raises(RunError) as there:
@@ -96,7 +96,7 @@ def test_what_is_no_ranking_is_refused_in_the_same_words(answer: object) -> None
 
 
 @pytest.mark.parametrize("kind", [RunError, RankerError, ConfigurationError])
-def test_our_own_errors_stay_what_they_are(kind: type[Exception]) -> None:
+def test_our_own_errors_keep_their_class(kind: type[Exception]) -> None:
     error = plain_failure(kind("wrong here")).error
     assert type(error) is kind
     assert str(error) == "wrong here"

@@ -230,7 +230,7 @@ def test_a_generator_is_kept_as_it_was_read(tmp_path: Path) -> None:
     assert run["q1"] == ("D2", "D1", "OTHER")
 
 
-def test_an_executor_continues_what_was_begun_without_one(tmp_path: Path) -> None:
+def test_an_executor_continues_a_run_that_began_without_one(tmp_path: Path) -> None:
     interrupted(tmp_path / "parts")
     asked = Counting()
     with ThreadPoolExecutor(2) as threads:
@@ -512,7 +512,7 @@ def simple(text):
     ],
     ids=["made", "imported"],
 )
-def test_what_is_read_before_the_first_query_needs_a_resume_key_too(
+def test_reading_before_the_first_query_also_needs_a_resume_key(
     repository: Path, name: str, at_import: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("modelled.py").write_text(MODELLED.format(at_import=at_import))
@@ -532,7 +532,7 @@ def test_what_is_read_before_the_first_query_needs_a_resume_key_too(
     assert rank(name, GOLDEN, resume="parts")["q1"] == ("d1", "d2")
 
 
-def test_asking_what_was_read_is_not_watched_itself(
+def test_collecting_the_inputs_is_not_watched_itself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model, other = tmp_path / "model.txt", tmp_path / "other.txt"
@@ -681,7 +681,7 @@ def test_a_file_in_the_place_of_the_folder_is_an_error(tmp_path: Path, place: st
 
 
 @pytest.mark.parametrize("nothing", ["", " "])
-def test_an_empty_name_is_no_folder(
+def test_an_empty_name_is_not_a_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nothing: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -698,7 +698,7 @@ def test_two_rankings_cannot_share_a_folder(tmp_path: Path) -> None:
         rank(again, GOLDEN.subset(["q1"]), resume=tmp_path / "parts", resume_key="k")
 
 
-def test_what_a_killed_writer_has_left_is_no_part(tmp_path: Path) -> None:
+def test_the_remains_of_a_killed_writer_are_not_a_part(tmp_path: Path) -> None:
     interrupted(tmp_path)
     (tmp_path / ".part-000004.json-x.tmp").write_text('{"key": ')
     ranker = Counting()
