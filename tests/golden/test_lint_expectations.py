@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import difflib
+import random
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pytest_rankcheck import Expectation, GoldenSet
+from pytest_rankcheck.golden.lint.misspelt_ids import nearest_ids
 from tests.golden.test_lint import finding
 
 RULES = [
@@ -224,3 +227,35 @@ def test_only_ids_that_begin_or_end_alike_are_compared(
     monkeypatch.setattr(difflib, "get_close_matches", counting)
     assert golden.lint(rules=["misspelt-expected-id"]) == []
     assert compared == [26]  # aba-page to abz-page
+
+
+def test_a_misspelt_id_is_the_nearest_of_all_with_its_numbers() -> None:
+    """The same as by comparing with each known id; the words of two letters make many alike."""
+    draw = random.Random(3)
+
+    def drawn_id() -> str:
+        words = ["".join(draw.choice("ab") for _ in range(4)) for _ in range(draw.randint(2, 4))]
+        return "-".join(words) + draw.choice(["", "", "-7", "-007"])
+
+    def numbers(doc_id: str) -> list[int]:
+        return [int(digits) for digits in re.findall(r"\d+", doc_id)]
+
+    known = {drawn_id().replace("-007", "-7") for _ in range(300)}
+    ids = {drawn_id() for _ in range(300)} - known
+    expected = {}
+    for doc_id in ids:
+        form = doc_id.replace("-007", "-7")
+        ratios = {
+            other: difflib.SequenceMatcher(None, other, form).ratio()
+            for other in known
+            if numbers(other) == numbers(doc_id)
+            and (other[:2] == form[:2] or other[-2:] == form[-2:])
+            and abs(len(other) - len(form)) <= 2
+        }
+        best = max(ratios.values(), default=0.0)
+        if best >= 0.9:
+            expected[doc_id] = {other for other, ratio in ratios.items() if ratio == best}
+    found = nearest_ids(sorted(ids), known)
+    assert found.keys() == expected.keys()
+    assert all(found[doc_id] in nearest for doc_id, nearest in expected.items())
+    assert len(found) > 50

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
-import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.golden.expectation import Expectation
-from pytest_rankcheck.golden.lint.id_spellings import loose_form
 from pytest_rankcheck.golden.lint.lint_rule import Linted, RuleResult, rule
 
-_NEAR = 0.9
-"""How similar two ids must be for one to look like a misspelling of the other."""
-_EDGE = 2
-"""How many characters a misspelt id must share with the right one, at the start or the end."""
 _SHOWN = 5
 """How many expectations a finding describes."""
-_DIGITS = re.compile(r"\d+")
 
 _Grades = Mapping[str, float]
 _Check = Callable[[Expectation, _Grades], str | None]
@@ -41,7 +33,7 @@ def expectation_against_grades(linted: Linted) -> RuleResult | None:
 def expectation_without_gain(linted: Linted) -> RuleResult | None:
     """A document that is expected in the top, but counts as not relevant."""
     match = linted.corpus_match
-    unknown = dict(_misspelt(linted)).keys() if match is None else match.expected.keys()
+    unknown = linted.misspelt_expected.keys() if match is None else match.expected.keys()
     return _result(
         linted,
         partial(_without_gain, unknown),
@@ -71,7 +63,7 @@ def misspelt_expected_id(linted: Linted) -> RuleResult | None:
     """A document in an expectation whose id looks misspelt; used if there is no corpus."""
     return _result(
         linted,
-        partial(_naming, dict(_misspelt(linted)), "is not judged"),
+        partial(_naming, linted.misspelt_expected, "is not judged"),
         "with an id that looks misspelt",
         _WHY_UNKNOWN,
         _CORRECT,
@@ -180,43 +172,3 @@ def _without_gain(
 
 def _judged(doc_id: str, grades: _Grades) -> str:
     return f"'{quoted(doc_id)}' has the grade {grades[doc_id]:g}"
-
-
-def _misspelt(linted: Linted) -> Iterator[tuple[str, str]]:
-    """Yield the unjudged documents in expectations that look misspelt, and the judged one meant.
-
-    An expectation may name an unjudged document. Its id looks misspelt if it differs from a judged
-    id only in form, or slightly and only in letters: ids with other numbers are other documents.
-    """
-    contents = linted.contents
-    if linted.corpus is not None or not linted.expected_documents:
-        return
-    known = set(linted.documents)
-    known.update(contents.titles, contents.candidates.doc_ids)
-    missing = [doc_id for doc_id in linted.expected_documents if doc_id not in known]
-    by_numbers: dict[tuple[str, ...], list[str]] = {}
-    for doc_id in sorted(known) if missing else ():
-        by_numbers.setdefault(_numbers(doc_id), []).append(doc_id)
-    for doc_id in missing:
-        alike = {_form(other): other for other in by_numbers.get(_numbers(doc_id), ())}
-        form = _form(doc_id)
-        close = [form] if form in alike else [each for each in alike if _may_be(form, each)]
-        nearest = difflib.get_close_matches(form, close, n=1, cutoff=_NEAR)
-        if nearest:
-            yield doc_id, alike[nearest[0]]
-
-
-def _may_be(form: str, other: str) -> bool:
-    """Whether two ids start or end alike and have similar lengths, so comparing is worthwhile."""
-    same_edge = form[:_EDGE] == other[:_EDGE] or form[-_EDGE:] == other[-_EDGE:]
-    return same_edge and abs(len(form) - len(other)) <= _EDGE
-
-
-def _numbers(doc_id: str) -> tuple[str, ...]:
-    """Return the numbers in an id, without leading zeros."""
-    return tuple(number.lstrip("0") for number in _DIGITS.findall(loose_form(doc_id)))
-
-
-def _form(doc_id: str) -> str:
-    """Return the loose form of an id, without leading zeros in each of its numbers."""
-    return _DIGITS.sub(lambda number: number.group().lstrip("0"), loose_form(doc_id))

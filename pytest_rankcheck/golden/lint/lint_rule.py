@@ -94,6 +94,20 @@ class Linted:
         return tuple(dict.fromkeys(named))
 
     @cached_property
+    def misspelt_expected(self) -> Mapping[str, str]:
+        """The unjudged documents of expectations that look misspelt, each with the one meant.
+
+        Empty with a corpus, which says what exists.
+        """
+        if self.corpus is not None or not self.expected_documents:
+            return {}
+        from pytest_rankcheck.golden.lint.misspelt_ids import nearest_ids
+
+        known = {*self.documents, *self.contents.titles, *self.contents.candidates.doc_ids}
+        missing = [doc_id for doc_id in self.expected_documents if doc_id not in known]
+        return nearest_ids(missing, known) if missing else {}
+
+    @cached_property
     def slices(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
         """The queries of each slice, by attribute and value.
 
