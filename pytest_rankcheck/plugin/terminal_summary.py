@@ -14,7 +14,7 @@ import pytest
 from _pytest._code.code import ExceptionRepr
 
 from pytest_rankcheck.errors import ConfigurationError
-from pytest_rankcheck.plugin.configuration import CONFIG
+from pytest_rankcheck.plugin.configuration import CONFIG, set_name
 from pytest_rankcheck.plugin.watched_tests import WatchedTests
 
 if TYPE_CHECKING:
@@ -82,15 +82,17 @@ class SessionFindings:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the table and the notes; nothing where nothing was measured."""
-        if not self.findings:
+        config = terminalreporter.config
+        expectations = list(_expectation_changes(config, self.findings))
+        if not self.findings and not expectations:
             return
         from pytest_rankcheck.plugin.report_files import write_reports
         from pytest_rankcheck.reports.text.summary_table import summary_lines
 
         terminalreporter.section("rankcheck")
-        config = terminalreporter.config
         findings = [
             *_with_ages(config, self.findings),
+            *expectations,
             *_notes_from_git(config, self.findings),
             *_depth_notes(config, self.findings),
         ]
@@ -192,8 +194,25 @@ def _notes_from_git(
         yield from written_notes(findings, config.invocation_params.dir)
     reference = _reference(config)
     if reference is not None:
-        from pytest_rankcheck.reports.text.expectation_changes import looser_expectations
         from pytest_rankcheck.reports.text.git_notes import branch_notes
 
-        yield from looser_expectations(reference, config.stash[CONFIG].golden, config.rootpath)
         yield from branch_notes(reference, config.rootpath)
+
+
+def _expectation_changes(
+    config: pytest.Config, findings: Sequence[ReportedFinding]
+) -> Iterator[ReportedFinding]:
+    """Yield the expectations that a branch loosened, and those that no test checked."""
+    chosen = config.stash[CONFIG]
+    files = {set_name(path): path for path in chosen.golden if path.suffix == ".jsonl"}
+    if not files or chosen.baseline_ref is None:
+        return
+    reference = _reference(config)
+    if reference is not None:
+        from pytest_rankcheck.reports.text.expectation_changes import (
+            looser_expectations,
+            unchecked_expectations,
+        )
+
+        yield from looser_expectations(reference, files.values(), config.rootpath)
+        yield from unchecked_expectations(files, findings, config.rootpath)

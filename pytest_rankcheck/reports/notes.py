@@ -56,6 +56,7 @@ class Topic(StrEnum):
     NO_LONGER_GATED = "no-longer-gated"
     LOOSER_GATE = "looser-gate"
     LOOSER_EXPECTATIONS = "looser-expectations"
+    UNCHECKED_EXPECTATIONS = "unchecked-expectations"
     NOT_RUN = "not-run"
     RETIRED = "retired"
     RENAMED = "renamed"
@@ -117,6 +118,7 @@ _HEADINGS = {
     Topic.LOOSER_GATE: "gates that may pass what the gate of the baseline blocks",
     Topic.LOOSER_EXPECTATIONS: "expectations that this branch removed or loosened, compared with "
     "{about}",
+    Topic.UNCHECKED_EXPECTATIONS: "golden sets with expectations that no test checked",
     Topic.NOT_RUN: "baselines whose gates did not run (to give one up: python -m pytest_rankcheck "
     'retire FILE --reason "...")',
     Topic.RETIRED: "baselines retired by this branch",

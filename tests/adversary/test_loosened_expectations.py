@@ -68,10 +68,39 @@ def test_a_lower_known_rank(branch: PullRequest) -> None:
     branch.edit_queries([79], lambda entry: {"expect": [expectation(entry, **mark)]})
 
 
+UNCHECKED = "golden sets with expectations that no test checked", "web.jsonl: 80 expectations"
+
+
+@listed(*UNCHECKED, main=expecting)
+def test_a_deleted_test_of_expectations(branch: PullRequest) -> None:
+    """The test that checks the expectations is deleted."""
+    branch.make_the_ranker_worse()
+    branch.test("def test_other(evaluation):\n    pass\n")
+
+
+@listed(*UNCHECKED, main=expecting)
+def test_a_skipped_test_of_expectations(branch: PullRequest) -> None:
+    """The test that checks the expectations is skipped."""
+    branch.make_the_ranker_worse()
+    branch.edit_test("def test_exp", 'import pytest\n\n@pytest.mark.skip("flaky")\ndef test_exp')
+
+
+@listed(*UNCHECKED, main=expecting)
+def test_expectations_behind_a_condition(branch: PullRequest) -> None:
+    """The expectations are checked only if the mean is high enough."""
+    branch.make_the_ranker_worse()
+    branch.edit_test(
+        "(ranking_run, golden_set):\n",
+        "(ranking_run, golden_set, evaluation):\n    if evaluation.mean('RR') > 0.9:\n    ",
+    )
+
+
 @passes(main=expecting)
 def test_stricter_expectations(branch: PullRequest) -> None:
     """A known failure is repaired and its mark removed, and the reasons are reworded."""
     branch.rank({**branch.main_ranks, 79: 1})
     branch.edit_queries([79], lambda entry: {"expect": [expectation(entry, in_top=1)]})
     branch.edit_queries(range(5), lambda entry: {"expect": [expectation(entry, reason="asked")]})
-    assert LOOSENED not in branch.run("--rankcheck-baseline-ref=main").terminal
+    terminal = branch.run("--rankcheck-baseline-ref=main").terminal
+    assert LOOSENED not in terminal
+    assert UNCHECKED[0] not in terminal

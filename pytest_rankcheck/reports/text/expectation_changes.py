@@ -12,9 +12,10 @@ from pytest_rankcheck.baselines.reference_commit import Reference
 from pytest_rankcheck.errors import ConfigurationError, GoldenSetError, plural, quoted
 from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.expectation_entry import expectation_of
+from pytest_rankcheck.reports.findings import ReportedFinding
 from pytest_rankcheck.reports.notes import Note, Topic
 
-__all__ = ["looser_expectations"]
+__all__ = ["looser_expectations", "unchecked_expectations"]
 
 _SHOWN = 10
 """How many expectations of a file are listed."""
@@ -52,6 +53,34 @@ def looser_expectations(
         if len(changes) > _SHOWN:
             rest = plural(len(changes) - _SHOWN, "more expectation", "more expectations")
             yield Note(Topic.LOOSER_EXPECTATIONS, f"{shown}: {rest}", about)
+
+
+def unchecked_expectations(
+    golden_files: Mapping[str, Path], findings: Iterable[ReportedFinding], folder: Path
+) -> Iterator[Note]:
+    """Yield the golden sets with expectations that no test has checked, such as a deleted one.
+
+    Args:
+        golden_files: the golden sets by name; only JSON lines have expectations.
+        findings: of all tests.
+        folder: where the test session was started.
+    """
+    checked = [
+        each.text
+        for each in findings
+        if isinstance(each, Note) and each.topic is Topic.EXPECTATIONS
+    ]
+    for name, file in golden_files.items():
+        if file.suffix != ".jsonl" or any(f"set '{quoted(name)}'" in text for text in checked):
+            continue
+        expectations: Mapping[tuple[object, ...], Expectation] = {}
+        with suppress(OSError, ValueError):
+            expectations = _expectations(file.read_text("utf-8"))
+        if expectations:
+            shown = quoted(os.path.relpath(file, folder), 200)
+            count = plural(len(expectations), "expectation")
+            text = f"{shown}: {count}; a test checks them with assert_expectations"
+            yield Note(Topic.UNCHECKED_EXPECTATIONS, text)
 
 
 def _expectations(text: str) -> Mapping[tuple[object, ...], Expectation]:
