@@ -62,7 +62,7 @@ def add_lint_command(commands: Commands) -> None:
         dest="ranked",
         type=Path,
         metavar="RUN",
-        help="a run of the golden sets, or a folder of --rankcheck-save-run, for the rules that "
+        help="a run of the golden sets, or a folder from --rankcheck-save-run, for the rules that "
         "compare judgments with a ranker (default: rankcheck_run)",
     )
     add_reading_options(lint)

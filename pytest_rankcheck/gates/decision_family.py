@@ -132,7 +132,7 @@ class _Family:
         return cls(comparison, gates, by, sets, [part.evidence for part in sets])
 
     def verdicts(self) -> dict[Metric, Verdict]:
-        """Return the verdict on each metric, without what explains it."""
+        """Return the verdict on each metric, without explanations."""
         decisions, tested = decide_sets(self.sets, self.evidence)
         return {
             metric: _verdict(
@@ -142,7 +142,7 @@ class _Family:
         }
 
     def explained_verdicts(self) -> dict[Metric, Verdict]:
-        """Return the verdict on each metric, with what explains it."""
+        """Return the verdict on each metric, with explanations."""
         comparison, verdicts = self.comparison, self.verdicts()
         ties = tie_effects(comparison, verdicts, self._verdicts_on)
         return {
@@ -164,7 +164,7 @@ class _Family:
         return _Family.of(comparison, gates, self.by).verdicts()
 
     def _explained(self, verdict: Verdict) -> Verdict:
-        """Return a verdict with what it depends on, and what other gates would have decided."""
+        """Return a verdict with the queries it depends on, and the decisions of other gates."""
         if verdict.ruling == "passed":
             return verdict
         from pytest_rankcheck.gates.fragility import fragility_of

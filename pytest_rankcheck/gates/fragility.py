@@ -88,10 +88,10 @@ def found_fragile(
 def fragility_of(
     verdict: Verdict, golden: SampledQueries, ruling_without: Callable[[Collection[str]], str]
 ) -> Fragility | None:
-    """Return the few queries that a verdict depends on; None if it does not depend on few.
+    """Return the queries that a verdict depends on; None if it depends on more than a few.
 
     Args:
-        verdict: one that is not "passed".
+        verdict: a verdict other than "passed".
         golden: the golden set, for the names of its clusters.
         ruling_without: returns what the gate decides without the queries with these ids.
     """

@@ -1,4 +1,4 @@
-"""What moves a mean besides the rankings: slices that grow or shrink, and tied documents."""
+"""Causes of a difference other than rankings: slices that grow or shrink, and tied documents."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def mix_effects(
     for attribute in attributes:
         try:
             at_mix = standardised(comparison, metric, attribute)
-        except ConfigurationError:  # slices that overlap have no mix
+        except ConfigurationError:  # overlapping slices have no mix
             continue
         whole, own = comparison.values(metric).difference, at_mix.values.difference
         if abs(whole - own) > SLACK:
@@ -51,7 +51,7 @@ def tie_effects(
         verdicts_on: returns the verdicts on some metrics in another comparison.
     """
     evaluation = comparison.evaluation
-    if not evaluation.has_ties_at_hand:  # the summary says that ties were not looked for
+    if not evaluation.has_ties_at_hand:  # the summary says that ties were not checked
         return {}
     # Another library breaks ties in its own way.
     ours = [metric for metric in verdicts if not metric.definition.ir_measures]

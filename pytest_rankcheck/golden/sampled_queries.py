@@ -51,7 +51,7 @@ class SampledQueries(JudgedQueries):
         """How the set was made from a session log; None if it was not.
 
         Raises:
-            GoldenSetError: its queries are of different replays.
+            GoldenSetError: its queries come from different replays.
         """
         if REPLAY not in self.attributes:
             return None

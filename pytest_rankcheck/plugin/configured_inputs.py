@@ -258,7 +258,7 @@ def check_ranking(config: Config) -> None:
     if config.check_depth == config.depth:
         raise ConfigurationError(
             f"rankcheck_check_depth={config.check_depth} is the same as rankcheck_depth; give "
-            "another depth, such as the one that production asks for"
+            "another depth, such as the one that production uses"
         )
 
 

@@ -141,7 +141,7 @@ class Config:
     lint_lines: tuple[str, ...] = option(
         (),
         "for --rankcheck-lint, one per line: scale=0..3, tolerance=0.02, metric=nDCG@10 (default: "
-        "the first that is gated), min_queries=30, spread=0.1 (default: as measured for the "
+        "the first gated metric), min_queries=30, spread=0.1 (default: as measured for the "
         "metric), or rule=error|warning|ignore",
         ini="rankcheck_lint",
         ini_type="linelist",
@@ -162,8 +162,8 @@ class Config:
     )
     sessions: tuple[Path, ...] = option(
         (),
-        "session log to measure: a file; or a folder, or a pattern such as 'logs/2026-11-*.jsonl', "
-        "for one log of several files (may be given several times)",
+        "session log to measure: a file; or, for one log in several files, a folder or a pattern "
+        "such as 'logs/2026-11-*.jsonl' (may be given several times)",
         flag="--rankcheck-sessions",
         metavar="PATH",
         repeated=True,
@@ -217,9 +217,9 @@ class Config:
     )
     run: Path | None = option(
         None,
-        "take the rankings from this run, a folder of its parts, or a folder of "
-        "--rankcheck-save-run, instead of calling the ranker; the command line decides if the "
-        "configuration file has the other one",
+        "take the rankings from this run, a folder of its parts, or a folder that "
+        "--rankcheck-save-run wrote, instead of calling the ranker; a ranker or run on the command "
+        "line overrides either one in the configuration file",
         flag="--rankcheck-run",
         metavar="PATH",
         ini="rankcheck_run",
@@ -270,8 +270,8 @@ class Config:
     )
     check_depth: int = option(
         0,
-        "when the ranker is asked, ask up to 20 queries once more for N documents, such as "
-        "production asks for, and warn if the top differs (default: 0, do not)",
+        "when the ranker is asked, ask up to 20 queries once more for N documents, such as the "
+        "depth that production uses, and warn if the top differs (default: 0, which means never)",
         flag="--rankcheck-check-depth",
         metavar="N",
         ini="rankcheck_check_depth",
@@ -322,8 +322,8 @@ class Config:
     )
     chunk: int = option(
         50,
-        "queries that are sent to a worker of rankcheck_executor, or kept by --rankcheck-resume, "
-        "together (default: 50)",
+        "how many queries are sent together to a worker of rankcheck_executor, or kept together by "
+        "--rankcheck-resume (default: 50)",
         ini="rankcheck_chunk",
         ini_type="int",
         parse=whole_number(1),
@@ -331,8 +331,8 @@ class Config:
     )
     resume: Path | None = option(
         None,
-        "keep answers in this folder until a run is complete, and continue from them after a crash "
-        "or a time limit",
+        "keep answers in this folder until a run is complete, to continue after a crash or a time "
+        "limit",
         flag="--rankcheck-resume",
         metavar="DIR",
         parse=path,
@@ -340,9 +340,9 @@ class Config:
     )
     resume_key: str | None = option(
         None,
-        "for --rankcheck-resume: a text that changes whenever the rankings could, such as the "
-        "build of an index; needed outside git, and for rankers that call services or read files "
-        "that neither git nor rankcheck_world has",
+        "for --rankcheck-resume: a text that changes whenever the rankings may change, such as the "
+        "build of an index; required outside git, and for rankers that call services or read files "
+        "that are neither in git nor in rankcheck_world",
         flag="--rankcheck-resume-key",
         metavar="KEY",
         parse=text,

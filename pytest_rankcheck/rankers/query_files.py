@@ -1,4 +1,4 @@
-"""In which files of a run the rows of each query are: those of two runs must not become one."""
+"""Track the files that each query's rows come from, so that two runs are not read as one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["QueryFiles", "late_files", "query_ids_of"]
 
 _TIMES = frozenset(("date", "dt", "ds", "datetime", "time", "year", "month", "week", "day", "hour"))
 _OF_RUNS = _TIMES | {"run", "run_id", "model", "version", "build", "commit"}
-"""Partitions with other values of these are of other runs, even if the values are not dates."""
+"""Partitions that differ in these keys hold different runs, even if their values are not dates."""
 _DATE = re.compile(r"\d{4}-\d\d(-\d\d([T _].*)?)?|(19|20)\d{6}")
 _LATE = timedelta(days=1)
 
@@ -26,18 +26,18 @@ class QueryFiles:
     """Notes the files of each query while a run in several files is read.
 
     A splitter may cut a query, and rows may be shuffled: then the rows of a query are brought
-    together from several files. But if two runs lie side by side, that makes one ranking of two.
+    together from several files. But with two runs side by side, that would merge two rankings.
     """
 
     def __init__(self) -> None:
         self._first: dict[str, Path] = {}
         self._other: dict[str, Path] = {}
-        """Of the queries with rows in several files: another file."""
+        """For each query with rows in several files: a second file."""
         self._mixed: dict[str, tuple[Path, Path]] = {}
-        """Of the queries with rows of two runs: the folders of these runs."""
+        """For each query with rows of two runs: the folders of these runs."""
 
     def add(self, file: Path, query_ids: Iterable[str]) -> None:
-        """Note that a file has rows of some queries."""
+        """Record that a file has rows of some queries."""
         for query_id in query_ids:
             if self._first.setdefault(query_id, file) is not file:
                 self._other.setdefault(query_id, file)
@@ -67,7 +67,7 @@ class QueryFiles:
 
     @property
     def notes(self) -> Sequence[str]:
-        """A sentence on the queries with rows in several files, if there are any."""
+        """A sentence about the queries with rows in several files, if there are any."""
         if not self._other:
             return ()
         query_id, other = next(iter(self._other.items()))
@@ -75,14 +75,14 @@ class QueryFiles:
         sentence = (
             f"{count} rows in several files, which were brought together, such as "
             f"'{quoted(query_id)}' in {quoted(self._first[query_id], 200)} and "
-            f"{quoted(other, 200)}; if these are files of two runs, give those of one"
+            f"{quoted(other, 200)}; if these are files of two runs, give the files of one"
         )
         return (sentence,)
 
 
 @lru_cache(10_000)
 def _folders_of_runs(file: Path) -> Mapping[str, Path]:
-    """Return the folders of a file that say of which run it is, each by the key of its partition.
+    """Return the folders that tell which run a file belongs to, by the key of the partition.
 
     A folder that is named by a date alone, such as ``2026-11-21``, has an empty key.
     """
@@ -97,7 +97,7 @@ def _folders_of_runs(file: Path) -> Mapping[str, Path]:
 
 
 def _two_runs(one: Path, other: Path) -> tuple[Path, Path] | None:
-    """Return the folders that say that two files are of different runs; None: nothing says so."""
+    """Return the folders that show that two files are of different runs; None if none do."""
     of_one, of_other = _folders_of_runs(one), _folders_of_runs(other)
     for key in of_one.keys() & of_other.keys():
         folders = of_one[key], of_other[key]
@@ -108,9 +108,9 @@ def _two_runs(one: Path, other: Path) -> tuple[Path, Path] | None:
 
 
 def query_ids_of(table: Table, index: int) -> Iterator[str]:
-    """Yield the ids of the queries of a table, perhaps several times; ``index``: their column.
+    """Yield the query ids of a table, possibly repeated; ``index`` is their column.
 
-    Cells that are no ids are for those to report who read the rows.
+    Cells with invalid ids are reported later, when the rows are read.
     """
     for batch in table.batches([index]):
         cells = batch.column(index).ids()
@@ -119,10 +119,10 @@ def query_ids_of(table: Table, index: int) -> Iterator[str]:
 
 
 def late_files(files: Sequence[Path]) -> Sequence[str]:
-    """Return a sentence on files that are more than a day older than the newest, if there are any.
+    """Return a sentence about files that are more than a day older than the newest, if any.
 
-    A worker that failed this week may have left last week's file. Files in several partitions of
-    dates are of several days anyway.
+    A worker that failed this week may have left last week's file. Files in several partitions by
+    date are expected to differ in age.
     """
     times: dict[Path, float] = {}
     with suppress(OSError):
@@ -136,6 +136,6 @@ def late_files(files: Sequence[Path]) -> Sequence[str]:
     sentence = (
         f"{len(old):,} of {len(files):,} files {is_or_are} more than a day older than the newest "
         f"(the oldest is of {oldest:%Y-%m-%d %H:%M} UTC): {listed([str(file) for file in old])}; "
-        "check that nothing there is of an earlier run"
+        "check that none of them belongs to an earlier run"
     )
     return (sentence,)

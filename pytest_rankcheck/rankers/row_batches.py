@@ -25,14 +25,14 @@ __all__ = ["rows_of"]
 _BATCH_ROWS = 1_000_000
 
 _OF_ANY_TYPE = ("", "object")
-"""The types of columns of a frame whose cells may have several types."""
+"""The types of frame columns whose cells may have several types."""
 
 
 def rows_of(table: Table, place: Mapping[str, int]) -> Iterator[RunRows]:
     """Yield the rows of each batch of a table.
 
     Args:
-        table: one that is open.
+        table: an open table.
         place: the index of the column of each role: ``query_id``, ``doc_id``, ``score``, ``rank``.
 
     Raises:
@@ -75,14 +75,14 @@ def _refuse_other_type(
     numbering: Numbering,
     kinds: dict[str, tuple[bool, str]],
 ) -> None:
-    """Check that no file of several has whole numbers where another has text.
+    """Check that, among several files, none has whole numbers where another has text.
 
     Args:
         batch: some rows.
         role: the column to check.
         place: the index of each column.
         numbering: how messages name the rows.
-        kinds: whether the column of a role has numbers, and the first row that showed it.
+        kinds: for each role, whether its column has numbers, and the first row that showed it.
     """
     if not isinstance(numbering, JoinedNumbering) or not len(batch.numbers):
         return
@@ -96,7 +96,7 @@ def _refuse_other_type(
         own, other = ("whole numbers", "text") if is_number else ("text", "whole numbers")
         raise RunError(
             f"{where}: {role} is a column of {own} here, but of {other} from {first} on; numbers "
-            "have no leading zeros, so ids may not meet: write it as text in all parts"
+            "have no leading zeros, so ids may not match: write it as text in all parts"
         )
 
 
@@ -116,7 +116,7 @@ def _numbers(
     cells = column.numbers()
     if not len(cells.invalid):
         return cells.values
-    if role == "rank" and "score" in place:  # ranks may be anything where scores decide
+    if role == "rank" and "score" in place:  # if scores decide, ranks may be anything
         return np.where(np.isin(np.arange(len(batch)), cells.invalid), np.inf, cells.values)
     row = int(cells.invalid[0])
     where = numbering.place(batch.numbers[row])
@@ -130,6 +130,6 @@ def _shown(cell: object) -> str:
 
 
 def _as_array(numbers: Sequence[int]) -> IntArray:
-    if isinstance(numbers, range):  # which numpy would walk
+    if isinstance(numbers, range):  # numpy would iterate over these
         return np.arange(numbers.start, numbers.stop)
     return np.asarray(numbers, np.int64)

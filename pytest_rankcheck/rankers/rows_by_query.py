@@ -1,4 +1,4 @@
-"""The rows of a table of rankings, brought together by query."""
+"""The rows of a table of rankings, grouped by query."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from pytest_rankcheck.rankers.run_rows import RunRows, joined_rows
 __all__ = ["rows_together", "whole_queries"]
 
 _LONG = 1_000_000
-"""A query with more rows is long, if the caller can take it in pieces."""
+"""A query with more rows is long; callers that can take pieces get it in pieces."""
 
 _PIECE = 100_000
-"""The rows of a long query are handed on by so many."""
+"""The number of rows in a piece of a long query."""
 
 
 def whole_queries(
     parts: Iterator[RunRows], take_long: Callable[[str, Iterator[RunRows]], None] | None
 ) -> Iterator[RunRows]:
-    """Yield the same rows, so that no part ends within a query whose rows are together.
+    """Yield the same rows in parts that do not end within a query whose rows are together.
 
     Args:
         parts: the rows, in their order.
         take_long: takes the id and the rows of each query with more than `_LONG` rows, which are
-            then not yielded; None: they are yielded like those of others.
+            then not yielded; None: they are yielded like other rows.
     """
     rest: RunRows | None = None
     for part in parts:
@@ -47,7 +47,7 @@ def whole_queries(
 def _of_query(
     query_id: str, first: RunRows, parts: Iterator[RunRows], after: list[RunRows]
 ) -> Iterator[RunRows]:
-    """Yield the rows of one query, and put those that follow it in its last part into a list."""
+    """Yield the rows of one query, and put the rows after it in its last part into a list."""
     yield from _pieces(first)
     for part in parts:
         begins = run_starts(part.queries)
@@ -61,14 +61,14 @@ def _of_query(
 
 
 def _pieces(rows: RunRows) -> Iterator[RunRows]:
-    """Yield some rows in pieces, whose order takes little memory to find."""
+    """Yield rows in pieces, which take little memory to sort."""
     count = len(rows.queries)
     for start in range(0, count, _PIECE):
         yield rows.part(start, min(start + _PIECE, count))
 
 
 def rows_together(parts: Iterator[RunRows]) -> RunRows:
-    """Return all rows, those of each query together, in the order of their first rows."""
+    """Return all rows grouped by query; queries are in the order of their first rows."""
     rows = joined_rows(list(parts))
     begins = run_starts(rows.queries)
     codes: dict[str, int] = {}

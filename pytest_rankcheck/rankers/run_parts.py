@@ -44,22 +44,22 @@ class RunParts:
     """The folder or pattern, and how to read its files."""
     files: Sequence[Path]
     format: Format[Iterator[RankedColumns]]
-    """That of all files."""
+    """The format of all files."""
     depth: int | None = None
     empty: list[str] = field(default_factory=list)
-    """The files without a row, once all were read."""
+    """The files without rows; known once all were read."""
     gathered: list[str] = field(default_factory=list)
-    """What a reader must know of rows that were brought together, once all were read."""
+    """What a reader must know about rows that were brought together; known once all were read."""
 
     @property
     def notes(self) -> Sequence[str]:
-        """What a reader of the run must know of its parts, as sentences."""
+        """What a reader of the run must know about its parts, as sentences."""
         notes = (*self.gathered, *late_files(self.files))
         if not self.empty:
             return notes
         count = plural(len(self.empty), "file has", "files have")
         return (
-            f"{count} no rows, of {len(self.files):,} parts: {listed(self.empty)}",
+            f"{count} no rows (of {len(self.files):,} parts): {listed(self.empty)}",
             *notes,
         )
 
@@ -79,7 +79,7 @@ class RunParts:
         if other is not None:
             raise RunError(
                 f"the parts have different formats: {files[0]} is {first.name}, {other} is "
-                f"{found[other].name}; move what is not a part of the run elsewhere"
+                f"{found[other].name}; move files that are not parts of the run elsewhere"
             )
         return cls(source, files, first)
 
@@ -97,9 +97,8 @@ class RunParts:
         """Yield the rankings of all files in blocks, as `Run.columns`.
 
         Args:
-            together: whether to bring the rows of each query together first, whatever file they
-                are in.
-            on_long: takes the queries with too many rows for the memory, if the parts are tables.
+            together: whether to group the rows by query first, across all files.
+            on_long: takes the queries with too many rows for memory, if the parts are tables.
         """
         if self.format.name in TABLE_KINDS:
             blocks = self._of_tables(together=together, on_long=on_long)
@@ -134,7 +133,7 @@ class RunParts:
             yield file, table_of_part(replace(self.source, path=file), self.format.name)
 
     def _refuse_two_runs(self) -> None:
-        """Look in which files the rows of each query are, before they are brought together."""
+        """Find the files with rows of each query, before the rows are brought together."""
         found = QueryFiles()
         for file, table in self._tables():
             place = run_columns(table.header, self.source.columns, str(file))
@@ -159,7 +158,7 @@ class RunParts:
                 yield file, block
 
     def _together(self) -> Iterator[RankedColumns]:
-        """Yield the rows of each query together, although several files have some of them."""
+        """Yield the rows of each query together, even if they are in several files."""
         rows: dict[str, list[tuple[Sequence[str], Sequence[float] | None]]] = {}
         found = QueryFiles()
         for file, block in self._blocks_of_files():
@@ -191,7 +190,7 @@ class RunParts:
 
 
 def table_of_part(source: RunSource, format: str) -> Table:
-    """Return the table of a file, with the columns that its folders give it.
+    """Return the table of a file, with the columns that its folders add.
 
     Raises:
         RunError: the file is damaged; the message names it.

@@ -1,4 +1,4 @@
-"""Rows of a table of rankings, in columns, and the rankings that they give."""
+"""Rows of a table of rankings, in columns, and the rankings that they form."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ class RunRows:
         """Return the rankings of these rows.
 
         Args:
-            rules: how the order is decided where the scores leave it open.
+            rules: how to order documents where the scores leave it open.
             numbering: how messages name the rows.
             are_whole: whether these are all rows of each query.
 
         Raises:
             RunError: a query has empty scores or ranks, or ranks that are incomplete.
-            SplitQueryError: ranks are incomplete, but perhaps there are more rows.
+            SplitQueryError: ranks are incomplete, but more rows may follow.
         """
         begins = run_starts(self.queries)
         starts = np.append(begins, len(self.queries))
@@ -76,7 +76,7 @@ class RunRows:
 
 
 def _documents(documents: IdColumn, starts: IntArray) -> TextIds | NumberIds | HeldDocuments:
-    """Return a column of documents in the form that rankings have."""
+    """Return a column of documents in the form that rankings use."""
     if isinstance(documents, (TextIds, NumberIds)):
         return documents
     assert isinstance(documents, HeldIds)
@@ -86,7 +86,7 @@ def _documents(documents: IdColumn, starts: IntArray) -> TextIds | NumberIds | H
 def joined_rows(parts: Sequence[RunRows]) -> RunRows:
     """Return the rows of all parts, one after another."""
     scores = [part.scores for part in parts if part.scores is not None]
-    ranks = [  # which were not read if all rows of a part have scores
+    ranks = [  # a part's ranks were not read if all of its rows have scores
         np.full(len(part.queries), np.nan) if part.ranks is None else part.ranks for part in parts
     ]
     has_ranks = any(part.ranks is not None for part in parts)
@@ -101,7 +101,7 @@ def joined_rows(parts: Sequence[RunRows]) -> RunRows:
 
 @dataclass(frozen=True, slots=True)
 class _Order:
-    """What decides the order of the rows of each query: the scores, the ranks, or the rows."""
+    """How the rows of each query are ordered: by the scores, the ranks, or as they come."""
 
     rows: RunRows
     query_ids: Sequence[str]
@@ -111,7 +111,7 @@ class _Order:
     are_whole: bool
 
     def decided(self) -> tuple[FloatArray | None, BoolArray | None]:
-        """Return the scores that decide, negated ranks among them, and which queries have ranks."""
+        """Return the scores to sort by (or negated ranks), and which queries have ranks."""
         scores, ranks = self.rows.scores, self.rows.ranks
         if ranks is None:
             if scores is not None:

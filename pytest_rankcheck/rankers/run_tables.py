@@ -34,16 +34,16 @@ def columns_of_table(
     together: bool = False,
     on_long: OnLong | None = None,
 ) -> Iterator[RankedColumns]:
-    """Yield the rankings of a file, a frame or a table that is open.
+    """Yield the rankings of a file, a frame or an open table.
 
     Args:
         source: the file, the frame or the `Table`.
         columns: ``{meaning: column}`` for columns with unusual names.
-        rules: how the order is decided where the scores leave it open.
+        rules: how to order documents where the scores leave it open.
         kind: the kind of a file; without it, the content decides.
-        together: whether to bring the rows of each query together first.
-        on_long: takes the queries with too many rows for the memory; without it, their rows are
-            yielded like those of others.
+        together: whether to group the rows by query first.
+        on_long: takes the queries with too many rows for memory; without it, their rows are
+            yielded like other rows.
 
     Raises:
         RunError: a column is missing, a row lacks an id or a finite number, the ranks that decide
@@ -86,7 +86,7 @@ def _take_long(
     query_id: str,
     parts: Iterator[RunRows],
 ) -> None:
-    """Hand the rows of a long query on; whoever sorts them checks that ranks are complete."""
+    """Pass on the rows of a long query; the receiver sorts them and checks the ranks."""
     of_piece = replace(rules, incomplete_ranks="close_gaps")
     pieces = (part.ranked(of_piece, numbering, are_whole=False) for part in parts)
     on_long(query_id, map(RankedColumns.with_mapped_ids, pieces))

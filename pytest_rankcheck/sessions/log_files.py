@@ -120,7 +120,9 @@ class LogFiles:
                 before += max(last, source.last)
             if bare:
                 count = plural(len(bare), "file has", "files have")
-                problems.notes.append(f"{count} no rows, of {len(self.files):,}: {listed(bare)}")
+                problems.notes.append(
+                    f"{count} no rows (of {len(self.files):,} files): {listed(bare)}"
+                )
 
         return Table([], numbering, read)
 

@@ -386,7 +386,7 @@ def test_notes_of_parts_reach_the_merged_evaluation(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "part-0.csv").write_text("query_id,doc_id,score\nq0,d0,1\n")
     (folder / "part-1.csv").write_text("query_id,doc_id,score\n")
-    note = f"1 file has no rows, of 2 parts: {folder / 'part-1.csv'}"
+    note = f"1 file has no rows (of 2 parts): {folder / 'part-1.csv'}"
     assert list(evaluate(Run.load(folder), golden).notes) == [note]
     ranked = Run.from_dict({"q1": ["d1"]}, name="ranked")
     ranked.notes = ("1 chunk of queries was lost when a worker died",)

@@ -266,7 +266,8 @@ def test_files_without_rows_are_named(tmp_path: Path) -> None:
         (folder / "part-1.csv").write_text("session,event,query,selected_rank\n")
         parts.append(evaluate_sessions(SessionLog.load(folder, first_rank=1)))
     notes = [
-        f"1 file has no rows, of 2: {tmp_path / week / 'part-1.csv'}" for week in ("one", "two")
+        f"1 file has no rows (of 2 files): {tmp_path / week / 'part-1.csv'}"
+        for week in ("one", "two")
     ]
     assert [each for part in parts for each in part.notes if "no rows" in each] == notes
     merged = SessionEvaluation.merge(parts)

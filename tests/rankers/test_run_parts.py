@@ -105,7 +105,7 @@ def test_notes_say_that_rows_of_several_files_were_brought_together(folder: Path
     assert note == (
         "9 queries have rows in several files, which were brought together, such as 'q0' in "
         f"{folder / 'part-0.csv'} and {folder / 'part-1.csv'}; if these are files of two runs, "
-        "give those of one"
+        "give the files of one"
     )
 
 
@@ -157,7 +157,7 @@ def test_notes_name_a_file_that_is_much_older_than_the_others(folder: Path) -> N
     (note,) = evaluate(Run.load(folder), GOLDEN).notes
     assert note == (
         "1 of 3 files is more than a day older than the newest (the oldest is of 2023-11-14 22:13 "
-        f"UTC): {folder / 'part-1.csv'}; check that nothing there is of an earlier run"
+        f"UTC): {folder / 'part-1.csv'}; check that none of them belongs to an earlier run"
     )
 
 
@@ -295,7 +295,7 @@ def test_a_part_without_rows_is_in_the_notes(folder: Path, format: str, scanned:
     else:
         pd.read_parquet(folder / "part-0.parquet")[:0].to_parquet(nothing)
     run = Run.scan(folder) if scanned else Run.load(folder)
-    note = f"1 file has no rows, of 4 parts: {nothing}"
+    note = f"1 file has no rows (of 4 parts): {nothing}"
     assert list(evaluate(run, GOLDEN).notes) == [note]
     assert list(evaluate(run.top(3), GOLDEN).notes) == [note]
 

@@ -165,7 +165,7 @@ class KeptAnswers:
             raise ConfigurationError(
                 f"{quoted(part, 200)} was ranked at {when:%Y-%m-%d %H:%M} UTC, more than a day "
                 f"ago; {_REMEDY}, and give resume_key= (--rankcheck-resume-key) if it takes "
-                "longer: a text that changes whenever the rankings could"
+                "longer: a text that changes whenever the rankings may"
             )
 
     def keep(self, answers: Mapping[str, KeptAnswer]) -> None:
