@@ -71,7 +71,7 @@ class DerivableQueries(SampledQueries):
         chosen = sampled_ids(self.query_ids, count, seed)
         return self._part(set(chosen), name)
 
-    def _restricted(self, query_ids: Collection[str]) -> Contents:
+    def _restricted(self, query_ids: Iterable[str]) -> Contents:
         """Return the contents for these queries, to be changed."""
         from pytest_rankcheck.golden.golden_subsets import restricted
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_rankcheck.errors import GoldenSetError, quoted
@@ -14,9 +14,10 @@ from pytest_rankcheck.golden.reranking_candidates import copy_candidates, is_fea
 __all__ = ["in_query_order", "merged", "restricted", "reworded", "sampled_ids", "without_judgments"]
 
 
-def restricted(contents: Contents, query_ids: Collection[str]) -> Contents:
+def restricted(contents: Contents, query_ids: Iterable[str]) -> Contents:
     """Return the part of a golden set with some of its queries, in the set's order."""
-    return in_query_order(contents, [each for each in contents.grades if each in query_ids])
+    chosen = set(query_ids)
+    return in_query_order(contents, [each for each in contents.grades if each in chosen])
 
 
 def in_query_order(contents: Contents, query_ids: Sequence[str]) -> Contents:

@@ -29,18 +29,12 @@ def grade_off_scale(linted: Linted) -> RuleResult | None:
     if not len(rows):
         return None
     return RuleResult(
-        query_ids=_owners(linted, rows),
+        query_ids=linted.queries_at(rows),
         what=f"{plural(len(rows), 'grade is', 'grades are')} not between {low:g} and {high:g}: "
         f"{_example(linted, rows)}",
         why="A grade of 9 where 3 is the highest outweighs all others of its query",
         remedy="correct it, or map the codes with grades=",
         places=linted.places_at(rows[:_NAMED]),
-    )
-
-
-def _owners(linted: Linted, rows: IntArray) -> tuple[str, ...]:
-    return tuple(
-        dict.fromkeys(query_id for query_id, _, _ in linted.contents.judgments.rows_at(rows))
     )
 
 
@@ -59,7 +53,7 @@ def negative_grade(linted: Linted) -> RuleResult | None:
         return None
     counts = Counter(linted.contents.judgments.grades.tolist())
     return RuleResult(
-        query_ids=_owners(linted, rows),
+        query_ids=linted.queries_at(rows),
         what=f"{plural(len(rows), 'grade is', 'grades are')} negative: {_example(linted, rows)}",
         why="It has the gain 0, is not relevant, and is unjudged to Bpref. That is right for spam "
         "(-2 in TREC), but not for a code that means something else",

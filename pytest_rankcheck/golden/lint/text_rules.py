@@ -141,7 +141,8 @@ def _duplicates(linted: Linted, found: Sequence[tuple[str, ...]], what: str) -> 
     differ in attributes that affect a ranker's answer.
     """
     differing = [group for group in found if _differ(linted, group)]
-    double = [group for group in found if not _differ(linted, group)]
+    known = set(differing)
+    double = [group for group in found if group not in known]
     is_sample = linted.contents.weight_by is not None or linted.contents.cluster_by is not None
     apart = _told_apart(linted) if double and not is_sample else {}
     double = [
