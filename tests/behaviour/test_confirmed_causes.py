@@ -373,7 +373,7 @@ def stated_calls() -> dict[str, int]:
     manual = (Path(__file__).parents[2] / "docs" / "behaviour.md").read_text("utf-8")
     text = re.sub(r"\s+", " ", manual)
     found = re.search(
-        r"that is (\d+) calls per query for a function, (\d+) for a ranker that is known by name "
+        r"that is (\d+) calls per query for a function, (\d+) for a ranker that is given by name "
         r"\((\d+) if the name ends with `\(\)`\), (\d+) for a `batch` and for a `scorer`, and (\d+) "
         r"for a `model`",
         text,
