@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from pytest_rankcheck.errors import RunError, listed, plural, quoted
+from pytest_rankcheck.files.id_runs import run_starts
 from pytest_rankcheck.files.table_batches import Table
 
 __all__ = ["QueryFiles", "late_files", "query_ids_of"]
@@ -115,7 +116,7 @@ def query_ids_of(table: Table, index: int) -> Iterator[str]:
     for batch in table.batches([index]):
         cells = batch.column(index).ids()
         if not len(cells.invalid):
-            yield from dict.fromkeys(cells.ids.texts())
+            yield from dict.fromkeys(cells.ids.texts(run_starts(cells.ids)))
 
 
 def late_files(files: Sequence[Path]) -> Sequence[str]:
