@@ -33,7 +33,7 @@ UNCOMPARED = "the rankings are no longer compared with those of the baseline"
 
 
 def changed_rankings(count: int) -> str:
-    """Return that so many rankings changed, as the text of a reason, for `approved_changes`."""
+    """Return the text of a reason for changed rankings, which `approved_changes` reads."""
     return f"{plural(count, 'ranking')} changed"
 
 

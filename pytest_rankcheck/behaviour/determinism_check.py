@@ -188,7 +188,7 @@ def _confirmation(
     *,
     warms_up: bool,
 ) -> Confirmation:
-    """Confirm what makes answers differ.
+    """Confirm why answers differ.
 
     Args:
         condition: the condition under which they differ.

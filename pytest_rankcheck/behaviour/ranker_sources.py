@@ -1,4 +1,4 @@
-"""How to make a ranker anew: as a new instance here, or by its name in another process."""
+"""How to make a new ranker: as a new instance here, or by its name in another process."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PROCESSES = 2
 
 @dataclass(slots=True)
 class RankerSources:
-    """How a ranker can be made anew, or why it cannot."""
+    """How to make a new ranker, or why that is impossible."""
 
     ranker: object = None
     loaded: str | None = None
@@ -44,7 +44,7 @@ class RankerSources:
     def of(
         cls, ranker: object, loaded: str | None, fresh: Fresh | None, processes: int | None
     ) -> RankerSources:
-        """Return how a ranker can be made anew, from what the user gave.
+        """Return how to make a new ranker, from the user's arguments.
 
         Args:
             ranker: the ranker as it is asked.

@@ -40,22 +40,22 @@ RELATIONS: Mapping[Relation, RelationRule] = {
     "duplicate": RelationRule(
         "the top document of each query has a copy with a new id",
         "the top {k} stays the same without the copies, and each copy has the score of its "
-        "original, or stands next to it",
-        "copies make their terms less rare, an approximate index is built anew, and an engine may "
+        "original, or is next to it",
+        "copies make their terms less rare, an approximate index is rebuilt, and an engine may "
         "merge duplicates",
         depth=lambda k: 2 * k,
     ),
     "irrelevant": RelationRule(
         "documents without any term of the queries are added",
         "the top {k} stays the same",
-        "more documents change how rare terms are, an approximate index is built anew, and dense "
+        "more documents change how rare terms are, an approximate index is rebuilt, and dense "
         "encoders give every text some similarity",
         depth=lambda k: k,
     ),
     "remove_top": RelationRule(
         "the top document is removed",
         "the documents below it move up in their order",
-        "one document fewer changes how rare terms are, and an approximate index is built anew",
+        "one document fewer changes how rare terms are, and an approximate index is rebuilt",
         depth=lambda k: k + 1,
         sample=USUAL_SAMPLE,
     ),

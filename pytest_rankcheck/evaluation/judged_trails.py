@@ -19,7 +19,7 @@ __all__ = ["judged_trails", "with_states"]
 
 
 def judged_trails(log: SessionLog, judgments: GoldenSet, judged_by: str | None) -> Trails:
-    """Return the trails of a log with the judged hits of what each event showed.
+    """Return the trails of a log with the judged hits among the documents of each event.
 
     Args:
         log: the log.

@@ -20,7 +20,7 @@ __all__ = ["MergedEvaluation"]
 _LEAST_QUERIES = 5
 """A part with fewer queries may well rank no judged document."""
 _CHANCE = 0.001
-"""How often that may be noted of sound parts, at most."""
+"""The largest chance of such a note about sound parts."""
 
 
 class MergedEvaluation(JoinedEvaluation):
@@ -149,7 +149,7 @@ class MergedEvaluation(JoinedEvaluation):
 
 
 def _without_hits(parts: Sequence[PartContents]) -> Sequence[int]:
-    """Return the places of parts that rank no judged document, where that is no chance.
+    """Return the places of parts that rank no judged document, if chance cannot explain it.
 
     If queries of the other parts have a judged document with probability h, n queries have none
     with probability ``(1 - h)^n``, which must be below 0.001 for all parts together (Bonferroni).

@@ -1,4 +1,4 @@
-"""Parts of a run put together: those that do not belong together are refused, copies count once."""
+"""Merging the parts of a run: refuse parts that do not belong together, and count copies once."""
 
 from __future__ import annotations
 

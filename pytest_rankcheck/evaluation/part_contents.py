@@ -75,7 +75,7 @@ class PartContents:
     extra: Sequence[str]
     """The queries without judgments that the part ranks."""
     notes: Sequence[str] = ()
-    """What a reader must know of how the part was ranked and read, as sentences."""
+    """What a reader must know about how the part was ranked and read, as sentences."""
 
     def __len__(self) -> int:
         return len(self.query_ids)

@@ -104,7 +104,7 @@ def _watched(config: pytest.Config) -> Iterator[Sequence[Inputs]]:
 
 
 def _read_below(name: str, fixtures: Mapping[str, _Fixture]) -> Iterator[Inputs]:
-    """Yield what a fixture has read, and the fixtures that it needs."""
+    """Yield the inputs of a fixture and of the fixtures that it needs."""
     names, rest = set[str](), [name]
     while rest:
         one = rest.pop()

@@ -1,4 +1,4 @@
-"""What is said when a ranker failed on some queries: how many, which, and why on the first."""
+"""The error for queries on which a ranker failed: how many, which, and the first failure."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def failure_of_ranker(failures: Mapping[str, Exception], golden: GoldenSet) -> E
 
     Args:
         failures: the error of each query, in the order of the golden set.
-        golden: what was asked.
+        golden: the queries.
     """
     query_id, first = next(iter(failures.items()))
-    if isinstance(first, ConfigurationError):  # of doc_id; the ranker did not fail
+    if isinstance(first, ConfigurationError):  # an error of doc_id, not of the ranker
         return first
     text = golden.query(query_id).text
     asked = f' "{quoted(text)}"' if text else ""

@@ -71,7 +71,7 @@ def _conflict(names: Sequence[str], conflicts: dict[str, tuple[int, int]]) -> Se
 
 
 def _events_of(contents: LogContents, session: int, start: int, end: int) -> Sequence[object]:
-    """Return all that is known of a session, whose events begin at ``start``, to be compared."""
+    """Return everything known about a session whose events begin at ``start``, for comparison."""
     events = contents.events.taken(np.arange(start, end))
     texts = [contents.queries[number] if number >= 0 else None for number in events.query.tolist()]
     shown = [contents.documents[number] for number in events.shown.tolist()]

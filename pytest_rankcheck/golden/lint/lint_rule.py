@@ -97,7 +97,7 @@ class Linted:
     def misspelt_expected(self) -> Mapping[str, str]:
         """The unjudged documents of expectations that look misspelt, each with the one meant.
 
-        Empty with a corpus, which says what exists.
+        Empty with a corpus, which shows which documents exist.
         """
         if self.corpus is not None or not self.expected_documents:
             return {}

@@ -1,9 +1,8 @@
 """Ids that look like misspellings of others.
 
 An id looks misspelt if it differs from a known one only in form, or slightly and only in letters:
-ids with other numbers are other documents. Ids are compared only with those that have the same
-numbers, begin or end alike and are about as long, so the time does not grow with the square of
-their number.
+ids with other numbers are other documents. Ids are compared only if they have the same numbers,
+begin or end alike and are about equally long, so the time is not quadratic in their number.
 """
 
 from __future__ import annotations
@@ -17,10 +16,10 @@ from pytest_rankcheck.golden.lint.id_spellings import loose_form
 __all__ = ["nearest_ids"]
 
 _NEAR = 0.9
-"""How similar two ids must be, for one to look like a misspelling of the other."""
+"""How similar two ids must be for one to look like a misspelling of the other."""
 _EDGE = 2
-"""How many characters a misspelt id shares with the right one, at the beginning or at the end, and
-by how many it may be shorter or longer."""
+"""How many characters a misspelt id must share with the right one, at the start or the end, and by
+how many it may be shorter or longer."""
 _DIGITS = re.compile(r"\d+")
 
 
@@ -28,7 +27,7 @@ def nearest_ids(ids: Iterable[str], known: Collection[str]) -> Mapping[str, str]
     """Return the ids that look misspelt, each with the most similar known one.
 
     Args:
-        ids: ids that are not known.
+        ids: the unknown ids.
         known: the known ids, in any order.
     """
     by_form: dict[tuple[Hashable, str], str] = {}

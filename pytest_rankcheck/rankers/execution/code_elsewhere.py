@@ -1,7 +1,7 @@
 """The state of code that the commit of the repository does not cover.
 
-That is the package of the ranker, if it is in another folder or ignored by git, and every project
-that is installed as editable, whose version stays the same while its files change.
+This is the ranker's package, if it is in another folder or ignored by git, and every project that
+is installed as editable, because its version stays the same while its files change.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ def code_elsewhere(
     """Return a digest of each folder or file with code that the commit does not cover.
 
     Args:
-        origin: the ranker, as ``package.module:name``, or in other words.
+        origin: the ranker, as ``package.module:name``, or another description.
         top: the resolved top folder of the repository; None: outside git.
         covered: the resolved paths of the files that its commit and changes cover.
-        root: where the current project is.
+        root: the folder of the current project.
     """
     found: dict[str, str] = {}
     for folder in _editable_projects():
@@ -54,7 +54,7 @@ def code_elsewhere(
 
 
 def _package_of(origin: str | None) -> Iterator[Path]:
-    """Yield the folders of the ranker's package at the top level, or the file of its module."""
+    """Yield the top-level folders of the ranker's package, or the file of its module."""
     module_name, colon, _ = (origin or "").strip().partition(":")
     name = module_name.partition(".")[0]
     if not colon or not name.isidentifier():
@@ -95,7 +95,7 @@ def _editable_folder(distribution: Distribution) -> Path | None:
 
 
 def _state(place: Path) -> str:
-    """Return a digest of the repository that a folder or file is in, or else of its modules."""
+    """Return a digest of the repository that contains a folder or file, or else of its modules."""
     try:
         return work_tree(place if place.is_dir() else place.parent).digest
     except GitError:

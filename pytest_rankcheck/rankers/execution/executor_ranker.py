@@ -115,7 +115,7 @@ class ExecutorRanker(Adapter):
                 if not isinstance(greeting, Greeting):
                     raise RankerError(
                         f"the executor returned {type(greeting).__name__} for a call that returns "
-                        "something else; its submit() must call what it is given"
+                        "something else; its submit() must call the given function"
                     )
                 if greeting.version != package_version():
                     raise RankerError(

@@ -188,15 +188,15 @@ class KeptAnswers:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Say which folder it was if a file cannot be written, such as on a full disk."""
+        """Name the folder if a file cannot be written, such as on a full disk."""
         __tracebackhide__ = True
         try:
             yield
         except OSError as error:
             raise ConfigurationError(
                 f"resume={quoted(self.folder, 200)}: answers cannot be written there: "
-                f"{quoted(error.strerror or error)}; make room or give another folder. The files "
-                "that are there are whole, and count when you start again"
+                f"{quoted(error.strerror or error)}; make room or give another folder. The "
+                "existing files are complete, and are used when you start again"
             ) from None
 
     def delete(self) -> None:

@@ -192,8 +192,8 @@ class InputRule:
             )
         if inputs.programs:
             raise ConfigurationError(
-                f"the ranker runs another program ({listed(inputs.programs, 3)}), and no commit "
-                f"says what that ranks with; {_REMEDY}"
+                f"the ranker runs another program ({listed(inputs.programs, 3)}), whose state is "
+                f"in no commit; {_REMEDY}"
             )
         others = [path for path in inputs.files if not self._covers(path)]
         if others:

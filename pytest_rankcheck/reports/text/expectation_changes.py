@@ -1,4 +1,4 @@
-"""Expectations that a branch removed or loosened: no baseline has them, so git is asked."""
+"""Expectations that a branch removed or loosened, found in git because no baseline has them."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ def looser_expectations(
 ) -> Iterator[Note]:
     """Yield the expectations of golden sets that were stricter at the reference commit.
 
-    An expectation that was removed, was marked as a known failure, only warns now, or may be worse
-    than before (``known_rank``).
+    These are expectations that were removed, were marked as known failures, only warn now, or may
+    be worse than before (``known_rank``).
 
     Args:
         reference: the commit.
         golden_files: the golden sets; only JSON lines have expectations.
-        folder: where the test session was started.
+        folder: the folder in which the test session started.
     """
     for file in dict.fromkeys(golden_files):
         before = None
-        with suppress(ConfigurationError):  # which tests with baselines report
+        with suppress(ConfigurationError):  # tests with baselines report this
             before = reference.text(file) if file.suffix == ".jsonl" else None
         if before is None or _KEY not in before:
             continue
@@ -63,7 +63,7 @@ def unchecked_expectations(
     Args:
         golden_files: the golden sets by name; only JSON lines have expectations.
         findings: of all tests.
-        folder: where the test session was started.
+        folder: the folder in which the test session started.
     """
     checked = [
         each.text
@@ -84,9 +84,9 @@ def unchecked_expectations(
 
 
 def _expectations(text: str) -> Mapping[tuple[object, ...], Expectation]:
-    """Return the expectations of a file by what they claim; invalid lines are left out.
+    """Return the expectations of a file, keyed by their claims; invalid lines are left out.
 
-    Loading the golden set reports those of the file as it is now.
+    Loading the golden set reports invalid lines in the present file.
     """
     found: dict[tuple[object, ...], Expectation] = {}
     for line in text.splitlines():
@@ -112,7 +112,7 @@ def _changes(
 
 
 def _loosened(then: Expectation, now: Expectation) -> str:
-    """Return how an expectation was loosened; empty: it was not."""
+    """Return how an expectation was loosened; empty if it was not."""
     if now.known_failure is not None and then.known_failure is None:
         return f'now a known failure ("{quoted(now.known_failure, 200)}")'
     if then.severity == "error" and now.severity == "warn":
