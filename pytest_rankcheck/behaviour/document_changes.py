@@ -34,8 +34,9 @@ __all__ = [
     "changed_document_answers",
 ]
 
-ChangeDocument = Callable[[Any], Any]
-"""Takes a document, in the form that the user gave, and returns a changed version of it."""
+ChangeDocument = Callable[[Any, Query, str], Any]
+"""Takes a copy of a document, in the form that the user gave, a query, and the document's id;
+returns a changed version of the document."""
 
 _TARGET = 6
 """The rank of the document to change, chosen so that it can both rise and fall."""
@@ -106,7 +107,7 @@ def changed_document_answers(
     builds: IndexBuilds,
     documents: IndexDocuments,
     golden: GoldenSet,
-    change: Callable[[Any, Query, str], Any],
+    change: ChangeDocument,
     name: str,
     *,
     p: float,
@@ -161,7 +162,7 @@ def changed_document_answers(
 
 def appended_query(
     fields: Sequence[str] | None,
-) -> Callable[[Any, Query, str], Any]:
+) -> ChangeDocument:
     """Return a change that appends the text of the query to the longest text of a document."""
 
     def appended(record: Any, query: Query, doc_id: str) -> Any:
@@ -178,7 +179,7 @@ def _versions(
     run: Run,
     documents: IndexDocuments,
     golden: GoldenSet,
-    change: Callable[[Any, Query, str], Any],
+    change: ChangeDocument,
     name: str,
 ) -> Sequence[_Version]:
     """Return the changed documents: for each query, the one nearest to rank 6 that changes."""
@@ -204,9 +205,7 @@ def _nearest(ranking: Sequence[str]) -> Sequence[str]:
     return [ranking[place] for place in sorted(places, key=lambda at: abs(at + 1 - target))]
 
 
-def _changed(
-    change: Callable[[Any, Query, str], Any], query: Query, doc_id: str, before: Any, name: str
-) -> Any:
+def _changed(change: ChangeDocument, query: Query, doc_id: str, before: Any, name: str) -> Any:
     shown = f"document '{quoted(doc_id)}'"
     try:
         after = change(deepcopy(before), query, doc_id)

@@ -29,7 +29,7 @@ from pytest_rankcheck.rankers.importable_names import ImportableName, importable
 from pytest_rankcheck.rankers.rank import Attempt
 from pytest_rankcheck.rankers.run import Run
 
-__all__ = ["IN_THE_PROCESS", "ProcessAsker", "doc_id_steps", "is_asked_process"]
+__all__ = ["IN_THE_PROCESS", "ProcessAsker", "is_asked_process"]
 
 _MARK = "RANKCHECK_PROCESS_CONDITION"
 """Set in the processes that this module starts, so that they do not start further ones."""
@@ -159,7 +159,7 @@ def _signal_name(number: int) -> str:
 
 def _options(ranker: RepeatedRanker) -> dict[str, Any]:
     """Return the options of `rank` as data for JSON."""
-    steps = doc_id_steps(ranker)
+    steps = _doc_id_steps(ranker)
     return {
         "depth": ranker.depth,
         "ties": ranker.ties,
@@ -179,7 +179,7 @@ def _step(step: str | ImportableName) -> str | list[str | None]:
     return step if isinstance(step, str) else [step.specification, step.file]
 
 
-def doc_id_steps(ranker: RepeatedRanker) -> Sequence[str | ImportableName] | None:
+def _doc_id_steps(ranker: RepeatedRanker) -> Sequence[str | ImportableName] | None:
     """Return the steps of ``doc_id=``, with functions by their names; None without any.
 
     Raises:
