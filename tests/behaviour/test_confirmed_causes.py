@@ -208,7 +208,7 @@ def test_a_warm_up_of_few_queries_is_confirmed_by_a_new_instance() -> None:
     assert text.partition("\n")[0].endswith("is not deterministic: warm-up")
     text = failure_of(made(), FEW)
     assert text.partition("\n")[0].endswith("is not deterministic: rare differences")
-    assert "which a warm-up would explain too: give fresh= to find out" in text
+    assert "which a warm-up could also explain: give fresh= to find out" in text
     # One answer flips by chance in the first run: a new instance shows that it does not warm up.
     calls = itertools.count()
     text = failure_of(flipping_at(4, calls), FEW, fresh=lambda: flipping_at(-1, itertools.count()))

@@ -272,8 +272,8 @@ def test_a_ranker_that_cannot_see_the_change_is_refused() -> None:
         return ["a", "b", "c"]
 
     message = (
-        r"perturbation 'as_tablet' changes device of query 'q1', but ranker .*text_only' is not "
-        "given this, so the check could not fail. Give it the query: annotate"
+        r"perturbation 'as_tablet' changes device of query 'q1', but ranker .*text_only' does "
+        "not receive this, so the check could not fail. Pass it the query: annotate"
     )
     with pytest.raises(ConfigurationError, match=message):
         assert_invariant(text_only, DEVICES, as_tablet)
