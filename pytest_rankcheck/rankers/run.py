@@ -311,7 +311,8 @@ class Run:
             duplicates=self.duplicates,
             seconds=self.seconds,
         )
-        run.asked, run._parts = self.asked, self._parts
+        run.asked, run.differing, run.notes = self.asked, self.differing, self.notes
+        run._parts = self._parts
         return run
 
     def columns(self, *, together: bool = False) -> Iterator[RankedColumns]:

@@ -111,6 +111,7 @@ def test_a_ranking_continues_where_it_was_stopped(tmp_path: Path) -> None:
     today = datetime.now(UTC).strftime("%Y-%m-%d")
     assert note.startswith(f"25 of 60 queries were ranked before ({today}")
     assert note.endswith("; 35 were ranked now")
+    assert run.top(3).notes == (note,), "the top of the rankings is as old as they are"
 
 
 def test_a_complete_run_keeps_nothing(tmp_path: Path) -> None:
