@@ -381,6 +381,7 @@ def test_notes_name_a_part_whose_documents_have_other_ids(
 
 
 def test_notes_of_parts_reach_the_merged_evaluation(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
     golden = GoldenSet.from_dict({"q0": {"d0": 1}, "q1": {"d1": 1}})
     folder = tmp_path / "week"
     folder.mkdir()
