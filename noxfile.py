@@ -1,6 +1,6 @@
 """What is run beyond `pytest`: every supported Python, the slow tests, the peers, a browser.
 
-`.ci/run` runs all sessions but those tagged `night`.
+`.ci/run` runs all sessions but those tagged `night` and `tests-3.12`, whose tests `coverage` runs.
 """
 
 from __future__ import annotations
@@ -33,15 +33,18 @@ def tests(session: nox.Session) -> None:
     """Run the tests of every day on one Python, with the versions of one row of the matrix."""
     session.install("-e", ".[test,fast]", *MATRIX[str(session.python)])
     session.run("python", "-m", "pip", "list")
-    session.run("pytest", "-q", "-n", "2", *session.posargs)
+    session.run("pytest", "-q", *session.posargs)
 
 
 @nox.session(python="3.12")
 def coverage(session: nox.Session) -> None:
-    """Run the tests of every day and the slow ones, and measure which lines they reach."""
-    session.install("-e", ".[test,fast]", "pyarrow")
+    """Run the tests of every day and the slow ones, and measure which lines they reach.
+
+    Python and versions are those of the session `tests-3.12`, which it replaces in `.ci/run`.
+    """
+    session.install("-e", ".[test,fast]", *MATRIX["3.12"])
     session.run("coverage", "erase")
-    chosen = session.posargs or ["-n", "2", "-m", "not (oracle or browser)"]
+    chosen = session.posargs or ["-m", "not (oracle or browser)"]
     session.run("coverage", "run", "-m", "pytest", "-q", *chosen)
     session.run("coverage", "combine", "--quiet")
     session.run("coverage", "report")
