@@ -93,9 +93,11 @@ def adapters(session: nox.Session) -> None:
 
 @nox.session(python="3.11")
 def engines(session: nox.Session) -> None:
-    """Check the determinism, the depths and the relations of the indexes of real engines."""
-    session.install("-e", ".[test,fast]", "bm25s", "faiss-cpu", "hnswlib", "scikit-learn")
+    """Check real engines: determinism, depths, relations of indexes; and libraries of clocks."""
+    libraries = ("bm25s", "faiss-cpu", "hnswlib", "scikit-learn", "time-machine", "freezegun")
+    session.install("-e", ".[test,fast]", *libraries)
     files = [f"tests/behaviour/test_real_{name}.py" for name in ("engines", "index_relations")]
+    files.append("tests/behaviour/test_clock_libraries.py")
     session.run("pytest", "-q", "-m", "", *files, *session.posargs)
 
 
