@@ -142,7 +142,7 @@ class Note(ReportedFinding):
     topic: Topic
     text: str
     about: str = ""
-    """What the heading names, such as a golden set; foreign text in it is quoted."""
+    """What it is about, such as a golden set; headings may name it. Foreign text is quoted."""
     failure: str | None = None
     """The whole failure text, if the check failed."""
 

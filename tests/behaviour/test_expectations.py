@@ -167,7 +167,7 @@ def test_all_violations_are_reported_with_query_ranking_and_expectation() -> Non
 def test_expectations_that_hold_pass_and_are_counted(entered: list[Note]) -> None:
     assert_expectations(RUN, SHOP, [Expectation.in_top(1, "contact", query="q3")])
     note = "golden set 'shop' (4 queries): 1 of 1 expectation holds"
-    assert entered == [Note(Topic.EXPECTATIONS, note)]
+    assert entered == [Note(Topic.EXPECTATIONS, note, about="shop")]
 
 
 def test_a_known_failure_passes_while_it_fails_and_is_listed(entered: list[Note]) -> None:

@@ -65,13 +65,13 @@ def unchecked_expectations(
         findings: of all tests.
         folder: the folder in which the test session started.
     """
-    checked = [
-        each.text
+    checked = {
+        each.about
         for each in findings
         if isinstance(each, Note) and each.topic is Topic.EXPECTATIONS
-    ]
+    }
     for name, file in golden_files.items():
-        if file.suffix != ".jsonl" or any(f"set '{quoted(name)}'" in text for text in checked):
+        if file.suffix != ".jsonl" or quoted(name) in checked:
             continue
         expectations: Mapping[tuple[object, ...], Expectation] = {}
         with suppress(OSError, ValueError):

@@ -65,7 +65,8 @@ def expectation_notes(
         results: every expectation that was checked.
         failure: the text of the test's failure, if it fails.
     """
-    yield Note(Topic.EXPECTATIONS, _headline(golden, results), failure=failure)
+    name = quoted(golden.name)
+    yield Note(Topic.EXPECTATIONS, _headline(golden, results), about=name, failure=failure)
     for result in results:
         if result.status is ExpectationStatus.KNOWN:
             yield Note(Topic.KNOWN_FAILURES, _note(golden, result))
