@@ -10,6 +10,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -180,7 +181,7 @@ def test_programs_and_databases_are_inputs(
     Path(f"{module}.py").write_text(PROGRAMS)
     Path(".gitignore").write_text("*.sqlite\n")
     commit(Path.cwd())
-    with sqlite3.connect("index.sqlite") as connection:
+    with closing(sqlite3.connect("index.sqlite")) as connection, connection:
         connection.execute("CREATE TABLE documents (id TEXT)")
         connection.execute("INSERT INTO documents VALUES ('d1')")
     monkeypatch.syspath_prepend(str(Path.cwd()))
