@@ -163,7 +163,7 @@ def _changes(
 
 
 def _rest(chosen: argparse.Namespace, run: Run, marks: _Marks) -> Iterator[str]:
-    """Yield what was left unwritten, and why."""
+    """Yield sentences on the marks and ranks that were not changed, with the reasons."""
     if marks.removable and not chosen.remove_fixed:
         count = plural(len(marks.removable), "expectation")
         yield f"--remove-fixed would remove known_failure from {count}"

@@ -39,7 +39,7 @@ class HeldSource:
     run: Run
 
     def read(self, together: bool, on_long: OnLong) -> Iterator[RankedColumns]:
-        """Yield the rankings of the run, none of which is too long for memory."""
+        """Yield the rankings of the run; none is too long for memory."""
         return self.run.columns(together=together)
 
     @property

@@ -1,4 +1,4 @@
-"""Merge the parts of a session log, each of which has whole sessions."""
+"""Merge the parts of a session log; each session must be whole in one part."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def refuse_split_searches(events: Events, items: RowItems, source: str) -> None:
 
 
 def _distinct(search: IntArray, other: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the distinct pairs of two codes, neither of which is negative."""
+    """Return the distinct pairs of two codes; both codes must be 0 or more."""
     rows = np.flatnonzero(search >= 0)
     width = 1 + int(other.max(initial=0))
     return divmod(np.unique(search[rows] * width + other[rows]), width)

@@ -135,7 +135,7 @@ def _variants(linted: Linted, known: set[str]) -> list[tuple[str, ...]]:
 
 
 def _duplicates(linted: Linted, found: Sequence[tuple[str, ...]], what: str) -> RuleResult | None:
-    """Return the result about groups of similar queries; None if there are none.
+    """Report groups of similar queries; return None if no group counts.
 
     Groups with equal judgments do not count if the set is a sample of traffic, or if their queries
     differ in attributes that affect a ranker's answer.

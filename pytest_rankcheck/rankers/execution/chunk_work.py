@@ -45,7 +45,7 @@ class SentRanker:
     """A ranker to send to workers; each worker makes or unpickles it once."""
 
     adapter: Adapter
-    """A `NamedRanker`, of which only the name is sent, or the adapter itself."""
+    """A `NamedRanker`, which is sent as its name, or any other adapter, which is sent whole."""
     token: str
     """Identifies the ranker: a worker keeps the first one that comes with a token."""
 
