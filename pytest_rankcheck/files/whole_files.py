@@ -17,6 +17,10 @@ _HIDDEN = re.compile(
     "[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
 )
 
+_SUFFIX = ".rankcheck-tmp"
+_TEMPORARY = re.compile(rf"\..+-[a-z0-9_]{{8}}{re.escape(_SUFFIX)}", re.DOTALL)
+"""The names that `write_whole` makes: `tempfile.mkstemp` puts eight characters into them."""
+
 
 def check_encodable(text: str, error: type[RankcheckError]) -> None:
     """Check that text can be written as UTF-8.
@@ -69,7 +73,7 @@ def write_whole(path: Path, text: str | bytes) -> None:
     import tempfile  # takes a few milliseconds to import, and most test sessions write nothing
 
     handle, temporary = tempfile.mkstemp(
-        dir=path.parent, prefix=f".{path.name[:80]}-", suffix=".tmp"
+        dir=path.parent, prefix=f".{path.name[:80]}-", suffix=_SUFFIX
     )
     try:
         with os.fdopen(handle, "wb") as file:
@@ -84,8 +88,10 @@ def write_whole(path: Path, text: str | bytes) -> None:
 
 
 def temporary_files(folder: Path) -> Iterator[Path]:
-    """Yield the temporary files of `write_whole` in a folder."""
-    yield from folder.glob(".*-*.tmp")
+    """Yield the temporary files of `write_whole` in a folder, and no file of anybody else."""
+    for path in folder.glob(f".*{_SUFFIX}"):
+        if _TEMPORARY.fullmatch(path.name) and path.is_file() and not path.is_symlink():
+            yield path
 
 
 def _permissions(path: Path) -> int:

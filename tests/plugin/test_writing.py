@@ -182,7 +182,8 @@ def test_an_approval_of_another_session_is_kept(project: Project) -> None:
 def test_what_killed_writers_left_is_removed_by_the_next_update(project: Project) -> None:
     project.test()
     project.update()
-    leftover = project.baseline_file().parent / f".{project.baseline_file().name}-abc123.tmp"
+    record = project.baseline_file()
+    leftover = record.parent / f".{record.name}-abc12345.rankcheck-tmp"
     leftover.write_text("half of a rec", "utf-8")
     project.run()
     assert leftover.exists(), "a plain run writes nothing"
