@@ -2,29 +2,27 @@
 
     pip install -e '.[benchmark]'
     python benchmarks/compare.py --json speed.json     # measure everything, keep it and print it
-    python benchmarks/compare.py --json speed.json --shapes b --forms dicts,lists    # only a part
-    python benchmarks/compare.py --json speed.json --shapes none --rows none --write # no measuring
+    python benchmarks/compare.py --json speed.json --shapes b --forms dicts lists    # only a part
+    python benchmarks/compare.py --json speed.json --shapes --write    # no measuring
 
 RecTools needs another numpy and so a Python of its own, ``--python RecTools=/path/to/bin/python``;
 `nox -s benchmark` makes both.
 
 Method. Every measurement runs in a process of its own (speed/worker.py): it does the same work on
-20 queries first, so numba's compilation is over; imports what the work needs (a process that does
-not count finds out what that is for ours); makes the input of the form; and does the work once. It
-reports the CPU time of all threads, the wall time, and the peak memory while the work runs. In the
-first round every peer runs, and all must compute the same means within 1e-6 (the page names what a
-peer computes otherwise). Then ours and the peers within a quarter of the fastest one take turns,
-five times in all, or three times if the peer takes more than four seconds.
-Medians count. Each tool uses as many threads as it does by default. A ratio is the fastest peer's
-time divided by ours. The floor of each form is measured as well (speed/floors.py).
+20 queries first, so what libraries do once is over; imports what the work needs (a process that
+does not count finds out what that is for ours); makes the input of the form; and does the work
+once. It reports the CPU time of all threads, the wall time, and the peak memory while the work
+runs. In the first round every peer runs, and all must compute the same means within 1e-6 (the page
+names what a peer computes otherwise). Then ours and the peers within a quarter of the fastest one
+take turns, five times in all, or three times if the peer takes more than four seconds. Medians
+count. Each tool uses as many threads as it does by default. A ratio is the fastest peer's time
+divided by ours.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from manual_parts import DOCS, write_part
 from speed.cells import Plan, cell, forms_of
@@ -34,23 +32,6 @@ from speed.pairs import Machine
 from speed.peers import PEERS
 from speed.results import Results, this_machine, versions
 from speed.shapes import SHAPES, described
-from speed.single_rows import GROWTH_FORMS, ROWS, growth
-
-
-def names_among(known: Sequence[str]) -> Any:
-    """Return a reader of ``all``, ``none`` or some names with commas between them."""
-
-    def names(text: str) -> list[str]:
-        if text in ("all", "none"):
-            return list(known) if text == "all" else []
-        chosen = text.split(",")
-        if unknown := [name for name in chosen if name not in known]:
-            raise argparse.ArgumentTypeError(
-                f"unknown: {', '.join(unknown)}; give all, none or some of {', '.join(known)}"
-            )
-        return chosen
-
-    return names
 
 
 def arguments() -> argparse.Namespace:
@@ -59,11 +40,11 @@ def arguments() -> argparse.Namespace:
     for option, known in (
         ("--shapes", list(SHAPES)),
         ("--forms", list(FORMS)),
-        ("--rows", ["growth", *ROWS]),
         ("--peers", list(PEERS)),
     ):
-        text = f"all, none, or some of {', '.join(known)}"
-        parser.add_argument(option, type=names_among(known), default=known, help=text)
+        parser.add_argument(
+            option, nargs="*", choices=known, default=known, help="all if not given"
+        )
     cache = Path.home() / ".cache" / "rankcheck-benchmark"
     parser.add_argument("--runs", type=int, default=5, help="how often a cell is measured")
     parser.add_argument("--scale", type=float, default=1.0, help="the part of the queries")
@@ -83,13 +64,6 @@ def measure(plan: Plan, chosen: argparse.Namespace, results: Results) -> None:
         for form in forms_of(letter):
             if form in chosen.forms:
                 results.keep("cells", f"{letter}/{form}", cell(plan, letter, form))
-    for letter in chosen.shapes if "growth" in chosen.rows else ():
-        for form in GROWTH_FORMS:
-            if form in forms_of(letter) and form in chosen.forms:
-                results.keep("growth", f"{letter}/{form}", growth(plan, letter, form))
-    for name in ROWS:
-        if name in chosen.rows:
-            results.keep("rows", name, ROWS[name](plan))
 
 
 def main() -> None:
@@ -98,8 +72,9 @@ def main() -> None:
     machine = Machine(dict(one.split("=", 1) for one in chosen.python))
     known = versions(machine)
     results = Results(chosen.json, this_machine(chosen.scale))
-    if chosen.shapes or chosen.rows:
-        results.keep("rows", "versions", known)
+    if chosen.shapes:
+        for name, version in known.items():
+            results.keep("versions", name, version)
     peers = [name for name in chosen.peers if known[name]]
     measure(Plan(machine, chosen.cache, chosen.scale, chosen.runs, peers), chosen, results)
     text = as_markdown(results.content)

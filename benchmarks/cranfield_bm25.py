@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -51,34 +50,13 @@ def golden_set(folder: Path) -> GoldenSet:
 def ranked(folder: Path, settings: Settings, depth: int = DEPTH) -> Run:
     """Rank the abstracts for every query."""
     run = {}
-    for query, of_query in enumerate(index(folder, settings).scores(queries(folder)), 1):
+    for query, of_query in enumerate(scored(folder, settings), 1):
         run[str(query)] = {str(1 + doc): float(of_query[doc]) for doc in _best(of_query, depth)}
     return Run.from_dict(run)
 
 
-@dataclass(frozen=True)
-class Index:
-    """The abstracts, ready to be searched."""
-
-    settings: Settings
-    places: dict[str, int]
-    """The column of each term."""
-    weights: csr_array
-    """The weight of each term in each document, ``[documents, terms]``."""
-
-    def scores(self, texts: Sequence[str]) -> np.ndarray:
-        """Return the scores of queries and documents, ``[queries, documents]``."""
-        settings = self.settings
-        asked = [Counter(_kept(_terms(text, settings), settings.dropped)) for text in texts]
-        return (_matrix(asked, self.places) @ self.weights.T).toarray()
-
-    def search(self, texts: Sequence[str]) -> list[list[str]]:
-        """Return the ids of the best documents for each text."""
-        return [[str(1 + doc) for doc in _best(of_query)] for of_query in self.scores(texts)]
-
-
-def index(folder: Path, settings: Settings) -> Index:
-    """Return the index of BM25 over the abstracts (Robertson et al. 1995)."""
+def scored(folder: Path, settings: Settings) -> np.ndarray:
+    """Return the scores of queries and abstracts by BM25 (Robertson et al. 1995), ``[Q, D]``."""
     titles, abstracts = _documents(folder)
     if settings.has_titles:
         abstracts = [f"{title} {text}" for title, text in zip(titles, abstracts, strict=True)]
@@ -93,7 +71,8 @@ def index(folder: Path, settings: Settings) -> Index:
     norm = settings.k1 * (1 - settings.b + settings.b * lengths / lengths.mean())
     rows = np.repeat(np.arange(len(abstracts)), np.diff(counts.indptr))
     counts.data *= (settings.k1 + 1) / (counts.data + norm[rows]) * idf[counts.indices]
-    return Index(settings, places, counts)
+    asked = [Counter(_kept(_terms(text, settings), settings.dropped)) for text in queries(folder)]
+    return (_matrix(asked, places) @ counts.T).toarray()
 
 
 def _best(scores: np.ndarray, depth: int = DEPTH) -> list[int]:

@@ -21,7 +21,7 @@ from scipy.optimize import brentq
 from scipy.special import softmax
 
 from pytest_rankcheck.array_types import FloatArray
-from pytest_rankcheck.comparison.paired_values import Paired
+from pytest_rankcheck.comparison.compared_values import Paired
 
 FEWEST = 50.0
 """The smallest effective number of queries, 1 / sum w^2, of a population (Kish 1965)."""
@@ -103,11 +103,11 @@ def oriented(pair: RealPair, direction: str) -> RealPair:
 
 def populations(
     pairs: Sequence[RealPair], family: str, direction: str, margins: float
-) -> tuple[list[Population], int]:
-    """Return the populations with a true fall of so many margins, and how many were refused."""
+) -> list[Population]:
+    """Return the populations with a true fall of so many margins, without those refused."""
     made = [
         tilted(oriented(pair, direction), -margins * margin_of(pair), margin_of(pair))
         for pair in pairs
         if pair.family.name == family
     ]
-    return [each for each in made if each is not None], made.count(None)
+    return [each for each in made if each is not None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from scipy.stats import binomtest
@@ -33,6 +33,12 @@ class Rate:
 
     def __str__(self) -> str:
         return f"{self.share:.1%}" if self.draws else "refused"
+
+
+def pooled(rates: Iterable[Rate]) -> Rate:
+    """Return the rate over several cells together."""
+    every = list(rates)
+    return Rate(sum(each.hits for each in every), sum(each.draws for each in every))
 
 
 def above(rates: Sequence[Rate], stated: float) -> list[bool]:

@@ -31,12 +31,6 @@ ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / os.environ.get("RANKCHECK_REFERENCE_DATA", "../shared/data")
 
 
-def require_data() -> None:
-    """End the program with a message if the reference data is missing."""
-    if not DATA.is_dir():
-        sys.exit(f"no reference data in {DATA}; set RANKCHECK_REFERENCE_DATA")
-
-
 @dataclass(frozen=True)
 class Family:
     """A kind of metric, and the fall that counts as its margin."""
@@ -150,13 +144,9 @@ def _clicked(session: Event) -> Sequence[tuple[Event, Event]]:
 
 
 def build(data: Path = DATA) -> list[RealPair]:
-    """Rank with every variant, and return the pairs of every family.
-
-    Raises:
-        FileNotFoundError: the reference data is not there.
-    """
+    """Rank with every variant, and return the pairs of every family; end without the data."""
     if not data.is_dir():
-        raise FileNotFoundError(f"no reference data in {data}; set RANKCHECK_REFERENCE_DATA")
+        sys.exit(f"no reference data in {data}; set RANKCHECK_REFERENCE_DATA")
     cranfield, lambdarank = data / "cranfield", data / "lightgbm-lambdarank"
     made = [
         *_measured(cranfield_bm25.golden_set(cranfield), cranfield_changes(cranfield)),
@@ -175,10 +165,8 @@ def _measured(golden: GoldenSet, changes: Mapping[str, tuple[Ranking, Ranking]])
     return made
 
 
-def cached(path: Path | None, data: Path = DATA) -> list[RealPair]:
-    """Return the pairs, kept in a file (``.npz``) from one call to the next if one is given."""
-    if path is None:
-        return build(data)
+def cached(path: Path, data: Path = DATA) -> list[RealPair]:
+    """Return the pairs, kept in a file (``.npz``) from one call to the next."""
     if not path.exists():
         made = build(data)
         values: dict[str, Any] = {

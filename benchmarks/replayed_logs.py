@@ -1,4 +1,4 @@
-"""Simulated logs, and replays of them, with known true values: what `replay_tables` counts.
+"""The table of replays: simulated logs, replayed with right and with wrong propensities.
 
 Each search has one good document among ten. The ranker of the log has it at rank 1 in half of the
 searches, and anywhere in the others. A user looks at rank r with the probability r ** -eta and
@@ -11,30 +11,55 @@ RR truly falls by a given amount.
 
 from __future__ import annotations
 
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
 
 import numpy as np
+from rates import Rate
+from verdict_counts import ALPHA, PROCESSES, ruling
 
-from pytest_rankcheck import Metric
-from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
-from pytest_rankcheck.comparison.paired_values import Paired
-from pytest_rankcheck.sessions.replays.propensity import (
-    CLIP,
-    Propensity,
-    chances_of,
-    propensity_weights,
-)
-from pytest_rankcheck.statistics.intervention_harvesting import Impressions
-from pytest_rankcheck.statistics.unseen_values import UNSEEN_ESTIMATED_GAIN, UNSEEN_WEIGHTED_GAIN
+from pytest_rankcheck import Gate, Metric
+from pytest_rankcheck.array_types import BoolArray, IntArray
+from pytest_rankcheck.comparison.compared_values import Paired
+from pytest_rankcheck.sessions.propensity import CLIP, Propensity, propensities_of
+from pytest_rankcheck.statistics.mean_differences import UNSEEN_WEIGHTED_GAIN
 
 SHOWN = 10
+SEARCHES = 1000
 METRIC = Metric.parse("RR")
 RANKS = np.arange(1, SHOWN + 1)
+MEAN_RR = float(0.5 + 0.5 * np.mean(1 / RANKS))
+"""The true mean RR of the ranker of the log: half 1, half the mean of 1 / rank."""
+MARGIN = 0.05
 
 
-def mean_rr() -> float:
-    """Return the true mean RR of the ranker of the log: half 1, half the mean of 1 / rank."""
-    return float(0.5 + 0.5 * np.mean(1 / RANKS))
+@dataclass(frozen=True)
+class Row:
+    """One way to replay a log, and the users who made it."""
+
+    name: str
+    propensity: Propensity | None
+    clip: float = CLIP
+    eta: float = 1.0
+    """How steeply users look less often further down."""
+    trust: float = 0.0
+
+
+ROWS = (
+    Row("the right propensity, `power(1)`", "power(1)"),
+    Row("the right one, `power(0.5)`", "power(0.5)", eta=0.5),
+    Row("the right one, `power(1.5)`, `clip=0.01`", "power(1.5)", 0.01, eta=1.5),
+    Row("the right one, `power(1.5)`, but ranks 8 to 10 clipped", "power(1.5)", eta=1.5),
+    Row("`power(0.5)`, but it is 1", "power(0.5)"),
+    Row("`power(1)`, but it is 0.5", "power(1)", eta=0.5),
+    Row("no propensity (`uncorrected=True`)", None),
+    Row("users who trust the ranker, `power(1)`", "power(1)", trust=0.2),
+)
 
 
 @dataclass(frozen=True)
@@ -52,10 +77,7 @@ class Searches:
 def searches(
     random: np.random.Generator, count: int, *, eta: float, trust: float = 0.0, fall: float = 0.0
 ) -> Searches:
-    """Return searches, and the rankings of a new ranker that is worse by ``fall``.
-
-    If ``fall`` is negative, it is better: it moves the good document to the top in some searches.
-    """
+    """Return searches, and the rankings of a new ranker that is worse by ``fall``."""
 
     def anywhere() -> IntArray:
         return random.integers(1, SHOWN + 1, count)
@@ -66,9 +88,8 @@ def searches(
     good = drawn()
     is_same = random.random(count) < 0.5
     new = np.where(is_same, good, drawn())
-    worse, better = fall / (mean_rr() - float(np.mean(1 / RANKS))), -fall / (1 - mean_rr())
+    worse = fall / (MEAN_RR - float(np.mean(1 / RANKS)))
     new = np.where(random.random(count) < worse, anywhere(), new)
-    new = np.where(random.random(count) < better, 1, new)
     is_good = good[:, np.newaxis] == RANKS
     looked = random.random((count, SHOWN)) < RANKS**-eta
     trusted = random.random((count, SHOWN)) < trust / RANKS
@@ -80,7 +101,7 @@ def searches(
     return Searches(good, now, looked & (is_good | trusted))
 
 
-def weighted(seen: Searches, propensity: Propensity | None, clip: float = CLIP) -> Paired:
+def replayed(seen: Searches, propensity: Propensity | None, clip: float = CLIP) -> Paired:
     """Return RR in the log and now, as ``to_golden_set("all", propensity=...)`` measures it.
 
     Without a propensity the best selected document of a search counts; otherwise each selection.
@@ -98,71 +119,51 @@ def weighted(seen: Searches, propensity: Propensity | None, clip: float = CLIP) 
         _ids(len(search)),
         1 / RANKS[place],
         1 / seen.now[search, place],
-        weights=propensity_weights(RANKS[place], propensity, clip),
+        weights=1 / np.maximum(propensities_of(RANKS[place], propensity), clip),
         clusters=search,
         drawn_share=UNSEEN_WEIGHTED_GAIN,
     )
 
 
-def estimated(
-    seen: Searches, propensity: Propensity, clip: float = CLIP, model: FloatArray | None = None
-) -> Paired:
-    """Return RR with estimates of relevance, as ``to_golden_set("all", ...)`` makes them.
-
-    Args:
-        seen: the searches.
-        propensity: alpha and beta of each rank.
-        clip: a smaller alpha counts as this.
-        model: ``[N, 10]`` how likely each document is relevant; None: affine estimates.
-    """
-    alpha, beta = chances_of(RANKS, propensity)
-    expected = np.zeros(seen.now.shape) if model is None else model
-    estimates = expected + (seen.selected - beta - alpha * expected) / np.maximum(alpha, clip)
-    estimates /= estimates.sum() / len(estimates)
-    before, after = (estimates @ (1 / RANKS), (estimates / seen.now).sum(axis=1))
-    return Paired(METRIC, _ids(len(before)), before, after, drawn_share=UNSEEN_ESTIMATED_GAIN)
-
-
-def two_rankers(
-    random: np.random.Generator, sessions: int, *, eta: float, queries: int = 500
-) -> Impressions:
-    """Return what the sessions of two rankers of similar quality saw and selected.
-
-    Each query has ten documents of some relevance, which each ranker orders by it with some noise.
-    Chance decides which query and which ranker a session has.
-    """
-    relevance = random.random((queries, SHOWN))
-    orders = np.stack(
-        [np.argsort(-(relevance + random.normal(0, 0.2, relevance.shape)), axis=1) for _ in "AB"]
-    )
-    query, ranker = random.integers(queries, size=sessions), random.integers(2, size=sessions)
-    shown = orders[ranker, query]
-    chances = RANKS**-eta * relevance[query[:, np.newaxis], shown]
-    return Impressions(
-        unit=(query[:, np.newaxis] * SHOWN + shown).ravel(),
-        rank=np.tile(RANKS, sessions),
-        selected=(random.random(chances.shape) < chances).ravel(),
-        session=np.repeat(np.arange(sessions), SHOWN),
-    )
-
-
-def good_model(seen: Searches) -> FloatArray:
-    """Return a model that knows the good document: 0.9, and 0.01 for the others."""
-    return np.where(seen.good[:, np.newaxis] == RANKS, 0.9, 0.01)
-
-
-def bad_model(seen: Searches) -> FloatArray:
-    """Return a model that takes the last document for good."""
-    return np.broadcast_to(np.where(RANKS == SHOWN, 0.9, 0.1), seen.now.shape)
-
-
-def trusting(trust: float, eta: float) -> dict[int, tuple[float, float]]:
-    """Return the true (alpha, beta) of each rank: theta (1 - trust / r) and theta trust / r."""
-    return {
-        rank: (rank**-eta * (1 - trust / rank), rank**-eta * trust / rank)
-        for rank in RANKS.tolist()
-    }
-
-
 def _ids(count: int) -> tuple[str, ...]:
     return tuple(map(str, range(count)))
+
+
+COLUMNS = {
+    "blocked": "`significant` blocks an equal ranker",
+    "missed": "`noninferior` passes a fall of twice the margin",
+    "open": "`noninferior` cannot decide on an equal ranker",
+    "held": "95% intervals that hold the truth",
+}
+
+
+def counts(row: Row, draws: int) -> Counter[str]:
+    """Return how often each of `COLUMNS` happened."""
+    random = np.random.default_rng(zlib.crc32(f"{row.name} {SEARCHES}".encode()))
+    significant, noninferior = Gate.significant(alpha=ALPHA), Gate.noninferior(MARGIN, alpha=ALPHA)
+    happened = Counter[str]()
+    for _ in range(draws):
+        equal, worse = (
+            replayed(
+                searches(random, SEARCHES, eta=row.eta, trust=row.trust, fall=fall),
+                row.propensity,
+                row.clip,
+            )
+            for fall in (0.0, 2 * MARGIN)
+        )
+        low, high = equal.differences.interval()
+        happened["blocked"] += ruling(significant, equal) == "blocked"
+        happened["missed"] += ruling(noninferior, worse) == "passed"
+        happened["open"] += ruling(noninferior, equal) == "inconclusive"
+        happened["held"] += low <= 0 <= high
+    return happened
+
+
+def replays_table(draws: int) -> Iterator[str]:
+    """Yield the lines of the table."""
+    yield f"| replay | {' | '.join(COLUMNS.values())} |"
+    yield f"|---|{'---|' * len(COLUMNS)}"
+    with ProcessPoolExecutor(PROCESSES, get_context("spawn")) as pool:
+        for row, happened in zip(ROWS, pool.map(partial(counts, draws=draws), ROWS), strict=True):
+            cells = (str(Rate(happened[name], draws)) for name in COLUMNS)
+            yield f"| {row.name} | {' | '.join(cells)} |"

@@ -11,7 +11,6 @@ counts. Imports are not counted.
 from __future__ import annotations
 
 import argparse
-import csv
 import importlib.util
 import json
 import resource
@@ -24,86 +23,69 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
+import pandas as pd
 from manual_parts import DOCS, write_part
 
-PAGE = DOCS / "sessions.md"
-SIZES = (100_000, 400_000)
 METRICS = [
     *("SessionRR(abandoned=zero)", "SuccessRate@3", "MeanEventRank(abandoned=next)"),
     *("ClickRank(abandoned=exclude)", "TimeToSelection(abandoned=exclude)", "SessionDuration"),
 ]
-EVENTS, SHOWN, ROUNDS = 4, 10, 3
+EVENTS_PER_SESSION, SHOWN, ROUNDS = 4, 10, 3
 FORMS = {
-    "jsonl": "JSON lines",
-    "python": "JSON lines, without polars",
-    "csv": "CSV",
-    "parquet": "Parquet",
-    "frame": "pandas DataFrame",
+    "JSON lines": "log.jsonl",
+    "CSV": "log.csv",
+    "Parquet": "log.parquet",
+    "pandas DataFrame": "log.parquet",
 }
+"""The file that each form is read from; the frame is made before the clock starts."""
+FLOOR = "`json.loads` for each line"
 
 
-def events_of(count: int) -> Iterator[dict[str, object]]:
-    """Yield the events of a log."""
+def write_logs(folder: Path, events: int) -> None:
+    """Write the same log as JSON lines, CSV and Parquet."""
     random = np.random.default_rng(5)
-    selected = random.integers(0, 2 * SHOWN, count)
-    documents = random.integers(0, 20_000, (count, SHOWN))
-    for place in range(count):
-        yield {
-            "session_id": f"s{place // EVENTS}",
-            "event": place % EVENTS,
-            "time": 1_700_000_000 + place,
-            "query": f"query {place % 5000}",
-            "results": [f"d{document}" for document in documents[place].tolist()],
-            "selected_rank": int(selected[place]) if selected[place] < SHOWN else None,
-            "group": "AB"[place // EVENTS % 2],
+    places = np.arange(events)
+    session = places // EVENTS_PER_SESSION
+    selected = pd.Series(random.integers(0, 2 * SHOWN, events), dtype="Int64")
+    documents = random.integers(0, 20_000, (events, SHOWN)).tolist()
+    frame = pd.DataFrame(
+        {
+            "session_id": [f"s{number}" for number in session],
+            "event": places % EVENTS_PER_SESSION,
+            "time": 1_700_000_000 + places,
+            "query": [f"query {place % 5000}" for place in places],
+            "results": [[f"d{document}" for document in shown] for shown in documents],
+            "selected_rank": selected.where(selected < SHOWN),
+            "group": np.where(session % 2, "B", "A"),
         }
+    )
+    frame.to_json(folder / "log.jsonl", orient="records", lines=True)
+    frame.to_parquet(folder / "log.parquet")
+    frame.assign(results=frame["results"].map(" ".join)).to_csv(folder / "log.csv", index=False)
 
 
-def write_log(path: Path, events: int) -> None:
-    """Write a log in the form that its name ends with."""
-    rows = events_of(events)
-    if path.suffix == ".parquet":
-        import polars as pl
-
-        pl.DataFrame(list(rows), infer_schema_length=None).write_parquet(path)
-        return
-    with path.open("w", encoding="utf-8", newline="") as file:
-        if path.suffix == ".jsonl":
-            file.writelines(f"{json.dumps(row)}\n" for row in rows)
-        else:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(next(events_of(1)))
-            for row in rows:
-                row["results"] = " ".join(row["results"])  # type: ignore[arg-type]
-                writer.writerow(row.values())
-
-
-def reading(form: str, path: Path) -> Callable[[], object]:
+def reading(form: str, folder: Path) -> Callable[[], object]:
     """Return what reads a log; what is not counted happens before."""
-    if form == "parse":
-        return lambda: [json.loads(line) is None for line in path.open(encoding="utf-8")]
-    import pandas as pd
-
+    if form == FLOOR:
+        lines = folder / "log.jsonl"
+        return lambda: [json.loads(line) is None for line in lines.open(encoding="utf-8")]
     from pytest_rankcheck import SessionLog
 
-    if form == "python":
-        from pytest_rankcheck.files import large_files
-
-        large_files.LARGE_FILE = 1 << 60
-    elif importlib.util.find_spec("polars"):
+    path = folder / FORMS[form]
+    if importlib.util.find_spec("polars"):
         importlib.import_module("polars")
-    if form == "frame":
+    if form == "pandas DataFrame":
         frame = pd.read_parquet(path)
         frame["results"] = frame["results"].map(list)
         return lambda: SessionLog.from_frame(frame, first_rank=0)
     return lambda: SessionLog.load(path, first_rank=0)
 
 
-def work(form: str, path: Path, *, measures: bool) -> dict[str, float]:
+def work(form: str, folder: Path, *, measures: bool) -> tuple[float, float]:
     """Read a log, perhaps measure it; return the CPU seconds and the peak memory in MB."""
     from pytest_rankcheck import evaluate_sessions
 
-    read = reading(form, path)
+    read = reading(form, folder)
     start = time.process_time()
     log = read()
     if measures:
@@ -111,59 +93,51 @@ def work(form: str, path: Path, *, measures: bool) -> dict[str, float]:
         for metric in METRICS:
             evaluation.by("group", metric)
     seconds = time.process_time() - start
-    return {"seconds": seconds, "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+    return seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def measured(form: str, path: Path, kind: str) -> dict[str, float]:
-    """Return the medians of several processes that do the same work."""
-    command = [sys.executable, __file__, "--work", form, str(path), kind]
-    results = [json.loads(subprocess.check_output(command)) for _ in range(ROUNDS)]
-    return {name: median(result[name] for result in results) for name in ("seconds", "memory")}
+def in_own_process(form: str, folder: Path, kind: str) -> str:
+    """Return what one process prints; it does not inherit the memory of another one."""
+    command = [sys.executable, __file__, "--work", form, str(folder), kind]
+    return subprocess.check_output(command, encoding="utf-8")
 
 
-def table(folder: Path) -> str:
-    """Return the table of the manual."""
-    rows = [
-        "| log | events | read | read and measure, by group | peak memory |",
-        "|---|---|---|---|---|",
-    ]
-    for events in SIZES:
-        floor = 0.0
-        for form, words in FORMS.items():
-            ending = {"python": "jsonl", "frame": "parquet"}.get(form, form)
-            path = folder / f"{events}.{ending}"
-            if not path.exists():  # in a process of its own, whose memory children do not inherit
-                command = [sys.executable, __file__, "--work", "write", str(path), str(events)]
-                subprocess.run(command, check=True)
-            if not floor:
-                floor = measured("parse", path, "read")["seconds"] / events * 1e6
-            load, evaluate = (measured(form, path, kind) for kind in ("read", "measure"))
-            times = " | ".join(
-                f"{result['seconds'] / events * 1e6:.1f} µs" for result in (load, evaluate)
-            )
-            rows.append(f"| {words} | {events:,} | {times} | {evaluate['memory']:.0f} MB |")
-        rows.append(f"| `json.loads` for each line | {events:,} | {floor:.1f} µs | | |")
-    return "\n".join(rows) + "\n"
+def table(folder: Path, events: int) -> Iterator[str]:
+    """Yield the table of the manual."""
+
+    def measured(form: str, kind: str) -> tuple[str, str]:
+        results = [json.loads(in_own_process(form, folder, kind)) for _ in range(ROUNDS)]
+        seconds, memory = (median(values) for values in zip(*results, strict=True))
+        return f"{seconds / events * 1e6:.1f} µs", f"{memory:.0f} MB"
+
+    in_own_process("write", folder, str(events))
+    yield "| log | events | read | read and measure, by group | peak memory |"
+    yield "|---|---|---|---|---|"
+    for form in FORMS:
+        (read, _), (both, memory) = measured(form, "read"), measured(form, "measure")
+        yield f"| {form} | {events:,} | {read} | {both} | {memory} |"
+    yield f"| {FLOOR} | {events:,} | {measured(FLOOR, 'read')[0]} | | |"
 
 
 def main() -> None:
     """Print the table, or do the work of one process."""
     parser = argparse.ArgumentParser()
+    parser.add_argument("--events", type=int, default=400_000)
     parser.add_argument("--write", action="store_true")
-    parser.add_argument("--work", nargs=3)
+    parser.add_argument("--work", nargs=3, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.work:
-        form, path, kind = chosen.work
+        form, folder, kind = chosen.work
         if form == "write":
-            write_log(Path(path), int(kind))
-            return
-        print(json.dumps(work(form, Path(path), measures=kind == "measure")))
+            write_logs(Path(folder), int(kind))
+        else:
+            print(json.dumps(work(form, Path(folder), measures=kind == "measure")))
         return
-    with tempfile.TemporaryDirectory() as folder:
-        made = table(Path(folder))
+    with tempfile.TemporaryDirectory() as temporary:
+        made = "\n".join(table(Path(temporary), chosen.events)) + "\n"
     print(made)
     if chosen.write:
-        write_part(PAGE, "speed of sessions", made)
+        write_part(DOCS / "sessions.md", "speed of sessions", made)
 
 
 if __name__ == "__main__":

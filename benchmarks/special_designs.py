@@ -1,4 +1,4 @@
-"""Samples that are more than independent queries: weights, clusters, two samples, slices.
+"""Tables on more than independent queries: weights, clusters, two samples, slices, a rare gain.
 
 The queries come from the nDCG@10 populations. A query's weight is drawn without regard to its
 difference, so the true weighted mean is the population's.
@@ -7,23 +7,28 @@ difference, so the true weighted mean is the population's.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from populations import DIRECTIONS, Population, populations
 from rates import Rate
-from real_pairs import RealPair
+from real_pairs import FAMILIES, RealPair
 from verdict_counts import ALPHA, ruling
 
 from pytest_rankcheck import Gate, Metric, Outcome
-from pytest_rankcheck.array_types import FloatArray
-from pytest_rankcheck.comparison.compared_values import ComparedValues
-from pytest_rankcheck.comparison.paired_values import Paired
+from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired
 from pytest_rankcheck.comparison.unpaired_values import Unpaired
 from pytest_rankcheck.gates.set_decisions import FamilySet, decide_sets
 
 FAMILY = "nDCG@10"
+COUNTS = (100, 500)
+MARGIN = 0.02
+RATE_MARGIN = 0.02
+DURATION_MARGIN = 0.2
+"""In standard deviations."""
+SLICE_SIZES = (25, 50, 100)
 PER_CLUSTER = 4
 SLICES = 10
 RATE = 0.03
@@ -31,39 +36,15 @@ RATE = 0.03
 SPREAD_OF_LOGS = 1.0
 """The standard deviation of the logarithms of durations in two samples."""
 
-Weigh = Callable[[np.random.Generator, int], FloatArray]
 
-
-def zipf(random: np.random.Generator, count: int) -> FloatArray:
-    """Return weights 1, 1/2, 1/3, ... in any order."""
-    return random.permutation(1 / np.arange(1, count + 1))
-
-
-def lognormal(random: np.random.Generator, count: int) -> FloatArray:
-    """Return lognormal weights: their logarithms have a standard deviation of 1.5."""
-    return random.lognormal(0, 1.5, count)
-
-
-def one_heavy(random: np.random.Generator, count: int) -> FloatArray:
-    """Return weights of which one query has 30%."""
-    return random.permutation(np.array([0.3, *[0.7 / (count - 1)] * (count - 1)]))
-
-
-WEIGHTS: dict[str, Weigh] = {
-    "Zipf weights": zipf,
-    "lognormal weights": lognormal,
-    "one query with 30% of the weight": one_heavy,
-}
-
-
-def weighted(population: Population, weigh: Weigh, count: int, draws: int) -> Iterator[Paired]:
-    """Yield samples whose queries have weights."""
+def weighted(count: int, population: Population, draws: int) -> Iterator[Paired]:
+    """Yield samples whose queries have Zipf weights."""
     random = np.random.default_rng(count)
     for pairs in population.samples(random, draws, count):
-        yield replace(pairs, weights=weigh(random, count))
+        yield replace(pairs, weights=random.permutation(1 / np.arange(1, count + 1)))
 
 
-def clustered(population: Population, count: int, draws: int) -> Iterator[Paired]:
+def clustered(count: int, population: Population, draws: int) -> Iterator[Paired]:
     """Yield samples of users with four queries each; half of a user's are the same one."""
     random = np.random.default_rng(count)
     clusters = np.arange(count) // PER_CLUSTER
@@ -101,26 +82,16 @@ def deviation_of_durations() -> float:
     return float(np.sqrt((grown - 1) * grown))
 
 
-@dataclass(frozen=True)
-class Special:
-    """The rates of one design."""
+def rates(
+    innocent: Iterable[ComparedValues], falling: Iterable[ComparedValues], margin: float
+) -> tuple[Rate, Rate, Rate]:
+    """Return how often both gates are wrong, and how often ``noninferior`` cannot decide.
 
-    name: str
-    blocked: Rate
-    """Innocent changes that ``significant`` blocks."""
-    passed: Rate
-    """Falls of the margin that ``noninferior`` passes."""
-    inconclusive: Rate
-    """Innocent changes on which ``noninferior`` does not decide."""
-
-
-def special(
-    name: str,
-    innocent: Iterator[ComparedValues],
-    falling: Iterator[ComparedValues],
-    margin: float,
-) -> Special:
-    """Return the rates of a design from samples without a change and with a fall of the margin."""
+    Args:
+        innocent: samples without a true change.
+        falling: samples with a true fall of the margin.
+        margin: the margin of ``noninferior``.
+    """
     significant, noninferior = Gate.significant(alpha=ALPHA), Gate.noninferior(margin, alpha=ALPHA)
     blocked, undecided, passed = Counter[bool](), Counter[bool](), Counter[bool]()
     for values in innocent:
@@ -128,42 +99,95 @@ def special(
         undecided[ruling(noninferior, values) == "inconclusive"] += 1
     for values in falling:
         passed[ruling(noninferior, values) == "passed"] += 1
-    return Special(name, *(Rate(seen[True], seen.total()) for seen in (blocked, passed, undecided)))
+    one, two, three = (Rate(seen[True], seen.total()) for seen in (blocked, passed, undecided))
+    return one, two, three
 
 
-def ten_slices(drawn_from: list[Population], count: int, draws: int) -> tuple[Rate, Rate]:
-    """Return how often innocent changes with ten slices are blocked, and are inconclusive.
+def slices_table(pairs: list[RealPair], draws: int) -> Iterator[str]:
+    """Yield how often one of ten slices is blocked, or inconclusive, though nothing changed."""
+    yield f"| ten slices together, queries each | {' | '.join(map(str, SLICE_SIZES))} |"
+    yield f"|---|{'---|' * len(SLICE_SIZES)}"
+    for title, gate, outcome in (
+        ("blocks an innocent change", Gate.significant(alpha=ALPHA), Outcome.REGRESSED),
+        (
+            "leaves a slice inconclusive",
+            Gate.noninferior(MARGIN, alpha=ALPHA),
+            Outcome.INCONCLUSIVE,
+        ),
+    ):
+        rates = [_of_ten_slices(pairs, gate, outcome, count, draws) for count in SLICE_SIZES]
+        name = str(gate).partition("(")[0]
+        yield f"| `{name}` {title} | {' | '.join(map(str, rates))} |"
 
-    Each slice has ``count`` queries; ``significant`` and ``noninferior`` decide on all ten
-    together.
-    """
+
+def _of_ten_slices(
+    pairs: list[RealPair], gate: Gate, outcome: Outcome, count: int, draws: int
+) -> Rate:
+    """Return how often ten innocent slices of so many queries have an outcome among them."""
     random = np.random.default_rng(count)
-    each = -(-draws // len(drawn_from))
-    outcomes = {"blocked": 0, "inconclusive": 0}
-    for population in drawn_from:
-        samples = population.samples(random, each * SLICES, count)
-        for parts in zip(*[samples] * SLICES, strict=True):
-            for gate, outcome, key in (
-                (Gate.significant(alpha=ALPHA), Outcome.REGRESSED, "blocked"),
-                (Gate.noninferior(0.02, alpha=ALPHA), Outcome.INCONCLUSIVE, "inconclusive"),
-            ):
-                sets = [FamilySet(gate.rule, part, "slice", str(i)) for i, part in enumerate(parts)]
-                decisions, _ = decide_sets(sets)
-                outcomes[key] += any(decision.outcome is outcome for decision in decisions)
-    total = each * len(drawn_from)
-    return Rate(outcomes["blocked"], total), Rate(outcomes["inconclusive"], total)
+    samples = drawn(pairs, 0, draws * SLICES, lambda each, many: each.samples(random, many, count))
+    seen = Counter[bool]()
+    for parts in zip(*[samples] * SLICES, strict=False):
+        sets = [FamilySet(gate.rule, part, "slice", str(i)) for i, part in enumerate(parts)]
+        decisions, _ = decide_sets(sets)
+        seen[any(decision.outcome is outcome for decision in decisions)] += 1
+    return Rate(seen[True], seen.total())
 
 
 def drawn(
-    pairs: list[RealPair], margins: float, sample: Callable[[Population, int], Iterator[Paired]]
+    pairs: list[RealPair],
+    margins: float,
+    draws: int,
+    sample: Callable[[Population, int], Iterator[Paired]],
 ) -> Iterator[Paired]:
-    """Yield samples from all populations of both directions.
+    """Yield samples in equal parts from all populations of both directions.
 
     Args:
         pairs: the real pairs.
         margins: the true fall.
-        sample: given a population and the number of populations, its samples.
+        draws: how many samples.
+        sample: given a population and a number, so many samples of it.
     """
-    both = [each for name in DIRECTIONS for each in populations(pairs, FAMILY, name, margins)[0]]
+    both = [each for name in DIRECTIONS for each in populations(pairs, FAMILY, name, margins)]
     for population in both:
-        yield from sample(population, len(both))
+        yield from sample(population, -(-draws // len(both)))
+
+
+def rare_gain(fall: float, count: int, draws: int) -> Iterator[Paired]:
+    """Yield many small falls and, for 2% of the queries, a large gain, with this mean fall."""
+    random = np.random.default_rng(count)
+    ids = tuple(map(str, range(count)))
+    metric = FAMILIES[0].metric
+    for _ in range(draws):
+        is_large = random.random(count) < 0.02
+        gains = np.where(is_large, 0.49, -0.01 * (1 + 0.5 * random.normal(0, 1, count))) - fall
+        yield Paired(metric, ids, np.full(count, 0.5), np.round(0.5 + gains, 6))
+
+
+def designs_table(pairs: list[RealPair], draws: int) -> Iterator[str]:
+    """Yield how often both gates are wrong on each design."""
+    yield (
+        "| design | `significant` blocks an innocent change "
+        "| `noninferior` passes a fall of its margin | `noninferior` cannot decide |"
+    )
+    yield "|---|---|---|---|"
+    for name, (innocent, falling), margin in _designs(pairs, draws):
+        yield f"| {name} | {' | '.join(map(str, rates(innocent, falling, margin)))} |"
+
+
+def _designs(
+    pairs: list[RealPair], draws: int
+) -> Iterator[tuple[str, Iterable[Iterator[ComparedValues]], float]]:
+    """Yield the name of each design, its samples without and with a fall, and its margin."""
+    for count in COUNTS:
+        for name, sample in (("Zipf weights", weighted), ("clusters of four", clustered)):
+            both = (drawn(pairs, margins, draws, partial(sample, count)) for margins in (0, 1))
+            yield f"{name}, {count} queries", both, MARGIN
+    both_rates = (two_rates(fall, draws) for fall in (0.0, RATE_MARGIN))
+    yield "two samples: a rate of 3%, 1,000 and 100", both_rates, RATE_MARGIN
+    durations = (two_durations(fall, draws) for fall in (0.0, DURATION_MARGIN))
+    margin = DURATION_MARGIN * deviation_of_durations()
+    yield "two samples: lognormal durations, 1,000 and 50", durations, margin
+    for count in COUNTS:
+        gains = (rare_gain(fall, count, draws) for fall in (0.0, MARGIN))
+        yield f"simulated: a rare large gain, {count} queries", gains, MARGIN

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -14,20 +14,16 @@ import numpy as np
 from populations import Population, margin_of, oriented, populations, tilted
 from rates import Rate
 from real_pairs import RealPair, cached
-from rules_of_tools import OTHER_TOOLS
 
 from pytest_rankcheck import Gate, Outcome
-from pytest_rankcheck.comparison.compared_values import ComparedValues
-from pytest_rankcheck.comparison.paired_values import Paired
+from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired
 from pytest_rankcheck.gates.set_decisions import FamilySet, decide_sets
-from pytest_rankcheck.statistics.named_tests import FallTest
+from pytest_rankcheck.statistics.paired_tests import FallTest
 
 ALPHA = 0.05
 DETECTABLE = -1.0
 """In place of a number of margins: the smallest fall that the verdicts say they detect."""
 PROCESSES = 2
-
-Decide = Callable[[Paired], str]
 
 
 def ruling(gate: Gate, values: ComparedValues) -> str:
@@ -38,37 +34,14 @@ def ruling(gate: Gate, values: ComparedValues) -> str:
     return "inconclusive" if decision.outcome is Outcome.INCONCLUSIVE else "passed"
 
 
-def _by_gate(gate: Gate) -> Decide:
-    return lambda pairs: ruling(gate, pairs)
-
-
-def _by_rule(blocks: Callable[[Paired], bool]) -> Decide:
-    return lambda pairs: "blocked" if blocks(pairs) else "passed"
-
-
-def decider(name: str, population: Population) -> Decide:
-    """Return what decides under this name on samples of a population."""
-    if name in OTHER_TOOLS:
-        return _by_rule(OTHER_TOOLS[name])
+def gate_of(name: str, population: Population) -> Gate:
+    """Return the gate of this name, such as "tolerance, 2%", on samples of a population."""
     kind, _, option = name.partition(", ")
-    if kind == "tolerance":
-        return _by_gate(Gate.tolerance(rel=float(option.removesuffix("%")) / 100))
-    metric = population.pair.family.metric
-    more: dict[str, object] = {"test": option} if option else {}
-    if option == "guaranteed":
-        more |= _range_of(population)
     if kind == "significant":
-        gate = Gate.significant(alpha=ALPHA, **more)  # type: ignore[arg-type]
-    else:
-        gate = Gate.noninferior(population.margin, alpha=ALPHA, **more)  # type: ignore[arg-type]
-    gate.rule.refuse_misfit(metric)
-    return _by_gate(gate)
-
-
-def _range_of(population: Population) -> dict[str, object]:
-    """Return the range to declare where the metric has none of its own: counts up to ten."""
-    low, high = population.pair.family.metric.definition.range
-    return {} if np.isfinite([low, high]).all() else {"range": (0, 10)}
+        return Gate.significant(alpha=ALPHA)
+    if kind == "noninferior":
+        return Gate.noninferior(float(option or population.margin), alpha=ALPHA)
+    return Gate.tolerance(rel=float(option.removesuffix("%")) / 100)
 
 
 @dataclass(frozen=True)
@@ -95,13 +68,11 @@ class Counted:
 
     cell: Cell
     counts: dict[str, Counter[str]]
-    refused: int
-    """The number of populations that were refused."""
 
-    def rate(self, decider: str, *outcomes: str) -> Rate:
-        """Return how often one of these outcomes was decided."""
-        counts = self.counts.get(decider, Counter())
-        return Rate(sum(counts[outcome] for outcome in outcomes), counts.total())
+    def rate(self, decider: str, outcome: str) -> Rate:
+        """Return how often this outcome was decided."""
+        counts = self.counts[decider]
+        return Rate(counts[outcome], counts.total())
 
 
 _PAIRS: list[RealPair] = []
@@ -127,18 +98,18 @@ def counted(cell: Cell) -> Counted:
     """Draw the samples of one cell, in equal parts from each population, and decide on them."""
     key = f"{cell.family}/{cell.direction}/{cell.count}/{cell.margins}"
     random = np.random.default_rng(zlib.crc32(key.encode()))
-    drawn_from, refused = _populations(cell, random)
+    drawn_from = _populations(cell, random)
     counts = {name: Counter[str]() for name in cell.deciders}
     each = -(-cell.draws // max(1, len(drawn_from)))
     for population in drawn_from:
-        decide = {name: decider(name, population) for name in cell.deciders}
+        gates = {name: gate_of(name, population) for name in cell.deciders}
         for sample in population.samples(random, each, cell.count):
             pairs = _Remembering(
                 sample.metric, sample.query_ids, sample.before, sample.after, weights=sample.weights
             )
             for name, count in counts.items():
-                count[decide[name](pairs)] += 1
-    return Counted(cell, counts, refused)
+                count[ruling(gates[name], pairs)] += 1
+    return Counted(cell, counts)
 
 
 class _Remembering(Paired):
@@ -152,7 +123,7 @@ class _Remembering(Paired):
         return float(memory[test])
 
 
-def _populations(cell: Cell, random: np.random.Generator) -> tuple[list[Population], int]:
+def _populations(cell: Cell, random: np.random.Generator) -> list[Population]:
     if cell.margins != DETECTABLE:
         return populations(_PAIRS, cell.family, cell.direction, cell.margins)
     made = [
@@ -160,7 +131,7 @@ def _populations(cell: Cell, random: np.random.Generator) -> tuple[list[Populati
         for pair in _PAIRS
         if pair.family.name == cell.family
     ]
-    return [each for each in made if each is not None], made.count(None)
+    return [each for each in made if each is not None]
 
 
 def _falling_detectably(

@@ -17,6 +17,11 @@ from pathlib import Path
 
 import pytest_rankcheck
 from pytest_rankcheck import metrics, rankers
+from pytest_rankcheck.golden.expectation import Marks
+from pytest_rankcheck.metrics.metric_registry import Declared
+from pytest_rankcheck.rankers.rank import RankOptions
+from pytest_rankcheck.rankers.ranking import ReadingOptions
+from pytest_rankcheck.sessions.log_options import Reading
 
 PAGE = Path(__file__).parent / "api.md"
 
@@ -44,20 +49,19 @@ GROUPS = (
     Group(
         "Writing an adapter",
         "rankers.md#writing-an-adapter",
-        "rankers.Adapter rankers.RankingTask rankers.QueryAnswer rankers.check_adapter "
-        "rankers.AdapterReport rankers.AdapterRule",
+        "rankers.Adapter rankers.RankingTask rankers.QueryAnswer",
     ),
     Group(
         "Evaluating",
         "metrics.md",
         "evaluate evaluate_arrays Conventions Evaluation RunEvaluation Metric MetricWarning",
     ),
-    Group("Beyond one machine", "scale.md", "evaluate_part EvaluationPart MergedEvaluation"),
+    Group("Beyond one machine", "scale.md", "evaluate_part EvaluationPart"),
     Group(
         "Comparing",
         "gates.md",
         "compare Comparison ComparedValues Paired Unpaired Differences Move Unjudged "
-        "LabelSensitivity plan plot_comparison",
+        "plan plot_comparison",
     ),
     Group(
         "Assertions",
@@ -72,26 +76,20 @@ GROUPS = (
     Group(
         "Gates and verdicts",
         "gates.md#gates",
-        "Gate GateRule Evidence Verdict Outcome Decision Gap QueryDrop TieEffect MostlyTied "
-        "Fragility GroupEvidence MixEffect OtherRuling ReplayEvidence RulingUnder TooFewChanges "
-        "TooWideAllowance",
+        "Gate GateRule Evidence Verdict Outcome Decision Gap TieEffect MostlyTied "
+        "GroupEvidence MixEffect ReplayEvidence",
     ),
     Group(
         "Baselines",
         "baselines.md",
-        "Baseline Record RecordedMetric RecordedQuery SinceApproval Approval",
+        "Baseline Record RecordedSet RecordedMetric RecordedQueries Approval Key",
     ),
     Group(
         "What a ranker does",
         "behaviour.md",
         "assert_expectations assert_ranking_stable assert_deterministic assert_consistent_depth "
-        "assert_invariant assert_direction assert_index_invariant perturbations Perturbation "
-        "counterfactual PerturbedQuery ChangedDocument",
-    ),
-    Group(
-        "What a golden set can see",
-        "metric-laws.md#what-this-golden-set-can-see",
-        "Resolution Resolutions",
+        "assert_invariant assert_direction perturbations Perturbation "
+        "counterfactual PerturbedQuery",
     ),
     Group(
         "Metrics of your own",
@@ -107,7 +105,7 @@ GROUPS = (
     Group(
         "Search sessions",
         "sessions.md",
-        "SessionLog SessionState SetAside EstimatedPropensity evaluate_sessions SessionEvaluation "
+        "SessionLog SessionState SetAside evaluate_sessions SessionEvaluation "
         "assert_success_rate_at_least assert_success_rate_not_regressed "
         "assert_session_mrr_at_least assert_session_mrr_not_regressed assert_no_worse",
     ),
@@ -123,41 +121,40 @@ GROUPS = (
 INTERNAL = {
     "ComparedValues": "size is_same",
     "Comparison": "places other_places",
-    "Differences": "of gains degrees",
-    "EstimatedPropensity": "harvest",
+    "Differences": "gains degrees",
     "Evaluation": "fits refuse_no_value differences_at recorded_metrics slice_places slice_counts "
-    "computed clusters_named cluster_names why_no_ties",
-    "EvaluationPart": "merged origin",
-    "MergedEvaluation": "of note is_ranked_here checked warn_of_ids",
-    "RunEvaluation": "is_ranked_here checked warn_of_ids",
+    "computed cluster_names why_no_ties",
+    "EvaluationPart": "merged origin hits",
+    "RunEvaluation": "of unchecked warn_of_ids",
     "Approval": "now to_dict",
     "Expectation": "claim",
-    "Gate": "ruling refuse_misfit",
+    "Gate": "refuse_misfit",
     "GoldenSet": "kind candidates_frame has_numbered_features first_feature positive_grades "
     "columns",
-    "LabelSensitivity": "differences rulings",
-    "Metric": "of declared definition is_monotone needs_grades compute",
+    "Metric": "of definition needs_grades compute",
     "Paired": "contributions counted at",
-    "PerturbedQuery": "is_wrong",
-    "ChangedDocument": "is_wrong value_before value_after",
-    "Record": "slice_places slice_counts best_for below_best clusters_named clusters_kept manner",
-    "Resolution": "of_sample row",
-    "Run": "columns rankings repeated",
-    "SessionEvaluation": "part merged",
-    "SessionLog": "trails part joined repeated_users cluster_names",
-    "Unpaired": "matched sides",
+    "Record": "slice_places slice_counts cluster_names text",
+    "Run": "columns rankings",
+    "SessionEvaluation": "part",
+    "SessionLog": "trails part repeated_users cluster_names",
+    "RecordedMetric": "of",
+    "RecordedQueries": "of",
+    "Key": "from_dict",
+    "Unpaired": "sides at",
     "Decision": "left_open",
     "Verdict": "ruling left_open",
 }
 """Members that only the package itself uses, by class."""
 
-ONLY = {"Baseline": "path record test_id command"}
+OPTIONS = {each.__name__: each for each in (Declared, Marks, RankOptions, Reading, ReadingOptions)}
+"""The keywords that several functions take together."""
+
+ONLY = {"Baseline": "path record test_id"}
 """The public members of classes that are mostly internal."""
 
 TYPES = {
     "Duplicates": '`"error"` or `"first"`',
     "Extra": '`"ignore"` or `"error"`',
-    "FallSight": "how many falls were `tried` and `seen`, and the `sight` from 0 to 1",
     "FloatArray": "a numpy array of float64",
     "IntArray": "a numpy array of integers",
     "Kind": '`"in_top"`, `"not_in_top"`, `"above"`, `"before"`, `"some_results"` or `"no_results"`',
@@ -167,7 +164,8 @@ TYPES = {
     "Missing": '`"empty"` or `"error"`',
     "NoRelevant": '`"zero"` or `"exclude"`',
     "ParameterCheck": "a function that returns a value in canonical form, or raises ValueError",
-    "RecordedQueries": "a mapping of query ids to `RecordedQuery`",
+    "PlaceArray": "a numpy array of indexes",
+    "Slices": "query ids by the value of an attribute",
     "Replay": "the propensity of a replay as text, what was clipped, and what else it was given",
     "RetriedError": "an exception class, or the name of one",
     "Severity": '`"error"` or `"warn"`',
@@ -218,6 +216,11 @@ def signature_of(function: object, name: str) -> str:
     ]
     returns = str(signature.return_annotation)
     shown = str(signature.replace(parameters=parameters, return_annotation=inspect.Parameter.empty))
+    for parameter in signature.parameters.values():
+        _, _, options = str(parameter.annotation).partition("Unpack[")
+        if options:
+            keywords = OPTIONS[options.rstrip("]")].__annotations__
+            shown = shown.replace(f"**{parameter.name}", ", ".join(f"{key}=" for key in keywords))
     result = "" if signature.return_annotation is inspect.Signature.empty else f" -> {returns}"
     return f"{name}{shown}{result}".replace("'", '"')
 

@@ -124,7 +124,7 @@ def main() -> None:
             ],
         )
         reason = "abbreviations go to another index from now on"
-        approve = ("--snapshot-update", "--rankcheck-approve", reason)
+        approve = ("--rankcheck-approve", reason)
         tested(example, "update", *WORSE, *approve)
         approved = tested(example, "approved", *WORSE, "-k", "regression or sacrificed")
         take(browser, approved, [("approved", None, "header"), ("history", None, "#history")])

@@ -6,19 +6,14 @@ from pytest_rankcheck.assertions.bound_assertions import (
     assert_at_least as assert_at_least,
     assert_at_most as assert_at_most,
 )
-from pytest_rankcheck.assertions.depth_assertion import (
-    assert_consistent_depth as assert_consistent_depth,
-)
 from pytest_rankcheck.assertions.determinism_assertion import (
+    assert_consistent_depth as assert_consistent_depth,
     assert_deterministic as assert_deterministic,
 )
 from pytest_rankcheck.assertions.expectation_assertion import (
     assert_expectations as assert_expectations,
 )
 from pytest_rankcheck.assertions.group_assertion import assert_no_worse as assert_no_worse
-from pytest_rankcheck.assertions.index_assertions import (
-    assert_index_invariant as assert_index_invariant,
-)
 from pytest_rankcheck.assertions.invariance_assertions import (
     assert_direction as assert_direction,
     assert_invariant as assert_invariant,
@@ -38,39 +33,34 @@ from pytest_rankcheck.assertions.named_assertions import (
     assert_precision_not_regressed as assert_precision_not_regressed,
     assert_recall_at_least as assert_recall_at_least,
     assert_recall_not_regressed as assert_recall_not_regressed,
-)
-from pytest_rankcheck.assertions.regression_assertion import (
-    assert_not_regressed as assert_not_regressed,
-)
-from pytest_rankcheck.assertions.session_assertions import (
     assert_session_mrr_at_least as assert_session_mrr_at_least,
     assert_session_mrr_not_regressed as assert_session_mrr_not_regressed,
     assert_success_rate_at_least as assert_success_rate_at_least,
     assert_success_rate_not_regressed as assert_success_rate_not_regressed,
 )
+from pytest_rankcheck.assertions.regression_assertion import (
+    assert_not_regressed as assert_not_regressed,
+)
 from pytest_rankcheck.assertions.stability_assertion import (
     assert_ranking_stable as assert_ranking_stable,
 )
 from pytest_rankcheck.baselines.approval import Approval as Approval
+from pytest_rankcheck.baselines.approval import Key as Key
 from pytest_rankcheck.baselines.baseline import Baseline as Baseline
 from pytest_rankcheck.baselines.record import Record as Record
-from pytest_rankcheck.baselines.record_contents import (
-    RecordedMetric as RecordedMetric,
-    SinceApproval as SinceApproval,
-)
-from pytest_rankcheck.baselines.recorded_queries import RecordedQuery as RecordedQuery
-from pytest_rankcheck.behaviour.document_changes import ChangedDocument as ChangedDocument
+from pytest_rankcheck.baselines.record import RecordedMetric as RecordedMetric
+from pytest_rankcheck.baselines.record import RecordedSet as RecordedSet
+from pytest_rankcheck.baselines.recorded_queries import RecordedQueries as RecordedQueries
 from pytest_rankcheck.behaviour.perturbations import (
     Perturbation as Perturbation,
     perturbations as perturbations,
 )
 from pytest_rankcheck.behaviour.perturbed_answers import PerturbedQuery as PerturbedQuery
-from pytest_rankcheck.behaviour.query_changes import counterfactual as counterfactual
+from pytest_rankcheck.behaviour.changed_queries import counterfactual as counterfactual
 from pytest_rankcheck.comparison.compared_values import ComparedValues as ComparedValues
 from pytest_rankcheck.comparison.comparison import Comparison as Comparison, compare as compare
-from pytest_rankcheck.comparison.document_moves import Move as Move
-from pytest_rankcheck.comparison.label_noise import LabelSensitivity as LabelSensitivity
-from pytest_rankcheck.comparison.paired_values import Paired as Paired
+from pytest_rankcheck.comparison.comparison import Move as Move
+from pytest_rankcheck.comparison.compared_values import Paired as Paired
 from pytest_rankcheck.comparison.query_planning import plan as plan
 from pytest_rankcheck.comparison.unjudged_documents import Unjudged as Unjudged
 from pytest_rankcheck.comparison.unpaired_values import Unpaired as Unpaired
@@ -93,7 +83,6 @@ from pytest_rankcheck.evaluation.evaluation_part import (
     EvaluationPart as EvaluationPart,
     evaluate_part as evaluate_part,
 )
-from pytest_rankcheck.evaluation.merged_evaluation import MergedEvaluation as MergedEvaluation
 from pytest_rankcheck.evaluation.run_evaluation import (
     RunEvaluation as RunEvaluation,
     evaluate as evaluate,
@@ -103,44 +92,38 @@ from pytest_rankcheck.evaluation.session_evaluation import (
     evaluate_sessions as evaluate_sessions,
 )
 from pytest_rankcheck.evaluation.tied_scores import MostlyTied as MostlyTied
-from pytest_rankcheck.gates.explanations import (
-    Fragility as Fragility,
-    GroupEvidence as GroupEvidence,
-    MixEffect as MixEffect,
-    OtherRuling as OtherRuling,
-    ReplayEvidence as ReplayEvidence,
-    RulingUnder as RulingUnder,
-    TieEffect as TieEffect,
-)
-from pytest_rankcheck.gates.gate import Gate as Gate
-from pytest_rankcheck.gates.gate_rule import Evidence as Evidence, GateRule as GateRule
 from pytest_rankcheck.gates.verdict import (
     Decision as Decision,
     Gap as Gap,
+    GroupEvidence as GroupEvidence,
+    MixEffect as MixEffect,
     Outcome as Outcome,
-    QueryDrop as QueryDrop,
-    TooFewChanges as TooFewChanges,
-    TooWideAllowance as TooWideAllowance,
+    ReplayEvidence as ReplayEvidence,
+    TieEffect as TieEffect,
     Verdict as Verdict,
 )
+from pytest_rankcheck.gates.gate import Gate as Gate
+from pytest_rankcheck.gates.gate_rule import Evidence as Evidence, GateRule as GateRule
 from pytest_rankcheck.golden.expectation import Expectation as Expectation
 from pytest_rankcheck.golden.golden_set import GoldenSet as GoldenSet
 from pytest_rankcheck.golden.lint.lint_rule import LintFinding as LintFinding
 from pytest_rankcheck.golden.query import Query as Query
 from pytest_rankcheck.metrics.judged_hits import JudgedHits as JudgedHits
-from pytest_rankcheck.metrics.laws.law_check import check_metric as check_metric
-from pytest_rankcheck.metrics.laws.law_report import LawReport as LawReport
+from pytest_rankcheck.metrics.metric_laws import (
+    LawReport as LawReport,
+    check_metric as check_metric,
+)
 from pytest_rankcheck.metrics.metric_names import Metric as Metric
 from pytest_rankcheck.metrics.metric_parameters import Parameter as Parameter
 from pytest_rankcheck.metrics.metric_registry import metric as metric
-from pytest_rankcheck.metrics.similarity.order_similarity import (
+from pytest_rankcheck.metrics.ranking_similarity import (
     kendall_distance as kendall_distance,
     kendall_tau as kendall_tau,
     spearman as spearman,
     tau_ap as tau_ap,
 )
-from pytest_rankcheck.metrics.similarity.rank_biased_overlap import rbo as rbo
-from pytest_rankcheck.metrics.similarity.top_k_similarity import (
+from pytest_rankcheck.metrics.rank_biased_overlap import rbo as rbo
+from pytest_rankcheck.metrics.ranking_similarity import (
     jaccard as jaccard,
     overlap as overlap,
     top_k_kendall as top_k_kendall,
@@ -148,13 +131,8 @@ from pytest_rankcheck.metrics.similarity.top_k_similarity import (
 from pytest_rankcheck.rankers.rank import rank as rank
 from pytest_rankcheck.rankers.run import Run as Run
 from pytest_rankcheck.reports.notebook import plot_comparison as plot_comparison
-from pytest_rankcheck.resolution.metric_resolution import Resolution as Resolution
-from pytest_rankcheck.resolution.resolution_table import Resolutions as Resolutions
-from pytest_rankcheck.sessions.replays.estimated_propensity import (
-    EstimatedPropensity as EstimatedPropensity,
-)
 from pytest_rankcheck.sessions.log_problems import SetAside as SetAside
-from pytest_rankcheck.sessions.logged_sessions import SessionState as SessionState
+from pytest_rankcheck.sessions.session_log import SessionState as SessionState
 from pytest_rankcheck.sessions.session_log import SessionLog as SessionLog
 from pytest_rankcheck.statistics.mean_differences import Differences as Differences
 

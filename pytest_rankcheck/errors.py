@@ -9,26 +9,6 @@ import sys
 import warnings
 from collections.abc import Iterable, Sequence
 
-__all__ = [
-    "BaselineError",
-    "ConfigurationError",
-    "GoldenSetError",
-    "MetricError",
-    "MetricWarning",
-    "RankcheckError",
-    "RankerError",
-    "RunError",
-    "SessionLogError",
-    "UnknownIdError",
-    "install_hint",
-    "listed",
-    "plural",
-    "quoted",
-    "suggestion",
-    "unknown_id",
-    "warn_caller",
-]
-
 
 class RankcheckError(Exception):
     """The base class of every error that pytest-rankcheck raises on purpose."""
@@ -67,6 +47,10 @@ class MetricWarning(UserWarning):
 
 class BaselineError(RankcheckError, ValueError):
     """A baseline record is missing, cannot be read or cannot be written."""
+
+
+class GitError(Exception):
+    """Git is missing or failed; the text is its error message."""
 
 
 class UnknownIdError(RankcheckError, KeyError):

@@ -7,18 +7,18 @@ A plugin or a ``conftest.py`` of the root folder implements ``pytest_rankcheck_r
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_rankcheck.errors import ConfigurationError, quoted
 
 if TYPE_CHECKING:
-    from pytest_rankcheck.files.format_registry import Formats
+    from pytest_rankcheck.files.format_registry import Format
     from pytest_rankcheck.gates.gate import Gate
     from pytest_rankcheck.golden.golden_set import GoldenSet
     from pytest_rankcheck.rankers.run import Run
 
-__all__ = ["ExtensionRegistry", "Recogniser"]
 
 Recogniser = Callable[[Path], bool]
 """Whether a file has a format; the path may be a folder."""
@@ -54,17 +54,9 @@ class ExtensionRegistry:
         """
         from pytest_rankcheck.golden.golden_files import GOLDEN_FORMATS
 
-        def contents(source: Any) -> Any:
-            return read(source.file)._contents
-
-        self._add_format(
-            "golden format",
-            GOLDEN_FORMATS,
-            name,
-            origin=read,
-            read=contents,
-            recognises=recognises,
-            description=description,
+        _note("golden format", name, read, GOLDEN_FORMATS.by_name)
+        GOLDEN_FORMATS.add(
+            _format(name, read, recognises, description, lambda to: read(to.file)._contents)
         )
 
     def add_run_format(
@@ -84,20 +76,14 @@ class ExtensionRegistry:
             description: what the file looks like, for messages.
         """
         from pytest_rankcheck.rankers.ranked_columns import columns_of
-        from pytest_rankcheck.rankers.run_file import RUN_FORMATS
+        from pytest_rankcheck.rankers.run_files import RUN_FORMATS
 
-        def columns(source: Any, *, together: bool = False) -> Any:
-            return columns_of(read(source.path).rankings().items(), source.rules)
+        def columns(source: Any, **_: bool) -> Any:
+            rankings = (read(file).rankings().items() for file in source.files)
+            return columns_of(chain.from_iterable(rankings), source.rules)
 
-        self._add_format(
-            "run format",
-            RUN_FORMATS,
-            name,
-            origin=read,
-            read=columns,
-            recognises=recognises,
-            description=description,
-        )
+        _note("run format", name, read, RUN_FORMATS.by_name)
+        RUN_FORMATS.add(_format(name, read, recognises, description, columns))
 
     def add_log_format(
         self,
@@ -124,15 +110,8 @@ class ExtensionRegistry:
             numbering = Numbering(str(source.path))
             return table_of_objects(read(source.path), numbering, SessionLogError, what="log")
 
-        self._add_format(
-            "log format",
-            LOG_FORMATS,
-            name,
-            origin=read,
-            read=table,
-            recognises=recognises,
-            description=description,
-        )
+        _note("log format", name, read, LOG_FORMATS.by_name)
+        LOG_FORMATS.add(_format(name, read, recognises, description, table))
 
     def add_metric(self, name: str, compute: Callable[..., Any], **declaration: Any) -> None:
         """Add a metric.
@@ -159,9 +138,9 @@ class ExtensionRegistry:
                 document ids, or a ranker of `pytest_rankcheck.rankers`, such as
                 ``rankers.batch(...)``.
         """
-        from pytest_rankcheck.rankers.adapter_choice import ADDED_ADAPTERS
+        from pytest_rankcheck.rankers.ranker_lookup import ADDED_ADAPTERS
 
-        self._note("ranker adapter", name, adapt)
+        _note("ranker adapter", name, adapt)
         ADDED_ADAPTERS[name] = (fits, adapt)
 
     def add_gate(self, name: str, make: Callable[..., Gate]) -> None:
@@ -173,7 +152,7 @@ class ExtensionRegistry:
         """
         from pytest_rankcheck.gates.configured_gates import GATES
 
-        self._note("gate", name, make, GATES)
+        _note("gate", name, make, GATES)
         GATES[name] = make
 
     def add_report(self, name: str, render: Callable[[dict[str, Any]], str]) -> None:
@@ -191,7 +170,7 @@ class ExtensionRegistry:
             ReportFormat,
         )
 
-        self._note("report format", name, render, REPORT_FORMATS)
+        _note("report format", name, render, REPORT_FORMATS)
         ADDED_REPORTS[name] = ReportFormat(
             name,
             f"{name} report",
@@ -200,38 +179,32 @@ class ExtensionRegistry:
             of_comparisons=False,
         )
 
-    def _add_format(
-        self,
-        kind: str,
-        formats: Formats[Any],
-        name: str,
-        *,
-        origin: Callable[..., object],
-        read: Callable[[Any], Any],
-        recognises: Recogniser | None,
-        description: str,
-    ) -> None:
-        from pytest_rankcheck.files.format_registry import Format
 
-        self._note(kind, name, origin, formats.by_name)
-        formats.add(
-            Format(
-                name=name,
-                description=description or f"a format of {origin.__module__}",
-                recognises=lambda sample: recognises is not None and recognises(sample.path),
-                read=read,
-            )
+def _format(
+    name: str,
+    origin: Callable[..., object],
+    recognises: Recogniser | None,
+    description: str,
+    read: Callable[..., Any],
+) -> Format[Any]:
+    from pytest_rankcheck.files.format_registry import Format
+
+    return Format(
+        name=name,
+        description=description or f"a format of {origin.__module__}",
+        recognises=lambda sample: recognises is not None and recognises(sample.path),
+        read=read,
+        is_first=True,
+    )
+
+
+def _note(kind: str, name: str, function: Callable[..., object], taken: Iterable[str] = ()) -> None:
+    """Note where an extension comes from; refuse a name that is taken."""
+    origin = f"{function.__module__}.{function.__qualname__}"
+    holder = _ORIGINS.get((kind, name), "pytest-rankcheck" if name in taken else origin)
+    if holder != origin:
+        raise ConfigurationError(
+            f"the {kind} '{quoted(name)}' of {origin} has the name of one of {holder}; give it "
+            "another name"
         )
-
-    def _note(
-        self, kind: str, name: str, function: Callable[..., object], taken: Iterable[str] = ()
-    ) -> None:
-        """Note where an extension comes from; refuse a name that is taken."""
-        origin = f"{function.__module__}.{function.__qualname__}"
-        holder = _ORIGINS.get((kind, name), "pytest-rankcheck" if name in taken else origin)
-        if holder != origin:
-            raise ConfigurationError(
-                f"the {kind} '{quoted(name)}' of {origin} has the name of one of {holder}; give it "
-                "another name"
-            )
-        _ORIGINS[kind, name] = origin
+    _ORIGINS[kind, name] = origin

@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
 
-__all__ = ["lazy_names"]
-
 
 def lazy_names(package: str) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
     """Return the ``__getattr__`` and ``__dir__`` of a package whose stub states its names.

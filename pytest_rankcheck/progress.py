@@ -1,80 +1,53 @@
-"""The progress of a long ranking: a bar on a terminal, an occasional line in a CI log."""
+"""The progress of a long ranking: a line that changes on a terminal, now and then one in a log."""
 
 from __future__ import annotations
 
+import shutil
 import time
-from typing import Any, Protocol
+from collections.abc import Callable
 
 from pytest_rankcheck.errors import plural
 
-__all__ = ["Output", "ProgressBar", "ProgressLines"]
-
 SECONDS_BEFORE = 2.0
 """Rankings that take less time show no progress."""
-SECONDS_BETWEEN = 30.0
-"""The time between two lines of a log."""
+_SECONDS_ON_A_TERMINAL = 0.2
+_SECONDS_IN_A_LOG = 30.0
+_ERASE = "\r\x1b[K"
 
 
-class Output(Protocol):
-    """A stream that progress is written to."""
+class Progress:
+    """Says how many queries are done, how fast it goes, and how long it will take.
 
-    def write(self, text: str, /) -> object:
-        """Write a text."""
+    Args:
+        label: what goes on.
+        write: writes a text at once.
+        is_terminal: whether the line that was written can be written again.
+    """
 
-    def flush(self) -> object:
-        """Write any buffered text."""
-
-
-class ProgressBar:
-    """A bar of tqdm, made when the first query is done."""
-
-    def __init__(self, label: str, output: Output) -> None:
-        self._label = label
-        self._output = output
-        self._bar: Any = None
+    def __init__(self, label: str, write: Callable[[str], object], *, is_terminal: bool) -> None:
+        self._label, self._write, self._is_terminal = label, write, is_terminal
+        self._pause = _SECONDS_ON_A_TERMINAL if is_terminal else _SECONDS_IN_A_LOG
+        self._start = time.monotonic()
+        self._next = self._start + max(SECONDS_BEFORE, 0 if is_terminal else self._pause)
 
     def __call__(self, done: int, total: int) -> None:
-        """Show that ``done`` of ``total`` queries are done."""
-        if self._bar is None:
-            from tqdm import tqdm
-
-            self._bar = tqdm(
-                total=total,
-                desc=self._label,
-                unit=" queries",
-                file=self._output,
-                delay=SECONDS_BEFORE,
-                mininterval=0.2,
-                leave=False,
-                dynamic_ncols=True,
-            )
-        self._bar.update(done - self._bar.n)
-
-    def close(self) -> None:
-        """Remove the bar."""
-        if self._bar is not None:
-            self._bar.close()
-
-
-class ProgressLines:
-    """A line every `SECONDS_BETWEEN` seconds."""
-
-    def __init__(self, label: str, output: Output) -> None:
-        self._label = label
-        self._output = output
-        self._start = self._last = time.monotonic()
-
-    def __call__(self, done: int, total: int) -> None:
-        """Show that ``done`` of ``total`` queries are done, if it is time for a line."""
+        """Show that ``done`` of ``total`` queries are done, if it is time to."""
         now = time.monotonic()
-        if done == total or now - self._last < SECONDS_BETWEEN:
+        if done == total or now < self._next:
             return
-        self._last = now
-        rate = done / (now - self._start)
-        self._output.write(
-            f"\nrankcheck: {self._label}: {done:,} of {plural(total, 'query', 'queries')}, "
-            f"{rate:.1f} a second, {(total - done) / rate:.0f} s to go\n"
+        self._next = now + self._pause
+        rate = done / max(now - self._start, 1e-9)
+        text = (
+            f"rankcheck: {self._label}: {done:,} of {plural(total, 'query', 'queries')}, "
+            f"{rate:.1f} a second, {(total - done) / rate:.0f} s to go"
         )
+        if self._is_terminal:
+            # A line that is wrapped could not be erased.
+            self._write(_ERASE + text[: shutil.get_terminal_size().columns - 1])
+        else:
+            self._write(f"\n{text}\n")
 
     def close(self) -> None:
-        """Do nothing: the lines stay."""
+        """Remove the line from a terminal; those in a log stay."""
+        if self._is_terminal and self._next > self._start + SECONDS_BEFORE:
+            self._write(_ERASE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import compileall
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,11 @@ pytest_plugins = ["pytester"]
 PACKAGE = Path(__file__).parent.parent / "pytest_rankcheck"
 
 # The same examples on every machine, however slow it is. A campaign looks for new ones.
-everyday = settings(deadline=None, derandomize=True, database=None, max_examples=100)
+everyday = settings(deadline=None, derandomize=True, database=None, max_examples=25)
 settings.register_profile("everyday", everyday)
+settings.register_profile("thorough", everyday, max_examples=50)
 settings.register_profile("campaign", everyday, derandomize=False, max_examples=1000)
-settings.register_profile("fuzz", everyday, derandomize=False, max_examples=13_500)
+settings.register_profile("fuzz", everyday, derandomize=False, max_examples=100_000)
 settings.load_profile("everyday")
 
 
@@ -53,8 +55,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--all-installed",
         action="store_true",
-        help="fail if a test is skipped because something is not installed",
+        help="fail if a test cannot run because something is not installed",
     )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect the tests that need a library that is not installed; with the option, they fail."""
+    needs = {
+        item: [name for mark in item.iter_markers("needs") for name in mark.args] for item in items
+    }
+    missing = {name for names in needs.values() for name in names if find_spec(name) is None}
+    if missing and not config.getoption("--all-installed"):
+        lacking = [item for item in items if not missing.isdisjoint(needs[item])]
+        items[:] = [item for item in items if missing.isdisjoint(needs[item])]
+        config.hook.pytest_deselected(items=lacking)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

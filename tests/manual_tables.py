@@ -1,12 +1,14 @@
-"""Tables of the manual that are generated, and compared with what would be generated now."""
+"""Pages of the manual: the anchors of their headings, and tables that are generated."""
 
 from __future__ import annotations
 
 import os
 import re
+from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
-__all__ = ["DOCS", "check_table"]
+from markdown_it import MarkdownIt
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -23,3 +25,11 @@ def check_table(name: str, kind: str, table: str) -> None:
     if os.environ.get("RANKCHECK_WRITE_DOCS"):
         page.write_text(made, encoding="utf-8")
     assert text == made, "run this test with RANKCHECK_WRITE_DOCS=1"
+
+
+@cache
+def anchors_of(page: Path) -> set[str]:
+    """Return the anchors that GitHub gives to the headings of a page."""
+    tokens = MarkdownIt().parse(page.read_text("utf-8"))
+    headings = [after.content for token, after in pairwise(tokens) if token.type == "heading_open"]
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}

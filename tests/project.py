@@ -112,6 +112,10 @@ class Project:
         file.write_text(text, encoding="utf-8")
         return file
 
+    def configure(self, *lines: str) -> None:
+        """Write the configuration, with more lines."""
+        self.write("pyproject.toml", "\n".join([CONFIGURATION, *lines, ""]))
+
     def test(self, text: str = REGRESSION_TEST, path: str = "tests/test_ranking.py") -> None:
         """Write a test module."""
         self.write(path, text)

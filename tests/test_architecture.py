@@ -6,7 +6,8 @@ import ast
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,6 @@ HOUSE = [
     "baselines",
     "gates",
     "behaviour",
-    "resolution",
     "comparison",
     "spark",
     "evaluation",
@@ -40,8 +40,6 @@ HOUSE = [
     "document_ids",
     "progress",
     "argument_checks",
-    "argument_errors",
-    "argument_kinds",
     "errors",
     "array_types",
     "package_version",
@@ -73,11 +71,17 @@ def imported(tree: ast.AST) -> Iterator[str]:
                 yield f"{node.module}.{alias.name}"
 
 
-def imports_of(module: Path) -> set[str]:
-    return set(imported(ast.parse(module.read_text(encoding="utf-8"))))
+@cache
+def tree_of(module: Path) -> ast.Module:
+    return ast.parse(module.read_text(encoding="utf-8"))
 
 
-def rooms(names: set[str]) -> set[str]:
+@cache
+def imports_of(module: Path) -> frozenset[str]:
+    return frozenset(imported(tree_of(module)))
+
+
+def rooms(names: Collection[str]) -> set[str]:
     """Return the folders and modules of the house among imported names.
 
     A name that is neither a folder nor a module is a public name, which ``__init__`` loads.
@@ -90,34 +94,27 @@ def outsiders(module: Path) -> set[str]:
     return {name.split(".")[0] for name in imports_of(module)}
 
 
-every_module = pytest.mark.parametrize("module", MODULES, ids=name_of)
-
-
 def test_there_are_modules_and_each_has_a_place_in_the_house() -> None:
     assert len(MODULES) > 30
     assert {name_of(module).split(".")[0] for module in MODULES} <= set(HOUSE)
 
 
-@every_module
-def test_a_module_imports_nothing_from_above(module: Path) -> None:
-    room = name_of(module).split(".")[0]
-    above = set(HOUSE[: HOUSE.index(room)])
-    assert not rooms(imports_of(module)) & above
+def test_a_module_imports_nothing_from_above() -> None:
+    for module in MODULES:
+        room = name_of(module).split(".")[0]
+        above = set(HOUSE[: HOUSE.index(room)])
+        assert not rooms(imports_of(module)) & above, name_of(module)
 
 
-def import_graph(sources: Mapping[str, str]) -> dict[str, set[str]]:
-    """Return which of some modules each imports, in functions and for type checkers too.
-
-    Args:
-        sources: the text of each module by its name within the package.
-    """
+def import_graph(imports: Mapping[str, Collection[str]]) -> dict[str, set[str]]:
+    """Return which of some modules each imports, of the names that each imports."""
     graph: dict[str, set[str]] = {}
-    for module, source in sources.items():
+    for module, names in imports.items():
         graph[module] = set()
-        for name in imported(ast.parse(source)):
+        for name in names:
             parts = name.removeprefix(f"{NAME}.").split(".")
             candidates = (".".join(parts[:end]) for end in range(len(parts), 0, -1))
-            target = next((candidate for candidate in candidates if candidate in sources), None)
+            target = next((candidate for candidate in candidates if candidate in imports), None)
             if name.startswith(f"{NAME}.") and target is not None:
                 graph[module].add(target)
     return graph
@@ -139,34 +136,26 @@ def cycles(graph: Mapping[str, set[str]]) -> list[list[str]]:
 
 
 def test_no_module_is_in_an_import_cycle() -> None:
-    sources = {name_of(module): module.read_text(encoding="utf-8") for module in MODULES}
-    assert cycles(import_graph(sources)) == []
+    assert cycles(import_graph({name_of(each): imports_of(each) for each in MODULES})) == []
 
 
-@pytest.mark.parametrize(
-    ("sources", "expected"),
-    [
-        ({"a": "from pytest_rankcheck.b import x", "b": "import pytest_rankcheck.c", "c": ""}, []),
-        (
-            {
-                "a": "from pytest_rankcheck.b import x",
-                "b": "def f():\n    from pytest_rankcheck.c import x",
-                "c": "if TYPE_CHECKING:\n    import pytest_rankcheck.a",
-                "d": "import pytest_rankcheck.a",
-            },
-            [["a", "b", "c"]],
-        ),
-        (
-            {"a.x": "from pytest_rankcheck.a import y", "a.y": "import pytest_rankcheck.a.x"},
-            [["a.x", "a.y"]],
-        ),
-        ({"a": "import pytest_rankcheck.a", "b": "import b"}, [["a"]]),
-    ],
-)
-def test_the_rule_about_cycles_finds_them(
-    sources: dict[str, str], expected: list[list[str]]
-) -> None:
-    assert cycles(import_graph(sources)) == expected
+def test_the_rule_about_cycles_finds_them() -> None:
+    ring = {
+        "a": "from pytest_rankcheck.b import x",
+        "b": "def f():\n    from pytest_rankcheck.c import x",
+        "c": "if TYPE_CHECKING:\n    import pytest_rankcheck.a",
+        "d": "import pytest_rankcheck.a",
+    }
+    folder = {"a.x": "from pytest_rankcheck.a import y", "a.y": "import pytest_rankcheck.a.x"}
+    alone = {"a": "import pytest_rankcheck.a", "b": "import b"}
+    for sources, expected in (
+        (ring, [["a", "b", "c"]]),
+        (ring | {"c": ""}, []),
+        (folder, [["a.x", "a.y"]]),
+        (alone, [["a"]]),
+    ):
+        imports = {module: set(imported(ast.parse(text))) for module, text in sources.items()}
+        assert cycles(import_graph(imports)) == expected
 
 
 def test_no_two_modules_have_the_same_name() -> None:
@@ -174,97 +163,80 @@ def test_no_two_modules_have_the_same_name() -> None:
     assert sorted(names) == sorted(set(names))
 
 
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ("import pytest_rankcheck.plugin.hooks", {"plugin"}),
-        ("from pytest_rankcheck.gates.gate import Gate", {"gates"}),
-        ("from pytest_rankcheck import gates", {"gates"}),
-        ("from pytest_rankcheck import Run", {"__init__"}),
-        ("def f():\n    from pytest_rankcheck.reports import x", {"reports"}),
-        ("if TYPE_CHECKING:\n    from pytest_rankcheck.plugin.hooks import x", {"plugin"}),
-        ("import numpy.linalg", set()),
-    ],
-)
-def test_the_rule_sees_every_kind_of_import(source: str, expected: set[str]) -> None:
-    assert rooms(set(imported(ast.parse(source)))) == expected
+def test_the_rule_sees_every_kind_of_import() -> None:
+    for source, expected in {
+        "import pytest_rankcheck.plugin.hooks": {"plugin"},
+        "from pytest_rankcheck.gates.gate import Gate": {"gates"},
+        "from pytest_rankcheck import gates": {"gates"},
+        "from pytest_rankcheck import Run": {"__init__"},
+        "def f():\n    from pytest_rankcheck.reports import x": {"reports"},
+        "if TYPE_CHECKING:\n    from pytest_rankcheck.plugin.hooks import x": {"plugin"},
+        "import numpy.linalg": set(),
+    }.items():
+        assert rooms(set(imported(ast.parse(source)))) == expected, source
 
 
-@every_module
-def test_only_some_know_pytest_and_one_knows_syrupy(module: Path) -> None:
-    name = name_of(module)
-    if name.split(".")[0] not in MAY_KNOW_PYTEST:
-        assert not outsiders(module) & {"pytest", "_pytest"}
-    if name != "baselines.syrupy_store":
-        assert "syrupy" not in outsiders(module)
+def test_only_some_know_pytest_and_one_knows_syrupy() -> None:
+    knows_pytest = {name_of(m) for m in MODULES if outsiders(m) & {"pytest", "_pytest"}}
+    assert "plugin.hooks" in knows_pytest, "the rule has something to find"
+    assert {name.split(".")[0] for name in knows_pytest} <= MAY_KNOW_PYTEST
+    knows_syrupy = {name_of(module) for module in MODULES if "syrupy" in outsiders(module)}
+    assert knows_syrupy == {"baselines.syrupy_store"}
 
 
-def test_the_rule_about_pytest_and_syrupy_has_something_to_find() -> None:
-    assert "pytest" in outsiders(PACKAGE / "plugin" / "hooks.py")
-    assert "syrupy" in outsiders(PACKAGE / "baselines" / "syrupy_store.py")
-
-
-INPUT_AND_OUTPUT = {"os", "io", "pathlib", "sys", "subprocess", "socket", "sqlite3", "tempfile"} | {
-    "shutil",
-    "urllib",
-    "http",
-    "logging",
-    "csv",
-    "gzip",
+INPUT_AND_OUTPUT = {
+    *("os", "io", "pathlib", "sys", "subprocess", "socket", "sqlite3", "tempfile", "shutil"),
+    *("urllib", "http", "logging", "csv", "gzip"),
 }
+UNPICKLERS = {"pickle", "marshal", "shelve", "dill"}
 
 
-@pytest.mark.parametrize(
-    "module", [module for module in MODULES if name_of(module).startswith("metrics")], ids=name_of
-)
-def test_metrics_are_numpy_in_numpy_out(module: Path) -> None:
-    assert not outsiders(module) & ({"pandas", "pytest"} | INPUT_AND_OUTPUT)
-    called = {
-        node.func.id
-        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    }
-    assert not called & {"open", "print", "input", "eval", "exec", "compile"}
+def called(module: Path) -> set[str]:
+    """Return the names of the functions that a module calls."""
+    calls = (node.func for node in ast.walk(tree_of(module)) if isinstance(node, ast.Call))
+    return {function.id for function in calls if isinstance(function, ast.Name)}
 
 
-@every_module
-def test_nothing_is_executed_or_unpickled(module: Path) -> None:
-    assert not outsiders(module) & {"pickle", "marshal", "shelve", "dill"}
-    tree = ast.parse(module.read_text(encoding="utf-8"))
-    called = {
-        node.func.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    }
-    assert not called & {"eval", "exec"}
+def test_metrics_are_numpy_in_numpy_out() -> None:
+    for module in MODULES:
+        if name_of(module).startswith("metrics"):
+            assert not outsiders(module) & ({"pandas", "pytest"} | INPUT_AND_OUTPUT), module
+            assert not called(module) & {"open", "print", "input", "eval", "exec", "compile"}
 
 
-HEAVY = ("numpy", "pandas", "syrupy", "scipy", "ir_measures")
+BETWEEN_OUR_PROCESSES = {"behaviour.new_instances", "reports.ledger", "spark"}
+"""The modules whose pickles go from one process to another, which it has started for this."""
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "import pytest_rankcheck",
-        "import pytest_rankcheck.plugin.hooks",
-        "import pytest_rankcheck; dir(pytest_rankcheck); pytest_rankcheck.__all__",
-        "from pytest_rankcheck import RankcheckError, GoldenSetError, GoldenSet",
-    ],
-)
-def test_importing_costs_nothing(statement: str) -> None:
-    check = f"{statement}; import sys; print([name for name in {HEAVY} if name in sys.modules])"
-    # In a fresh interpreter; what a coverage tool starts there is not ours.
+def test_nothing_is_executed_or_unpickled() -> None:
+    for module in MODULES:
+        found = outsiders(module) & UNPICKLERS
+        assert not found or name_of(module) in BETWEEN_OUR_PROCESSES, module
+        assert not called(module) & {"eval", "exec"}, module
+
+
+def run_apart(program: str) -> str:
+    """Run a program in a fresh interpreter; what a coverage tool starts there is not ours."""
     clean = {key: value for key, value in os.environ.items() if not key.startswith("COV_")}
-    done = subprocess.run(
-        [sys.executable, "-c", check], capture_output=True, text=True, check=True, env=clean
-    )
-    assert done.stdout.strip() == "[]"
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, capture_output=True, text=True, check=True, env=clean).stdout
 
 
-def test_the_check_of_heavy_imports_can_fail() -> None:
-    check = "from pytest_rankcheck import Run, evaluate; import sys; print('numpy' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "True"
+LIGHT_IMPORTS = f"""
+import sys
+import {NAME}.plugin.hooks
+import {NAME}
+dir({NAME}), {NAME}.__all__
+from {NAME} import RankcheckError, GoldenSetError, GoldenSet
+heavy = ("numpy", "pandas", "syrupy", "scipy", "ir_measures")
+print([name for name in heavy if name in sys.modules])
+from {NAME} import Run, evaluate
+print("numpy" in sys.modules)
+"""
+
+
+def test_importing_costs_nothing() -> None:
+    assert run_apart(LIGHT_IMPORTS).split("\n")[:2] == ["[]", "True"]
 
 
 ONE_ASSERTION = f"""
@@ -285,19 +257,12 @@ print(*[name for name in sys.modules if name.startswith("{NAME}")])
 """
 
 
-@pytest.mark.parametrize(
-    ("statement", "most"),
-    [(THE_PLUGIN, 20), (ONE_ASSERTION, 85)],
-    ids=["the plugin", "one assertion"],
-)
-def test_only_the_modules_that_are_needed_are_imported(statement: str, most: int) -> None:
+def test_only_the_modules_that_are_needed_are_imported() -> None:
     """The numbers may fall; before one rises, look for an import that can wait."""
-    done = subprocess.run(
-        [sys.executable, "-c", statement], capture_output=True, text=True, check=True
-    )
-    names = done.stdout.split()
-    assert len(names) <= most, "\n".join(names)
-    assert len(names) > most // 2, "the test counts what is imported"
+    for program, most in ((THE_PLUGIN, 20), (ONE_ASSERTION, 85)):
+        names = run_apart(program).split()
+        assert len(names) <= most, "\n".join(names)
+        assert len(names) > most // 2, "the test counts what is imported"
 
 
 def test_every_public_name_is_there() -> None:
@@ -307,41 +272,23 @@ def test_every_public_name_is_there() -> None:
         assert name in dir(pytest_rankcheck)
     with pytest.raises(AttributeError, match="has no attribute 'Golden'"):
         _ = pytest_rankcheck.Golden
+    names: dict[str, object] = {}
+    exec("from pytest_rankcheck import *", names)
+    assert {*names} - {"__builtins__"} == set(pytest_rankcheck.__all__)
 
 
 def test_the_stub_states_the_public_names_and_nothing_else_does() -> None:
-    stub = ast.parse((PACKAGE / "__init__.pyi").read_text(encoding="utf-8"))
+    stub = tree_of(PACKAGE / "__init__.pyi")
     aliases = [
         alias for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names
     ]
     stated = [alias.name for alias in aliases]
     assert [alias.asname for alias in aliases] == stated, "only `name as name` is public"
     assert sorted([*stated, "__version__"]) == pytest_rankcheck.__all__
-    module = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+    module = tree_of(PACKAGE / "__init__.py")
     strings = {node.value for node in ast.walk(module) if isinstance(node, ast.Constant)}
     assert not strings & set(stated)
     assert not {name.rpartition(".")[2] for name in imported(module)} & set(stated)
-
-
-def test_the_public_names_can_be_imported_with_a_star() -> None:
-    names: dict[str, object] = {}
-    exec("from pytest_rankcheck import *", names)
-    assert {*names} - {"__builtins__"} == set(pytest_rankcheck.__all__)
-
-
-@every_module
-def test_every_name_that_a_module_announces_is_there(module: Path) -> None:
-    import importlib
-
-    name = name_of(module)
-    try:
-        loaded = importlib.import_module(NAME if name == "__init__" else f"{NAME}.{name}")
-    except ModuleNotFoundError as missing:  # a module for an extra
-        if str(missing.name).startswith(NAME):
-            raise
-        pytest.skip(f"{missing.name} is not installed")
-    for public in getattr(loaded, "__all__", ()):
-        assert hasattr(loaded, public), public
 
 
 def test_the_types_are_shipped() -> None:

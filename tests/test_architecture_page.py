@@ -6,101 +6,55 @@ import ast
 import json
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from test_architecture import HOUSE, PACKAGE
+from project import Project
+from test_architecture import HOUSE, PACKAGE, tree_of
 
 PAGE = Path(__file__).parent.parent / "docs" / "architecture.md"
 
-PROJECT = {
-    "pyproject.toml": """
-        [tool.pytest.ini_options]
-        pythonpath = ["."]
-        rankcheck_golden = "golden.jsonl"
-        rankcheck_ranker = "engine:search"
-    """,
-    "engine.py": """
-        import os
+TRACED_TEST = """
+import json
+import sys
+from pathlib import Path
 
-        def search(text):
-            best, second = f"best of {text}", f"second of {text}"
-            worse = os.environ.get("WORSE") and int(text) < 20
-            return ["unjudged", second, best] if worse else [best, second]
-    """,
-    "golden.jsonl": "".join(
-        json.dumps(
-            {
-                "query_id": f"q{number}",
-                "query": str(number),
-                "relevance": {f"best of {number}": 2, f"second of {number}": 1},
-                "locale": "en" if number < 30 else "de",
-            }
-        )
-        + "\n"
-        for number in range(60)
-    ),
-    "test_ranking.py": """
-        import json
-        import sys
-        from pathlib import Path
+import pytest_rankcheck
+from pytest_rankcheck import assert_not_regressed
 
-        import pytest_rankcheck
-        from pytest_rankcheck import assert_not_regressed
+PACKAGE = Path(pytest_rankcheck.__file__).parent
 
-        PACKAGE = Path(pytest_rankcheck.__file__).parent
+def room_of(frame):  # of the nearest frame of the package; a test is in none
+    while frame is not None and not frame.f_code.co_filename.startswith(str(PACKAGE)):
+        frame = frame.f_back
+    return frame and Path(frame.f_code.co_filename).relative_to(PACKAGE).parts[0]
 
-        def test_no_regression(evaluation, baseline):
-            first_calls = {}
+def being_imported(frame):
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
 
-            def on_event(frame, event, argument):
-                file = frame.f_code.co_filename
-                if event == "call" and file.startswith(str(PACKAGE)) and file not in first_calls:
-                    if not being_imported(frame):
-                        first_calls[file] = frame.f_code.co_qualname
+def test_no_regression(evaluation, baseline):
+    path = {}
 
-            sys.setprofile(on_event)
-            try:
-                assert_not_regressed(evaluation, baseline, "nDCG@10", abs=0.01, by="locale")
-            finally:
-                sys.setprofile(None)
-                path = [
-                    (".".join(Path(file).relative_to(PACKAGE).with_suffix("").parts), function)
-                    for file, function in first_calls.items()
-                ]
-                Path("path.json").write_text(json.dumps(path))
+    def on_event(frame, event, argument):
+        file = frame.f_code.co_filename
+        if event != "call" or not file.startswith(str(PACKAGE)) or file in path:
+            return
+        room, *module = Path(file).relative_to(PACKAGE).parts
+        enters = room_of(frame) != room_of(frame.f_back)
+        if module and room != "files" and enters and not being_imported(frame):
+            path[file] = ".".join([room, *module]).removesuffix(".py")
 
-        def being_imported(frame):
-            while frame is not None:
-                if frame.f_code.co_filename.startswith("<frozen importlib"):
-                    return True
-                frame = frame.f_back
-            return False
-    """,
-}
-
-
-@pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, str]]:
-    """Return the modules that one failing assertion enters, each with its first function."""
-    folder = tmp_path_factory.mktemp("traced")
-    for name, text in PROJECT.items():
-        lines = text.splitlines()
-        (folder / name).write_text("\n".join(line.removeprefix(" " * 8) for line in lines) + "\n")
-    assert "1 passed" in run_pytest(folder, "--snapshot-update")
-    assert "1 failed" in run_pytest(folder, WORSE="1")
-    return [(module, call) for module, call in json.loads((folder / "path.json").read_text())]
-
-
-def run_pytest(folder: Path, *arguments: str, **variables: str) -> str:
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("COV_")}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
-    done = subprocess.run(
-        command, cwd=folder, env=clean | variables, capture_output=True, text=True, check=False
-    )
-    return done.stdout
+    sys.setprofile(on_event)
+    try:
+        assert_not_regressed(evaluation, baseline, "nDCG@10", abs=0.01, by="locale")
+    finally:
+        sys.setprofile(None)
+        Path("path.json").write_text(json.dumps(list(path.values())))
+"""
 
 
 def test_the_rooms_on_the_page_are_those_of_the_import_rule() -> None:
@@ -108,44 +62,35 @@ def test_the_rooms_on_the_page_are_those_of_the_import_rule() -> None:
     assert re.findall(r"^\| `(\w+)` \|", table, flags=re.MULTILINE) == HOUSE
 
 
-def test_the_path_on_the_page_is_the_one_that_is_taken(path: list[tuple[str, str]]) -> None:
-    """Set RANKCHECK_WRITE_DOCS=1 to write it."""
-    text = PAGE.read_text("utf-8")
-    start, end = (
-        "<!-- the path of one assertion: written by tests/test_architecture_page.py -->\n",
-        ("<!-- end of path -->"),
+@pytest.mark.slow
+def test_the_path_on_the_page_is_the_one_that_is_taken(pytester: pytest.Pytester) -> None:
+    """The modules that a failing assertion enters from another room. RANKCHECK_WRITE_DOCS=1 writes it."""
+    project = Project(pytester)
+    project.test(TRACED_TEST)
+    assert project.run_apart("--snapshot-update").ret == 0
+    project.rank(dict.fromkeys(range(20), 3))
+    project.run_apart().assert_outcomes(failed=1)
+    path = json.loads((project.path / "path.json").read_text())
+    assert path[0] == "assertions.regression_assertion"
+    assert len(path) <= 40, "it is short enough to be read"
+    rooms = {module.split(".")[0] for module in path}
+    assert {"evaluation", "baselines", "comparison", "gates", "statistics", "reports"} <= rooms
+
+    rows = ["| module | what it holds |", "|---|---|"]
+    rows += [f"| `{name}` | {summary_of(name)} |" for name in path]
+    text, table = PAGE.read_text("utf-8"), "\n".join(rows) + "\n"
+    markers = r"(<!-- the path of one assertion: [^\n]*-->\n).*?(<!-- end of path -->)"
+    written, found = re.subn(
+        markers, lambda match: f"{match[1]}{table}{match[2]}", text, flags=re.DOTALL
     )
-    before, marker, rest = text.partition(start)
-    assert marker, "the page has no path"
-    written = before + start + table_of(path) + end + rest.partition(end)[2]
+    assert found == 1, "the page has no path"
     if os.environ.get("RANKCHECK_WRITE_DOCS"):
         PAGE.write_text(written, encoding="utf-8")
     assert text == written, "run this test with RANKCHECK_WRITE_DOCS=1"
 
 
-def table_of(path: list[tuple[str, str]]) -> str:
-    """Return the path as a table: module, first function, and the module's own description."""
-    rows = ["| module | first call | what the module holds |", "|---|---|---|"]
-    rows += [f"| `{name}` | `{call}` | {summary_of(name)} |" for name, call in path]
-    return "\n".join(rows) + "\n"
-
-
 def summary_of(module: str) -> str:
     """Return the first sentence of a module's docstring."""
-    source = PACKAGE.joinpath(*module.split(".")).with_suffix(".py").read_text("utf-8")
-    docstring = ast.get_docstring(ast.parse(source))
+    docstring = ast.get_docstring(tree_of(PACKAGE.joinpath(*module.split(".")).with_suffix(".py")))
     assert docstring, f"{module} has no docstring"
     return docstring.partition("\n\n")[0].replace("\n", " ").replace("``", "`").replace("|", "\\|")
-
-
-def test_the_path_leads_through_the_house(path: list[tuple[str, str]]) -> None:
-    """The trace is of a real assertion: its arguments are checked, then it is entered."""
-    assert path[:3] == [
-        ("argument_checks", "checked_arguments.<locals>.checked"),
-        ("argument_kinds", "_is.<locals>.accepts"),
-        ("assertions.regression_assertion", "assert_not_regressed"),
-    ]
-    modules = [module for module, _ in path]
-    assert "metrics.families.gain" in modules
-    rooms = {module.split(".")[0] for module in modules}
-    assert {"evaluation", "baselines", "comparison", "gates", "statistics", "reports"} <= rooms

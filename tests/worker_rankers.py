@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import os
-import socket
 import threading
-from collections.abc import Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
-from contextlib import suppress
 from multiprocessing import get_context
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 from pytest_rankcheck import GoldenSet, Query, rankers
 from pytest_rankcheck.rankers import adapter_protocol
@@ -85,23 +81,6 @@ def quits(text: str) -> list[str]:
     return search(text)
 
 
-def connects(text: str) -> list[str]:
-    with socket.socket() as service, suppress(OSError):
-        service.connect(("127.0.0.1", 9))
-    return search(text)
-
-
-def reads(text: str) -> list[str]:
-    (Path(os.environ[FOLDER]) / "weights.txt").read_text()
-    return search(text)
-
-
-def reads_all(text: str) -> list[str]:
-    for file in sorted(Path(os.environ[FOLDER]).iterdir()):
-        file.read_text()
-    return search(text)
-
-
 FOUND = ["of the module"]
 
 
@@ -157,12 +136,7 @@ class ExitingEngine:
 
 
 def many(texts: list[str]) -> list[list[str]]:
-    """Answer a batch, which fails as a whole if a query in it raises."""
     return [search(text) for text in texts]
-
-
-def many_raising(texts: list[str]) -> list[list[str]]:
-    return [raising(text) for text in texts]
 
 
 def score(text: str, documents: list[str]) -> list[float]:
@@ -173,67 +147,24 @@ def encode(texts: list[str]) -> list[list[float]]:
     return [[float(number(text) % 7), 1.0] for text in texts]
 
 
-class Linear:
-    """A model that needs as many features as the whole golden set has."""
-
-    n_features_in_ = 3
-
-    def predict(self, features: Any) -> Any:
-        assert features.shape[1] == self.n_features_in_
-        return features @ [1.0, -2.0, 0.5]
-
-
 batched = rankers.batch(many, size=8)
-batched_raising = rankers.batch(many_raising, size=8)
 scored = rankers.scorer(score)
-modelled = rankers.model(Linear())
 embedded = rankers.embedder(encode, {f"d{n}": f"document {n}" for n in range(9)})
 
 
-class Forgetful(Adapter):
-    """An adapter that leaves a query out, and answers another one twice, differently."""
+class Odd(Adapter):
+    """An adapter that leaves a query out, or answers one twice."""
 
-    name = "forgetful"
+    name = "odd"
 
-    def ask(self, task: RankingTask, on_answer: OnAnswer) -> None:
-        for query in task.golden:
-            if query.id != "q5":
-                on_answer(QueryAnswer(query, ["first"]))
-            if query.id == "q6":
-                on_answer(QueryAnswer(query, ["second"]))
-            if query.id == "q7":
-                on_answer(QueryAnswer(query, ["first"]))
-
-
-class Timed(Adapter):
-    """An adapter that says itself how long each query took: its number of hours."""
-
-    name = "timed"
+    def __init__(self, left_out: str = "", twice: str = "") -> None:
+        self.left_out, self.twice = left_out, twice
 
     def ask(self, task: RankingTask, on_answer: OnAnswer) -> None:
         for query in task.golden:
-            seconds = 3600.0 * number(query.text)
-            on_answer(QueryAnswer(query, search(str(query.text)), seconds=seconds))
-
-
-class Twice(Adapter):
-    """An adapter that answers queries twice, some of them differently."""
-
-    name = "twice"
-
-    def __init__(self, differing: Sequence[str]) -> None:
-        self.differing = differing
-
-    def ask(self, task: RankingTask, on_answer: OnAnswer) -> None:
-        for query in task.golden:
-            first = ["first", f"d{number(query.text)}"]
-            on_answer(QueryAnswer(query, first))
-            on_answer(QueryAnswer(query, ["second"] if query.id in self.differing else first))
+            for _ in range((query.id != self.left_out) + (query.id == self.twice)):
+                on_answer(QueryAnswer(query, ["a"]))
 
 
 def make_processes() -> Executor:
     return ProcessPoolExecutor(2, mp_context=get_context("spawn"))
-
-
-def make_nothing() -> None:
-    return None

@@ -29,9 +29,9 @@ class Plan:
     runs: int
     peers: Sequence[str]
 
-    def entry(self, contestant: str, form: str, shape: Shape, size: float = 1) -> Entry:
-        """Return an entry for a shape with ``size`` times its queries."""
-        folder = folder_of(self.cache, shape, shape.scaled(self.scale * size))
+    def entry(self, contestant: str, form: str, shape: Shape) -> Entry:
+        """Return an entry for a shape."""
+        folder = folder_of(self.cache, shape, shape.scaled(self.scale))
         return Entry(contestant, form, folder, folder_of(self.cache, shape, 20))
 
     def shorter(self, seconds: float) -> int:
@@ -69,12 +69,10 @@ def cell(plan: Plan, letter: str, form: str) -> dict[str, Any] | None:
     later = {name: entries[name] for name in (mine, *kept)}
     for name, series in plan.machine.in_turns(later, runs - 1).items():
         first[name].runs += series.runs
-    floors = plan.machine.in_turns({"floor": plan.entry("floor", form, shape)}, min(runs, 3))
     return {
         "ours": figures(first[mine]),
         "peers": {name: figures(first[name]) for name in kept},
         "slower": {name: figures(first[name]) for name in peers if name not in kept},
-        "floor": figures(floors["floor"]),
         "metrics": metrics,
         "runs": runs,
         "date": date.today().isoformat(),
@@ -84,7 +82,7 @@ def cell(plan: Plan, letter: str, form: str) -> dict[str, Any] | None:
 
 def figures(series: Series) -> dict[str, float]:
     """Return the medians of a contestant."""
-    return {name: series.middle(name) for name in ("cpu", "wall", "peak_mb", "before_mb")}
+    return {name: series.middle(name) for name in ("cpu", "wall", "peak_mb")}
 
 
 def fastest(measured: dict[str, Any], clock: str) -> tuple[str, dict[str, float]]:

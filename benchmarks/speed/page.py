@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from speed.cells import fastest, ratios
-from speed.floors import FLOORS
 from speed.inputs import FORMS
 from speed.ours import METRICS
 from speed.peers import PEERS
@@ -20,10 +19,7 @@ def as_markdown(results: Results) -> str:
     parts: list[Iterable[str]] = [
         _shapes(results),
         _overview(results["cells"]),
-        _floors(results["cells"]),
         _details(results["cells"]),
-        _growth(results["growth"]),
-        _rows(results["rows"]),
         _metrics(results["cells"]),
         _machine(results),
     ]
@@ -112,103 +108,17 @@ def _by_form(title: str, letters: Sequence[str], entry: Callable[[str, str], str
     yield from _table(["form", *letters], filled, title)
 
 
-def _floors(cells: Mapping[str, Any]) -> Iterator[str]:
-    """Yield how fast the plainest code is, by the same measure, and what that code does."""
-
+def _details(cells: Mapping[str, Any]) -> Iterator[str]:
     def entry(letter: str, form: str) -> str:
         measured = _measured(cells, letter, form)
-        if not measured or "floor" not in measured:
+        if not measured:
             return "-"
-        return f"{fastest(measured, 'cpu')[1]['cpu'] / measured['floor']['cpu']:.1f}"
+        own, peer = measured["ours"], fastest(measured, "cpu")[1]
+        clocks = f"{own['cpu']:.2g} / {peer['cpu']:.2g}"
+        return f"{clocks}; {own['peak_mb']:.0f} / {peer['peak_mb']:.0f}"
 
-    title = "The fastest peer's CPU time divided by the floor's"
-    table = list(_by_form(title, _letters(cells), entry))
-    if not table:
-        return
-    yield (
-        "No code can be much faster than the floor: the plainest code that gets from the same "
-        "input to the judged documents that are ranked, without metrics, checks, ties or messages."
-    )
-    yield ""
-    yield from table
-    yield ""
-    measured_forms = {name.partition("/")[2] for name, known in cells.items() if known}
-    for form, name in FORMS.items():
-        if form in measured_forms:
-            yield f"- {name}: {FLOORS[form][1]}."
-
-
-def _seconds(value: float) -> str:
-    return f"{value:.2f} s" if value >= 0.995 else f"{1000 * value:.0f} ms"
-
-
-def _details(cells: Mapping[str, Any]) -> Iterator[str]:
-    def row(letter: str, form: str, measured: dict[str, Any]) -> list[str]:
-        own = measured["ours"]
-        (by_cpu, cpu), (by_wall, wall) = fastest(measured, "cpu"), fastest(measured, "wall")
-        other = "" if by_wall == by_cpu else f"{by_wall} "
-        return [
-            letter,
-            FORMS[form],
-            f"{_seconds(own['cpu'])} / {_seconds(own['wall'])}",
-            f"{by_cpu} {_seconds(cpu['cpu'])} / {other}{_seconds(wall['wall'])}",
-            f"{own['peak_mb']:.0f} MB",
-            f"{cpu['peak_mb']:.0f} MB",
-        ]
-
-    yield from _table(
-        ["shape", "form", "rankcheck", "fastest peer", "memory", "the peer's"],
-        (
-            row(letter, form, measured)
-            for letter in _letters(cells)
-            for form in FORMS
-            if (measured := _measured(cells, letter, form))
-        ),
-        "Seconds (CPU / wall) and peak memory",
-    )
-
-
-def _growth(growth: Mapping[str, Any]) -> Iterator[str]:
-    letters = _letters(growth)
-
-    def entry(letter: str, form: str) -> str:
-        measured = growth.get(f"{letter}/{form}")
-        return f"{measured['2']['cpu'] / measured['1']['cpu']:.2f}" if measured else "-"
-
-    title = "Twice the queries: our CPU time divided by that of the shape"
-    yield from _by_form(title, letters, entry)
-
-
-def _rows(rows: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the table of what does not belong to a shape."""
-    lines = []
-    if whole := rows.get("whole process"):
-        for name, clocks in whole.items():
-            title = f"200 queries x 100 from text, the whole process with its imports: {name}"
-            lines.append([title, _clocks(clocks)])
-        if "pytrec_eval" in whole:
-            own, peer = whole["rankcheck"], whole["pytrec_eval"]
-            ratio = " / ".join(_ratio(peer[clock] / own[clock]) for clock in ("cpu", "wall"))
-            lines.append(["the same, pytrec_eval's time divided by ours", ratio])
-    if golden := rows.get("golden set"):
-        count, added = golden["judgments"], golden["peak_mb"] - golden["before_mb"]
-        title = f"a golden set of {count:,} judgments, loaded from Parquet"
-        each = f"{1e6 * golden['cpu'] / count:.2f} µs and {added * 2**20 / count:.0f} bytes each"
-        lines.append([title, f"{_clocks(golden)}; {each}"])
-    if hundred := rows.get("hundred metrics"):
-        title = "100 metrics on c, when the judged hits are found"
-        lines.append([title, _clocks(hundred)])
-    nothing = rows.get("imports", {}).get("nothing")
-    for name, clocks in rows.get("imports", {}).items():
-        if name != "nothing":
-            more = {clock: clocks[clock] - nothing[clock] for clock in clocks}
-            lines.append([f"imports of {name}", _clocks(more)])
-    if lines:
-        yield from _table(["beside the shapes", "CPU / wall"], lines)
-
-
-def _clocks(clocks: Mapping[str, float]) -> str:
-    return f"{_seconds(clocks['cpu'])} / {_seconds(clocks['wall'])}"
+    title = "Ours / the fastest peer's: CPU seconds; MB of memory"
+    yield from _by_form(title, _letters(cells), entry)
 
 
 def _metrics(cells: Mapping[str, Any]) -> Iterator[str]:
@@ -229,7 +139,7 @@ def _metrics(cells: Mapping[str, Any]) -> Iterator[str]:
 def _machine(results: Results) -> Iterator[str]:
     machine = results["machine"]
     versions = ", ".join(
-        f"{name} {version}" for name, version in results["rows"]["versions"].items() if version
+        f"{name} {version}" for name, version in results["versions"].items() if version
     )
     measured = [cell for cell in results["cells"].values() if cell]
     dates = sorted({cell["date"] for cell in measured})

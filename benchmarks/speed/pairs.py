@@ -28,7 +28,7 @@ class Series:
     runs: list[dict[str, Any]] = field(default_factory=list)
 
     def middle(self, figure: str) -> float:
-        """Return the median of ``cpu``, ``wall`` (seconds), ``peak_mb`` or ``before_mb``."""
+        """Return the median of ``cpu``, ``wall`` (seconds) or ``peak_mb``."""
         return median(float(run[figure]) for run in self.runs)
 
     @property

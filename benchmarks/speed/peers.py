@@ -90,72 +90,6 @@ def _from_table(form: str, inputs: Inputs, built: Callable[[Any, Any], Means]) -
     return lambda: built(dicts_of_frame(qrels, "relevance"), dicts_of_frame(run, "score"))
 
 
-# --- ranx ----------------------------------------------------------------------------------------
-
-
-def ranx(form: str, inputs: Inputs) -> Work:
-    """Prepare ranx."""
-    import ranx as library
-
-    names = {
-        "ndcg@10": "nDCG@10",
-        "mrr@10": "RR@10",
-        "map@1000": "AP@1000",
-        "recall@100": "R@100",
-        "precision@10": "P@10",
-    }
-
-    def means(qrels: Any, run: Any) -> Means:
-        values = library.evaluate(qrels, run, list(names), make_comparable=True)
-        return {ours: float(values[theirs]) for theirs, ours in names.items()}
-
-    def built(qrels: Any, run: Any) -> Means:
-        return means(library.Qrels(qrels), library.Run(run))
-
-    if form in ("trec", "plain"):
-        return lambda: means(
-            library.Qrels.from_file(str(inputs.qrels_text), kind="trec"),
-            library.Run.from_file(str(inputs.run_text), kind="trec"),
-        )
-    if form in ("parquet", "frames"):
-        return _from_table(form, inputs, built)
-    qrels, run = inputs.qrels_dicts(), inputs.run_dicts()
-    if form == "dicts":
-        return lambda: built(qrels, run)
-    given = library.Qrels(qrels)
-    return lambda: means(given, library.Run(run))
-
-
-# --- ir_measures ---------------------------------------------------------------------------------
-
-
-def ir_measures(form: str, inputs: Inputs) -> Work:
-    """Prepare ir_measures."""
-    import ir_measures as library
-
-    names = ("nDCG@10", "RR@10", "AP@1000", "R@100", "P@10")
-    measures = [library.parse_measure(name) for name in names]
-
-    def named(values: Any) -> Means:
-        return {str(measure): float(value) for measure, value in values.items()}
-
-    def built(qrels: Any, run: Any) -> Means:
-        return named(library.calc_aggregate(measures, qrels, run))
-
-    if form in ("trec", "plain"):
-        return lambda: built(
-            library.read_trec_qrels(str(inputs.qrels_text)),
-            library.read_trec_run(str(inputs.run_text)),
-        )
-    if form in ("parquet", "frames"):
-        return _from_table(form, inputs, built)
-    qrels, run = inputs.qrels_dicts(), inputs.run_dicts()
-    if form == "dicts":
-        return lambda: built(qrels, run)
-    evaluator = library.evaluator(measures, qrels)
-    return lambda: named(evaluator.calc_aggregate(run))
-
-
 # --- RecTools ------------------------------------------------------------------------------------
 
 
@@ -242,8 +176,6 @@ def sklearn(form: str, inputs: Inputs) -> Work:
 DICT_FORMS = ("trec", "plain", "parquet", *IN_MEMORY, "frames")
 PEERS = {
     "pytrec_eval": Peer(pytrec_eval, DICT_FORMS, "pytrec_eval-terrier", "its RR has no cutoff"),
-    "ranx": Peer(ranx, DICT_FORMS, "ranx"),
-    "ir_measures": Peer(ir_measures, DICT_FORMS, "ir_measures"),
     "RecTools": Peer(
         rectools,
         ("trec", "plain", "parquet", "frames"),

@@ -20,17 +20,16 @@ class Results:
     """The cells, the rows and the shapes that were measured so far.
 
     Attributes:
-        content: ``machine``, ``shapes``, ``cells``, ``growth`` and ``rows``, as page.py reads them.
+        content: ``machine``, ``versions``, ``shapes`` and ``cells``, as page.py reads them.
     """
 
     def __init__(self, path: Path | None, machine: dict[str, Any]) -> None:
         self._path = path
         self.content: dict[str, Any] = {
             "machine": machine,
+            "versions": {},
             "shapes": {},
             "cells": {},
-            "growth": {},
-            "rows": {},
         }
         if path and path.exists():
             self.content = json.loads(path.read_text("utf-8"))

@@ -2,10 +2,10 @@
 
     python -m speed.worker CONTESTANT FORM FOLDER WARM [MODULE ...]
 
-The contestant does the same work on a small set first (WARM), so that the compilation of numba and
-most imports are over, and the MODULEs are imported. Then the input of the form is made, and the
-work is measured once. Prints one line of JSON, with the modules that were imported all the same,
-or ``null`` if the contestant cannot take the form.
+The contestant does the same work on a small set first (WARM), so that most imports are over, and
+the MODULEs are imported. Then the input of the form is made, and the work is measured once. Prints
+one line of JSON, with the modules that were imported all the same, or ``null`` if the contestant
+cannot take the form.
 """
 
 from __future__ import annotations
@@ -22,18 +22,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from speed.floors import floor
 from speed.inputs import Inputs
 from speed.ours import rankcheck, rankcheck_without_polars
 from speed.peers import PEERS
-from speed.single import SINGLE
 
 CONTESTANTS: dict[str, Callable[[str, Inputs], Any]] = {
     "rankcheck": rankcheck,
     "rankcheck, no polars": rankcheck_without_polars,
-    "floor": floor,
     **{name: peer.prepare for name, peer in PEERS.items()},
-    **SINGLE,
 }
 
 
@@ -42,13 +38,12 @@ def measured(work: Callable[[], Mapping[str, float]]) -> dict[str, Any]:
     gc.collect()
     _forget_the_peak()
     known = set(sys.modules)
-    before, cpu, wall = _memory("VmRSS"), _cpu(), time.perf_counter()
+    cpu, wall = _cpu(), time.perf_counter()
     means = work()
     wall, cpu = time.perf_counter() - wall, _cpu() - cpu
     return {
         "cpu": cpu,
         "wall": wall,
-        "before_mb": before,
         "peak_mb": _memory("VmHWM"),
         "means": dict(means),
         "imported": sorted(set(sys.modules) - known),

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
+from pytest_rankcheck.assertions.entered_findings import enter_gate
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES, attributes_of
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
-from pytest_rankcheck.reports.ledger import enter, enter_measurement, wants_detail
-from pytest_rankcheck.reports.metric_findings import GateFinding
-from pytest_rankcheck.reports.text.bound_text import Bound, Bounded, bound_text
+from pytest_rankcheck.reports.findings import Note, Topic
+from pytest_rankcheck.reports.ledger import enter
+from pytest_rankcheck.reports.text.bound_text import Bound, Bounded, bound_lines
 from pytest_rankcheck.reports.text.wording import joined_failures
-
-__all__ = ["By", "assert_at_least", "assert_at_most"]
 
 By = str | Sequence[str] | None
 """An attribute of the queries, several, or None."""
@@ -55,9 +54,7 @@ def assert_at_least(
         GoldenSetError: no query has the attribute ``by``.
     """
     __tracebackhide__ = True
-    limits = _limits(metric, minimum, "minimum")
-    bounds = {metric: Bound(limit, True, confidence) for metric, limit in limits.items()}
-    _hold(evaluation, bounds, by, min_queries)
+    _hold(evaluation, _bounds(metric, minimum, confidence, is_floor=True), by, min_queries)
 
 
 @checked_arguments
@@ -72,29 +69,32 @@ def assert_at_most(
 ) -> None:
     """Fail if the mean of ``metric`` is above ``maximum``. Otherwise like `assert_at_least`."""
     __tracebackhide__ = True
-    limits = _limits(metric, maximum, "maximum")
-    bounds = {metric: Bound(limit, False, confidence) for metric, limit in limits.items()}
-    _hold(evaluation, bounds, by, min_queries)
+    _hold(evaluation, _bounds(metric, maximum, confidence, is_floor=False), by, min_queries)
 
 
-def _limits(
-    metric: MetricLike | Mapping[MetricLike, float], limit: float | None, name: str
-) -> Mapping[Metric, float]:
-    """Return the limit of each metric.
+def _bounds(
+    metric: MetricLike | Mapping[MetricLike, float],
+    limit: float | None,
+    confidence: float | None,
+    *,
+    is_floor: bool,
+) -> Mapping[Metric, Bound]:
+    """Return the bound of each metric.
 
     Raises:
         ConfigurationError: a limit is missing, or given twice.
         MetricError: unknown metric.
     """
+    name = "minimum" if is_floor else "maximum"
     if not isinstance(metric, Mapping):
         if limit is None:
             raise ConfigurationError(f"{quoted(metric)}: the {name} is missing, such as 0.45")
-        return {Metric.parse(metric): limit}
-    if limit is not None or not metric:
+        metric = {metric: limit}
+    elif limit is not None or not metric:
         raise ConfigurationError(
             f'give each metric its {name} in the mapping, such as {{"nDCG@10": 0.45}}, and no other'
         )
-    return {Metric.parse(name): limit for name, limit in metric.items()}
+    return {Metric.parse(each): Bound(at, is_floor, confidence) for each, at in metric.items()}
 
 
 def _hold(evaluation: Evaluation, bounds: Mapping[Metric, Bound], by: By, min_queries: int) -> None:
@@ -102,8 +102,7 @@ def _hold(evaluation: Evaluation, bounds: Mapping[Metric, Bound], by: By, min_qu
     __tracebackhide__ = True
     evaluation.refuse_unmet_ids()
     for metric, bound in bounds.items():
-        _refuse_bound(bound, metric)
-        _enter_if_always_true(bound, metric, evaluation)
+        _check_bound(bound, metric, evaluation)
         evaluation.refuse_no_value(metric)
     parts = {
         metric: list(_bounded(evaluation, metric, bound, by, min_queries))
@@ -124,26 +123,16 @@ def _checked(
     evaluation: Evaluation, metric: Metric, bound: Bound, parts: Sequence[Bounded]
 ) -> str | None:
     """Enter the finding of a bound. Return the failure text, or None if the bound holds."""
-    failed = any(part.gated and not part.holds for part in parts)
-    text = bound_text(evaluation, metric, bound, parts) if failed else None
-    detail = None
-    if wants_detail():
-        from pytest_rankcheck.reports.gate_detail import bound_detail
-        from pytest_rankcheck.reports.measurement_detail import measurement_finding
 
-        measurement = measurement_finding(evaluation, None, [metric])
-        enter_measurement(measurement)
-        detail = replace(bound_detail(metric, bound, parts), text=text, measurement=measurement.key)
-    enter(
-        GateFinding(
-            golden_set=evaluation.golden.name,
-            metric=str(metric),
-            now=parts[0].mean,
-            verdict=bound.broken_words if failed else bound.words,
-            failed=failed,
-            detail=detail,
-        )
-    )
+    def detail() -> Mapping[str, Any]:
+        from pytest_rankcheck.reports.gate_detail import bound_detail
+
+        return bound_detail(metric, bound, parts)
+
+    failed = any(part.gated and not part.holds for part in parts)
+    text = "\n".join(bound_lines(evaluation, metric, bound, parts)) if failed else None
+    word = bound.broken_words if failed else bound.words
+    enter_gate(evaluation, metric, detail, text=text, now=parts[0].mean, verdict=word)
     return text
 
 
@@ -160,36 +149,21 @@ def _enter_ungated(
     """
     if all(part.gated for part in parts):
         return
-    from pytest_rankcheck.reports.gating_findings import UngatedSlice, UngatedSlicesFinding
+    from pytest_rankcheck.reports.text.verdict_notes import ungated_notes
 
-    small = [UngatedSlice(part.label, len(part.places)) for part in parts if not part.gated]
-    enter(
-        UngatedSlicesFinding(
-            golden_set=evaluation.golden.name,
-            metrics=tuple(map(str, metrics)),
-            unit=evaluation.unit,
-            slices=len(parts) - 1,
-            not_gated=tuple(small),
-            min_queries=min_queries,
-        )
-    )
+    for note in ungated_notes(
+        evaluation.golden.name,
+        [str(metric) for metric in metrics],
+        [(part.label, len(part.places), None) for part in parts if not part.gated],
+        unit=evaluation.unit,
+        slices=len(parts) - 1,
+        min_queries=min_queries,
+    ):
+        enter(note)
 
 
-def _enter_if_always_true(bound: Bound, metric: Metric, evaluation: Evaluation) -> None:
-    """Enter a warning if every ranker holds to a bound."""
-    low, high = metric.definition.range
-    if bound.limit <= low if bound.is_floor else bound.limit >= high:
-        from pytest_rankcheck.reports.notes import Note, Topic
-
-        text = (
-            f"{metric} on '{quoted(evaluation.golden.name)}': {bound.words} decides nothing: it "
-            f"ranges from {low:g} to {high:g}"
-        )
-        enter(Note(Topic.DECIDES_NOTHING, text))
-
-
-def _refuse_bound(bound: Bound, metric: Metric) -> None:
-    """Refuse a bound that is not a number, or that no ranker can hold to.
+def _check_bound(bound: Bound, metric: Metric, evaluation: Evaluation) -> None:
+    """Refuse a bound that no ranker can hold to; warn of one that every ranker holds to.
 
     Raises:
         ConfigurationError: naming the metric and the bound.
@@ -199,15 +173,15 @@ def _refuse_bound(bound: Bound, metric: Metric) -> None:
             f"{metric}: the bound is {quoted(bound.limit)}, not a finite number"
         )
     low, high = metric.definition.range
+    ranges = f"{metric} ranges from {low:g} to {high:g}"
     if bound.limit > high if bound.is_floor else bound.limit < low:
         raise ConfigurationError(
-            f"{metric} ranges from {low:g} to {high:g}, so it is never {bound.words}; give a bound "
-            "that a ranker can hold to"
+            f"{ranges}, so it is never {bound.words}; give a bound that a ranker can hold to"
         )
-    if bound.confidence is not None and not 0.5 <= bound.confidence < 1:
-        raise ConfigurationError(
-            f"confidence={quoted(bound.confidence)} is invalid; give at least 0.5 and less than 1"
-        )
+    if bound.limit <= low if bound.is_floor else bound.limit >= high:
+        where = f"{metric} on '{quoted(evaluation.golden.name)}'"
+        text = f"{where}: {bound.words} decides nothing: it ranges from {low:g} to {high:g}"
+        enter(Note(Topic.DECIDES_NOTHING, text))
 
 
 def _bounded(

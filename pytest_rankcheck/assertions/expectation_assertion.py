@@ -11,9 +11,7 @@ from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.run import Run
 from pytest_rankcheck.reports.ledger import enter
-from pytest_rankcheck.reports.text.expectation_text import expectation_notes, expectations_text
-
-__all__ = ["assert_expectations"]
+from pytest_rankcheck.reports.text.expectation_text import expectation_lines, expectation_notes
 
 
 @checked_arguments
@@ -50,7 +48,7 @@ def assert_expectations(
         )
     results = check_expectations(ranking_run, golden_set, given)
     failed = any(result.fails for result in results)
-    text = expectations_text(golden_set, ranking_run, results) if failed else None
+    text = "\n".join(expectation_lines(golden_set, ranking_run, results)) if failed else None
     for note in expectation_notes(golden_set, results, text):
         enter(note)
     if text is not None:

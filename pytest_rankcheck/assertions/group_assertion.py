@@ -12,19 +12,18 @@ from pytest_rankcheck.assertions.regression_assertion import metrics_of, verdict
 from pytest_rankcheck.comparison.compared_values import Sides
 from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.errors import ConfigurationError, quoted
-from pytest_rankcheck.evaluation.session_evaluation import SessionEvaluation
-from pytest_rankcheck.evaluation.session_groups import SessionGroups, session_groups
-from pytest_rankcheck.gates.decision_family import decide_family
-from pytest_rankcheck.gates.explanations import GroupEvidence
-from pytest_rankcheck.gates.gate import Gate
-from pytest_rankcheck.gates.verdict import Verdict
+from pytest_rankcheck.evaluation.session_evaluation import (
+    SessionEvaluation,
+    SessionGroups,
+    session_groups,
+)
+from pytest_rankcheck.gates.gate import Gate, decide_family
+from pytest_rankcheck.gates.verdict import GroupEvidence
 from pytest_rankcheck.metrics.metric_names import MetricLike
+from pytest_rankcheck.reports.findings import Note, Topic
 from pytest_rankcheck.reports.ledger import enter
-from pytest_rankcheck.reports.notes import Note, Topic
-from pytest_rankcheck.reports.text.group_text import group_lines
+from pytest_rankcheck.reports.text.explanation_text import group_lines
 from pytest_rankcheck.reports.text.wording import joined_failures
-
-__all__ = ["assert_no_worse", "evidence_of"]
 
 
 @checked_arguments
@@ -91,7 +90,9 @@ def assert_no_worse(
     chosen = gate or Gate.significant()
     verdicts = decide_family(comparison, dict.fromkeys(metrics, chosen), slices)
     evidence = evidence_of(groups, evaluation.name, names, ratio)
-    verdicts = {metric: _with_groups(verdict, evidence) for metric, verdict in verdicts.items()}
+    verdicts = {metric: replace(each, groups=evidence) for metric, each in verdicts.items()}
+    if evidence.leaves_open:
+        verdicts = {metric: each.left_open() for metric, each in verdicts.items()}
     if groups.in_both:
         for line in group_lines(evidence):
             enter(Note(Topic.MEASURED, f"session log '{quoted(evaluation.name)}': {line}"))
@@ -120,9 +121,3 @@ def evidence_of(
         in_both=groups.in_both,
         left_out=groups.left_out,
     )
-
-
-def _with_groups(verdict: Verdict, evidence: GroupEvidence) -> Verdict:
-    """Return a verdict with the sizes of the groups; if they leave it open, all decisions are."""
-    verdict = replace(verdict, groups=evidence)
-    return verdict.left_open() if evidence.leaves_open else verdict

@@ -1,356 +1,101 @@
-"""The assertions that carry the name of their metric: thin wrappers with the same keywords."""
+"""The assertions that carry the name of their metric, made from one table.
+
+`named_assertions.pyi` has their signatures. Only metrics with an argument of their own, or that
+everybody knows by name, have one: ``assert_at_most(evaluation, "SessionDuration", 30)`` reads as
+well.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.assertions.bound_assertions import By, assert_at_least
+from pytest_rankcheck.assertions.bound_assertions import assert_at_least
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES
 from pytest_rankcheck.metrics.metric_names import Metric
 
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.baseline import Baseline
     from pytest_rankcheck.baselines.record import Record
-    from pytest_rankcheck.gates.gate import Gate
 
-__all__ = [
-    "assert_err_at_least",
-    "assert_err_not_regressed",
-    "assert_hit_rate_at_least",
-    "assert_hit_rate_not_regressed",
-    "assert_map_at_least",
-    "assert_map_not_regressed",
-    "assert_mrr_at_least",
-    "assert_mrr_not_regressed",
-    "assert_ndcg_at_least",
-    "assert_ndcg_not_regressed",
-    "assert_precision_at_least",
-    "assert_precision_not_regressed",
-    "assert_recall_at_least",
-    "assert_recall_not_regressed",
-]
+_GAIN = '``gain`` is ``"linear"``, ``"exponential"`` or a mapping of grades to gains.'
+_LEVEL = "``rel_level`` is the lowest relevant grade; without it, every grade above 0 is relevant."
+_FINAL = "With ``k``, only a final selection in the top k is a success."
+_ABANDONED = (
+    'A session without a selection counts as 0 with ``abandoned="zero"`` and is left out with '
+    '``abandoned="exclude"``.'
+)
+_TABLE = {
+    "ndcg": ("nDCG", "nDCG@k", _GAIN),
+    "mrr": ("RR", "reciprocal rank@k", _LEVEL),
+    "map": ("AP", "average precision@k", _LEVEL),
+    "precision": ("P", "precision@k", _LEVEL),
+    "recall": ("R", "recall@k", _LEVEL),
+    "hit_rate": ("Success", "hit rate@k", _LEVEL),
+    "err": ("ERR", "ERR@k", ""),
+    "success_rate": ("SuccessRate", "share of sessions that end with a selection", _FINAL),
+    "session_mrr": ("SessionRR", "reciprocal rank of final selections", _ABANDONED),
+}
+"""By the assertion's name: the metric, what it measures, and what its parameter means."""
 
-Gain = str | Mapping[float, float] | None
-
-
-@checked_arguments
-def assert_ndcg_at_least(
-    evaluation: Evaluation,
-    minimum: float,
-    *,
-    k: int | None = None,
-    gain: Gain = None,
-    by: By = None,
-    confidence: float | None = None,
-    min_queries: int = MIN_QUERIES,
-) -> None:
-    """Fail if the mean nDCG@k is below ``minimum``. See `assert_at_least`.
-
-    ``gain`` is ``"linear"``, ``"exponential"`` or a mapping of grades to gains.
-    """
-    __tracebackhide__ = True
-    metric = Metric.of("nDCG", k, gain=gain)
-    assert_at_least(
-        evaluation, metric, minimum, by=by, confidence=confidence, min_queries=min_queries
-    )
+_OWN = {
+    _GAIN: {"gain": "gain"},
+    _LEVEL: {"rel_level": "rel"},
+    _ABANDONED: {"abandoned": "abandoned"},
+}
+"""The parameters of the metric, by our keywords."""
 
 
-@checked_arguments
-def assert_ndcg_not_regressed(
-    evaluation: Evaluation,
-    baseline: Baseline | Evaluation | Record,
-    *,
-    k: int | None = None,
-    gain: Gain = None,
-    abs: float | None = None,
-    rel: float | None = None,
-    gate: Gate | None = None,
-    by: By = None,
-    min_queries: int | None = None,
-) -> None:
-    """Fail if nDCG@k regressed against the baseline. See `assert_not_regressed`.
-
-    ``gain`` is ``"linear"``, ``"exponential"`` or a mapping of grades to gains.
-    """
-    __tracebackhide__ = True
-    metric = Metric.of("nDCG", k, gain=gain)
-    _hold(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by, min_queries=min_queries)
+def _metric(name: str, k: int | None, options: dict[str, Any]) -> Metric:
+    """Return the metric of an assertion; its own parameters are taken out of the options."""
+    metric, _, meaning = _TABLE[name]
+    own = _OWN.get(meaning, {})
+    return Metric.of(metric, k, **{own[key]: options.pop(key) for key in own if key in options})
 
 
-@checked_arguments
-def assert_mrr_at_least(
-    evaluation: Evaluation,
-    minimum: float,
-    *,
-    k: int | None = None,
-    rel_level: float | None = None,
-    by: By = None,
-    confidence: float | None = None,
-    min_queries: int = MIN_QUERIES,
-) -> None:
-    """Fail if the mean reciprocal rank@k is below ``minimum``. See `assert_at_least`.
+def _at_least(name: str) -> Callable[..., None]:
+    @checked_arguments
+    def check(
+        evaluation: Evaluation, minimum: float, *, k: int | None = None, **options: Any
+    ) -> None:
+        __tracebackhide__ = True
+        metric = _metric(name, k, options)
+        assert_at_least(evaluation, metric, minimum, **options)
 
-    ``rel_level`` is the lowest relevant grade; without it, every grade above 0 is relevant.
-    """
-    __tracebackhide__ = True
-    metric = Metric.of("RR", k, rel=rel_level)
-    assert_at_least(
-        evaluation, metric, minimum, by=by, confidence=confidence, min_queries=min_queries
-    )
+    return _described(check, name, "at_least", "the mean {} is below ``minimum``")
 
 
-@checked_arguments
-def assert_mrr_not_regressed(
-    evaluation: Evaluation,
-    baseline: Baseline | Evaluation | Record,
-    *,
-    k: int | None = None,
-    rel_level: float | None = None,
-    abs: float | None = None,
-    rel: float | None = None,
-    gate: Gate | None = None,
-    by: By = None,
-    min_queries: int | None = None,
-) -> None:
-    """Fail if reciprocal rank@k regressed against the baseline. See `assert_not_regressed`.
+def _not_regressed(name: str) -> Callable[..., None]:
+    @checked_arguments
+    def check(
+        evaluation: Evaluation,
+        baseline: Baseline | Evaluation | Record,
+        *,
+        k: int | None = None,
+        **options: Any,
+    ) -> None:
+        __tracebackhide__ = True
+        from pytest_rankcheck.assertions.regression_assertion import (
+            assert_not_regressed,  # a floor loads no baselines
+        )
 
-    ``rel_level`` is the lowest relevant grade; without it, every grade above 0 is relevant.
-    """
-    __tracebackhide__ = True
-    metric = Metric.of("RR", k, rel=rel_level)
-    _hold(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by, min_queries=min_queries)
+        metric = _metric(name, k, options)
+        assert_not_regressed(evaluation, baseline, metric, **options)
+
+    return _described(check, name, "not_regressed", "{} regressed against the baseline")
 
 
-@checked_arguments
-def assert_map_at_least(
-    evaluation: Evaluation,
-    minimum: float,
-    *,
-    k: int | None = None,
-    rel_level: float | None = None,
-    by: By = None,
-    confidence: float | None = None,
-    min_queries: int = MIN_QUERIES,
-) -> None:
-    """Fail if the mean average precision@k is below ``minimum``. See `assert_at_least`.
-
-    ``rel_level`` is the lowest relevant grade; without it, every grade above 0 is relevant.
-    """
-    __tracebackhide__ = True
-    metric = Metric.of("AP", k, rel=rel_level)
-    assert_at_least(
-        evaluation, metric, minimum, by=by, confidence=confidence, min_queries=min_queries
-    )
+def _described(
+    check: Callable[..., None], name: str, verb: str, failure: str
+) -> Callable[..., None]:
+    _, subject, meaning = _TABLE[name]
+    check.__name__ = check.__qualname__ = f"assert_{name}_{verb}"
+    text = f"Fail if {failure.format(subject)}. The options are those of `assert_{verb}`."
+    check.__doc__ = f"{text}\n\n{meaning}".rstrip()
+    return check
 
 
-@checked_arguments
-def assert_map_not_regressed(
-    evaluation: Evaluation,
-    baseline: Baseline | Evaluation | Record,
-    *,
-    k: int | None = None,
-    rel_level: float | None = None,
-    abs: float | None = None,
-    rel: float | None = None,
-    gate: Gate | None = None,
-    by: By = None,
-    min_queries: int | None = None,
-) -> None:
-    """Fail if average precision@k regressed against the baseline. See `assert_not_regressed`.
-
-    ``rel_level`` is the lowest relevant grade; without it, every grade above 0 is relevant.
-    """
-    __tracebackhide__ = True
-    metric = Metric.of("AP", k, rel=rel_level)
-    _hold(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by, min_queries=min_queries)
-
-
-@checked_arguments
-def assert_precision_at_least(
-    evaluation: Evaluation,
-    minimum: float,
-    *,
-    k: int | None = None,
-    rel_level: float | None = None,
-    by: By = None,
-    confidence: float | None = None,
-    min_queries: int = MIN_QUERIES,
-) -> None:
-    """Fail if the mean precision@k is below ``minimum``. See `assert_at_least`.
-
-    ``rel_level`` is the lowest relevant grade; without it, every grade above 0 is relevant.
-    """
-    __tracebackhide__ = True
-    metric = Metric.of("P", k, rel=rel_level)
-    assert_at_least(
-        evaluation, metric, minimum, by=by, confidence=confidence, min_queries=min_queries
-    )
-
-
-@checked_arguments
-def assert_precision_not_regressed(
-    evaluation: Evaluation,
-    baseline: Baseline | Evaluation | Record,
-    *,
-    k: int | None = None,
-    rel_level: float | None = None,
-    abs: float | None = None,
-    rel: float | None = None,
-    gate: Gate | None = None,
-    by: By = None,
-    min_queries: int | None = None,
-) -> None:
-    """Fail if precision@k regressed against the baseline. See `assert_not_regressed`.
-
-    ``rel_level`` is the lowest relevant grade; without it, every grade above 0 is relevant.
-    """
-    __tracebackhide__ = True
-    metric = Metric.of("P", k, rel=rel_level)
-    _hold(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by, min_queries=min_queries)
-
-
-@checked_arguments
-def assert_recall_at_least(
-    evaluation: Evaluation,
-    minimum: float,
-    *,
-    k: int | None = None,
-    rel_level: float | None = None,
-    by: By = None,
-    confidence: float | None = None,
-    min_queries: int = MIN_QUERIES,
-) -> None:
-    """Fail if the mean recall@k is below ``minimum``. See `assert_at_least`.
-
-    ``rel_level`` is the lowest relevant grade; without it, every grade above 0 is relevant.
-    """
-    __tracebackhide__ = True
-    metric = Metric.of("R", k, rel=rel_level)
-    assert_at_least(
-        evaluation, metric, minimum, by=by, confidence=confidence, min_queries=min_queries
-    )
-
-
-@checked_arguments
-def assert_recall_not_regressed(
-    evaluation: Evaluation,
-    baseline: Baseline | Evaluation | Record,
-    *,
-    k: int | None = None,
-    rel_level: float | None = None,
-    abs: float | None = None,
-    rel: float | None = None,
-    gate: Gate | None = None,
-    by: By = None,
-    min_queries: int | None = None,
-) -> None:
-    """Fail if recall@k regressed against the baseline. See `assert_not_regressed`.
-
-    ``rel_level`` is the lowest relevant grade; without it, every grade above 0 is relevant.
-    """
-    __tracebackhide__ = True
-    metric = Metric.of("R", k, rel=rel_level)
-    _hold(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by, min_queries=min_queries)
-
-
-@checked_arguments
-def assert_hit_rate_at_least(
-    evaluation: Evaluation,
-    minimum: float,
-    *,
-    k: int | None = None,
-    rel_level: float | None = None,
-    by: By = None,
-    confidence: float | None = None,
-    min_queries: int = MIN_QUERIES,
-) -> None:
-    """Fail if the mean hit rate@k is below ``minimum``. See `assert_at_least`.
-
-    ``rel_level`` is the lowest relevant grade; without it, every grade above 0 is relevant.
-    """
-    __tracebackhide__ = True
-    metric = Metric.of("Success", k, rel=rel_level)
-    assert_at_least(
-        evaluation, metric, minimum, by=by, confidence=confidence, min_queries=min_queries
-    )
-
-
-@checked_arguments
-def assert_hit_rate_not_regressed(
-    evaluation: Evaluation,
-    baseline: Baseline | Evaluation | Record,
-    *,
-    k: int | None = None,
-    rel_level: float | None = None,
-    abs: float | None = None,
-    rel: float | None = None,
-    gate: Gate | None = None,
-    by: By = None,
-    min_queries: int | None = None,
-) -> None:
-    """Fail if hit rate@k regressed against the baseline. See `assert_not_regressed`.
-
-    ``rel_level`` is the lowest relevant grade; without it, every grade above 0 is relevant.
-    """
-    __tracebackhide__ = True
-    metric = Metric.of("Success", k, rel=rel_level)
-    _hold(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by, min_queries=min_queries)
-
-
-@checked_arguments
-def assert_err_at_least(
-    evaluation: Evaluation,
-    minimum: float,
-    *,
-    k: int | None = None,
-    by: By = None,
-    confidence: float | None = None,
-    min_queries: int = MIN_QUERIES,
-) -> None:
-    """Fail if the mean ERR@k is below ``minimum``. See `assert_at_least`."""
-    __tracebackhide__ = True
-    metric = Metric.of("ERR", k)
-    assert_at_least(
-        evaluation, metric, minimum, by=by, confidence=confidence, min_queries=min_queries
-    )
-
-
-@checked_arguments
-def assert_err_not_regressed(
-    evaluation: Evaluation,
-    baseline: Baseline | Evaluation | Record,
-    *,
-    k: int | None = None,
-    abs: float | None = None,
-    rel: float | None = None,
-    gate: Gate | None = None,
-    by: By = None,
-    min_queries: int | None = None,
-) -> None:
-    """Fail if ERR@k regressed against the baseline. See `assert_not_regressed`."""
-    __tracebackhide__ = True
-    metric = Metric.of("ERR", k)
-    _hold(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by, min_queries=min_queries)
-
-
-def _hold(
-    evaluation: Evaluation,
-    baseline: Baseline | Evaluation | Record,
-    metric: Metric,
-    *,
-    abs: float | None,
-    rel: float | None,
-    gate: Gate | None,
-    by: By,
-    min_queries: int | None,
-) -> None:
-    """Call `assert_not_regressed`; import it here, so that a bound needs no baselines."""
-    __tracebackhide__ = True
-    from pytest_rankcheck.assertions.regression_assertion import assert_not_regressed
-
-    assert_not_regressed(
-        evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by, min_queries=min_queries
-    )
+for _name in _TABLE:
+    globals()[f"assert_{_name}_at_least"] = _at_least(_name)
+    globals()[f"assert_{_name}_not_regressed"] = _not_regressed(_name)

@@ -4,32 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.assertions.bound_assertions import By
+from pytest_rankcheck.assertions.entered_findings import enter_gate
+from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.baseline import Baseline
-from pytest_rankcheck.baselines.blocks import Block
-from pytest_rankcheck.baselines.metric_check import Check, State
+from pytest_rankcheck.baselines.metric_check import MetricCheck
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.gates.decision_family import decide_family
-from pytest_rankcheck.gates.gate import Gate
+from pytest_rankcheck.gates.gate import Gate, decide_family
 from pytest_rankcheck.gates.verdict import Outcome, Verdict
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
-from pytest_rankcheck.reports.ledger import (
-    enter,
-    enter_measurement,
-    fails_if_inconclusive,
-    wants_detail,
-)
-from pytest_rankcheck.reports.metric_findings import GateFinding
-from pytest_rankcheck.reports.notes import Note, Topic
+from pytest_rankcheck.reports.findings import Note, Topic
+from pytest_rankcheck.reports.ledger import enter, fails_if_inconclusive
 from pytest_rankcheck.reports.text.wording import joined_failures
-
-__all__ = ["assert_not_regressed", "metrics_of", "verdict_texts"]
 
 _SHOWN = 4
 """How many lines of the text of an inconclusive verdict are in its note."""
@@ -94,7 +87,7 @@ def assert_not_regressed(
     for each in metrics_of(metric):
         configured = None
         if given is None and isinstance(baseline, Baseline):
-            configured = baseline.configured_gate(evaluation.golden.name, each)
+            configured = baseline.defaults.gates.gate(evaluation.golden.name, each)
         chosen = given or configured or Gate.tolerance()
         if min_queries is not None:
             chosen = replace(chosen, min_queries=min_queries)
@@ -134,9 +127,22 @@ def _hold_baseline(
         if block is not None:
             from pytest_rankcheck.reports.text.blocked_text import blocked_text
 
-            text = blocked_text(check, block, evaluation, baseline.command, baseline.shown_path)
-        _enter_check(evaluation, check, block, text, baseline)
-        texts[str(check.metric)] = text
+            text = blocked_text(check, block, evaluation, baseline.place)
+        recorded = check.record.approvals if check.record else ()
+        _enter_verdict(
+            evaluation,
+            check.metric,
+            check.verdict,
+            check.comparison,
+            text,
+            verdict=_check_word(check) if block is None else str(block),
+            other=check.record,
+            approvals=(*recorded, *check.approvals),
+            test=baseline.test_id,
+            approved=check.approvals,
+            baseline_file=str(baseline.place),
+        )
+        texts[check.subject] = text
     return texts
 
 
@@ -169,74 +175,39 @@ def verdict_texts(
         if text is not None and not fails:
             enter(Note(Topic.INCONCLUSIVE, "; ".join(map(str.strip, text.splitlines()[:_SHOWN]))))
             text = None
-        _enter_verdict(evaluation, verdict, comparison, text)
+        word = str(Outcome.REGRESSED) if verdict.regressed else _passed_word(verdict)
+        _enter_verdict(
+            evaluation, metric, verdict, comparison, text, verdict=word, other=comparison.other
+        )
         texts[str(metric)] = text
     return texts
 
 
-def _enter_check(
-    evaluation: Evaluation, check: Check, block: Block | None, text: str | None, baseline: Baseline
+def _enter_verdict(
+    evaluation: Evaluation,
+    metric: Metric,
+    decided: Verdict | None,
+    comparison: Comparison | None,
+    text: str | None,
+    *,
+    other: Measured | None,
+    approvals: Sequence[Approval] = (),
+    **finding: Any,
 ) -> None:
-    """Enter the finding of a check against a baseline file."""
-    pairs = check.verdict.overall.pairs if check.verdict else None
-    detail = None
-    if wants_detail():
+    """Enter what was decided on a metric; without a verdict it could not be compared."""
+
+    def detail() -> Mapping[str, Any]:
         from pytest_rankcheck.reports.gate_detail import new_detail, verdict_detail
 
-        if check.verdict is None or check.comparison is None:
-            detail = new_detail(check.metric, evaluation)
-        else:
-            detail = verdict_detail(
-                check.verdict,
-                check.comparison,
-                approvals=(*(check.record.approvals if check.record else ()), *check.approvals),
-                suspicions=check.suspicions,
-                slide=check.slide,
-            )
-        detail = replace(
-            detail,
-            text=text,
-            measurement=_enter_queries(evaluation, check.record, check.metric),
-        )
-    enter(
-        GateFinding(
-            golden_set=evaluation.golden.name,
-            metric=str(check.metric),
-            now=pairs.mean_after if pairs else evaluation.mean(check.metric),
-            baseline=pairs.mean_before if pairs else None,
-            best=check.best,
-            verdict=_check_word(check) if block is None else str(block),
-            failed=block is not None,
-            test=baseline.test_id,
-            approved=check.approvals,
-            baseline_file=baseline.shown_path,
-            detail=detail,
-        )
-    )
+        if decided is None or comparison is None:
+            return new_detail(metric, evaluation)
+        return verdict_detail(decided, comparison, approvals)
 
-
-def _enter_verdict(
-    evaluation: Evaluation, verdict: Verdict, comparison: Comparison, text: str | None
-) -> None:
-    """Enter the finding of a verdict on two evaluations."""
-    pairs = verdict.overall.pairs
-    detail = None
-    if wants_detail():
-        from pytest_rankcheck.reports.gate_detail import verdict_detail
-
-        measurement = _enter_queries(evaluation, comparison.other, verdict.metric)
-        detail = replace(verdict_detail(verdict, comparison), text=text, measurement=measurement)
-    enter(
-        GateFinding(
-            golden_set=evaluation.golden.name,
-            metric=str(verdict.metric),
-            now=pairs.mean_after,
-            baseline=pairs.mean_before,
-            verdict=str(Outcome.REGRESSED) if verdict.regressed else _passed_word(verdict),
-            failed=text is not None,
-            detail=detail,
-        )
-    )
+    finding["now"] = evaluation.mean(metric)
+    if decided is not None:
+        pairs = decided.overall.pairs
+        finding |= {"now": pairs.mean_after, "baseline": pairs.mean_before}
+    enter_gate(evaluation, metric, detail, other=other, text=text, **finding)
 
 
 def _enter_undecided(evaluation: Evaluation, verdicts: Iterable[Verdict]) -> None:
@@ -244,31 +215,21 @@ def _enter_undecided(evaluation: Evaluation, verdicts: Iterable[Verdict]) -> Non
     verdicts = list(verdicts)
     if all(verdict.is_settled for verdict in verdicts):
         return
-    from pytest_rankcheck.reports.gating_verdicts import gating_findings
+    from pytest_rankcheck.reports.text.verdict_notes import verdict_notes
 
-    for finding in gating_findings(evaluation.golden.name, verdicts):
-        enter(finding)
-
-
-def _enter_queries(evaluation: Evaluation, other: Measured | None, metric: Metric) -> str:
-    """Enter the queries that a gate is about; return the key of the measurement."""
-    from pytest_rankcheck.reports.measurement_detail import measurement_finding
-
-    measurement = measurement_finding(evaluation, other, [metric])
-    enter_measurement(measurement)
-    return measurement.key
+    for note in verdict_notes(evaluation.golden.name, verdicts):
+        enter(note)
 
 
-def _check_word(check: Check) -> str:
+def _check_word(check: MetricCheck) -> str:
     """Return what a check that passed decided, in a word or two."""
     if check.approvals:
         return "; ".join(approval.text for approval in check.approvals)
     if check.is_granted:
         return "passed, as recorded on this branch"
-    if check.state in (State.COMPARABLE, State.STALE):
-        slid = ", but small falls have added up" if check.slides else ""
-        return _passed_word(check.verdict) + slid
-    return "new" if check.state in (State.NO_RECORD, State.METRIC_ADDED) else "recorded anew"
+    if check.is_decided:
+        return _passed_word(check.verdict)
+    return "new" if check.is_new else "recorded anew"
 
 
 def _passed_word(verdict: Verdict | None) -> str:
@@ -283,7 +244,7 @@ def _passed_word(verdict: Verdict | None) -> str:
     }.get(verdict.outcome, "passed")
     if verdict.ungated_falls:
         word += ", but a slice that is not gated fell"
-    elif verdict.overall.futility is not None:
+    elif verdict.overall.futility:
         word += ", decides nothing"
     if verdict.standardised_by is not None:
         word += f", at the mix of {quoted(verdict.standardised_by, 40)}"

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from pytest_rankcheck.argument_checks import checked_arguments
+from pytest_rankcheck.assertions.entered_findings import conclude
 from pytest_rankcheck.baselines.baseline import Baseline
-from pytest_rankcheck.behaviour.stability_limits import StabilityLimits
+from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.run_evaluation import evaluate
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.run import Run
-from pytest_rankcheck.reports.ledger import enter
-from pytest_rankcheck.reports.notes import Note, Topic
-from pytest_rankcheck.reports.text.stability_text import stability_note, stability_text
-
-__all__ = ["assert_ranking_stable"]
+from pytest_rankcheck.reports.findings import Topic
+from pytest_rankcheck.reports.text.blocked_text import blocked_text
+from pytest_rankcheck.reports.text.stability_text import stability_note
 
 
 @checked_arguments
@@ -62,25 +61,16 @@ def assert_ranking_stable(
     limits = StabilityLimits(
         min_rbo, p, min_overlap, max_kendall, min_tau_ap, max_changed_queries, k, allowed_queries
     )
-    evaluation = _evaluation_of(ranking_run)
+    if isinstance(ranking_run, Evaluation):
+        evaluation = ranking_run
+    else:
+        unjudged: dict[str, dict[str, float]] = {query_id: {} for query_id in ranking_run.query_ids}
+        name = ranking_run.asked or ranking_run.name
+        evaluation = evaluate(ranking_run, GoldenSet.from_dict(unjudged, name=name))
     evaluation.refuse_unmet_ids()
     evaluation.refuse_beyond_depth("assert_ranking_stable", limits.k)
     limits.refuse_never_failing(len(evaluation.query_ids))
     check, block = baseline.check_rankings(evaluation, limits)
     note = stability_note(check, evaluation)
-    if block is None:
-        enter(Note(Topic.STABILITY, note))
-        return
-    text = stability_text(check, block, evaluation, baseline.command, baseline.shown_path)
-    enter(Note(Topic.STABILITY, note, failure=text))
-    raise AssertionError(text)
-
-
-def _evaluation_of(ranking_run: Run | Evaluation) -> Evaluation:
-    """Return the evaluation of a run on its own queries, without judgments."""
-    if isinstance(ranking_run, Evaluation):
-        return ranking_run
-    queries: dict[str, dict[str, float]] = {query_id: {} for query_id in ranking_run.query_ids}
-    return evaluate(
-        ranking_run, GoldenSet.from_dict(queries, name=ranking_run.asked or ranking_run.name)
-    )
+    text = blocked_text(check, block, evaluation, baseline.place) if block else None
+    conclude(Topic.STABILITY, note, text)

@@ -3,22 +3,38 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property, partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_rankcheck.baselines.baseline_file import BaselineFile, Store
-from pytest_rankcheck.baselines.blocks import Block
-from pytest_rankcheck.baselines.metric_check import Check
-from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.baselines.record_checks import RecordChecks
-from pytest_rankcheck.baselines.record_contents import TOP
-from pytest_rankcheck.baselines.update_actions import Action, Mode
-from pytest_rankcheck.baselines.update_policy import Settlement, approval_of, recorded_gates
+from pytest_rankcheck.baselines.approval import Approval, Key, covers
+from pytest_rankcheck.baselines.baseline_file import BaselineFile, Place, Store
+from pytest_rankcheck.baselines.check import (
+    Block,
+    Check,
+    Mode,
+    RankingCheck,
+    SomeCheck,
+    ranking_check,
+)
+from pytest_rankcheck.baselines.metric_check import MetricCheck, metric_checks
+from pytest_rankcheck.baselines.record import TOP, Record
+from pytest_rankcheck.baselines.register import next_record
+from pytest_rankcheck.baselines.succession import looser_limits
+from pytest_rankcheck.baselines.update_policy import (
+    Action,
+    BranchRecord,
+    Settlement,
+    approved,
+    approved_keys,
+    judged,
+    updated,
+)
 from pytest_rankcheck.comparison.compared_values import ComparedValues
-from pytest_rankcheck.errors import BaselineError
+from pytest_rankcheck.errors import BaselineError, RankcheckError
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.metric_values import attributes_of
 from pytest_rankcheck.gates.configured_gates import ConfiguredGates
@@ -26,12 +42,14 @@ from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.metrics.metric_names import Metric
 
 if TYPE_CHECKING:
-    from pytest_rankcheck.baselines.ranking_check import RankingCheck
     from pytest_rankcheck.baselines.reference_commit import Reference
     from pytest_rankcheck.baselines.world import World
-    from pytest_rankcheck.behaviour.stability_limits import StabilityLimits
+    from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 
-__all__ = ["Baseline", "Defaults"]
+
+Judged = Sequence[tuple[SomeCheck, Block | None]]
+Comparing = Callable[[Record | None], Sequence[SomeCheck]]
+"""Makes the checks of an assertion against a record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +61,14 @@ class Defaults:
     gates: ConfiguredGates = field(default_factory=ConfiguredGates)
     slices: tuple[str, ...] = ()
     """Attributes to gate by."""
+    kept_depth: int = TOP
+    """How many documents of each ranking to record."""
 
 
 class Baseline:
     """The approved record of one test, and the checks that the test made against it.
 
-    `check_all` is called by each assertion, `decide` once all of them have passed, and
+    `check_all` is called by each assertion, `unapproved_drops` once all of them have passed, and
     `write_or_keep` when the outcome of the test is known: a test that fails writes nothing. The
     record belongs to the test and its golden set, so the file is known when the test has measured
     something.
@@ -82,22 +102,26 @@ class Baseline:
     ) -> None:
         self.test_id = test_id
         """The test's node id, as pytest takes it."""
-        self.command = shlex.join([test_id, *inputs])
-        """The arguments of pytest that run the test again on what it measures now."""
         self.mode = mode
+        self._command = shlex.join([test_id, *inputs])
         self._key = key
         self._store_for = store_for
         self._reference = reference
         self._expected_golden = expected_golden
-        self._collect_world = world
+        self._world = cache(world)  # what the project declares to rank with
         self._files: dict[str, BaselineFile] = {}
-        self._defaults = defaults or Defaults()
-        self._watched = [Metric.parse(metric) for metric in self._defaults.watched]
+        self.defaults = defaults or Defaults()
+        """What is gated and recorded unless the test says otherwise."""
+        self._watched = [Metric.parse(metric) for metric in self.defaults.watched]
+        self._assertions: list[Comparing[Check]] = []
+        self.all_checks: list[Check] = []
+        """The checks that the test has made so far, of metrics and of rankings."""
+        self.was_blocked = False
+        """Whether a check failed, even if the test caught that."""
         self.next_record: Record | None = None
         """What this test has recorded; None if it has written nothing."""
-        self.loosened_rankings: RankingCheck | None = None
-        """The check of rankings that passes only because its limits are looser than approved."""
-        self._evaluation: Evaluation | None = None
+        self.evaluation: Evaluation | None = None
+        """What the test measured; None before the first check."""
 
     def __repr__(self) -> str:
         return f"Baseline({self.test_id!r})"
@@ -105,35 +129,14 @@ class Baseline:
     # --- what is tested ------------------------------------------------------------------------
 
     @property
-    def evaluation(self) -> Evaluation | None:
-        """What the test measured; None before the first check."""
-        return self._evaluation
-
-    @property
     def golden_name(self) -> str:
         """The name of the golden set that the test measured on; empty before the first check."""
-        return self._evaluation.golden.name if self._evaluation else ""
-
-    @property
-    def absent_slices(self) -> Sequence[str]:
-        """The configured attributes that the golden set does not have."""
-        configured = self._defaults.slices
-        present = self._evaluation.golden.attributes if self._evaluation else configured
-        return [attribute for attribute in configured if attribute not in present]
-
-    @cached_property
-    def _world(self) -> World:
-        """What the project declares to rank with.
-
-        Raises:
-            ConfigurationError: a declared file is missing, or a package is not installed.
-        """
-        return self._collect_world()
+        return self.evaluation.golden.name if self.evaluation else ""
 
     # --- the record ----------------------------------------------------------------------------
 
     @property
-    def _file(self) -> BaselineFile:
+    def file(self) -> BaselineFile:
         """The file of this test and of the golden set that it measures on.
 
         Raises:
@@ -147,7 +150,9 @@ class Baseline:
                 "evaluation, golden_set, session_evaluation and session_log"
             )
         if golden_name not in self._files:
-            self._files[golden_name] = BaselineFile(self._store_for(golden_name), self._reference)
+            store = self._store_for(golden_name)
+            made = BaselineFile(store, self._command, self.mode, self._reference)
+            self._files[golden_name] = made
         return self._files[golden_name]
 
     @property
@@ -157,40 +162,41 @@ class Baseline:
         Raises:
             BaselineError: the test has not measured anything, so its golden set is unknown.
         """
-        return self._file.path
+        return self.file.path
 
     @property
-    def shown_path(self) -> str:
-        """The baseline file as messages show it."""
-        return self._file.shown_path
+    def place(self) -> Place:
+        """Where the record is, and the commands that are about it."""
+        return self.file.place
 
     @property
     def record(self) -> Record | None:
         """The approved record; None before the first update. See `BaselineFile.record`.
 
         Raises:
-            BaselineError: the file is not a record, or has a newer format version; or the test has
+            BaselineError: the file is not a record, or has another format version; or the test has
                 not measured anything, so its golden set is unknown.
         """
-        return self._file.record
-
-    @property
-    def comparable_record(self) -> Record | None:
-        """The record that the test was compared with; None if they could not be compared."""
-        return next((check.record for check in self.checks if check.verdict), None)
+        return self.file.record
 
     # --- checks --------------------------------------------------------------------------------
 
-    def configured_gate(self, golden_name: str, metric: Metric) -> Gate | None:
-        """Return the gate configured for a metric on a golden set; None without one."""
-        return self._defaults.gates.gate(golden_name, metric)
+    @property
+    def checks(self) -> Sequence[MetricCheck]:
+        """The checks of metrics that the test has made so far."""
+        return [check for check in self.all_checks if isinstance(check, MetricCheck)]
+
+    @property
+    def ranking_checks(self) -> Sequence[RankingCheck]:
+        """The checks of rankings that the test has made so far."""
+        return [check for check in self.all_checks if isinstance(check, RankingCheck)]
 
     def check_all(
         self,
         evaluation: Evaluation,
         gates: Mapping[Metric, Gate],
         by: str | Sequence[str] | None = None,
-    ) -> Sequence[tuple[Check, Block | None]]:
+    ) -> Sequence[tuple[MetricCheck, Block | None]]:
         """Compare metrics with the record. Return the checks, and why each fails, if it does.
 
         Raises:
@@ -198,7 +204,8 @@ class Baseline:
             MetricError: a metric does not fit the evaluation.
         """
         self._use(evaluation)
-        return self._made.check_metrics(evaluation, gates, self._attributes(evaluation, by))
+        attributes = self._attributes(evaluation, by)
+        return self._checked(lambda record: metric_checks(record, evaluation, gates, attributes))
 
     def check_rankings(
         self, evaluation: Evaluation, limits: StabilityLimits
@@ -208,102 +215,138 @@ class Baseline:
         Raises:
             BaselineError: the record cannot be read, or the test used it for another evaluation.
         """
-        if not (self.ranking_checks and not self.checks and self._is_same(evaluation)):
-            self._use(evaluation)
-        return self._made.check_rankings(evaluation, limits)
-
-    @property
-    def checks(self) -> Sequence[Check]:
-        """The checks of metrics that the test has made so far."""
-        return tuple(self._made.metrics) if self._evaluation else ()
-
-    @property
-    def ranking_checks(self) -> Sequence[RankingCheck]:
-        """The checks of rankings that the test has made so far."""
-        return tuple(self._made.rankings) if self._evaluation else ()
-
-    @property
-    def was_blocked(self) -> bool:
-        """Whether a check failed, even if the test caught that."""
-        return self._evaluation is not None and self._made.was_blocked
+        self._use(evaluation)
+        return self._checked(lambda record: [ranking_check(record, evaluation, limits)])[0]
 
     def watched(self) -> Iterator[ComparedValues]:
         """Yield the recorded metrics that are not gated, if the record can be compared."""
-        comparable = [check.comparison for check in self.checks if check.verdict]
+        comparison = next((check.comparison for check in self.checks if check.is_decided), None)
         gated = {check.metric for check in self.checks}
-        if not comparable or comparable[0] is None or self.record is None:
-            return
-        for metric in self._recorded(self._evaluation):
-            if metric not in gated and str(metric) in self.record.metrics:
-                yield comparable[0].values(metric)
+        for metric in self._recorded() if comparison else ():
+            if comparison and metric not in gated and comparison.other.fits(metric):
+                yield comparison.values(metric)
+
+    def dropped_gates(self) -> Sequence[Key]:
+        """Return what the record gates, and the test does not."""
+        record = self.record
+        if record is None:
+            return ()
+        gated = {check.subject for check in self.checks}
+        attributes = {attribute for check in self.checks for attribute in check.attributes}
+        gone = [name for name in record.gated if name not in gated]
+        keys = [Key(f"metric-gone:{name}", record.metrics[name].gate) for name in gone]
+        keys += [Key(f"slice-gone:{name}") for name in record.slices if name not in attributes]
+        return [*keys, *(() if self.ranking_checks else looser_limits(record, ()))]
+
+    def _checked(self, compare: Comparing[SomeCheck]) -> Judged[SomeCheck]:
+        """Make the checks of an assertion."""
+        self._assertions.append(compare)
+        results = []
+        for check, block in self._judged(compare):
+            explained = check
+            if block is not None:
+                self.was_blocked = True
+                self.file.refuse(str(block))
+                explained = replace(check, world=self._world_changes(check.record))
+            self.all_checks.append(explained)
+            results.append((explained, block))
+        return results
+
+    def _judged(self, compare: Comparing[SomeCheck]) -> Judged[SomeCheck]:
+        """Return the checks against the record that counts, and why each fails."""
+        there = compare(self.file.record)
+        if self._branch is None:
+            return [(check, check.block(self.mode)) for check in there]
+        record = self._branch.record
+        here: list[SomeCheck | None] = [*compare(record)] if record else [None] * len(there)
+        return [
+            judged(check, own, self._branch, self.mode)
+            for check, own in zip(there, here, strict=True)
+        ]
 
     @cached_property
-    def _made(self) -> RecordChecks:
-        """The checks that the test has made; by then its golden set is known."""
-        return RecordChecks(self._file, self.mode, self._reference is not None, lambda: self._world)
+    def _branch(self) -> BranchRecord | None:
+        """What this branch has instead of the approved record; None without a reference."""
+        approved = self.file.record
+        if not self.file.is_from_reference or approved is None:
+            return None
+        if self.file.is_behind:
+            return BranchRecord(approved, is_behind=True)
+        return BranchRecord.of(approved, self.file.working_record)
+
+    def _world_changes(self, record: Record | None) -> tuple[str, ...]:
+        """Return how the declared world differs from a record's; nothing if that has no world."""
+        if record is None or not record.world:
+            return ()
+        from pytest_rankcheck.baselines.world import world_changes
+
+        try:
+            return tuple(world_changes(record.world, self._world()))
+        except RankcheckError as error:
+            return (f"it cannot be compared with that of the baseline: {error}",)
 
     def _use(self, evaluation: Evaluation) -> None:
-        """Remember the evaluation.
+        """Remember the evaluation, or another one of the same run in the same way.
 
         Raises:
-            BaselineError: the test compared another evaluation with the record before.
+            BaselineError: the test compared another one with the record before.
         """
-        if self._evaluation is not None and self._evaluation is not evaluation:
+        before = evaluation if self.evaluation is None else self.evaluation
+        is_same = before is evaluation or (
+            evaluation.run is not None
+            and before.run is evaluation.run
+            and before.golden.fingerprint == evaluation.golden.fingerprint
+            and not self.checks
+        )
+        if not is_same:
             raise BaselineError(
                 f"{self.test_id} compares two evaluations with one baseline, which is the record "
                 "of one evaluation. Write a test for each, or parametrise the test"
             )
-        self._evaluation = evaluation
-
-    def _is_same(self, evaluation: Evaluation) -> bool:
-        """Whether the evaluation is of the same run; each check of rankings makes its own."""
-        before = self._evaluation
-        return (
-            before is not None
-            and evaluation.run is not None
-            and before.run is evaluation.run
-            and before.golden.fingerprint == evaluation.golden.fingerprint
-        )
+        self.evaluation = before
 
     def _attributes(
         self, evaluation: Evaluation, by: str | Sequence[str] | None
     ) -> tuple[str, ...]:
-        """Return the attributes that a test gates by: its own, or configured ones that exist."""
-        if by is not None:
-            return attributes_of(by)
-        present = evaluation.golden.attributes
-        return tuple(attribute for attribute in self._defaults.slices if attribute in present)
+        """Return the attributes that a test gates by.
 
-    def _recorded(self, evaluation: Evaluation | None) -> Sequence[Metric]:
+        Its own, or configured ones that exist; and those that the reference gates by.
+        """
+        present = evaluation.golden.attributes
+        chosen = attributes_of(by if by is not None else self.defaults.slices)
+        if by is None:
+            chosen = tuple(attribute for attribute in chosen if attribute in present)
+        if self._branch is None or self.record is None:
+            return chosen
+        kept = (
+            name
+            for name in self.record.slices
+            if name in present and not covers(self._branch.keys, Key(f"slice-gone:{name}"))
+        )
+        return tuple(dict.fromkeys((*chosen, *kept)))
+
+    def _recorded(self) -> Sequence[Metric]:
         """Return the metrics to record, gated or not, that the evaluation has."""
+        evaluation = self.evaluation
         return [metric for metric in self._watched if evaluation and evaluation.fits(metric)]
 
     # --- what becomes of the record ------------------------------------------------------------
 
-    def decide(self) -> Settlement | None:
-        """Decide what becomes of the record, now that all assertions of the test have passed.
-
-        Returns:
-            What will happen to the file; None if the test made no check.
+    def unapproved_drops(self) -> str | None:
+        """Return which gates the test has dropped without a reason, now that its checks passed.
 
         Raises:
             ConfigurationError: the record is written, and the declared world cannot be read.
         """
-        if not (self.checks or self.ranking_checks):
-            return None
-        settlement = self._made.settlement()
-        dropped = self._made.dropped_gates()
-        if dropped:
-            settlement = Settlement(Action.REFUSE, why="; ".join(dropped))
-        elif self._evaluation is not None:
-            self.loosened_rankings = self._made.loosened_rankings(self._evaluation)
-            if self.loosened_rankings is not None:
-                settlement = Settlement(Action.REFUSE, why=str(Block.LOOSENED))
-        if settlement.action is Action.REFUSE:
-            self._file.refuse(settlement.why)
-        elif self.mode.may_create:
-            _ = self._world  # asked for now: fixtures are gone when the record is written
-        return settlement
+        if self._branch is not None and self.all_checks:
+            dropped = [key for key in self.dropped_gates() if not covers(self._branch.keys, key)]
+            if dropped:
+                why = "; ".join(key.text for key in dropped)
+                self.file.refuse(why)
+                return why
+        if self.all_checks and self.mode.may_create:
+            self._world()  # asked for now: fixtures are gone when the record is written
+        return None
 
     def write_or_keep(self) -> Settlement | None:
         """Write the record, or keep it, now that the test has passed in all its phases.
@@ -315,41 +358,84 @@ class Baseline:
             BaselineError: the file cannot be written, or another test session has written a
                 record that this test falls below.
         """
-        if self._evaluation is None or not (self.checks or self.ranking_checks):
+        if not self.all_checks:
             return None
         if not self.mode.may_create:
-            self._file.keep()
-            return self._made.settlement()
-        with self._file.locked():
-            if self._file.was_changed_by_others():
-                self._made.check_again(self._evaluation)
-            settlement = self._made.settlement()
-            if settlement.action in (Action.REFUSE, Action.LEAVE):
-                self._file.keep()
-                return settlement
-            record = self._next_record(self._evaluation, settlement)
-            if self._file.write(record):
-                self.next_record = record
-            elif settlement.action is not Action.KEEP:
+            self.file.keep()
+            return Settlement(Action.LEAVE)
+        with self.file.store.locked():
+            if self.file.read_again():
+                self._check_again()
+            settlement = self._settlement()
+            if settlement.record is None:
+                self.file.keep()
+            elif self.file.write(settlement.record):
+                self.next_record = settlement.record
+            elif settlement.action.writes:
                 return Settlement(Action.LEAVE)
             return settlement
 
-    def _next_record(self, evaluation: Evaluation, settlement: Settlement) -> Record:
-        from pytest_rankcheck.baselines.approved_limits import recorded_limits
-        from pytest_rankcheck.baselines.register import Revision, next_record
+    def _settlement(self) -> Settlement:
+        """Return what becomes of the file of a test whose checks have passed."""
+        before = self.file.record
+        if before is None:
+            after = self._next(None)
+            if not self.file.is_unreadable:
+                return Settlement(Action.CREATE, after)
+            approval = self._approval([Key("unreadable")])
+            return Settlement(Action.APPROVE, replace(after, approvals=(approval,)))
+        if not self.mode.update:
+            return Settlement(Action.LEAVE)
+        if self.mode.approval is None:
+            return updated(self.all_checks, before, partial(self._next, before))
+        after, merged = self._next(before, is_approved=True), self.file.merged_approvals
+        keys = approved_keys(self.all_checks, before, after)
+        there = self.file.reference_record
+        if there is not None:
+            given = [key for approval in before.approvals[merged:] for key in approval.keys]
+            keys = (*keys, *approved_keys((), there, after, [*given, *keys]))
+        return approved(before, after, keys, merged, self._approval)
 
-        is_approved = settlement.action is Action.APPROVE
-        stability = recorded_limits(self._made.limits, self.record, is_approved=is_approved)
-        revision = Revision(
-            gates=recorded_gates(self.checks, self.record, settlement),
-            watched=tuple(self._recorded(evaluation)),
-            attributes=tuple(dict.fromkeys(a for check in self.checks for a in check.attributes)),
-            rewritten=settlement.raised,
-            approval=approval_of(settlement, self.checks, self.mode, self.path.parent.parent),
+    def _approval(self, keys: Sequence[Key]) -> Approval:
+        assert self.mode.approval is not None
+        return Approval.now(self.mode.approval, self.path.parent.parent, keys)
+
+    def _next(
+        self,
+        before: Record | None,
+        rewritten: Set[Metric] = frozenset(),
+        *,
+        is_approved: bool = False,
+    ) -> Record:
+        assert self.evaluation is not None
+        limits = {str(check.limits): check.limits for check in self.ranking_checks}
+        return next_record(
+            before,
+            self.evaluation,
+            {check.metric: check.gate.text for check in self.checks},
+            self._recorded(),
+            attributes=[name for check in self.checks for name in check.attributes],
+            limits=tuple(limits[text] for text in sorted(limits)),
+            rewritten=rewritten,
             is_approved=is_approved,
-            kept_depth=max([TOP, *(limits.k for limits in stability)]),
+            kept_depth=self.defaults.kept_depth,
             test=self._key,
-            world=self._world,
-            stability=stability,
+            world=self._world(),
         )
-        return next_record(self.record, evaluation, revision)
+
+    def _check_again(self) -> None:
+        """Compare with the record that another test session has written in the meantime.
+
+        Raises:
+            BaselineError: this test falls below it.
+        """
+        self.all_checks = []
+        for check, block in chain.from_iterable(map(self._judged, self._assertions)):
+            self.all_checks.append(check)
+            if block is not None:
+                self.file.refuse(str(block))
+                raise BaselineError(
+                    f"{self.place}: another test session has written this baseline while this test "
+                    f"ran, and against it {check.subject} fails: {block}. Its record stays; run "
+                    "the update again"
+                )

@@ -1,31 +1,21 @@
-"""The baseline file of one test: its record here, its record at the reference commit, its text."""
+"""The baseline file of one test: its record here, and its record at the reference commit."""
 
 from __future__ import annotations
 
+import shlex
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from pytest_rankcheck.baselines.data_file import DataFiles, MissingDataError
+from pytest_rankcheck.baselines.check import Mode
 from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.errors import BaselineError, quoted
+from pytest_rankcheck.errors import BaselineError, ConfigurationError, quoted
 from pytest_rankcheck.files.text_files import text_of
 
 if TYPE_CHECKING:
-    from pytest_rankcheck.baselines.best_history import BestHistory
     from pytest_rankcheck.baselines.reference_commit import Reference
-
-__all__ = ["BaselineFile", "Proposal", "Store", "unwritable"]
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """The text that a baseline file should have, or why it may not change."""
-
-    text: str
-    refusal: str | None = None
 
 
 class Store(Protocol):
@@ -35,20 +25,56 @@ class Store(Protocol):
     shown_path: str
     """The path as messages show it."""
 
-    def submit(self, proposal: Proposal) -> None:
-        """Compare with the file and, in an update, write it."""
+    def submit(self, text: str, refusal: str | None = None) -> None:
+        """Compare a text with the file and, in an update, write it unless it is refused."""
 
     def locked(self) -> AbstractContextManager[object]:
         """Return a context in which no other test session writes the file."""
 
 
-def unwritable(shown_path: str, failure: BaseException) -> BaselineError:
-    """Return the error for a baseline that cannot be written."""
-    why = getattr(failure, "strerror", None) or failure
-    return BaselineError(
-        f"{shown_path}: the baseline cannot be written: {why}. What was there is unchanged; make "
-        "the folder writable and update again"
-    )
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a record is as messages show it, and the commands that are about it."""
+
+    file: str
+    test: str
+    """The arguments of pytest that run the test again on what it measures now."""
+    reference: str | None = None
+    """The commit whose baselines count, as it was given; None: those of the working tree."""
+    is_there: bool = False
+    """Whether the record that counts is the one at the reference."""
+
+    def __str__(self) -> str:
+        return f"{self.file} at {quoted(self.reference)}" if self.is_there else self.file
+
+    @property
+    def update(self) -> str:
+        """The command that records what is missing or better."""
+        return f"pytest {self.test} --snapshot-update"
+
+    @property
+    def approve(self) -> str:
+        """The command that records what is measured now."""
+        ref = f"--rankcheck-baseline-ref={shlex.quote(self.reference)} " if self.reference else ""
+        return f'pytest {self.test} {ref}--rankcheck-approve "why this is acceptable"'
+
+    @property
+    def restore(self) -> str:
+        """The command that takes back what the branch made of the record."""
+        commit = self.reference if self.is_there and self.reference else "HEAD"
+        return f"git checkout {shlex.quote(commit)} -- {shlex.quote(self.file)}"
+
+    @property
+    def retire(self) -> str:
+        """The command that gives the record up."""
+        return f'python -m pytest_rankcheck retire {shlex.quote(self.file)} --reason "why"'
+
+    @property
+    def remedy(self) -> str:
+        """What to do about a record that cannot be read."""
+        return (
+            f"restore it with {self.restore}, then update again; or record anew with {self.approve}"
+        )
 
 
 class BaselineFile:
@@ -56,26 +82,36 @@ class BaselineFile:
 
     Args:
         store: where the record is kept.
+        test: the arguments of pytest that run its test.
+        mode: what the test session may do. An update compares with the record that it writes; one
+            with a reason may replace a record that cannot be read.
         reference: the commit whose baselines count; None: those of the working tree.
     """
 
-    def __init__(self, store: Store, reference: Reference | None = None) -> None:
-        self._store = store
+    def __init__(
+        self, store: Store, test: str, mode: Mode, reference: Reference | None = None
+    ) -> None:
+        self.store = store
+        self._test = test
+        self._mode = mode
         self._reference = reference
+        self.path = store.path
 
     @property
-    def path(self) -> Path:
-        """The file."""
-        return self._store.path
+    def place(self) -> Place:
+        """Where the record that counts is."""
+        return self._place(is_there=self.is_from_reference)
+
+    def _place(self, *, is_there: bool) -> Place:
+        name = self._reference.name if self._reference else None
+        return Place(self.store.shown_path, self._test, name, is_there)
 
     @property
-    def shown_path(self) -> str:
-        """The file as messages show it, with the reference if the record comes from there."""
-        if self._reference is None or self._reference_text is None:
-            return self._store.shown_path
-        return f"{self._store.shown_path} at {quoted(self._reference.name)}"
+    def is_from_reference(self) -> bool:
+        """Whether the record that counts is the one at the reference commit."""
+        return not self._mode.update and self.reference_record is not None
 
-    @cached_property
+    @property
     def record(self) -> Record | None:
         """The approved record; None before the first update.
 
@@ -83,31 +119,46 @@ class BaselineFile:
         is compared anyway, and reported as added by the branch.
 
         Raises:
-            BaselineError: the file is not a record, or has a newer format version.
+            BaselineError: the file is not a record, or has another format version.
         """
-        if self._reference_text is not None:
-            assert self._reference is not None
-            files = self._reference.data_files(self.path)
-            return Record.from_text(self._reference_text, self.shown_path, files)
-        return self.working_record
+        return self.reference_record if self.is_from_reference else self.working_record
 
     @cached_property
     def working_record(self) -> Record | None:
         """The record in the working tree; None without a file."""
         if self._text_now is None:
             return None
+        place = self._place(is_there=self._reference_text is not None)
         try:
-            return Record.from_text(self._text_now, self._store.shown_path, DataFiles(self.path))
-        except MissingDataError:
-            if not self.was_changed_by_others():
+            return Record.from_text(self._text_now, place.file, place.remedy)
+        except BaselineError:
+            if self._mode.approval is None:
                 raise
-            self.read_again()  # another test session has just replaced both files of the record
-            return self.working_record
+            return None
 
     @property
-    def is_from_reference(self) -> bool:
-        """Whether the record that counts is the one at the reference commit."""
-        return self._reference_text is not None
+    def is_unreadable(self) -> bool:
+        """Whether there is a file, but no record in it, which an update with a reason replaces."""
+        return self._text_now is not None and self.working_record is None
+
+    @cached_property
+    def reference_record(self) -> Record | None:
+        """The record at the reference commit; None without one, or if it lacks the file.
+
+        None also for one that cannot be read, and that this branch has recorded anew with a reason.
+        """
+        if self._reference_text is None:
+            return None
+        place = self._place(is_there=True)
+        remedy = f"record anew with {place.approve}"
+        try:
+            return Record.from_text(self._reference_text, str(place), remedy)
+        except BaselineError:
+            here = self.working_record
+            keys = [key.name for a in (here.approvals if here else ()) for key in a.keys]
+            if "unreadable" in keys or self._mode.approval is not None:
+                return None
+            raise
 
     @property
     def is_behind(self) -> bool:
@@ -119,24 +170,27 @@ class BaselineFile:
         )
 
     @property
-    def best_history(self) -> BestHistory:
-        """The versions of the file up to the commit that counts."""
-        from pytest_rankcheck.baselines.best_history import BestHistory
+    def merged_approvals(self) -> int:
+        """How many of the first approvals are merged: at the reference, or without one in HEAD."""
+        from pytest_rankcheck.baselines.reference_commit import Reference
 
-        return BestHistory(self.path, self._reference)
+        if self._reference is not None:
+            merged = self.reference_record
+            return len(merged.approvals) if merged else 0
+        try:
+            text = Reference.of("HEAD", self.path.parent).text(self.path)
+            return len(Record.from_text(text).approvals) if text else 0
+        except (ConfigurationError, BaselineError):  # no git, or no commit yet
+            return 0
 
-    def locked(self) -> AbstractContextManager[object]:
-        """Return a context in which no other test session writes the file."""
-        return self._store.locked()
-
-    def was_changed_by_others(self) -> bool:
-        """Return whether the file has changed since the test read it."""
-        return self._text_now != self._read_text()
-
-    def read_again(self) -> None:
-        """Forget what the test has read."""
-        for name in ("record", "working_record", "_text_now"):
-            vars(self).pop(name, None)
+    def read_again(self) -> bool:
+        """Return whether the file has changed since the test read it; what it says now counts."""
+        text = self._read_text()
+        if text == self._text_now:
+            return False
+        vars(self).update(_text_now=text)
+        vars(self).pop("working_record", None)
+        return True
 
     def write(self, record: Record) -> bool:
         """Write a record, in a context of `locked`. Return whether the text of the file changes.
@@ -144,23 +198,18 @@ class BaselineFile:
         Raises:
             BaselineError: the file cannot be written.
         """
-        from pytest_rankcheck.baselines.record_writer import record_texts, write_texts
-
-        texts = record_texts(record)
-        try:
-            write_texts(self.path, texts, lambda: self._store.submit(Proposal(texts.header)))
-        except OSError as failure:
-            raise unwritable(self._store.shown_path, failure) from None
-        return texts.header != self._text_now
+        text = record.text
+        self.store.submit(text)
+        return text != self._text_now
 
     def keep(self) -> None:
         """Leave the file as it is, and count it as used."""
         if self._text_now is not None:
-            self._store.submit(Proposal(self._text_now))
+            self.store.submit(self._text_now)
 
     def refuse(self, why: str) -> None:
         """Leave the file as it is, and report why it must not be written."""
-        self._store.submit(Proposal(self._text_now or "", refusal=why))
+        self.store.submit(self._text_now or "", why)
 
     @cached_property
     def _reference_text(self) -> str | None:

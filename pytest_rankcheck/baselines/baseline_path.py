@@ -9,17 +9,6 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
-__all__ = [
-    "FOLDER",
-    "baseline_folder",
-    "baseline_path",
-    "baselines_under",
-    "former_test_file",
-    "is_baseline_path",
-    "safe_name",
-    "test_file_of",
-]
-
 FOLDER = "baselines"
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
@@ -27,11 +16,12 @@ _LONGEST_NAME = 150
 """Characters of a file name; file systems allow 255 bytes, a temporary file beside it too."""
 _LONGEST_TEST = 90
 """Characters of a test's name, so that the golden set's name always follows."""
-_PLAIN_CLASS = re.compile(r"Test(?:[A-Z0-9_][a-z0-9_]*)?|(?!test)[a-z_][a-z0-9_]*")
-"""Class names written as usual: at most one spelling of each, apart from case."""
-_PLAIN_FUNCTION = re.compile(r"[a-z_][a-z0-9_]*")
-_PLAIN_NAME = re.compile(r"[a-z0-9_.]+(?:-[a-z0-9_.]+)*")
+_NAME = r"[a-z0-9_.]+(?:-[a-z0-9_.]+)*"
 """Parameters and golden sets without a capital letter, and without the separator ``--``."""
+_CLASS = r"(?:Test(?:[A-Z0-9_][a-z0-9_]*)?|(?!test)[a-z_][a-z0-9_]*)"
+"""Class names written as usual: at most one spelling of each, apart from case."""
+_PLAIN_KEY = re.compile(rf"(?:{_CLASS}::)*[a-z_][a-z0-9_]*(?:\[{_NAME}\])?")
+_PLAIN_NAME = re.compile(_NAME)
 _PLAIN_MODULE = re.compile(r"[a-z0-9_.-]*[a-z0-9_-]\.py")
 
 
@@ -71,12 +61,6 @@ def test_file_of(path: Path) -> Path | None:
     return next((file for file in files if baseline_folder(file) == path.parent), None)
 
 
-def former_test_file(path: Path) -> Path:
-    """Return the test file that a baseline belongs to, also if it is gone."""
-    name = f"{path.parent.name.partition('~')[0]}.py"
-    return test_file_of(path) or path.parent.parent.parent / name
-
-
 def baselines_under(folder: Path, unsearched: Sequence[str]) -> Iterator[Path]:
     """Yield the baseline files under a folder.
 
@@ -99,15 +83,8 @@ def baselines_under(folder: Path, unsearched: Sequence[str]) -> Iterator[Path]:
 def _file_name(key: str, golden_name: str) -> str:
     """Return ``TestClass::test_name[parameter]`` as ``TestClass.test_name-parameter--golden``."""
     test, bracket, rest = key.partition("[")
-    parameters = rest.removesuffix("]")
-    *classes, function = test.split("::")
-    is_plain = (
-        all(map(_PLAIN_CLASS.fullmatch, classes))
-        and bool(_PLAIN_FUNCTION.fullmatch(function))
-        and (not bracket or bool(_PLAIN_NAME.fullmatch(parameters)))
-        and bool(_PLAIN_NAME.fullmatch(golden_name))
-    )
-    readable = test.replace("::", ".") + (f"-{parameters}" if bracket else "")
+    readable = test.replace("::", ".") + (f"-{rest.removesuffix(']')}" if bracket else "")
+    is_plain = bool(_PLAIN_KEY.fullmatch(key) and _PLAIN_NAME.fullmatch(golden_name))
     if len(readable) > _LONGEST_TEST:
         readable, is_plain = readable[:_LONGEST_TEST], False
     return safe_name(f"{readable}--{golden_name}", repr((key, golden_name)), is_plain=is_plain)

@@ -1,64 +1,121 @@
-"""The record of an approved evaluation, read from a baseline file or made from an evaluation."""
+"""The record of an approved evaluation, which an evaluation can be compared with."""
 
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
-from functools import cached_property
+from dataclasses import dataclass, field, fields
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.array_types import IntArray
+from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.baselines.approval import Approval
-from pytest_rankcheck.baselines.data_file import DataFiles, MissingDataError
-from pytest_rankcheck.baselines.record_contents import (
-    BEST_DECIMALS,
-    TOP,
-    RecordContents,
-    RecordedMetric,
-    SinceApproval,
-    as_decimal,
-    as_decimals,
-)
-from pytest_rankcheck.baselines.record_reader import contents_from_text
-from pytest_rankcheck.baselines.recorded_clusters import (
-    RecordedClusters,
-    keyed_hashes,
-    numbered,
-    secret_key,
-)
+from pytest_rankcheck.baselines.record_file import EditedError, content_of_text, text_of_content
 from pytest_rankcheck.baselines.recorded_queries import RecordedQueries
-from pytest_rankcheck.comparison.compared_values import ComparedValues
-from pytest_rankcheck.errors import BaselineError, quoted
+from pytest_rankcheck.baselines.typed_json import decoded, decoded_fields, encoded
+from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
+from pytest_rankcheck.errors import BaselineError, MetricError, quoted
+from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.evaluation.metric_values import numbers_of
-from pytest_rankcheck.evaluation.recorded_precision import as_recorded
-from pytest_rankcheck.files.packed_files import failures_named
+from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.files.text_files import text_of
 from pytest_rankcheck.metrics.metric_definition import Unit
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.rankers.ranking import first_ranks
 
-if TYPE_CHECKING:
-    from pytest_rankcheck.behaviour.stability_limits import StabilityLimits
+TOP = 10
+"""How many documents of each ranking a record keeps by default, to show what moved."""
 
-__all__ = ["Record", "best_as_recorded", "counts_of", "recorded_queries"]
+_DECIMALS = 6
+"""How exactly values are written."""
 
-_ATTEMPTS = 30
-"""How often the data file of a header that stays the same is looked for."""
+_ALWAYS = ("test", "depth", "kept_depth", "approvals")
+"""What is written even if it is empty."""
 
 _STRICTEST = "tolerance(abs=0, rel=0)"
 """The default gate: nothing may fall."""
 
 
-class Record(RecordContents):
-    """An approved measurement, which an evaluation can be compared with."""
+@dataclass(frozen=True, slots=True)
+class RecordedSet:
+    """What a record says of its golden set or session log."""
+
+    name: str
+    queries: int
+    judgments: int
+    scale: float
+    """The highest grade."""
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedMetric:
+    """One metric in a record, besides its values."""
+
+    gated: bool
+    """Whether the test gates it, or only records it."""
+    gate: str | None = None
+    """The gate that its values were approved under; None if it was never gated."""
+    noise: float | None = None
+    """The standard deviation of the mean from run to run; None where it was not measured."""
+    replicates: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
+    """The mean of each run that differs only by chance: of all queries (``""``), and by slice."""
+    lower_is_better: bool = False
+    """The metric's direction, which the code of a project's own metric can reverse."""
+
+    @classmethod
+    def of(
+        cls, name: str, gate: str | None, evaluation: Evaluation, attributes: Iterable[str]
+    ) -> RecordedMetric:
+        """Return what is kept of a metric of an evaluation, besides its values."""
+        metric = Metric.parse(name)
+        replicates: dict[str, tuple[float | None, ...]] = {}
+        if evaluation.repeats:
+            parts: dict[str, Sequence[int]] = {"": range(len(evaluation.query_ids))}
+            for attribute in attributes:
+                for value, places in evaluation.slice_places(attribute).items():
+                    parts[f"{attribute}={value}"] = places
+            runs = (evaluation, *evaluation.repeats)
+            replicates = {
+                label: tuple(as_decimal(run.mean_at(metric, places)) for run in runs)
+                for label, places in parts.items()
+            }
+        noise = as_decimal(evaluation.noise(metric))
+        return cls(gate is not None, gate, noise, replicates, not metric.higher_is_better)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """An approved measurement: a header, and one line a query.
+
+    The fields are those of the file, in its order; ``record.schema.json`` describes them.
+    """
+
+    test: str = ""
+    """The test that it belongs to: class, function and the test's own parameters."""
+    golden_set: RecordedSet
+    depth: int | None
+    conventions: Conventions
+    cluster_by: str | None = None
+    """The attribute whose values are the independent units; None: each query or session is one."""
+    slices: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """How many queries each slice has, by gated attribute and value."""
+    kept_depth: int = TOP
+    """How many documents of each ranking are kept."""
+    world: Mapping[str, str] = field(default_factory=dict)
+    """What was ranked with, if the project declares it: a file's hash or a package's version."""
+    limits: tuple[StabilityLimits, ...] = ()
+    """The limits under which the rankings were approved; empty if they were never compared."""
+    retired: Approval | None = None
+    """Why tests no longer measure it; None for a record in use."""
+    metrics: Mapping[str, RecordedMetric]
+    """By canonical name, the gated ones first."""
+    approvals: tuple[Approval, ...] = ()
+    queries: RecordedQueries
 
     @classmethod
     @checked_arguments
@@ -69,46 +126,66 @@ class Record(RecordContents):
             path: the file.
 
         Raises:
-            BaselineError: the file is missing, not a baseline, edited by hand, or written by a
-                newer version of pytest-rankcheck.
+            BaselineError: the file is missing, not a baseline, edited by hand, or of another
+                format version.
         """
-        file = Path(path)
-        with failures_named(file, BaselineError):  # its name may be too long
-            exists = file.exists()
-        if not exists:
-            raise BaselineError(
-                f"{quoted(file)} is missing; pytest --snapshot-update records the baselines of the "
-                "tests that it runs"
-            )
-        unchanged = 0
-        while True:
-            text = text_of(file, BaselineError)
-            try:
-                return cls.from_text(text, str(file), DataFiles(file))
-            except MissingDataError:  # perhaps an update has just replaced both files
-                if not file.exists():
-                    raise
-                # Two updates may also have brought back the same header.
-                unchanged += text_of(file, BaselineError) == text
-                if unchanged == _ATTEMPTS:
-                    raise
-                time.sleep(0.01)
+        return cls.from_text(text_of(Path(path), BaselineError), str(path))
 
     @classmethod
-    def from_text(cls, text: str, path: str = "baseline", data: DataFiles | None = None) -> Record:
+    def from_text(cls, text: str, path: str = "baseline", remedy: str | None = None) -> Record:
         """Return the record in the text of a baseline file.
 
         Args:
             text: the text.
             path: the file as messages name it.
-            data: where the data file of a large record is; None: only a record in one file can be
-                read.
+            remedy: what messages say to do; None: to restore the file from git.
 
         Raises:
             BaselineError: as in `load`.
         """
-        contents = contents_from_text(text, path, data)
-        return cls(**{name.name: getattr(contents, name.name) for name in fields(contents)})
+        remedy = remedy or (
+            f"restore it with git checkout HEAD -- {path}, then update or approve again; or record "
+            'it anew with pytest TEST --rankcheck-approve "why"'
+        )
+        with content_of_text(text, path, remedy) as content:
+            metrics = content["metrics"]
+            for name in metrics:
+                _refuse_unknown(name, path)
+            queries = RecordedQueries.of_entries(content["queries"], metrics)
+            record: Record = decoded_fields(cls, content, queries=queries)
+            for name, entry in metrics.items():
+                mean = record.mean(Metric.parse(name))
+                written = math.nan if entry["mean"] is None else decoded(float, entry["mean"])
+                if not np.isclose(mean, written, rtol=0, atol=SLACK, equal_nan=True):
+                    raise EditedError(
+                        f"its mean of {name} is {written:g}, but its queries give {mean:.6f}"
+                    )
+            return record
+
+    @property
+    def text(self) -> str:
+        """The text of its file."""
+        content: dict[str, Any] = {}
+        for name in (each.name for each in fields(self)):
+            value = getattr(self, name)
+            if name == "metrics":
+                content[name] = {metric: self._entry(metric) for metric in value}
+            elif name == "queries":
+                content[name] = list(value.entries())
+            elif value or name in _ALWAYS:
+                content[name] = encoded(value)
+        return text_of_content(content)
+
+    def _entry(self, name: str) -> Mapping[str, object]:
+        """Return the line of a metric in the file."""
+        metric = self.metrics[name]
+        return {
+            "mean": as_decimal(self.mean(Metric.parse(name))),
+            "counted": self.queries.counted(name),
+            "gated": metric.gated,
+            "gate": metric.gate,
+            **encoded(metric),
+        }
 
     @classmethod
     def of(
@@ -122,7 +199,7 @@ class Record(RecordContents):
         kept_depth: int = TOP,
         test: str = "",
         world: Mapping[str, str] | None = None,
-        stability: Sequence[StabilityLimits] = (),
+        limits: Sequence[StabilityLimits] = (),
     ) -> Record:
         """Return the record of an evaluation that has no record yet.
 
@@ -135,65 +212,66 @@ class Record(RecordContents):
             kept_depth: how many documents of each ranking to keep.
             test: the test that it belongs to.
             world: what was ranked with.
-            stability: the limits within which the test lets the rankings change.
+            limits: those within which the test lets the rankings change.
         """
         pairs = gated.items() if isinstance(gated, Mapping) else ((m, _STRICTEST) for m in gated)
         gates = {str(metric): gate for metric, gate in pairs}
         names = [*sorted(gates), *sorted({str(metric) for metric in watched} - gates.keys())]
-        gated_by = sorted(set(attributes))
         golden = evaluation.golden
-        queries = recorded_queries(evaluation, names, gated_by, kept_depth)
+        slices = {name: golden.slices(name) for name in sorted(set(attributes))}
         return cls(
-            golden_name=golden.name,
-            golden_queries=len(golden),
-            golden_judgments=golden.judgment_count,
-            golden_scale=float(golden.scale),
-            golden_fingerprint=golden.fingerprint,
+            test=test,
+            golden_set=RecordedSet(
+                golden.name,
+                len(golden),
+                golden.judgment_count,
+                float(golden.scale),
+                golden.fingerprint,
+            ),
             depth=evaluation.depth,
             conventions=evaluation.conventions,
-            kept={name: _first_kept(name, gates.get(name), evaluation) for name in names},
-            queries=queries,
-            approvals=approvals,
-            slices={
-                attribute: {value: len(ids) for value, ids in golden.slices(attribute).items()}
-                for attribute in gated_by
-            },
+            cluster_by=golden.cluster_by,
+            slices={name: {v: len(ids) for v, ids in by.items()} for name, by in slices.items()},
             kept_depth=kept_depth,
-            test=test,
-            since_approval=SinceApproval(len(golden), counts_of(queries, names)),
-            world=world or {},
-            clusters_kept=_clusters_kept(evaluation),
-            stability=tuple(stability),
+            world=dict(sorted((world or {}).items())),
+            limits=tuple(limits),
+            metrics={
+                name: RecordedMetric.of(name, gates.get(name), evaluation, slices) for name in names
+            },
+            approvals=approvals,
+            queries=RecordedQueries.of(evaluation, names, slices, kept_depth),
         )
+
+    # --- what it says --------------------------------------------------------------------------
 
     @property
     def gated(self) -> tuple[str, ...]:
-        """The names of those that the test gates."""
-        return tuple(name for name, kept in self.kept.items() if kept.gated)
+        """The names of the metrics that the test gates."""
+        return tuple(name for name, metric in self.metrics.items() if metric.gated)
 
     @property
-    def known_depth(self) -> int | None:
-        """How far down `ranking` goes."""
-        return self.kept_depth
+    def approved(self) -> tuple[str, ...]:
+        """The names of the metrics that are gated, or were and keep their approved values."""
+        return tuple(name for name, metric in self.metrics.items() if metric.gate is not None)
 
-    def noise(self, metric: Metric) -> float:
-        """Return the standard deviation of the mean from run to run; NaN if it is not known."""
-        kept = self.kept.get(str(metric))
-        return math.nan if kept is None or kept.noise is None else kept.noise
+    def gate(self, metric: Metric) -> str | None:
+        """Return the text of the gate that a metric was approved under; None without one."""
+        recorded = self.metrics.get(str(metric))
+        return recorded.gate if recorded else None
 
-    def below_best(self, metric: Metric) -> float:
-        """Return how far the recorded mean is below the best that was approved, at least 0.
+    def mean(self, metric: Metric, places: Sequence[int] | IntArray | None = None) -> float:
+        """Return the mean over the queries that counted: of all, or of some by their indexes.
 
         Raises:
             BaselineError: the record does not have this metric.
         """
-        mean = self.mean(metric)
-        best = self.kept[str(metric)].best
-        return max(0.0, best - mean if metric.higher_is_better else mean - best)
+        values, weights = self.values(metric), self.weights
+        if places is not None:
+            chosen = np.asarray(places, dtype=np.intp)
+            values, weights = values[chosen], None if weights is None else weights[chosen]
+        return metric.mean(values, weights)
 
-    def fits(self, metric: Metric) -> bool:
-        """Return whether it has values of a metric."""
-        return str(metric) in self.metrics
+    # --- as one side of a comparison -----------------------------------------------------------
 
     @property
     def unit(self) -> Unit:
@@ -204,63 +282,73 @@ class Record(RecordContents):
     @property
     def query_ids(self) -> Sequence[str]:
         """The queries, sorted."""
-        return self.lines.ids
+        return self.queries.ids
 
     @property
     def query_fingerprints(self) -> Mapping[str, str]:
         """The fingerprint of each query's text and judgments when it was measured."""
-        return self.lines.by_fingerprint
+        return self.queries.by_fingerprint
+
+    @property
+    def known_depth(self) -> int | None:
+        """How far down `ranking` goes."""
+        return self.kept_depth
+
+    @property
+    def recorded_metrics(self) -> Sequence[Metric]:
+        """All metrics of the record."""
+        return [Metric.parse(name) for name in self.metrics]
+
+    @property
+    def weights(self) -> FloatArray | None:
+        """How much each query counts, ``[Q]``; None where all count the same."""
+        return self.queries.weights
+
+    @property
+    def clusters(self) -> IntArray | None:
+        """The number of the independent unit of each session, ``[Q]``; None: each is one."""
+        units = self.queries.clusters
+        return None if units is None else np.array(units, dtype=np.int64)
+
+    @property
+    def cluster_names(self) -> None:
+        """None: a record numbers its units, and has no names of them."""
+        return None
+
+    def fits(self, metric: Metric) -> bool:
+        """Return whether it has values of a metric."""
+        return str(metric) in self.metrics
+
+    def noise(self, metric: Metric) -> float:
+        """Return the standard deviation of the mean from run to run; NaN if it is not known."""
+        recorded = self.metrics.get(str(metric))
+        return math.nan if recorded is None or recorded.noise is None else recorded.noise
 
     def slice_places(self, attribute: str) -> Mapping[str, Sequence[int]]:
         """Return the places of each slice's sessions in `query_ids`; empty for queries."""
-        places: dict[str, list[int]] = {}
-        for place, slices in enumerate(self.lines.slices or ()):
-            for value in slices.get(attribute, ()):
-                places.setdefault(value, []).append(place)
-        return places
-
-    @cached_property
-    def clusters(self) -> IntArray | None:
-        """The number of the independent unit of each session, ``[Q]``; None: each is one."""
-        units = self.lines.clusters
-        if units is None:
-            return None
-        return np.array([self._cluster_codes[unit] for unit in units], dtype=np.int64)
-
-    @cached_property
-    def _cluster_codes(self) -> Mapping[int | str, int]:
-        """The number of each recorded unit."""
-        units = self.lines.clusters or ()
-        return {unit: number for number, unit in enumerate(dict.fromkeys(units))}
-
-    def clusters_named(self, names: Sequence[str]) -> IntArray | None:
-        """Return the numbers in `clusters` of units with these names, other numbers for unknown.
-
-        None if the record has numbers instead of keyed hashes, or the key is not at hand.
-        """
-        if self.clusters_kept is None or self.lines.clusters is None:
-            return None
-        hashes = self.clusters_kept.hashes(names)
-        if hashes is None:
-            return None
-        known = {str(unit): number for unit, number in self._cluster_codes.items()}
-        return numbers_of(hashes, known)
+        return self.queries.members(attribute) if self.unit == "session" else {}
 
     def slice_counts(self, attribute: str) -> Mapping[str, int]:
         """Return how many queries each slice has; empty if it is not gated by the attribute."""
         return self.slices.get(attribute, {})
 
-    def best_for(self, pairs: ComparedValues) -> float:
-        """Return the best mean that was approved, on the queries of ``pairs``.
+    def values(self, metric: Metric) -> FloatArray:
+        """Return the value of each query, ``[Q]``; NaN where it did not count.
 
-        It is as far above the recorded mean there as on all queries.
+        Raises:
+            BaselineError: the record does not have this metric.
         """
-        below, before = self.below_best(pairs.metric), pairs.mean_before
-        return before + below if pairs.metric.higher_is_better else before - below
+        name = str(metric)
+        if name not in self.metrics:
+            raise BaselineError(
+                f"the baseline has no {quoted(name)}; it has {', '.join(self.metrics)}"
+            )
+        return self.queries.values[name]
 
     def ranking(self, query_id: str) -> Sequence[str]:
         """Return the top of the ranking of a query, best first; empty if it is not recorded."""
-        return self.lines.top(query_id)
+        place = self.queries.place_of.get(query_id)
+        return () if place is None else self.queries.tops[place]
 
     def read_rankings(self, k: int) -> None:
         """Do nothing: a record has no more of a ranking than its top."""
@@ -270,75 +358,23 @@ class Record(RecordContents):
         return first_ranks(self.ranking(query_id))
 
 
-def recorded_queries(
-    evaluation: Evaluation, names: Sequence[str], attributes: Sequence[str], kept_depth: int
-) -> RecordedQueries:
-    """Return what to keep of each query, sorted: values of metrics, and the top of its ranking."""
-    evaluation.read_rankings(kept_depth)
-    ids = evaluation.query_ids
-    order = np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.intp)
-    ids = [ids[place] for place in order.tolist()]
-    fingerprints, ranking = evaluation.query_fingerprints, evaluation.ranking
-    members = _members(evaluation, attributes) if evaluation.unit == "session" else {}
-    weights = evaluation.weights
-    return RecordedQueries(
-        ids,
-        [fingerprints[query_id] for query_id in ids],
-        {name: as_decimals(evaluation.values(name)[order]) for name in names},
-        [tuple(ranking(query_id)[:kept_depth]) for query_id in ids],
-        weights=None if weights is None else np.asarray(weights, dtype=np.float64)[order],
-        slices=[members.get(place, {}) for place in order.tolist()] if members else None,
-        clusters=_clusters(evaluation, order),
-    )
+def as_decimal(value: float) -> float | None:
+    """Return a value as a file has it: six decimals, None for NaN."""
+    return None if math.isnan(value) else round(value, _DECIMALS) + 0.0  # no negative zero
 
 
-def _clusters(evaluation: Evaluation, order: IntArray) -> Sequence[int | str] | None:
-    """Return the independent unit of each session in the order of a record.
+def _refuse_unknown(name: str, path: str) -> None:
+    """Refuse a metric that is not known, which may be one that a project registers.
 
-    None for queries: those of the next measurement are the same, and say it themselves.
+    Raises:
+        BaselineError: naming the metric and the file.
     """
-    names = evaluation.cluster_names
-    if names is None or evaluation.unit != "session":
-        return None
-    ordered, key = [names[place] for place in order.tolist()], secret_key()
-    return numbered(ordered) if key is None else keyed_hashes(ordered, key)
-
-
-def _clusters_kept(evaluation: Evaluation) -> RecordedClusters | None:
-    by = evaluation.golden.cluster_by
-    if by is None:
-        return None
-    return RecordedClusters.of(by, secret_key() if evaluation.unit == "session" else None)
-
-
-def counts_of(queries: RecordedQueries, names: Iterable[str]) -> Mapping[str, int]:
-    """Return how many queries have a value, by the name of the metric."""
-    return {name: queries.counted(name) for name in names}
-
-
-def _first_kept(name: str, gate: str | None, evaluation: Evaluation) -> RecordedMetric:
-    """Return what is kept of a metric that was not recorded before."""
-    metric = Metric.parse(name)
-    mean = metric.mean(as_recorded(evaluation.values(metric)), evaluation.weights)
-    noise = as_decimal(evaluation.noise(metric))
-    is_lower = not metric.higher_is_better
-    return RecordedMetric(gate is not None, best_as_recorded(mean), noise, gate, is_lower)
-
-
-def best_as_recorded(value: float) -> float:
-    """Return a best mean as it comes back from a file."""
-    decimal = as_decimal(value, BEST_DECIMALS)
-    return math.nan if decimal is None else decimal
-
-
-def _members(
-    evaluation: Evaluation, attributes: Iterable[str]
-) -> Mapping[int, Mapping[str, tuple[str, ...]]]:
-    """Return the slices of each session, by its place."""
-    members: dict[int, dict[str, tuple[str, ...]]] = {}
-    for attribute in attributes:
-        for value, places in evaluation.slice_places(attribute).items():
-            for place in places:
-                slices = members.setdefault(place, {})
-                slices[attribute] = (*slices.get(attribute, ()), value)
-    return members
+    try:
+        Metric.parse(name)
+    except MetricError as failure:
+        why = str(failure).partition("; known metrics")[0]
+        raise BaselineError(
+            f"{path}: its metric '{quoted(name)}' cannot be read: {quoted(why, 200)}. If "
+            "it is one of yours, import the module that registers it with @metric, in a "
+            "conftest for example. The file is left as it is"
+        ) from None

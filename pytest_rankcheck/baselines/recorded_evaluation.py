@@ -1,8 +1,8 @@
-"""A measurement from a file: a baseline, or a JSON report."""
+"""A measurement from a baseline file."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,17 +10,12 @@ import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.baselines.record_contents import FORMAT_NAME
-from pytest_rankcheck.baselines.report_reader import REPORT, record_of_report
+from pytest_rankcheck.baselines.record_file import FORMAT_NAME
 from pytest_rankcheck.errors import BaselineError, GoldenSetError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.files.file_patterns import matches_any
 from pytest_rankcheck.files.packed_files import first_bytes
-from pytest_rankcheck.files.text_files import text_of
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
-
-__all__ = ["RecordedEvaluation", "record_in", "recorded"]
 
 _SAMPLE = 200
 
@@ -47,8 +42,7 @@ class RecordedEvaluation(Evaluation):
         chosen = golden if len(same) == len(golden) else golden.subset(same)
         super().__init__(name, record.depth, chosen, record.conventions)
         self.record = record
-        place = {query_id: index for index, query_id in enumerate(record.query_ids)}
-        self._places = [place[query_id] for query_id in self.query_ids]
+        self._places = record.queries.places(self.query_ids)
 
     @property
     def known_depth(self) -> int | None:
@@ -67,35 +61,13 @@ class RecordedEvaluation(Evaluation):
         """Return the top of the ranking of a query."""
         return self.record.ranking(query_id)
 
-    def ranks(self, query_id: str) -> Mapping[str, int]:
-        """Return the rank of each document of `ranking`."""
-        return self.record.ranks(query_id)
-
     def noise(self, metric: MetricLike) -> float:
         """Return the recorded standard deviation from run to run; NaN if it was not recorded."""
         return self.record.noise(Metric.parse(metric))
 
 
-def record_in(path: Path, golden_name: str | None = None) -> Record | None:
-    """Return the record in a baseline, or in a report on a golden set; None for a run.
-
-    Raises:
-        BaselineError: the baseline is invalid, or the report has no measurement.
-    """
-    if not matches_any(path):
-        raise BaselineError(f"{quoted(path)} does not exist")
-    kind = recorded(path)
-    if kind is None:
-        return None
-    if kind == FORMAT_NAME:
-        return Record.load(path)
-    return record_of_report(text_of(path, BaselineError), str(path), golden_name)
-
-
-def recorded(path: Path) -> str | None:
-    """Return the format that a file declares: a baseline or a report; None for a run."""
-    start = b""
+def is_record(path: Path) -> bool:
+    """Return whether a file declares to be a baseline; otherwise it may be a run."""
     with suppress(BaselineError):
-        start = first_bytes(path, _SAMPLE, BaselineError)
-    kinds = (FORMAT_NAME, REPORT)
-    return next((kind for kind in kinds if f'"format": "{kind}"'.encode() in start), None)
+        return f'"format": "{FORMAT_NAME}"'.encode() in first_bytes(path, _SAMPLE, BaselineError)
+    return False

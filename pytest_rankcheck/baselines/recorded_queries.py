@@ -1,148 +1,177 @@
-"""The lines of a record, held in columns; a line becomes an object when it is looked at."""
+"""The lines of a record, one a query or session, held in columns."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray, PlaceArray
-
-__all__ = ["RecordedQueries", "RecordedQuery"]
+from pytest_rankcheck.baselines.typed_json import decoded, refuse
+from pytest_rankcheck.errors import quoted
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.recorded_precision import as_recorded
 
 Slices = Mapping[str, tuple[str, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedQuery:
-    """One query in a record."""
+@dataclass(frozen=True, eq=False)
+class RecordedQueries:
+    """The lines of a record, sorted by id."""
 
-    fingerprint: str
-    values: Mapping[str, float | None]
-    """By metric; None where the query did not count."""
-    top: tuple[str, ...]
-    weight: float | None = None
-    """How much the query counts; None where all count the same."""
-    slices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Of a session: the slices that it belongs to, by gated attribute. The sessions of the next log
-    are others, and are compared slice by slice with these."""
-    cluster: int | str | None = None
-    """Of a session: its independent unit, as a number or a keyed hash; None: it is one itself."""
+    ids: Sequence[str]
+    fingerprints: Sequence[str]
+    """Of each query's text and judgments when it was measured."""
+    values: Mapping[str, FloatArray]
+    """By metric, the value of each query, ``[Q]``; NaN where it did not count."""
+    tops: Sequence[Sequence[str]]
+    """The first documents of the ranking of each."""
+    weights: FloatArray | None = None
+    """How much each counts, ``[Q]``; None where all count the same."""
+    slices: Sequence[Slices] | None = None
+    """The slices of each by gated attribute; None without gated attributes."""
+    clusters: Sequence[int] | None = None
+    """Of sessions: the number of the independent unit of each; None: each is one."""
 
-
-class RecordedQueries(Mapping[str, RecordedQuery]):
-    """The lines of a record by query id, sorted by id.
-
-    Args:
-        ids: the queries, sorted.
-        fingerprints: the fingerprint of each.
-        values: by metric, the value of each query, ``[Q]``; NaN where it did not count.
-        tops: the first documents of the ranking of each.
-        weights: how much each counts, ``[Q]``; None where all count the same.
-        slices: of sessions, the slices of each; None for queries.
-        clusters: of sessions, the independent unit of each; None: each is one.
-    """
-
-    def __init__(
-        self,
-        ids: Sequence[str],
-        fingerprints: Sequence[str],
-        values: Mapping[str, FloatArray],
-        tops: Sequence[Sequence[str]],
-        *,
-        weights: FloatArray | None = None,
-        slices: Sequence[Slices] | None = None,
-        clusters: Sequence[int | str] | None = None,
-    ) -> None:
-        self.ids = ids
-        self.fingerprints = fingerprints
-        self.values_of = values
-        """By metric, the value of each query, ``[Q]``; NaN where it did not count."""
-        self.tops = tops
-        self.weights = weights
-        self.slices = slices
-        self.clusters = clusters
-        for column in values.values():
+    def __post_init__(self) -> None:
+        for column in self.values.values():
             column.setflags(write=False)  # it is handed out without a copy
-
-    @classmethod
-    def of(cls, lines: Mapping[str, RecordedQuery], metrics: Collection[str]) -> RecordedQueries:
-        """Return the columns of some lines, with the values of some metrics.
-
-        Raises:
-            ValueError: some lines have a weight and others have none, or a cluster.
-        """
-        if isinstance(lines, RecordedQueries) and lines.values_of.keys() == set(metrics):
-            return lines
-        ids = sorted(lines)
-        chosen = [lines[query_id] for query_id in ids]
-        slices = [line.slices for line in chosen]
-        weights = [line.weight for line in chosen if line.weight is not None]
-        if weights and len(weights) < len(chosen):
-            raise ValueError("some queries have a weight and others have none")
-        clusters = [line.cluster for line in chosen if line.cluster is not None]
-        if clusters and len(clusters) < len(chosen):
-            raise ValueError("some sessions have a cluster and others have none")
-        return cls(
-            ids,
-            [line.fingerprint for line in chosen],
-            {name: _column(line.values.get(name) for line in chosen) for name in metrics},
-            [line.top for line in chosen],
-            weights=np.array(weights, dtype=np.float64) if weights else None,
-            slices=slices if any(slices) else None,
-            clusters=clusters or None,
-        )
 
     def __len__(self) -> int:
         return len(self.ids)
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.ids)
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RecordedQueries) and [*self.entries()] == [*other.entries()]
 
-    def __contains__(self, query_id: object) -> bool:
-        return query_id in self._places
-
-    def __getitem__(self, query_id: str) -> RecordedQuery:
-        place = self._places[query_id]
-        return RecordedQuery(
-            self.fingerprints[place],
-            {name: _decimal(column[place]) for name, column in self.values_of.items()},
-            tuple(self.tops[place]),
-            None if self.weights is None else float(self.weights[place]),
-            {} if self.slices is None else self.slices[place],
-            None if self.clusters is None else self.clusters[place],
-        )
-
-    @cached_property
-    def _places(self) -> Mapping[str, int]:
-        return {query_id: place for place, query_id in enumerate(self.ids)}
+    __hash__ = None  # type: ignore[assignment]
 
     @cached_property
     def by_fingerprint(self) -> Mapping[str, str]:
         """The fingerprint of each query, by its id."""
         return dict(zip(self.ids, self.fingerprints, strict=True))
 
-    def counted(self, metric: str) -> int:
-        """Return how many queries have a value of a metric."""
-        return int(np.count_nonzero(~np.isnan(self.values_of[metric])))
+    @cached_property
+    def place_of(self) -> Mapping[str, int]:
+        """The index of each query."""
+        return {query_id: place for place, query_id in enumerate(self.ids)}
 
     def places(self, query_ids: Iterable[str]) -> PlaceArray:
         """Return the indexes of some queries."""
-        return np.array([self._places[query_id] for query_id in query_ids], dtype=np.intp)
+        return np.array([self.place_of[query_id] for query_id in query_ids], dtype=np.intp)
 
-    def top(self, query_id: str) -> Sequence[str]:
-        """Return the first documents of the ranking of a query; empty for an unknown query."""
-        place = self._places.get(query_id)
-        return () if place is None else self.tops[place]
+    def counted(self, metric: str) -> int:
+        """Return how many queries have a value of a metric."""
+        return int(np.count_nonzero(~np.isnan(self.values[metric])))
+
+    def members(self, attribute: str) -> Mapping[str, Sequence[int]]:
+        """Return the indexes of the queries of each slice; empty for an attribute not gated by."""
+        members: dict[str, list[int]] = {}
+        for place, slices in enumerate(self.slices or ()):
+            for value in slices.get(attribute, ()):
+                members.setdefault(value, []).append(place)
+        return members
+
+    @classmethod
+    def of(
+        cls, evaluation: Evaluation, names: Sequence[str], attributes: Iterable[str], depth: int
+    ) -> RecordedQueries:
+        """Return what to keep of each query of an evaluation.
+
+        Args:
+            evaluation: what was measured.
+            names: the metrics.
+            attributes: the attributes by whose slices the test gates.
+            depth: how many documents of each ranking to keep.
+        """
+        evaluation.read_rankings(depth)
+        ids, units = evaluation.query_ids, evaluation.cluster_names
+        order = sorted(range(len(ids)), key=ids.__getitem__)
+        slices: list[dict[str, tuple[str, ...]]] = [{} for _ in ids]
+        for attribute in attributes:
+            for value, places in evaluation.slice_places(attribute).items():
+                for place in places:
+                    slices[place][attribute] = (*slices[place].get(attribute, ()), value)
+        numbers: dict[str, int] = {}
+        clusters = None
+        # The queries of the next measurement are the same, and name their units themselves.
+        if units is not None and evaluation.unit == "session":
+            clusters = [numbers.setdefault(units[place], len(numbers)) for place in order]
+        weights, fingerprints = evaluation.weights, evaluation.query_fingerprints
+        return cls(
+            [ids[place] for place in order],
+            [fingerprints[ids[place]] for place in order],
+            {name: as_recorded(evaluation.values(name)[order]) for name in names},
+            [tuple(evaluation.ranking(ids[place])[:depth]) for place in order],
+            weights=None if weights is None else np.asarray(weights, dtype=np.float64)[order],
+            slices=[slices[place] for place in order] if any(slices) else None,
+            clusters=clusters,
+        )
+
+    # --- the lines of a file -------------------------------------------------------------------
+
+    def entries(self) -> Iterator[Mapping[str, Any]]:
+        """Yield the line of each query as the file has it."""
+        columns = {
+            name: [None if math.isnan(value) else value for value in column.tolist()]
+            for name, column in self.values.items()
+        }
+        for place, query_id in enumerate(self.ids):
+            entry: dict[str, Any] = {"id": query_id, "fingerprint": self.fingerprints[place]}
+            entry["values"] = {name: column[place] for name, column in columns.items()}
+            if self.weights is not None:
+                entry["weight"] = float(self.weights[place])
+            if self.slices and self.slices[place]:
+                entry["slices"] = {name: list(each) for name, each in self.slices[place].items()}
+            if self.clusters is not None:
+                entry["cluster"] = self.clusters[place]
+            if self.tops[place]:
+                entry["top"] = list(self.tops[place])
+            yield entry
+
+    @classmethod
+    def of_entries(cls, entries: Sequence[Any], metrics: Iterable[str]) -> RecordedQueries:
+        """Return the columns of the lines of a file.
+
+        Raises:
+            ValueError: a value has another type, or the queries are not sorted.
+            KeyError: something is missing.
+        """
+        entries = decoded(tuple[Mapping[str, Any], ...], entries)
+        ids = [decoded(str, entry["id"]) for entry in entries]
+        for query_id, following in pairwise(ids):
+            if query_id >= following:
+                what = "duplicate query" if query_id == following else "not sorted before"
+                raise ValueError(f"{what} '{quoted(following)}'")
+        weights = clusters = None
+        if any("weight" in entry for entry in entries):
+            weights = _numbers("weight", ids, [entry["weight"] for entry in entries])
+            if not (weights > 0).all():
+                raise ValueError("a weight is not above 0")
+        if any("cluster" in entry for entry in entries):
+            clusters = [decoded(int, entry["cluster"]) for entry in entries]
+        slices = [decoded(Mapping[str, tuple[str, ...]], e.get("slices", {})) for e in entries]
+        return cls(
+            ids,
+            [decoded(str, entry["fingerprint"]) for entry in entries],
+            {
+                name: _numbers(name, ids, [entry["values"][name] for entry in entries])
+                for name in metrics
+            },
+            [decoded(tuple[str, ...], entry.get("top", [])) for entry in entries],
+            weights=weights,
+            slices=slices if any(slices) else None,
+            clusters=clusters,
+        )
 
 
-def _column(values: Iterable[float | None]) -> FloatArray:
-    numbers = [math.nan if value is None else value for value in values]
-    return np.array(numbers, dtype=np.float64)
-
-
-def _decimal(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)
+def _numbers(name: str, ids: Sequence[str], values: Sequence[Any]) -> FloatArray:
+    """Return a column of numbers; NaN for null."""
+    for query_id, value in zip(ids, values, strict=True):
+        if value is not None and not (type(value) in (int, float) and abs(value) < math.inf):
+            refuse(value, f"a finite number: {quoted(name)} of query '{quoted(query_id)}'")
+    return np.array([math.nan if value is None else value for value in values], np.float64)

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence, Set
-from contextlib import suppress
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_rankcheck.baselines.baseline_path import is_baseline_path
-from pytest_rankcheck.baselines.data_file import DataFiles
-from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.errors import ConfigurationError, GitError, quoted
 from pytest_rankcheck.files.git_commands import git, git_line
-from pytest_rankcheck.files.git_error import GitError
-
-__all__ = ["Change", "Reference"]
 
 _OPTION = "--rankcheck-baseline-ref"
 
@@ -28,8 +23,6 @@ class Change:
     """Its text at the reference commit; None if it is not there."""
     after: str | None
     """Its text now; None if it is gone."""
-    data: DataFiles
-    """Where the data files of both are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +47,13 @@ class Reference:
         try:
             root = Path(git(folder, "rev-parse", "--show-toplevel").rstrip("\n"))
         except GitError as error:
-            if "not a git repository" not in str(error):
-                raise ConfigurationError(
-                    f"{_OPTION} {quoted(name)}: git cannot be run: {quoted(error, 200)}; install "
-                    "git, or leave out the option to compare with the files as they are"
-                ) from None
             raise ConfigurationError(
-                f"{_OPTION} {quoted(name)}: {folder} is not in a git repository; run pytest in a "
-                "clone, or leave out the option to compare with the files as they are"
+                f"{_OPTION} {quoted(name)}: git cannot be used in {folder}: {quoted(error, 200)}; "
+                "install git and run pytest in a clone, or leave out the option to compare with "
+                "the files as they are"
             ) from None
-        if _is_ambiguous(root, name):
+        # Of a branch and a tag of this name, git would take the tag, and only warn.
+        if all(_commit(root, f"refs/{kind}/{name}") for kind in ("heads", "tags")):
             raise ConfigurationError(
                 f"{_OPTION} {quoted(name)}: the repository has a branch and a tag of this name; "
                 f"write refs/heads/{quoted(name)} or refs/tags/{quoted(name)}"
@@ -103,48 +93,31 @@ class Reference:
                 f"{_OPTION} {quoted(self.name)}: git cannot show {inside}: {quoted(error, 200)}"
             ) from None
 
-    def data_files(self, path: Path) -> DataFiles:
-        """Return where the data file of a record is: here, or at the commit."""
-
-        def at_commit(data_path: Path) -> Iterator[bytes]:
-            text = self.text(data_path)
-            if text is not None:
-                yield text.encode("utf-8")
-                with suppress(GitError):  # what git itself has may be a pointer of git-lfs
-                    path = f"{self.commit}:{self.inside(data_path)}"
-                    yield git(self.root, "cat-file", "--filters", path).encode("utf-8")
-
-        return DataFiles(path, at_commit)
-
-    def baselines(self, folder: Path) -> Sequence[Path]:
+    def baselines(self, folder: Path) -> Set[Path]:
         """Return the baseline files that the commit has under a folder."""
-        inside = self.inside(folder)
-        if inside is None:
-            return []
-        within = [] if inside == "." else ["--", f"{inside}/"]
-        names = git(self.root, "ls-tree", "-r", "--name-only", "-z", self.commit, *within)
-        paths = (folder / os.path.relpath(name, inside) for name in names.split("\0") if name)
-        return [path for path in paths if is_baseline_path(path)]
+        return self._listed(folder, "ls-tree", "-r", "--name-only", "-z", self.commit)
 
     def differing(self, folder: Path) -> Set[Path]:
         """Return the baseline files of the commit or of git's index that differ or are gone."""
-        inside = self.inside(folder) or "."
-        names = git(
-            self.root, "diff", "--name-only", "--no-renames", "-z", self.commit, "--", inside
-        )
-        paths = {folder / os.path.relpath(name, inside) for name in names.split("\0") if name}
-        return set(filter(is_baseline_path, paths))
+        return self._listed(folder, "diff", "--name-only", "--no-renames", "-z", self.commit)
 
     def changes(self, folder: Path) -> Iterator[Change]:
         """Yield the baseline files under a folder that differ from the commit."""
-        inside = self.inside(folder) or "."
-        others = git(self.root, "ls-files", "--others", "--exclude-standard", "-z", "--", inside)
-        new = {folder / os.path.relpath(name, inside) for name in others.split("\0") if name}
-        for path in sorted({*self.differing(folder), *filter(is_baseline_path, new)}):
+        new = self._listed(folder, "ls-files", "--others", "--exclude-standard", "-z")
+        for path in sorted(self.differing(folder) | new):
             after = path.read_text("utf-8", "replace") if path.is_file() else None
             before = self.text(path)
             if before != after and not self.is_untouched(path, after):
-                yield Change(path, before, after, self.data_files(path))
+                yield Change(path, before, after)
+
+    def _listed(self, folder: Path, *command: str) -> Set[Path]:
+        """Return the baseline files under a folder that a command of git lists."""
+        inside = self.inside(folder)
+        if inside is None:
+            return frozenset()
+        names = git(self.root, *command, "--", inside).split("\0")
+        paths = (folder / os.path.relpath(name, inside) for name in names if name)
+        return frozenset(filter(is_baseline_path, paths))
 
     def inside(self, path: Path) -> str | None:
         """Return a path relative to the repository; None if it is outside."""
@@ -157,14 +130,6 @@ class Reference:
 
 def _commit(root: Path, name: str) -> str | None:
     return git_line(root, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
-
-
-def _is_ambiguous(root: Path, name: str) -> bool:
-    """Whether a name means both a branch and a tag: git would take the tag, and only warn."""
-    kinds = ("heads", "tags")
-    return all(
-        git_line(root, "rev-parse", "--verify", "--quiet", f"refs/{kind}/{name}") for kind in kinds
-    )
 
 
 def _unknown(root: Path, name: str) -> str:

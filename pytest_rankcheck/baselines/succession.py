@@ -1,4 +1,4 @@
-"""Which promises of a record its successor breaks, and whether a new reason covers them.
+"""Which keys a record needs to follow another one, and which of them no new approval gives.
 
 It compares two records and nothing else, so it also holds for files that were edited, replaced or
 recorded anew by hand.
@@ -6,262 +6,214 @@ recorded anew by hand.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from pytest_rankcheck.array_types import FloatArray, PlaceArray
-from pytest_rankcheck.baselines.approval import Approval
-from pytest_rankcheck.baselines.approved_limits import (
-    LIMITED_BY,
-    approved_changes,
-    changed_rankings,
-    loosened_texts,
-    uncompared,
-)
-from pytest_rankcheck.baselines.query_losses import LOSS_SHARE, replaced_queries, uncounted_queries
-from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.baselines.record_contents import RecordedMetric
-from pytest_rankcheck.comparison.query_overlap import QueryOverlap
-from pytest_rankcheck.errors import ConfigurationError
+from pytest_rankcheck.baselines.approval import Approval, Key, covers, is_looser, known_gate
+from pytest_rankcheck.baselines.golden_changes import lost_queries, lost_values
+from pytest_rankcheck.baselines.record import Record, RecordedMetric, as_decimal
+from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
+from pytest_rankcheck.comparison.measurement import QueryOverlap
+from pytest_rankcheck.errors import quoted
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES
 from pytest_rankcheck.evaluation.recorded_precision import EXACT
-from pytest_rankcheck.gates.configured_gates import gate_of
 from pytest_rankcheck.metrics.metric_names import Metric
 
-__all__ = ["Problem", "broken_promises", "new_approvals", "raises_best"]
-
-_ROUNDING = 1e-8
-"""What best means can be off by: they are recorded with nine decimals."""
+Places = Sequence[int] | np.ndarray
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """A promise of a record that its successor breaks."""
-
-    text: str
-    metric: str | None = None
-    """The metric that fell; None for another change."""
-    fall: float = 0.0
-    """How far it fell."""
-    words: tuple[str, ...] = ()
-    """What a reason for another change says, if it is about this one: any of these."""
-
-    def is_covered_by(self, approvals: Sequence[Approval]) -> bool:
-        """Return whether these reasons are about it, and about no smaller fall."""
-        if any(approval.explains(word) for approval in approvals for word in self.words):
-            return True
-        if self.metric is None:
-            return False
-        return self.fall <= sum(_approved_fall(approval, self.metric) for approval in approvals)
-
-
-def _approved_fall(approval: Approval, metric: str) -> float:
-    """Return how far an approval lets the mean over all queries fall.
-
-    It was measured on the queries that were unchanged then. If a few of them have left since, the
-    same fall is a larger share of the others.
-    """
-    means = approval.fall.get(metric)
-    if means is None:
-        return 0.0
-    start, end = means["from"], means["to"]
-    if start is None or end is None:
-        return math.inf
-    return abs(start - end) / (1 - LOSS_SHARE) + 1e-6
-
-
-def broken_promises(before: Record, after: Record) -> Sequence[Problem]:
+def broken_promises(before: Record, after: Record) -> Sequence[Key]:
     """Return what ``after`` changes of ``before`` without a reason; empty if it may follow it."""
     approvals = new_approvals(before, after)
     if approvals is None:
-        return [Problem("the earlier approvals differ")]
-    problems = [*_changes(before, after), *_loosened_limits(before, after)]
-    if before.manner == after.manner:
-        problems = [*_falls(before, after), *problems, *_changed_rankings(before, after, approvals)]
-    if not approvals:
-        problems += _forgotten(before, after)
-    return [problem for problem in problems if not problem.is_covered_by(approvals)]
+        return [Key("approvals", words="the earlier approvals differ")]
+    given = [key for approval in approvals for key in approval.keys]
+    return [key for key in changes(before, after) if not covers(given, key)]
 
 
 def new_approvals(before: Record, after: Record) -> Sequence[Approval] | None:
-    """Return the approvals that ``after`` adds; None if it does not keep all earlier ones."""
-    kept = len(before.approvals)
-    return after.approvals[kept:] if after.approvals[:kept] == before.approvals else None
+    """Return the approvals that ``after`` adds; None if it does not keep the earlier ones.
 
-
-def _falls(before: Record, after: Record) -> Iterator[Problem]:
-    """Yield the gated metrics whose mean, or distance from the best, is worse."""
-    then, now = _compared_places(before, after)
-    for name in _approved_metrics(before):
-        metric = Metric.parse(name)
-        scale = (f"which changes {name} of every query",)
-        if name not in after.metrics or not len(now):
-            continue
-        means = [_mean(record, metric, places) for record, places in ((before, then), (after, now))]
-        gain = means[1] - means[0] if metric.higher_is_better else means[0] - means[1]
-        if np.isnan(means[1]) and not np.isnan(means[0]):
-            yield Problem(f"{name} {means[0]:.4f} -> no value", name, math.inf, scale)
-        if gain < -EXACT:
-            yield Problem(f"{name} {means[0]:.4f} -> {means[1]:.4f}", name, -gain, scale)
-        expected = before.below_best(metric) - (0.0 if np.isnan(gain) else gain)
-        if after.below_best(metric) < expected - _possible_gain(before, metric, then) - _ROUNDING:
-            best = before.kept[name].best
-            yield Problem(f"{name} no longer knows its best mean, {best:.4f}", words=scale)
-
-
-def raises_best(before: Record, after: Record, metric: Metric) -> bool:
-    """Return whether the best mean of ``after`` is a new one, on the queries that both share.
-
-    A golden set that changed moves the best mean without a new approval.
+    One whose every key is undone may go, as with ``git revert``.
     """
-    if before.manner != after.manner:
-        return True
-    then, now = _compared_places(before, after)
-    if str(metric) not in before.metrics or not len(now):
-        return True
-    gain = _mean(after, metric, now) - _mean(before, metric, then)
-    return (gain if metric.higher_is_better else -gain) > before.below_best(metric) + EXACT
+    rest = list(after.approvals)
+    for approval in before.approvals:
+        if rest and rest[0] == approval:
+            del rest[0]
+        elif not approval.keys or not all(_is_undone(key, after) for key in approval.keys):
+            return None
+    return rest
 
 
-def _possible_gain(before: Record, metric: Metric, shared: PlaceArray) -> float:
-    """Return by how much queries that left since can have raised the mean before they left."""
-    values, weights = before.values(metric), before.weights
-    has_left = ~np.isin(np.arange(len(values)), shared) & ~np.isnan(values)
-    best = metric.definition.range[1 if metric.higher_is_better else 0]
-    if not has_left.any():
-        return 0.0
-    shares = np.ones(len(values)) if weights is None else weights
-    counted = shares[~np.isnan(values)].sum()
-    return float((np.abs(best - values) * shares)[has_left].sum() / counted)
+def _is_undone(key: Key, record: Record) -> bool:
+    """Whether a record is as it was before a change that an approval allowed."""
+    match key.kind:
+        case "rise":
+            return True
+        case "fall" | "metric-gone" | "gate-looser" if key.subject not in record.gated:
+            return False
+        case "fall":
+            metric = Metric.parse(key.subject)
+            attribute, _, value = key.name.partition("[")[2].removesuffix("]").partition("=")
+            places = record.queries.members(attribute).get(value, ()) if attribute else None
+            mean = as_decimal(record.mean(metric, places))
+            return mean is not None and Key(key.name, key.before, mean).loss <= EXACT
+        case "metric-gone":
+            return True
+        case "gate-looser":
+            return not is_looser(str(key.before), record.gate(Metric.parse(key.subject)))
+        case "queries-lost":
+            return isinstance(key.before, int) and len(record.queries) >= key.before
+        case "depth":
+            return record.depth == key.before
+    return False
 
 
-def _changes(before: Record, after: Record) -> Iterator[Problem]:
-    """Yield what is gone, loosened or measured in another way."""
-    if before.manner != after.manner:
-        is_of_units = before.manner[:2] == after.manner[:2]
-        what = "clusters" if is_of_units else "conventions or depth"
-        yield Problem(f"{what} differ", words=(" in the baseline, ",))
-    for name in before.gated:
-        if name not in after.gated:
-            text = f"{name} is no longer gated"
-            yield Problem(text, words=(text,))
-    for name in _approved_metrics(before):
-        then, now = before.kept[name], after.kept.get(name)
-        about_gate = (f"the gate of {name} ",)
-        if now is None:
-            yield Problem(f"the values of {name} are gone")
-        elif then.lower_is_better != now.lower_is_better:
-            yield Problem(f"{name} has another direction", words=(f"direction of {name}: ",))
-        elif _is_loosened(then.gate, now.gate):
-            yield Problem(
-                f"the gate of {name} was {then.gate}, and is {now.gate}", words=about_gate
-            )
-        elif _allows_for_more_noise(then, now):
-            yield Problem(
-                f"the gate of {name} allows for the noise of the ranker, which was {then.noise} "
-                f"and is {now.noise}",
-                words=about_gate,
-            )
+def changes(before: Record, after: Record) -> Iterator[Key]:
+    """Yield the keys that ``after`` needs to follow ``before``."""
+    other_manner = [*manner_changes(before, after)]
+    yield from other_manner
+    overlap = QueryOverlap(after, before)
+    if not other_manner:
+        yield from _falls(before, after, overlap)
+    for name in before.approved:
+        yield from _metric_changes(name, before, after)
+        lost = name in after.metrics and lost_values(before, overlap, Metric.parse(name))
+        if lost:
+            yield lost
     for attribute in before.slices:
         if attribute not in after.slices:
-            text = f"the slices of {attribute} are no longer gated"
-            yield Problem(text, words=(text,))
-    if not QueryOverlap(after, before).is_paired:
-        return
-    replaced = replaced_queries(before, after.query_fingerprints)
-    if replaced.needs_reason:
-        about_set = (" removed and ", "without an unchanged query in common")
-        yield Problem(str(replaced), words=about_set)
-    yield from _uncounted(before, after)
+            yield Key(f"slice-gone:{attribute}")
+    if overlap.is_paired:
+        few = lost_queries(before, after.query_fingerprints)
+        if few is not None:
+            yield few
+    yield from looser_limits(before, after.limits)
+    if before.limits and after.limits and overlap.is_paired and not other_manner:
+        changed = _changed_rankings(before, after, overlap)
+        if changed:
+            yield Key("rankings", None, changed)
 
 
-def _loosened_limits(before: Record, after: Record) -> Iterator[Problem]:
-    """Yield the limits on rankings that were removed or loosened."""
-    for text in uncompared(after.stability, before):
-        yield Problem(text, words=(text,))
-    for text in loosened_texts(after.stability, before):
-        yield Problem(text, words=(LIMITED_BY,))
+def _metric_changes(name: str, before: Record, after: Record) -> Iterator[Key]:
+    """Yield what else than its values changes of an approved metric."""
+    then, now = before.metrics[name], after.metrics.get(name)
+    if now is None:
+        yield Key(f"metric-gone:{name}", then.gate, words=f"the values of {name} are gone")
+    elif then.gated and not now.gated:
+        yield Key(f"metric-gone:{name}", then.gate)
+    elif then.lower_is_better != now.lower_is_better:
+        yield reversed_direction(name, then)
+    elif is_looser(then.gate, now.gate):
+        yield Key(f"gate-looser:{name}", then.gate, now.gate)
+    elif allows_for_more_noise(then, now):
+        yield Key(f"noise-wider:{name}", then.noise, now.noise)
 
 
-def _changed_rankings(
-    before: Record, after: Record, approvals: Sequence[Approval]
-) -> Iterator[Problem]:
-    """Yield how many compared rankings changed, if the reasons approve fewer changes than that.
-
-    Changes within the limits are never recorded, so that they cannot add up.
-    """
-    overlap = QueryOverlap(after, before)
-    if not before.stability or not after.stability or not overlap.is_paired:
-        return
-    k = min(max(limits.k for limits in record.stability) for record in (before, after))
-    then, now = before.lines.tops, after.lines.tops
-    places = zip(overlap.other_places.tolist(), overlap.places.tolist(), strict=True)
-    changed = sum(then[place][:k] != now[at][:k] for place, at in places)
-    if changed > approved_changes(approvals):
-        yield Problem(changed_rankings(changed), words=(" in the baseline, ",))
+def reversed_direction(name: str, before: RecordedMetric) -> Key:
+    """Return the key of a metric whose better direction is no longer that of its record."""
+    sides = ("lower", "higher") if before.lower_is_better else ("higher", "lower")
+    return Key(f"direction:{name}", *sides)
 
 
-def _uncounted(before: Record, after: Record) -> Iterator[Problem]:
-    """Yield the metrics for which too many queries have lost their value."""
-    overlap = QueryOverlap(after, before)
-    for name in _approved_metrics(before):
-        if name in after.metrics:
-            uncounted = uncounted_queries(before, overlap, Metric.parse(name))
-            if uncounted.needs_reason:
-                yield Problem(str(uncounted), words=(f"{name} has no value for ",))
-
-
-def _forgotten(before: Record, after: Record) -> Iterator[Problem]:
-    """Yield the counts since the last approval that started again without one."""
-    then, now = before.since_approval, after.since_approval
-    if then is None or now is None or not QueryOverlap(after, before).is_paired:
-        return
-    replaced = replaced_queries(before, after.query_fingerprints)
-    uncounted_less = any(
-        now.uncounted.get(name, 0) < count for name, count in then.uncounted.items()
-    )
-    if now.replaced < replaced.removed + replaced.edited or uncounted_less:
-        yield Problem("the queries lost since the last approval were forgotten")
-
-
-def _approved_metrics(record: Record) -> Sequence[str]:
-    """Return the metrics that are gated, or were and keep their approved values."""
-    return [name for name, kept in record.kept.items() if kept.gate is not None]
-
-
-def _is_loosened(before: str | None, after: str | None) -> bool:
-    """Return whether a gate may let pass what another blocks."""
-    if before is None or before == after:
-        return False
-    if after is None:
-        return True
-    try:
-        return not gate_of(after).is_at_least_as_strict_as(gate_of(before))
-    except ConfigurationError:  # removed since, or of an extension that is not loaded
-        return True
-
-
-def _allows_for_more_noise(before: RecordedMetric, after: RecordedMetric) -> bool:
-    """Return whether a gate that allows for noise has become wider."""
+def allows_for_more_noise(before: RecordedMetric, after: RecordedMetric) -> bool:
+    """Whether a gate that allows for noise has become wider."""
     if before.gate is None or "noise=" not in before.gate or before.noise is None:
         return False
     return after.noise is None or after.noise > before.noise
 
 
-def _compared_places(before: Record, after: Record) -> tuple[PlaceArray, PlaceArray]:
-    """Return the places of the unchanged lines that both share, in each; of two logs, all lines."""
-    overlap = QueryOverlap(after, before)
-    if not overlap.is_paired:
-        return np.arange(len(before.queries)), np.arange(len(after.queries))
-    return overlap.other_places, overlap.places
+def manner_changes(before: Record, after: Record | Evaluation) -> Iterator[Key]:
+    """Yield how a measurement was made in another way than a record, so that they don't compare."""
+    then, now = before.conventions.to_dict(), after.conventions.to_dict()
+    for name in {**now, **then}:
+        if then.get(name) != now.get(name):
+            old, new = (quoted(each.get(name, "none")) for each in (then, now))
+            yield Key(
+                f"convention:{name}",
+                old,
+                new,
+                words=f"{name}: '{old}' in the baseline, '{new}' now",
+            )
+    if before.depth != after.depth:
+        yield Key("depth", before.depth, after.depth)
+    by = after.cluster_by if isinstance(after, Record) else after.golden.cluster_by
+    if before.cluster_by != by:
+        yield Key("clusters", before.cluster_by, by)
 
 
-def _mean(record: Record, metric: Metric, places: PlaceArray) -> float:
-    """Return the mean over some lines of a record."""
-    return metric.mean(record.values(metric)[places], _weights(record, places))
+def looser_limits(record: Record, now: Sequence[StabilityLimits]) -> Iterator[Key]:
+    """Yield the limits on rankings for which there are now none that are at least as strict."""
+    given = " and by ".join(dict.fromkeys(map(str, now))) or None
+    for then in record.limits:
+        if not any(each.is_at_least_as_strict_as(then) for each in now):
+            yield Key("limits", str(then), given)
 
 
-def _weights(record: Record, places: PlaceArray) -> FloatArray | None:
-    return None if record.weights is None else record.weights[places]
+def _falls(before: Record, after: Record, overlap: QueryOverlap) -> Iterator[Key]:
+    """Yield the approved means that are lower: of all queries that both share, and of slices."""
+    if overlap.is_paired:
+        then: Places = overlap.other_places
+        now: Places = overlap.places
+    else:
+        then, now = np.arange(len(before.queries)), np.arange(len(after.queries))
+    if not len(now):
+        return
+    for name in before.approved:
+        metric = Metric.parse(name)
+        if name not in after.metrics or before.metrics[name].lower_is_better != (
+            after.metrics[name].lower_is_better
+        ):
+            continue
+        yield from _fall(f"fall:{name}", metric, (before, then), (after, now))
+        gate = known_gate(before.metrics[name].gate)
+        given = gate.min_queries if gate else None
+        smallest = max(1, MIN_QUERIES if given is None else given)
+        for label, there, here in _slices(before, after, then, now, is_paired=overlap.is_paired):
+            if min(len(there), len(here)) >= smallest:
+                yield from _fall(f"fall:{name}[{label}]", metric, (before, there), (after, here))
+
+
+def _fall(
+    name: str, metric: Metric, before: tuple[Record, Places], after: tuple[Record, Places]
+) -> Iterator[Key]:
+    then, now = (record.mean(metric, places) for record, places in (before, after))
+    gain = now - then if metric.higher_is_better else then - now
+    if gain < -EXACT or (np.isnan(now) and not np.isnan(then)):
+        yield Key.of_means(name, then, now)
+
+
+def _slices(
+    before: Record, after: Record, then: Places, now: Places, *, is_paired: bool
+) -> Iterator[tuple[str, Places, Places]]:
+    """Yield each slice that both gate, with its places in both.
+
+    Queries can be moved to another slice: what a slice had counts, and what it has.
+    """
+    for attribute in before.slices:
+        if attribute not in after.slices:
+            continue
+        old, new = before.queries.members(attribute), after.queries.members(attribute)
+        for value in {**old, **new}:
+            label = f"{attribute}={value}"
+            if not is_paired:
+                yield label, old.get(value, ()), new.get(value, ())
+                continue
+            for inside in (
+                np.isin(then, np.array(old.get(value, ()), np.intp)),
+                np.isin(now, np.array(new.get(value, ()), np.intp)),
+            ):
+                yield label, np.asarray(then)[inside], np.asarray(now)[inside]
+
+
+def _changed_rankings(before: Record, after: Record, overlap: QueryOverlap) -> int:
+    """Return how many compared rankings changed.
+
+    Changes within the limits are never recorded, so that they cannot add up.
+    """
+    k = min(max(limits.k for limits in record.limits) for record in (before, after))
+    then, now = before.queries.tops, after.queries.tops
+    places = zip(overlap.other_places.tolist(), overlap.places.tolist(), strict=True)
+    return sum(tuple(then[place][:k]) != tuple(now[at][:k]) for place, at in places)

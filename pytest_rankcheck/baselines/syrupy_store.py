@@ -10,14 +10,14 @@ How syrupy behaves, and what we do about it; tests cover each fact on every supp
    instead of at the end of the session. So we take ``**kwargs``, replace the file as a whole, and
    flush older versions ourselves.
 5. Its failure text does not survive ``--assert=plain``. So a test never asserts on a snapshot.
-6. Extensions get no context. So the proposal that is compared carries it.
+6. Extensions get no context. So what is compared carries it: a text, and why it is refused.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -27,14 +27,10 @@ from syrupy.data import SnapshotCollection, SnapshotCollections
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from syrupy.location import PyTestLocation
 
-from pytest_rankcheck.baselines.baseline_file import Proposal, unwritable
 from pytest_rankcheck.baselines.baseline_path import baseline_folder
-from pytest_rankcheck.baselines.update_actions import Mode
-from pytest_rankcheck.errors import ConfigurationError
-from pytest_rankcheck.files.folder_lock import locked_folder
-from pytest_rankcheck.files.whole_files import write_whole
-
-__all__ = ["BaselineExtension", "RefusedError", "SnapshotStore", "syrupy_session"]
+from pytest_rankcheck.baselines.check import Mode
+from pytest_rankcheck.errors import BaselineError, ConfigurationError
+from pytest_rankcheck.files.whole_files import locked_folder, write_whole
 
 
 class RefusedError(Exception):
@@ -53,10 +49,9 @@ class BaselineExtension(SingleFileSnapshotExtension):
     _refusal: str | None = None
 
     def serialize(self, data: Any, **kwargs: Any) -> str:
-        """Return the text of a `Proposal`; its refusal is kept for `matches`."""
-        proposal: Proposal = data
-        self._refusal = proposal.refusal
-        return proposal.text
+        """Return the text that is submitted; why it is refused is kept for `matches`."""
+        text, self._refusal = data
+        return str(text)
 
     def matches(self, *, serialized_data: Any, snapshot_data: Any) -> bool:
         """Return whether the file has this text; veto the write if it was refused."""
@@ -155,31 +150,35 @@ class SnapshotStore:
             **options,
         )
         self.path = path
-        self.shown_path = _relative(self.path, item.config.invocation_params.dir)
+        self.shown_path = str(path)
+        with suppress(ValueError):  # on another drive
+            relative = os.path.relpath(path, item.config.invocation_params.dir)
+            self.shown_path = min(relative, str(path), key=len)
 
-    def submit(self, proposal: Proposal) -> None:
-        """Let syrupy compare, count and, in an update, write.
+    def submit(self, text: str, refusal: str | None = None) -> None:
+        """Let syrupy compare, count and, in an update, write; nothing is written if it is refused.
 
         Raises:
             BaselineError: the file cannot be written. It is unchanged.
         """
         location = str(self.path)
         BaselineExtension.failed_writes.pop(location, None)
-        updating = self._may_write and proposal.refusal is None
+        updating = self._may_write and refusal is None
         if updating:
-            self._prepare_folder()
             BaselineExtension.awaited.add(location)
         try:
-            accepted = bool(self._assertion == proposal)
+            accepted = bool(self._assertion == (text, refusal))
             if accepted and updating:
-                self._flush()
+                # Before version 6, syrupy waits for the end of the test session.
+                self._assertion.session.flush_snapshot_write_queue()
         finally:
             BaselineExtension.awaited.discard(location)
         failure: BaseException | None = BaselineExtension.failed_writes.pop(location, None)
         if failure is None and updating and not accepted:
-            failure = self._last_exception()
+            results = self._assertion.executions
+            failure = results[max(results)].exception if results else None
         if failure is not None:
-            raise unwritable(self.shown_path, failure)
+            raise self._unwritable(failure)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -188,33 +187,17 @@ class SnapshotStore:
         Raises:
             BaselineError: the folder cannot be made, or the lock not be taken.
         """
-        self._prepare_folder()
         with ExitStack() as stack:
             try:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
                 stack.enter_context(locked_folder(self.path.parent))
             except OSError as failure:
-                raise unwritable(self.shown_path, failure) from None
+                raise self._unwritable(failure) from None
             yield
 
-    def _prepare_folder(self) -> None:
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as failure:
-            raise unwritable(self.shown_path, failure) from None
-
-    def _flush(self) -> None:
-        """Write the file now; before version 6, syrupy waits for the end of the test session."""
-        self._assertion.session.flush_snapshot_write_queue()
-
-    def _last_exception(self) -> BaseException | None:
-        results = self._assertion.executions
-        return results[max(results)].exception if results else None
-
-
-def _relative(path: Path, folder: Path) -> str:
-    """Return ``path`` as seen from ``folder``, where that is shorter than the whole."""
-    try:
-        relative = os.path.relpath(path, folder)
-    except ValueError:  # on another drive
-        return str(path)
-    return min(relative, str(path), key=len)
+    def _unwritable(self, failure: BaseException) -> BaselineError:
+        why = getattr(failure, "strerror", None) or failure
+        return BaselineError(
+            f"{self.shown_path}: the baseline cannot be written: {why}. What was there is "
+            "unchanged; make the folder writable and update again"
+        )

@@ -7,21 +7,11 @@ same results give the same record on every machine.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from pytest_rankcheck.errors import ConfigurationError, RankcheckError, quoted
-
-__all__ = [
-    "World",
-    "WorldChange",
-    "WorldComparison",
-    "compared_worlds",
-    "declared_files",
-    "declared_world",
-]
+from pytest_rankcheck.errors import ConfigurationError, quoted
 
 World = Mapping[str, str]
 """By name: the hash of a file, the version of a package, or a text of the project's own."""
@@ -30,26 +20,6 @@ _INI = "rankcheck_world"
 _PACKAGE = "package:"
 _MAGIC = frozenset("*?[")
 _DIGITS = 16
-
-
-@dataclass(frozen=True, slots=True)
-class WorldChange:
-    """An entry of the world that differs from the one in a record."""
-
-    name: str
-    before: str | None
-    """None: it is not in the record."""
-    now: str | None
-    """None: it is no longer declared."""
-
-
-@dataclass(frozen=True, slots=True)
-class WorldComparison:
-    """The world of a record, and the world now."""
-
-    changes: tuple[WorldChange, ...] = ()
-    problem: str | None = None
-    """Why the world now is unknown."""
 
 
 def declared_world(lines: Iterable[str], root: Path) -> World:
@@ -68,28 +38,19 @@ def declared_world(lines: Iterable[str], root: Path) -> World:
     return {line: _entry(line, root) for line in (line.strip() for line in lines)}
 
 
-def declared_files(lines: Iterable[str], root: Path) -> frozenset[str]:
-    """Return the resolved paths of all files that a project declares; see `declared_world`."""
-    paths = (line.strip() for line in lines if not line.strip().startswith(_PACKAGE))
-    names = (root / name for line in paths for name in (line, *_names(line, root)))
-    return frozenset(str(path.resolve()) for path in names if path.is_file())
-
-
-def compared_worlds(recorded: World, world_now: Callable[[], World]) -> WorldComparison:
-    """Compare the world of a record with the world now, sorted by name.
-
-    Args:
-        recorded: the world of the record.
-        world_now: returns the world now; what it refuses becomes the problem.
-    """
-    try:
-        now = world_now()
-    except RankcheckError as error:
-        return WorldComparison(problem=str(error))
-    changes = (
-        WorldChange(name, recorded.get(name), now.get(name)) for name in sorted({**recorded, **now})
-    )
-    return WorldComparison(tuple(change for change in changes if change.before != change.now))
+def world_changes(recorded: World, now: World) -> Iterator[str]:
+    """Yield in words how the world differs from the one of a record, sorted by name."""
+    if recorded == now:
+        yield "the declared world has not changed since the baseline"
+    for entry in sorted({**recorded, **now}):
+        name = quoted(entry, 120)
+        before, after = (quoted(world.get(entry), 120) for world in (recorded, now))
+        if entry not in recorded:
+            yield f"{name} {after} is not in the baseline"
+        elif entry not in now:
+            yield f"{name} {before} is in the baseline, but no longer declared"
+        elif before != after:
+            yield f"{name} changed since the baseline: {before} -> {after}"
 
 
 def _entry(line: str, root: Path) -> str:

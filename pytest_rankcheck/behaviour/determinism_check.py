@@ -2,36 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import chain
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Literal, get_args
 
-from pytest_rankcheck.behaviour.answer_comparison import (
+from pytest_rankcheck.argument_checks import check_whole_number
+from pytest_rankcheck.behaviour.new_instances import (
+    RankerSource,
+    asked_in_process,
+    is_asked_process,
+)
+from pytest_rankcheck.behaviour.repeated_ranker import (
     AnswerDifference,
     RepeatedRanker,
     answer_differences,
 )
-from pytest_rankcheck.behaviour.asking_conditions import (
-    Subject,
-    Way,
-    conditions_in_turn,
-    not_applicable,
-    refuse_idle_conditions,
-    ways_of,
-)
-from pytest_rankcheck.behaviour.cause_confirmation import (
-    Cause,
-    Confirmation,
-    confirmed,
-    is_warm_up_again,
-    warm_up,
-)
-from pytest_rankcheck.behaviour.determinism_options import Condition, DeterminismOptions
-from pytest_rankcheck.behaviour.ranker_sources import RankerSources
+from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
 from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.rankers.adapters.batch_ranker import BatchedAdapter
 from pytest_rankcheck.rankers.rank import Attempt
 
-__all__ = ["ConditionResult", "DeterminismResult", "check_determinism"]
+Varied = Literal["batch", "order", "fresh", "process"]
+"""What must not matter: the batch size, the order of the queries, the instance, the process. They
+are checked in this order, because each one also varies some of those before it."""
+
+VARIED: tuple[Varied, ...] = get_args(Varied)
+
+Condition = Literal["repeats", Varied]
+"""Plain repeats, which are always compared first, or one of the varied conditions."""
+
+PROCESS_TIMEOUT = 600.0
+"""The default time limit of a new process, in seconds."""
+
+_DIFFER = "answers already differ"
+"""Why the conditions after the first one with differences are not checked."""
+
+Way = tuple[str, Callable[[], Attempt]]
+"""How the ranker is asked, in words, and the function that asks it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeterminismOptions:
+    """The ways in which a ranker is asked.
+
+    Raises:
+        ConfigurationError: a number is out of range, or a condition is unknown.
+    """
+
+    repeats: int = 3
+    insensitive_to: Sequence[Varied] = VARIED
+    batch_sizes: Sequence[int] = ()
+    """Batch sizes for a ranker of batches; if empty, 1 and half of the ranker's own size."""
+    process_timeout: float = PROCESS_TIMEOUT
+    """The time limit of the new process, in seconds."""
+
+    def __post_init__(self) -> None:
+        check_whole_number("repeats", self.repeats, 2, ConfigurationError)
+        for place, size in enumerate(self.batch_sizes):
+            check_whole_number(f"batch_sizes[{place}]", size, 1, ConfigurationError)
+        if not self.process_timeout > 0:
+            raise ConfigurationError(
+                f"process_timeout={quoted(self.process_timeout)} is invalid; give seconds, more "
+                "than 0"
+            )
+        for condition in self.insensitive_to:
+            if condition not in VARIED:
+                raise ConfigurationError(
+                    f"insensitive_to={quoted(condition)} is invalid"
+                    f"{suggestion(str(condition), VARIED)}; give one or more of {', '.join(VARIED)}"
+                )
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,25 +81,10 @@ class ConditionResult:
     condition: Condition
     ways: Sequence[str] = ()
     """How the ranker was asked."""
-    queries: int = 0
-    """The number of compared queries."""
     differences: Sequence[AnswerDifference] = ()
-    """The first difference of each query that has one."""
+    """The first difference of each query that has one, in the order of the queries."""
     skipped: str = ""
     """Why nothing was compared; empty otherwise."""
-    confirmation: Confirmation = field(default_factory=Confirmation)
-    """What repeated requests showed about the differences."""
-    calls: int = 0
-    """How often each query was asked, before anything was asked again."""
-    details: Sequence[str] = ()
-    """What the ways vary, if their names do not say so."""
-    remark: str = ""
-    """What weakens the check; empty if nothing does."""
-
-    @property
-    def cause(self) -> Cause:
-        """Why the answers differ."""
-        return self.confirmation.cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,30 +93,22 @@ class DeterminismResult:
 
     ranker: str
     conditions: Sequence[ConditionResult]
-    confirming_calls: int = 0
-    """How many queries the ranker was asked again to confirm causes, counting repeats."""
 
     @property
     def calls(self) -> int:
-        """How often each query was asked, before anything was asked again."""
-        return 1 + sum(result.calls for result in self.conditions)
+        """How often each query was asked."""
+        return 1 + sum(len(result.ways) for result in self.conditions)
 
     @property
-    def broken(self) -> Sequence[ConditionResult]:
-        """The results of the conditions with differences, whatever their causes."""
-        return [result for result in self.conditions if result.differences]
+    def broken(self) -> ConditionResult | None:
+        """The condition with differences; the later ones are not checked."""
+        return next((result for result in self.conditions if result.differences), None)
 
 
 def check_determinism(
-    ranker: RepeatedRanker,
-    golden: GoldenSet,
-    options: DeterminismOptions,
-    sources: RankerSources | None = None,
+    ranker: RepeatedRanker, golden: GoldenSet, options: DeterminismOptions, source: RankerSource
 ) -> DeterminismResult:
-    """Ask a ranker the same queries in several ways, and compare with the first answers.
-
-    A query whose answers differ under one condition is left out of later conditions: otherwise a
-    random ranker would fail all of them. A condition is confirmed before it is named.
+    """Ask a ranker the same queries in several ways, until the answers differ from the first ones.
 
     Raises:
         RankerError: the ranker fails when it is asked for the first time, or a new instance or
@@ -100,114 +117,83 @@ def check_determinism(
         ConfigurationError: all conditions lack the argument that they need.
     """
     __tracebackhide__ = True
-    sources = sources or RankerSources()
-    refuse_idle_conditions(options, sources)
+    varied = [condition for condition in VARIED if condition in options.insensitive_to]
+    conditions: list[Condition] = ["repeats", *varied]
+    skipped = {each: _not_applicable(each, ranker, golden, source) for each in conditions}
+    lacks_argument = {"fresh": source.make is None, "process": source.name is None}
+    if varied and all(lacks_argument.get(condition) for condition in varied):
+        reasons = "; ".join(f"{condition}: {skipped[condition]}" for condition in varied)
+        raise ConfigurationError(f"nothing in insensitive_to= can be checked ({reasons})")
     run = ranker.first_run(golden)
-    subject = Subject(ranker, golden, run, options, sources)
-    stable = list(run.query_ids)
-    warms_up = False
     results: list[ConditionResult] = []
-    confirming = 0
-    for condition in conditions_in_turn(subject):
-        skipped = not_applicable(condition, subject)
-        if not skipped and not stable:
-            skipped = "no query is left that was always ranked the same"
-        if not skipped and condition == "fresh":
-            skipped = subject.sources.check_fresh(is_given=options.has_fresh)
-        if skipped:
-            results.append(ConditionResult(condition, skipped=skipped))
-            continue
-        asked = list(_asked(ways_of(condition, subject), subject))
-        before = ranker.calls
-        results.append(_compared(condition, subject, asked, stable, warms_up=warms_up))
-        warms_up |= results[-1].cause is Cause.WARM_UP
-        confirming += ranker.calls - before
-        broken = {difference.query_id for difference in results[-1].differences}
-        stable = [query_id for query_id in stable if query_id not in broken]
-    return DeterminismResult(ranker.adapter.name, results, confirming)
+    for condition in conditions:
+        why = skipped[condition]
+        if results and (results[-1].differences or results[-1].skipped == _DIFFER):
+            why = _DIFFER
+        ways = [] if why else list(_ways(condition, ranker, golden, options, source))
+        if not ways:
+            why = why or "the same ranker is returned at each call; give fresh="
+        found: dict[str, AnswerDifference] = {}
+        for how, ask in ways:
+            for difference in answer_differences(run, ask(), how):
+                found.setdefault(difference.query_id, difference)
+        differences = [found[query_id] for query_id in run.query_ids if query_id in found]
+        results.append(ConditionResult(condition, [how for how, _ in ways], differences, why))
+    return DeterminismResult(ranker.adapter.name, results)
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A way in which the ranker was asked, and what it answered."""
+def _not_applicable(
+    condition: Condition, ranker: RepeatedRanker, golden: GoldenSet, source: RankerSource
+) -> str:
+    """Return why a condition cannot be varied, or an empty text if it can."""
+    if condition == "order" and len(golden) == 1:
+        return "there is only one query"
+    if condition == "batch" and ranker.adapter.with_size(1) is None:
+        return "the ranker is asked one query after the other"
+    if condition == "batch" and _own_size(ranker, golden) == 1:
+        return "there is only one query to ask at once"
+    if condition == "fresh" and source.make is None:
+        return source.why_not_made
+    if condition == "process" and source.name is None:
+        return "give the ranker, or fresh=, by its name"
+    if condition == "process" and is_asked_process():
+        return "this is a new process itself, whose module ranks while it is imported"
+    return ""
 
-    way: Way
-    attempts: Sequence[Attempt]
-    times: int
-    """How often each query was asked."""
+
+def _own_size(ranker: RepeatedRanker, golden: GoldenSet) -> int:
+    size = ranker.adapter.size if isinstance(ranker.adapter, BatchedAdapter) else 1
+    return min(size or len(golden), len(golden))
 
 
-def _asked(ways: Iterator[Way], subject: Subject) -> Iterator[_Asked]:
-    __tracebackhide__ = True
-    for way in ways:
-        before = subject.ranker.calls
-        attempts = way.ask(subject.golden)
-        yield _Asked(way, attempts, (subject.ranker.calls - before) // len(subject.golden))
-
-
-def _compared(
+def _ways(
     condition: Condition,
-    subject: Subject,
-    asked: Sequence[_Asked],
-    query_ids: Sequence[str],
-    *,
-    warms_up: bool,
-) -> ConditionResult:
-    """Compare the answers to some queries with those of the first run, and confirm the cause."""
-    __tracebackhide__ = True
-    by_way = [(each, _differences(subject, each)) for each in asked]
-    first = dict(chain.from_iterable(found.items() for _, found in reversed(by_way)))
-    failing = [
-        (each, [query_id for query_id in query_ids if query_id in found]) for each, found in by_way
-    ]
-    return ConditionResult(
-        condition,
-        tuple(each.way.how for each in asked),
-        len(query_ids),
-        [first[query_id] for query_id in query_ids if query_id in first],
-        confirmation=_confirmation(condition, subject, failing, query_ids, warms_up=warms_up),
-        calls=sum(each.times for each in asked),
-        details=tuple(each.way.details for each in asked if each.way.details),
-        remark=subject.remarks.get(condition, ""),
-    )
-
-
-def _differences(subject: Subject, asked: _Asked) -> Mapping[str, AnswerDifference]:
-    """Return the first difference of each query under one way of asking."""
-    found: dict[str, AnswerDifference] = {}
-    for attempt in asked.attempts:
-        found = {**answer_differences(subject.run, attempt, asked.way.how), **found}
-    return found
-
-
-def _confirmation(
-    condition: Condition,
-    subject: Subject,
-    failing: Sequence[tuple[_Asked, Sequence[str]]],
-    watched: Sequence[str],
-    *,
-    warms_up: bool,
-) -> Confirmation:
-    """Confirm why answers differ.
-
-    Args:
-        condition: the condition under which they differ.
-        subject: the ranker and its first answers.
-        failing: the ways of asking, each with the queries whose answers differ.
-        watched: the queries that may differ.
-        warms_up: whether the ranker is known to warm up.
-    """
-    __tracebackhide__ = True
-    broken = set(chain.from_iterable(ids for _, ids in failing))
-    if not broken:
-        return Confirmation()
-    if condition == "repeats":
-        later = [attempt for each, _ in failing for attempt in each.attempts]
-        return warm_up(subject, [each for each in watched if each in broken], later)
-    is_new = condition in ("fresh", "processes")
-    if (warms_up and is_new) and all(
-        is_warm_up_again(subject, each.attempts[0], ids) for each, ids in failing if ids
-    ):
-        return Confirmation(Cause.WARM_UP)
-    worst, ids = max(failing, key=lambda pair: len(pair[1]))
-    return confirmed(subject, worst.way, ids, watched, worst.times)
+    ranker: RepeatedRanker,
+    golden: GoldenSet,
+    options: DeterminismOptions,
+    source: RankerSource,
+) -> Iterator[Way]:
+    """Yield the ways of asking under a condition that applies."""
+    ids = golden.query_ids
+    reverse = golden.ordered(ids[::-1])
+    match condition:
+        case "repeats":
+            for number in range(2, options.repeats + 1):
+                yield f"time {number}", partial(ranker.rerun, golden)
+        case "order":
+            yield "in reverse", partial(ranker.rerun, reverse)
+            mixed = golden.ordered([*ids[1::2], *ids[::2]])
+            yield "every second one first", partial(ranker.rerun, mixed)
+        case "batch":
+            # Never exceed the ranker's own size: larger batches may not fit into its memory.
+            own = dict.fromkeys((1, (_own_size(ranker, golden) + 1) // 2))
+            for size in options.batch_sizes or own:
+                adapter = ranker.adapter.with_size(size)
+                assert adapter is not None
+                yield f"{size:,} at once", partial(replace(ranker, adapter=adapter).rerun, golden)
+        case "fresh" if new := source.adapter():
+            yield "a new instance, in reverse", partial(replace(ranker, adapter=new).rerun, reverse)
+        case "process":
+            name, seconds = str(source.name), options.process_timeout
+            ask = partial(asked_in_process, ranker, name, reverse, seconds)
+            yield "another hash seed, in reverse", ask

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,17 +15,12 @@ from pytest_rankcheck.errors import (
     quoted,
     suggestion,
 )
-from pytest_rankcheck.evaluation.conventions import Conventions
-from pytest_rankcheck.evaluation.ranked_depth import beyond_depth
+from pytest_rankcheck.evaluation.metric_checks import beyond_depth
 from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
-from pytest_rankcheck.evaluation.run_golden_join import join
-from pytest_rankcheck.golden.expectation import Expectation
-from pytest_rankcheck.golden.expectation_conflicts import conflict_in
+from pytest_rankcheck.golden.expectation import Expectation, conflict_in
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.ranking import first_ranks
 from pytest_rankcheck.rankers.run import Run
-
-__all__ = ["ExpectationResult", "ExpectationStatus", "check_expectations"]
 
 
 class ExpectationStatus(StrEnum):
@@ -89,28 +85,12 @@ class ExpectationResult:
         A document that is no longer ranked counts as worse only if the requested depth includes its
         known rank.
         """
-        known = self._rank_when_marked
-        if known is not None and self.stands_at is None:
+        known, now = self.expectation.known_rank, self.stands_at
+        if self.status is not ExpectationStatus.KNOWN or known is None:
+            return False
+        if now is None:
             return self.depth is None or self.depth >= known
-        return self._moved_down > 0
-
-    @property
-    def is_better(self) -> bool:
-        """Whether a known failure got better since it was marked, but still fails."""
-        return self._moved_down < 0
-
-    @property
-    def _rank_when_marked(self) -> int | None:
-        is_known = self.status is ExpectationStatus.KNOWN
-        return self.expectation.known_rank if is_known else None
-
-    @property
-    def _moved_down(self) -> int:
-        """By how many ranks a known failure got worse; 0 if either rank is unknown."""
-        known, now = self._rank_when_marked, self.stands_at
-        if known is None or now is None:
-            return 0
-        return known - now if self.expectation.kind == "not_in_top" else now - known
+        return now < known if self.expectation.kind == "not_in_top" else now > known
 
 
 def check_expectations(
@@ -131,14 +111,21 @@ def check_expectations(
     for expectation in expectations:
         by_query.setdefault(expectation.query, []).append(expectation)
     _check_queries(by_query, golden)
-    _check_depth(expectations, run)
+    for expectation in expectations:
+        k = expectation.k
+        if run.depth is not None and k is not None and k > run.depth:
+            what = f"query '{quoted(expectation.query)}': {expectation}"
+            raise ConfigurationError(beyond_depth(what, k, run.depth))
     if len(run) and not any(query_id in run for query_id in golden.query_ids):
         raise RunError(
             f"run '{quoted(run.name)}' and golden set '{quoted(golden.name)}' share no query: the "
             f"run has {listed(run.query_ids, 3)}, the golden set {listed(golden.query_ids, 3)}; "
             "are the ids of the same kind?"
         )
-    _check_ids(expectations, run, golden)
+    # With ids that the ranker never returns, `not_in_top` would always hold.
+    named = {(each.query, doc) for each in expectations for doc in (*each.documents, *each.others)}
+    if not any(doc_id in run.get(query_id) for query_id, doc_id in named):
+        RunEvaluation.unchecked(run, golden).refuse_unmet_ids()
     return [
         _outcome(expectation, run.get(query_id), run.depth)
         for query_id in golden.query_ids
@@ -163,67 +150,29 @@ def _check_queries(by_query: Mapping[str, Sequence[Expectation]], golden: Golden
             raise GoldenSetError(f"query '{quoted(query_id)}': {conflict}; decide for one of them")
 
 
-def _check_depth(expectations: Sequence[Expectation], run: Run) -> None:
-    for expectation in expectations:
-        k = expectation.k
-        if run.depth is not None and k is not None and k > run.depth:
-            what = f"query '{quoted(expectation.query)}': {expectation}"
-            raise ConfigurationError(beyond_depth(what, k, run.depth))
-
-
-def _check_ids(expectations: Sequence[Expectation], run: Run, golden: GoldenSet) -> None:
-    """Refuse ids that the ranker never returns, because `not_in_top` would always hold for them."""
-    named = {(each.query, doc) for each in expectations for doc in (*each.documents, *each.others)}
-    if not any(doc_id in run.get(query_id) for query_id, doc_id in named):
-        RunEvaluation(run, golden, Conventions(), join(run, golden)).refuse_unmet_ids()
-
-
 def _outcome(
     expectation: Expectation, ranking: Sequence[str], depth: int | None
 ) -> ExpectationResult:
     named = (*expectation.documents, *expectation.others)
     ranks = {doc_id: rank for doc_id, rank in first_ranks(ranking).items() if doc_id in named}
     against = _violating(expectation, ranks)
-    match expectation.kind:
-        case "some_results":
-            holds = bool(ranking)
-        case "no_results":
-            holds = not ranking
-        case _:
-            holds = not against
-    ordered = dict.fromkeys((*against, *named))
-    named_ranks = {doc_id: ranks.get(doc_id) for doc_id in ordered}
-    return ExpectationResult(expectation, holds, named_ranks, depth)
+    of_results = {"some_results": bool(ranking), "no_results": not ranking}
+    ordered = {doc_id: ranks.get(doc_id) for doc_id in (*against, *named)}
+    return ExpectationResult(
+        expectation, of_results.get(expectation.kind, not against), ordered, depth
+    )
 
 
 def _violating(expectation: Expectation, ranks: Mapping[str, int]) -> list[str]:
     """Return the documents that violate an expectation."""
-    match expectation.kind:
-        case "in_top":
-            return [
-                doc_id
-                for doc_id in expectation.documents
-                if not _within(ranks.get(doc_id), expectation.k)
-            ]
-        case "not_in_top":
-            return [
-                doc_id
-                for doc_id in expectation.documents
-                if _within(ranks.get(doc_id), expectation.k)
-            ]
-        case "above" | "before":
-            # An unranked document counts as below all ranked documents.
-            first = min((ranks[doc] for doc in expectation.others if doc in ranks), default=None)
-            late = [
-                doc_id
-                for doc_id in expectation.documents
-                if doc_id not in ranks or (first is not None and ranks[doc_id] > first)
-            ]
-            last = max((ranks[doc] for doc in late if doc in ranks), default=0)
-            early = [doc for doc in expectation.others if doc in ranks and ranks[doc] < last]
-            return [*late, *early]
-    return []
-
-
-def _within(rank: int | None, k: int | None) -> bool:
-    return rank is not None and k is not None and rank <= k
+    documents, others = expectation.documents, expectation.others
+    if expectation.k is not None:
+        must_be_in_top = expectation.kind == "in_top"
+        top = {doc_id for doc_id, rank in ranks.items() if rank <= expectation.k}
+        return [doc_id for doc_id in documents if (doc_id in top) is not must_be_in_top]
+    # Above, or before: an unranked document counts as below all ranked documents.
+    first = min((ranks[doc] for doc in others if doc in ranks), default=math.inf)
+    late = [doc for doc in documents if doc not in ranks or ranks[doc] > first]
+    last = max((ranks[doc] for doc in late if doc in ranks), default=0)
+    early = [doc for doc in others if doc in ranks and ranks[doc] < last]
+    return [*late, *early]

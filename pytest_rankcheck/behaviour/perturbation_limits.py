@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
-from pytest_rankcheck.argument_checks import check_whole_number
-from pytest_rankcheck.argument_kinds import is_number
-from pytest_rankcheck.behaviour.compared_answers import (
-    Compared,
-    ComparedAnswer,
-    ComparedAnswers,
-    MeasuredAnswers,
+from pytest_rankcheck.argument_checks import check_limits
+from pytest_rankcheck.behaviour.perturbed_answers import (
+    ByQuery,
+    PerturbationResult,
+    PerturbedQuery,
 )
 from pytest_rankcheck.errors import ConfigurationError, plural, quoted, suggestion
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
-
-__all__ = ["Direction", "DirectionLimits", "DirectionScope", "InvarianceLimits"]
 
 Direction = Literal["not_better", "not_worse"]
 """The direction in which a metric may not change when a query is perturbed."""
@@ -44,48 +40,23 @@ class InvarianceLimits:
     """How many queries may exceed the limits for single queries."""
 
     def __post_init__(self) -> None:
-        for what in ("min_rbo", "min_mean_rbo"):
-            value = getattr(self, what)
-            if value is None:
-                continue
-            if not (is_number(value) and 0 <= value <= 1):
-                raise ConfigurationError(
-                    f"{what}={quoted(value)} is invalid; give a number from 0 to 1"
-                )
-            if value <= SLACK:
-                raise ConfigurationError(
-                    f"{what}={value:g} can never fail; give a larger number, or None for no limit"
-                )
-        for what in ("max_drop", "max_mean_drop"):
-            _check_not_negative(what, getattr(self, what))
-        check_whole_number("allowed_queries", self.allowed_queries, 0, ConfigurationError)
+        check_limits(self)
 
     @property
     def on_metric(self) -> bool:
         """Whether the metric is limited."""
         return self.max_drop is not None or self.max_mean_drop is not None
 
-    @property
-    def on_rbo(self) -> bool:
-        """Whether the similarity of rankings is limited."""
-        return self.min_rbo is not None or self.min_mean_rbo is not None
-
-    def refuse_never_failing(self, result: MeasuredAnswers[Compared]) -> None:
+    def refuse_never_failing(self, result: PerturbationResult) -> None:
         """Refuse limits that the answers cannot exceed, whatever they are.
 
         Raises:
             ConfigurationError: naming what allows too much.
         """
-        _refuse_all_allowed(self.allowed_queries, len(result.by_query))
-        for what in ("max_drop", "max_mean_drop"):
-            value = getattr(self, what)
-            if value is not None and value + SLACK >= result.range_of_metric:
-                raise ConfigurationError(
-                    f"{what}={value:g} can never fail: {result.metric} cannot fall by more than "
-                    f"{result.range_of_metric:g}; give a smaller number"
-                )
+        drops = {"max_drop": self.max_drop, "max_mean_drop": self.max_mean_drop}
+        _refuse_never_failing(result, self.allowed_queries, drops)
 
-    def is_unlike(self, trial: ComparedAnswer) -> bool:
+    def is_unlike(self, trial: PerturbedQuery) -> bool:
         """Whether the two rankings are less similar than allowed."""
         if self.min_rbo is None:
             return False
@@ -93,29 +64,28 @@ class InvarianceLimits:
         must_be_same = self.min_rbo >= 1 and trial.before != trial.after
         return must_be_same or trial.rbo < self.min_rbo - SLACK
 
-    def is_drop(self, trial: ComparedAnswer) -> bool:
+    def is_drop(self, trial: PerturbedQuery) -> bool:
         """Whether the metric falls by more than allowed."""
         return self.max_drop is not None and -trial.gain > self.max_drop + SLACK
 
-    def beyond(self, result: MeasuredAnswers[Compared]) -> Mapping[str, Sequence[Compared]]:
+    def beyond(self, result: PerturbationResult) -> ByQuery:
         """Return the queries that exceed a limit, with the trials that do.
 
         For random draws, the mean over a query's draws must be within the limits.
         """
         return _exceeding(
-            result.counted,
-            lambda trial: trial.is_wrong or self.is_unlike(trial) or self.is_drop(trial),
+            result.counted, lambda trial: self.is_unlike(trial) or self.is_drop(trial)
         )
 
-    def mean_is_unlike(self, result: MeasuredAnswers[Compared]) -> bool:
+    def mean_is_unlike(self, result: PerturbationResult) -> bool:
         """Whether the mean RBO is below its limit."""
         return self.min_mean_rbo is not None and result.mean_rbo < self.min_mean_rbo - SLACK
 
-    def mean_is_drop(self, result: MeasuredAnswers[Compared]) -> bool:
+    def mean_is_drop(self, result: PerturbationResult) -> bool:
         """Whether the mean of the metric falls by more than allowed."""
         return self.max_mean_drop is not None and -result.mean_gain > self.max_mean_drop + SLACK
 
-    def fails(self, result: MeasuredAnswers[Compared]) -> bool:
+    def fails(self, result: PerturbationResult) -> bool:
         """Whether any limit is exceeded; an error of the ranker always fails."""
         return (
             any(trial.failure for trial in result.trials)
@@ -124,11 +94,12 @@ class InvarianceLimits:
             or self.mean_is_drop(result)
         )
 
-    def severity(self, trial: ComparedAnswer) -> float:
+    def severity(self, trial: PerturbedQuery) -> float:
         """Return how bad a trial is, judged by what is limited."""
-        unlike = 1 - trial.rbo if self.on_rbo else 0.0
+        on_rbo = self.min_rbo is not None or self.min_mean_rbo is not None
+        unlike = 1 - trial.rbo if on_rbo else 0.0
         drop = -trial.gain if self.on_metric and not math.isnan(trial.gain) else 0.0
-        return math.inf if trial.is_wrong else unlike + drop
+        return math.inf if trial.failure is not None else unlike + drop
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,62 +110,53 @@ class DirectionLimits:
         ConfigurationError: the direction is unknown, or a number is out of range.
     """
 
-    direction: Direction | Callable[[Any], bool]
+    direction: Direction | Callable[[PerturbedQuery], bool]
     slack: float = 0.0
     of: DirectionScope = "query"
     allowed_queries: int = 0
 
     def __post_init__(self) -> None:
-        if not callable(self.direction):
-            _check_word("direction", self.direction, Direction)
-        elif self.of == "mean":
+        words = get_args(Direction)
+        if not callable(self.direction) and self.direction not in words:
+            raise ConfigurationError(
+                f"direction={quoted(self.direction)} is invalid"
+                f"{suggestion(str(self.direction), words)}; give {' or '.join(words)}"
+            )
+        if callable(self.direction) and self.of == "mean":
             raise ConfigurationError(
                 'of="mean" needs direction="not_better" or "not_worse"; a function is '
                 "called for each query"
             )
-        _check_word("of", self.of, DirectionScope)
         if self.of == "mean" and self.allowed_queries:
             raise ConfigurationError(
                 'allowed_queries= is for single queries; with of="mean", leave it out'
             )
-        _check_not_negative("slack", self.slack)
-        check_whole_number("allowed_queries", self.allowed_queries, 0, ConfigurationError)
+        check_limits(self)
 
-    def refuse_never_failing(self, result: ComparedAnswers[Compared], most: float) -> None:
+    def refuse_never_failing(self, result: PerturbationResult) -> None:
         """Refuse limits that the answers cannot exceed, whatever they are.
-
-        Args:
-            result: the answers.
-            most: the largest possible change for better or worse, in the unit of ``slack``.
 
         Raises:
             ConfigurationError: naming what allows too much.
         """
-        _refuse_all_allowed(self.allowed_queries, len(result.by_query))
-        if result.trials and not callable(self.direction) and self.slack + SLACK >= most:
-            raise ConfigurationError(
-                f"slack={self.slack:g} can never fail: nothing can become "
-                f"{self.direction.removeprefix('not_')} by more than {most:g}; give a smaller "
-                "number"
-            )
+        slack = {} if callable(self.direction) else {"slack": self.slack}
+        _refuse_never_failing(result, self.allowed_queries, slack)
 
     def is_wrong(self, gain: float) -> bool:
         """Whether a metric changes in the wrong direction; NaN does not."""
         rise = gain if self.direction == "not_better" else -gain
         return rise > self.slack + SLACK
 
-    def beyond(self, result: ComparedAnswers[Compared]) -> Mapping[str, Sequence[Compared]]:
+    def beyond(self, result: PerturbationResult) -> ByQuery:
         """Return the queries that change in the wrong direction, with the trials that do."""
         if self.of == "mean":
-            return _exceeding(result.by_query, lambda trial: trial.is_wrong)
+            return _exceeding(result.by_query, lambda trial: False)
         ask = self.direction
         if callable(ask):  # a function judges two rankings, and a mean has none
-            return _exceeding(result.by_query, lambda trial: trial.is_wrong or not ask(trial))
-        return _exceeding(result.counted, lambda trial: trial.is_wrong or self.is_wrong(trial.gain))
+            return _exceeding(result.by_query, lambda trial: not ask(trial))
+        return _exceeding(result.counted, lambda trial: self.is_wrong(trial.gain))
 
-    def fails(
-        self, result: ComparedAnswers[Compared], beyond: Mapping[str, Sequence[Compared]]
-    ) -> bool:
+    def fails(self, result: PerturbationResult, beyond: ByQuery) -> bool:
         """Whether too many queries, or the mean, change in the wrong direction."""
         if any(trial.failure for trial in result.trials):
             return True
@@ -202,39 +164,36 @@ class DirectionLimits:
             return self.is_wrong(result.mean_gain)
         return len(beyond) > self.allowed_queries
 
-    def severity(self, trial: ComparedAnswer) -> float:
+    def severity(self, trial: PerturbedQuery) -> float:
         """Return how far a trial changes in the wrong direction."""
         gain = 0.0 if math.isnan(trial.gain) else trial.gain
-        return math.inf if trial.is_wrong else -gain if self.direction == "not_worse" else gain
+        if trial.failure is not None:
+            return math.inf
+        return -gain if self.direction == "not_worse" else gain
 
 
-def _exceeding(
-    by_query: Mapping[str, Sequence[Compared]], is_beyond: Callable[[Compared], bool]
-) -> Mapping[str, Sequence[Compared]]:
+def _exceeding(by_query: ByQuery, is_beyond: Callable[[PerturbedQuery], bool]) -> ByQuery:
+    """Return the queries with trials on which the ranker fails, or that are beyond a limit."""
     exceeding = {
-        query_id: [trial for trial in trials if is_beyond(trial)]
+        query_id: [trial for trial in trials if trial.failure is not None or is_beyond(trial)]
         for query_id, trials in by_query.items()
     }
     return {query_id: trials for query_id, trials in exceeding.items() if trials}
 
 
-def _refuse_all_allowed(allowed: int, queries: int) -> None:
+def _refuse_never_failing(
+    result: PerturbationResult, allowed: int, changes: Mapping[str, float | None]
+) -> None:
+    """Refuse allowed queries, and allowed changes of the metric, that nothing can exceed."""
+    queries, (low, high) = len(result.by_query), result.metric.definition.range
     if queries and allowed >= queries:
         where = plural(queries, "checked query", "checked queries")
         raise ConfigurationError(
             f"allowed_queries={allowed} can never fail on {where}; give a smaller number"
         )
-
-
-def _check_not_negative(what: str, value: float | None) -> None:
-    if value is not None and not (is_number(value) and math.isfinite(value) and value >= 0):
-        raise ConfigurationError(f"{what}={quoted(value)} is invalid; give a number of at least 0")
-
-
-def _check_word(what: str, value: str, kind: object) -> None:
-    words = get_args(kind)
-    if value not in words:
-        raise ConfigurationError(
-            f"{what}={quoted(value)} is invalid{suggestion(str(value), words)}; give "
-            f"{' or '.join(words)}"
-        )
+    for name, change in changes.items():
+        if change is not None and change + SLACK >= high - low:
+            raise ConfigurationError(
+                f"{name}={change:g} can never fail: {result.metric} cannot change by more than "
+                f"{high - low:g}; give a smaller number"
+            )

@@ -12,14 +12,27 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from pytest_rankcheck.argument_checks import check_whole_number
+from pytest_rankcheck.behaviour.english_plurals import other_number
 from pytest_rankcheck.behaviour.keyboard_slips import slips
-from pytest_rankcheck.behaviour.letter_marks import without_accents, without_umlauts
-from pytest_rankcheck.behaviour.word_orders import ends_freely, word_orders
 from pytest_rankcheck.errors import ConfigurationError, MetricError, quoted, suggestion
-from pytest_rankcheck.golden.english_plurals import other_number
 from pytest_rankcheck.metrics.name_grammar import parts_of
 
-__all__ = ["Perturbation", "perturbation_named", "perturbations"]
+_SYNTAX = re.compile(
+    r"""["“„«「(\[].*["“”»」)\]]                      # quoted text, a group, a range
+      |(?<!\S)(?:AND|OR|NOT|NEAR)(?!\S)
+      |(?<!\S)(?:[+\-!]\S|[^\W\d][\w.]*:\S)        # -word, +word, !word, field:value
+      |(?<!\S)[!-/:-@\[-`{-~]+(?!\S)               # a sign on its own, such as &
+    """,
+    re.VERBOSE,
+)
+"""What queries are written with: such a query is not reordered, and gets no plural."""
+
+_LETTER = re.compile(r"[^\W\d_][\u0300-\u036f]*")
+_WITH_ACCENTS = ("LATIN", "GREEK", "CYRILLIC")
+_OWN_LETTERS = frozenset("йўїѓќ")
+"""Composed Cyrillic letters that have keys of their own; ё is not one, since people type е."""
+_UMLAUTS = {"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "ẞ": "SS"}
+_UMLAUT = re.compile("[äöüßÄÖÜẞ]|[aouAOU]\u0308")
 
 _MOST_TRIES = 20
 """The most draws for each text; more than needed, as a draw may repeat an earlier one."""
@@ -100,12 +113,11 @@ def perturbation_named(text: str) -> Perturbation:
     if parts.name not in _BUILT_IN or parts.cutoff is not None:
         raise _unknown(text, parts.name)
     built_in = _BUILT_IN[parts.name]
-    unknown = next((name for name in parts.given if name != "samples"), None)
-    if unknown is not None:
+    unknown = [name for name in parts.given if name != "samples"]
+    if unknown:
         raise ConfigurationError(
-            f"perturbation '{parts.name}' has no parameter '{quoted(unknown)}'"
-            f"{suggestion(unknown, ['samples'] if built_in.is_random else [])}"
-            f"{'; its parameter is samples' if built_in.is_random else ''}"
+            f"perturbation '{parts.name}' has no parameter '{quoted(unknown[0])}'"
+            f"{suggestion(unknown[0], ['samples'])}; random ones take samples"
         )
     return built_in.drawn(parts.given["samples"]) if parts.given else built_in  # type: ignore[arg-type]
 
@@ -137,12 +149,32 @@ def _unicode(text: str) -> Iterator[str]:
 
 def _accents(text: str) -> Iterator[str]:
     """Without accents: café becomes cafe, ё becomes е. Other scripts, й, ø and ß stay."""
-    yield without_accents(text)
+    yield _LETTER.sub(lambda match: _bare(match[0]), text)
+
+
+def _bare(letter: str) -> str:
+    """Return a letter without its marks, if it is one that people type without them.
+
+    In other scripts, a mark makes a different letter or a vowel: で without its mark is て.
+    """
+    apart = unicodedata.normalize("NFD", letter)
+    if len(apart) == 1 or not unicodedata.name(apart[0], "").startswith(_WITH_ACCENTS):
+        return letter
+    own = unicodedata.normalize("NFC", apart[:2])
+    if own.lower() in _OWN_LETTERS:
+        return apart[:2] if letter == apart else own
+    return apart[0]
 
 
 def _umlauts(text: str) -> Iterator[str]:
     """German: ae, oe, ue and ss for ä, ö, ü and ß."""
-    yield without_umlauts(text)
+
+    def typed(match: re.Match[str]) -> str:
+        around = text[max(0, match.start() - 1) : match.start()] + text[match.end() :][:1]
+        letters = _UMLAUTS[unicodedata.normalize("NFC", match[0])]
+        return letters.upper() if match[0].isupper() and around.isupper() else letters
+
+    yield _UMLAUT.sub(typed, text)
 
 
 def _punctuation(text: str) -> Iterator[str]:
@@ -160,21 +192,18 @@ def _is_punctuation(char: str) -> bool:
     return unicodedata.category(char).startswith("P")
 
 
-def _typo(text: str, seed: int) -> Iterator[str]:
-    """A slip on a QWERTY keyboard: the key beside, two letters swapped, one lost or doubled."""
-    yield from slips(text, seed)
-
-
 def _plural(text: str) -> Iterator[str]:
     """English: the last word in the plural, or in the singular where it seems to be a plural."""
     last_word = re.search(r"[A-Za-z]{3,}$", text)
-    if last_word and ends_freely(text):
+    if last_word and not _SYNTAX.search(text):
         yield text[: last_word.start()] + other_number(last_word[0])
 
 
 def _word_order(text: str) -> Iterator[str]:
     """The words from last to first; the last word first; the first word last."""
-    yield from word_orders(text)
+    words = text.split()
+    if len(words) > 1 and not _SYNTAX.search(text):
+        yield from map(" ".join, (words[::-1], [words[-1], *words[:-1]], [*words[1:], words[0]]))
 
 
 _SHORTEST_PREFIX = 3
@@ -197,7 +226,7 @@ _BUILT_IN = {
         Perturbation("accents", _accents),
         Perturbation("umlauts", _umlauts),
         Perturbation("punctuation", _punctuation),
-        Perturbation("typo", _typo, is_random=True),
+        Perturbation("typo", slips, is_random=True),
         Perturbation("plural", _plural),
         Perturbation("word_order", _word_order),
         Perturbation("prefix", _prefix),

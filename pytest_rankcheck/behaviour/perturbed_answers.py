@@ -4,39 +4,51 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from statistics import fmean
+
+import numpy as np
 
 from pytest_rankcheck.argument_checks import check_whole_number
-from pytest_rankcheck.behaviour.answer_comparison import RepeatedRanker
-from pytest_rankcheck.behaviour.compared_answers import (
-    ComparedAnswer,
-    MeasuredAnswers,
-    gain_of,
-    similarity_of,
-    values_by_query,
-)
-from pytest_rankcheck.behaviour.query_changes import (
+from pytest_rankcheck.behaviour.changed_queries import (
+    ChangedQueries,
     Perturb,
     changed_attributes,
     changed_queries,
 )
+from pytest_rankcheck.behaviour.repeated_ranker import RepeatedRanker
 from pytest_rankcheck.errors import ConfigurationError, listed, plural, quoted
+from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.metrics.rank_biased_overlap import rbo
 from pytest_rankcheck.rankers.adapter_protocol import Adapter
-
-__all__ = ["PerturbationResult", "PerturbedQuery", "perturbed_answers"]
+from pytest_rankcheck.rankers.run import Run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PerturbedQuery(ComparedAnswer):
+class PerturbedQuery:
     """A query, the same query after a perturbation, and the rankings for both."""
 
+    query: Query
     perturbed: Query
     """The query after the perturbation, with another text or other attributes."""
+    before: Sequence[str]
+    """The documents ranked for the query as it is, best first."""
+    after: Sequence[str]
+    """The documents ranked for the perturbed query, best first."""
+    rbo: float
+    """The rank-biased overlap of the two rankings, from 0 to 1."""
+    value_before: float = math.nan
+    """The metric of the query as it is; NaN without judgments."""
+    value_after: float = math.nan
+    """The metric of the perturbed query, with the same judgments."""
+    gain: float = math.nan
+    """How much better the metric is of the perturbed query; positive is always better."""
+    failure: Exception | None = None
+    """The error that the ranker raised on the perturbed query, if any."""
 
     @property
     def text(self) -> str | None:
@@ -49,26 +61,82 @@ class PerturbedQuery(ComparedAnswer):
         return changed_attributes(self.query, self.perturbed)
 
 
+ByQuery = Mapping[str, Sequence[PerturbedQuery]]
+
+
 @dataclass(frozen=True)
-class PerturbationResult(MeasuredAnswers[PerturbedQuery]):
+class PerturbationResult:
     """The answers to all perturbed queries of a golden set."""
 
-    unchanged: Sequence[str]
-    """The queries that the perturbation does not change."""
-    without_text: Sequence[str]
-    """The queries without a text, if the perturbation takes texts."""
-    kind: ClassVar[str] = "perturbed "
-    are_draws: bool = False
-    """Whether a query's variants are random draws of one perturbation; then their mean counts."""
-    new_values: Mapping[str, Sequence[object]] = field(default_factory=dict)
-    """By attribute, the values that the perturbation sets but no query has by itself."""
+    ranker: str
+    queries: ChangedQueries
+    trials: Sequence[PerturbedQuery]
+    """One for each variant of each query."""
+    metric: Metric
+    p: float
+    """The patience of RBO."""
 
     @cached_property
-    def counted(self) -> Mapping[str, Sequence[PerturbedQuery]]:
+    def by_query(self) -> ByQuery:
+        """The trials of each query."""
+        by_query: dict[str, list[PerturbedQuery]] = {}
+        for trial in self.trials:
+            by_query.setdefault(trial.query.id, []).append(trial)
+        return by_query
+
+    @cached_property
+    def counted(self) -> ByQuery:
         """What the limits on single queries apply to: each trial; for random draws, their mean."""
-        if not self.are_draws:
+        if not self.queries.are_draws:
             return self.by_query
         return {query_id: (_mean_of(trials),) for query_id, trials in self.by_query.items()}
+
+    @property
+    def mean_rbo(self) -> float:
+        """The mean RBO over the queries, where a query has the mean of its trials."""
+        each = [fmean(trial.rbo for trial in trials) for trials in self.by_query.values()]
+        return fmean(each) if each else math.nan
+
+    @property
+    def judged(self) -> ByQuery:
+        """The trials of the queries that have a value of the metric in all of them."""
+        return {
+            query_id: trials
+            for query_id, trials in self.by_query.items()
+            if not any(math.isnan(trial.gain) for trial in trials)
+        }
+
+    @property
+    def means(self) -> tuple[float, float]:
+        """The metric's mean over the judged queries, as they are and perturbed."""
+        judged = self.judged.values()
+        before = np.array([trials[0].value_before for trials in judged])
+        after = np.array([fmean(trial.value_after for trial in trials) for trials in judged])
+        return self.metric.mean(before), self.metric.mean(after)
+
+    @property
+    def mean_gain(self) -> float:
+        """How much better the metric's mean is for perturbed queries; NaN without judgments."""
+        return _gain(self.metric, *self.means)
+
+    def refuse_unjudged(self, golden: GoldenSet) -> None:
+        """Refuse a metric that cannot change, because no query or no ranked document is judged.
+
+        Raises:
+            ConfigurationError: no query is judged.
+            RunError: no ranked document is judged in any of at least 5 queries.
+        """
+        if self.trials and not self.judged:
+            raise ConfigurationError(
+                f"{self.metric} cannot fall or rise on golden set '{quoted(golden.name)}': "
+                "no perturbed query is judged; judge some, or compare only rankings, with "
+                "min_rbo=... of assert_invariant"
+            )
+        rankings = {trial.query.id: trial.before for trial in self.trials}
+        if rankings:
+            run = Run.from_dict(rankings, name=self.ranker, duplicates="keep_places")
+            judged = golden.subset(rankings)
+            RunEvaluation.unchecked(run, judged).refuse_unmet_ids()
 
 
 def perturbed_answers(
@@ -99,67 +167,30 @@ def perturbed_answers(
             f"fewer than {min_queries:,}, which is too few to check; use another perturbation, or "
             "lower min_queries"
         )
-    _refuse_unseen(ranker.adapter, golden, queries.changed, queries.name)
+    _refuse_unseen(ranker.adapter, golden, queries)
     trials = _trials(ranker, golden, queries.changed, metric, p) if queries.changed else []
-    return PerturbationResult(
-        ranker.adapter.name,
-        queries.name,
-        trials,
-        metric,
-        p,
-        queries.unchanged,
-        queries.without_text,
-        queries.are_draws,
-        _new_values(golden, queries.changed),
-    )
+    return PerturbationResult(ranker.adapter.name, queries, trials, metric, p)
 
 
-def _refuse_unseen(
-    adapter: Adapter, golden: GoldenSet, changed: Mapping[str, Sequence[Query]], name: str
-) -> None:
+def _refuse_unseen(adapter: Adapter, golden: GoldenSet, queries: ChangedQueries) -> None:
     """Refuse changes that the ranker cannot see, because the check could not fail.
 
     Raises:
         ConfigurationError: for some query, only attributes change that the ranker does not
             receive.
     """
-    for query_id, others in changed.items():
+    for query_id, others in queries.changed.items():
         before = golden.query(query_id)
         for other in others:
             attributes = list(changed_attributes(before, other))
             if other.text == before.text and not any(map(adapter.sees, attributes)):
                 raise ConfigurationError(
-                    f"perturbation '{quoted(name)}' changes {listed(attributes)} of query "
+                    f"perturbation '{quoted(queries.name)}' changes {listed(attributes)} of query "
                     f"'{quoted(query_id)}', but ranker '{quoted(adapter.name)}' does not receive "
                     "this, so the check could not fail. Pass it the query: annotate its first "
                     "parameter as Query (http: write {attributes.NAME}; model: add the attribute "
                     "to features)"
                 )
-
-
-def _new_values(
-    golden: GoldenSet, changed: Mapping[str, Sequence[Query]]
-) -> Mapping[str, Sequence[object]]:
-    """Return the values set for attributes that queries have, but never with these values."""
-    given: dict[str, dict[object, object]] = {}
-    for query_id, others in changed.items():
-        for other in others:
-            for name, (_, value) in changed_attributes(golden.query(query_id), other).items():
-                if name in other.attributes:
-                    given.setdefault(name, {})[_key(value)] = value
-    new: dict[str, list[object]] = {}
-    for name, values in given.items():
-        own = {_key(query.attributes[name]) for query in golden if name in query.attributes}
-        new[name] = [value for key, value in values.items() if own and key not in own]
-    return {name: values for name, values in new.items() if values}
-
-
-def _key(value: object) -> object:
-    try:
-        hash(value)
-    except TypeError:  # unhashable, such as a list
-        return repr(value)
-    return value
 
 
 def _trials(
@@ -171,30 +202,30 @@ def _trials(
 ) -> list[PerturbedQuery]:
     """Ask the original queries, then the first variant of each, the second of each, ..."""
     run = ranker.first_run(golden.subset(changed))
-    before = values_by_query(run, golden, metric)
+    before = _values(run, golden, metric)
     trials: dict[str, list[PerturbedQuery]] = {query_id: [] for query_id in changed}
     for turn in range(max(map(len, changed.values()))):
         variants = {
             query_id: others[turn] for query_id, others in changed.items() if turn < len(others)
         }
         attempt = ranker.rerun(golden.reworded(variants))
-        after = values_by_query(attempt.run, golden, metric)
+        after = _values(attempt.run, golden, metric)
         for query_id, perturbed in variants.items():
             rankings = run.get(query_id), attempt.run.get(query_id)
             values = before.get(query_id, math.nan), after.get(query_id, math.nan)
-            trials[query_id].append(
-                PerturbedQuery(
-                    query=golden.query(query_id),
-                    perturbed=perturbed,
-                    before=rankings[0],
-                    after=rankings[1],
-                    rbo=similarity_of(*rankings, p),
-                    value_before=values[0],
-                    value_after=values[1],
-                    gain=gain_of(metric, *values),
-                    failure=attempt.failures.get(query_id),
-                )
+            trial = PerturbedQuery(
+                query=golden.query(query_id),
+                perturbed=perturbed,
+                before=rankings[0],
+                after=rankings[1],
+                # A repeated document counts once.
+                rbo=rbo(*(tuple(dict.fromkeys(ranking)) for ranking in rankings), p=p),
+                value_before=values[0],
+                value_after=values[1],
+                gain=_gain(metric, *values),
+                failure=attempt.failures.get(query_id),
             )
+            trials[query_id].append(trial)
     return [trial for query_trials in trials.values() for trial in query_trials]
 
 
@@ -206,7 +237,19 @@ def _mean_of(trials: Sequence[PerturbedQuery]) -> PerturbedQuery:
     )
     return replace(
         worst,
-        rbo=math.fsum(trial.rbo for trial in trials) / len(trials),
-        value_after=math.fsum(trial.value_after for trial in trials) / len(trials),
-        gain=math.fsum(trial.gain for trial in trials) / len(trials),
+        rbo=fmean(trial.rbo for trial in trials),
+        value_after=fmean(trial.value_after for trial in trials),
+        gain=fmean(trial.gain for trial in trials),
     )
+
+
+def _gain(metric: Metric, before: float, after: float) -> float:
+    """Return how much better the second value of a metric is; positive is always better."""
+    return after - before if metric.higher_is_better else before - after
+
+
+def _values(run: Run, golden: GoldenSet, metric: Metric) -> dict[str, float]:
+    """Return the metric's value for each judged query, including those with an empty ranking."""
+    evaluation = RunEvaluation.unchecked(run, golden)
+    values = zip(golden.query_ids, evaluation.values(metric).tolist(), strict=True)
+    return {query_id: value for query_id, value in values if golden.grades(query_id)}

@@ -9,33 +9,27 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_rankcheck.assertions.regression_assertion import assert_not_regressed
-from pytest_rankcheck.command_line.measurement_options import (
+from pytest_rankcheck.baselines.record import Record
+from pytest_rankcheck.command_line.shared_inputs import (
     BLOCKED,
     PASSED,
     Commands,
+    ProjectInputs,
     add_measurement_options,
     chosen_metrics,
     print_summary,
     record_of,
 )
-from pytest_rankcheck.command_line.project_inputs import ProjectInputs
 from pytest_rankcheck.errors import ConfigurationError, quoted
-from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.files.whole_files import write_whole
 from pytest_rankcheck.gates.configured_gates import gate_of
 from pytest_rankcheck.gates.gate import Gate
-from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.plugin.configured_inputs import configured_gates
-from pytest_rankcheck.plugin.option_table import Config
 from pytest_rankcheck.reports.findings import ReportedFinding
 from pytest_rankcheck.reports.ledger import collecting
-from pytest_rankcheck.reports.metric_findings import GateFinding
 from pytest_rankcheck.reports.report_data import report_of
 from pytest_rankcheck.reports.report_formats import REPORT_FORMATS
 from pytest_rankcheck.reports.text.measurement_notes import tie_notes
-
-__all__ = ["add_compare_command"]
 
 _FORMATS = [name for name, report in REPORT_FORMATS.items() if report.of_comparisons]
 
@@ -43,8 +37,8 @@ _FORMATS = [name for name, report in REPORT_FORMATS.items() if report.of_compari
 def add_compare_command(commands: Commands) -> None:
     """Add the command ``compare`` to the parser."""
     compare = commands.add_parser("compare", help="compare a ranking with an earlier one")
-    compare.add_argument("old", type=Path, help="a run, a baseline, or a JSON report")
-    compare.add_argument("new", type=Path, help="a run, a baseline, or a JSON report")
+    compare.add_argument("old", type=Path, help="a run or a baseline")
+    compare.add_argument("new", type=Path, help="a run or a baseline")
     compare.add_argument(
         "--gate",
         help='the rule that decides, such as "noninferior(margin=0.02)" (default: the gate that '
@@ -62,85 +56,53 @@ def add_compare_command(commands: Commands) -> None:
 
 
 def _compare(chosen: argparse.Namespace) -> int:
-    inputs = ProjectInputs.of(chosen)
-    golden = inputs.golden_set(chosen.golden)
-    old, new = inputs.measured_pair(chosen.old, chosen.new, golden)
-    metrics = chosen_metrics(chosen, old)
-    gates = _gates(chosen, old, inputs.config, metrics)
+    project = ProjectInputs.of(chosen)
+    golden = project.golden_set(chosen.golden)
+    old, new = project.measured_pair(chosen.old, chosen.new, golden)
     record = record_of(old)
-    usual = record.slices if record and record.slices else inputs.config.slices
+    usual = record.slices if record and record.slices else project.inputs.config.slices
     slices = chosen.by or [name for name in usual if name in golden.attributes]
-    with collecting(detail=True) as ledger:
-        for metric, gate in gates.items():
-            _check(new, old, metric, gate, slices)
+    inconclusive = chosen.inconclusive or project.inputs.config.inconclusive
+    with collecting(detail=True, strict=inconclusive == "fail") as ledger:
+        for metric in chosen_metrics(chosen, old):
+            gate = _gate(chosen.gate, record, metric)
+            if gate is None:
+                gate = project.inputs.gates.gate(golden.name, metric)
+            try:
+                assert_not_regressed(new, old, metric, gate=gate, by=slices)
+            except AssertionError as failure:
+                print(f"{failure}\n")
     findings = [item.with_test(f"{chosen.old.name} -> {chosen.new.name}") for item in ledger]
     findings += [*tie_notes(old), *tie_notes(new)]
     print_summary(findings)
     _write(chosen, findings)
-    is_inconclusive = any(
-        isinstance(finding, GateFinding)
-        and finding.detail is not None
-        and finding.detail.outcome == Outcome.INCONCLUSIVE
-        for finding in findings
-    )
-    failed = any(finding.failed for finding in findings)
-    inconclusive = chosen.inconclusive or inputs.config.inconclusive
-    return BLOCKED if failed or (is_inconclusive and inconclusive == "fail") else PASSED
+    return BLOCKED if any(finding.failed for finding in findings) else PASSED
 
 
-def _gates(
-    chosen: argparse.Namespace, old: Evaluation, config: Config, metrics: Sequence[Metric]
-) -> dict[Metric, Gate | None]:
-    """Return the gate of each metric: given, else of the baseline, else configured, else None.
+def _gate(given: str | None, record: Record | None, metric: Metric) -> Gate | None:
+    """Return the gate that is given, or else that of the old baseline.
 
     Raises:
-        ConfigurationError: a gate is unknown or invalid.
+        ConfigurationError: it is unknown or invalid.
     """
-    if chosen.gate:
-        return dict.fromkeys(metrics, gate_of(chosen.gate))
-    configured = configured_gates(config)
-    record = record_of(old)
-    gates: dict[Metric, Gate | None] = {}
-    for metric in metrics:
-        kept = record.kept.get(str(metric)) if record else None
-        if kept is not None and kept.gate is not None:
-            try:
-                gates[metric] = gate_of(kept.gate)
-            except ConfigurationError as error:  # removed since, or of an extension
-                raise ConfigurationError(
-                    f"the gate of {metric} in the baseline is '{quoted(kept.gate)}': {error}; name "
-                    "another with --gate"
-                ) from None
-        else:
-            gates[metric] = configured.gate(old.golden.name, metric)
-    return gates
-
-
-def _check(
-    new: Evaluation, old: Evaluation, metric: Metric, gate: Gate | None, by: Sequence[str]
-) -> None:
-    """Check one metric, and print the failure if it regressed."""
+    text = given or (record.gate(metric) if record else None)
     try:
-        assert_not_regressed(new, old, metric, gate=gate, by=by)
-    except AssertionError as failure:
-        print(f"{failure}\n")
+        return None if text is None else gate_of(text)
+    except ConfigurationError as error:
+        if given:
+            raise
+        raise ConfigurationError(
+            f"the gate of {metric} in the baseline is '{quoted(text)}': {error}; name another "
+            "with --gate"
+        ) from None
 
 
 def _write(chosen: argparse.Namespace, findings: Sequence[ReportedFinding]) -> None:
     """Write the requested reports."""
     paths = {name: path for name in _FORMATS if (path := getattr(chosen, name)) is not None}
-    if not paths:
-        return
-    command = f"python -m pytest_rankcheck {shlex.join(sys.argv[1:])}"
-    report = report_of(findings, command)
+    report = report_of(findings, f"python -m pytest_rankcheck {shlex.join(sys.argv[1:])}")
     for name, path in paths.items():
         REPORT_FORMATS[name].check(f"--{name}")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(path, REPORT_FORMATS[name].text(report, path))
-        except OSError as failure:
-            why = failure.strerror or failure
-            raise ConfigurationError(
-                f"the report cannot be written to {quoted(path)}: {why}"
-            ) from None
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, REPORT_FORMATS[name].text(report, path))
         print(f"report written to {quoted(path, 300)}")

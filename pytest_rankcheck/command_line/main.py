@@ -12,20 +12,21 @@ from contextlib import suppress
 from pathlib import Path
 
 from pytest_rankcheck.command_line.compare_command import add_compare_command
-from pytest_rankcheck.command_line.expectations_command import add_expectations_command
 from pytest_rankcheck.command_line.lint_command import add_lint_command
-from pytest_rankcheck.command_line.measurement_options import INVALID, PASSED
 from pytest_rankcheck.command_line.metrics_command import add_metrics_command
-from pytest_rankcheck.command_line.resolve_command import add_resolve_command
 from pytest_rankcheck.command_line.retire_command import add_retire_command
 from pytest_rankcheck.command_line.sessions_command import add_sessions_command
+from pytest_rankcheck.command_line.shared_inputs import INVALID, PASSED
 from pytest_rankcheck.command_line.show_command import add_show_command
 from pytest_rankcheck.command_line.unrun_command import add_unrun_command
-from pytest_rankcheck.errors import ConfigurationError, MetricWarning, RankcheckError, quoted
+from pytest_rankcheck.errors import (
+    ConfigurationError,
+    GitError,
+    MetricWarning,
+    RankcheckError,
+    quoted,
+)
 from pytest_rankcheck.extension_registry import ExtensionRegistry
-from pytest_rankcheck.files.git_error import GitError
-
-__all__ = ["main"]
 
 _EPILOG = """examples:
   python -m pytest_rankcheck compare main.run branch.run --golden golden/web.jsonl
@@ -33,17 +34,15 @@ _EPILOG = """examples:
       --golden golden/web.jsonl --gate "noninferior(margin=0.02)" --by locale --html report.html
   python -m pytest_rankcheck show new.run --golden golden/web.jsonl --metric nDCG@10 --by locale
   python -m pytest_rankcheck lint golden/web.jsonl
-  python -m pytest_rankcheck expectations new.run --golden golden/web.jsonl --remove-fixed
   python -m pytest_rankcheck sessions logs/week.jsonl --reading first_rank=0
   python -m pytest_rankcheck metrics nDCG
   python -m pytest_rankcheck metrics Revenue --import conftest
-  python -m pytest_rankcheck resolve tests/baselines/test_ranking/test_mrr--web.json
   python -m pytest_rankcheck retire tests/baselines/test_ranking/test_old--web.json \\
-      --to tests/test_ranking.py::test_new
+      --reason "replaced by test_new"
   python -m pytest_rankcheck unrun reports/*.json --baseline-ref origin/main
 
-exit codes: 0 passed, 1 the gate blocks (or the linter found errors, an
-expectation is violated, or gates did not run), 2 invalid usage or input"""
+exit codes: 0 passed, 1 the gate blocks (or the linter found errors, or
+gates did not run), 2 invalid usage or input"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -53,39 +52,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run: Callable[[argparse.Namespace], int] = chosen.run
     try:
         with warnings.catch_warnings():
+            warnings.simplefilter("default", MetricWarning)
             warnings.showwarning = _warning_printer(warnings.showwarning)
             for module in (*chosen.imported_first, *chosen.imported):
                 _import(module)
             return run(chosen)
     except RankcheckError as error:
-        print(f"{parser.prog} {chosen.command}: {error}{_hint(error, chosen)}", file=sys.stderr)
-        return INVALID
+        why = f"{error}{_hint(error, chosen)}"
     except GitError as error:
-        print(f"{parser.prog} {chosen.command}: git failed: {quoted(error, 300)}", file=sys.stderr)
-        return INVALID
+        why = f"git failed: {quoted(error, 300)}"
     except BrokenPipeError:
         # The reader, such as `head`, has closed the pipe.
         with suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PASSED
-    except OSError as failure:  # of a path that is too long, for example
-        where, why = quoted(failure.filename or "a file"), failure.strerror or failure
-        print(f"{parser.prog} {chosen.command}: {where}: {why}", file=sys.stderr)
-        return INVALID
+    except OSError as failure:  # of a path that is too long, or a disk that is full
+        why = f"{quoted(failure.filename or 'a file')}: {failure.strerror or failure}"
+    print(f"{parser.prog} {chosen.command}: {why}", file=sys.stderr)
+    return INVALID
 
 
 def _warning_printer(others: Callable[..., None]) -> Callable[..., None]:
-    """Return what prints each of our warnings once, without a line of code; ``others`` the rest."""
-    printed: set[str] = set()
+    """Return what prints our warnings without a line of code; ``others`` prints the rest."""
 
     def print_warning(
         message: Warning | str, category: type[Warning], *where: object, **more: object
     ) -> None:
-        if not issubclass(category, MetricWarning):
-            others(message, category, *where, **more)
-        elif str(message) not in printed:
-            printed.add(str(message))
+        if issubclass(category, MetricWarning):
             print(f"warning: {message}", file=sys.stderr)
+        else:
+            others(message, category, *where, **more)
 
     return print_warning
 
@@ -102,10 +98,8 @@ def _parser() -> argparse.ArgumentParser:
     add_compare_command(commands)
     add_show_command(commands)
     add_lint_command(commands)
-    add_expectations_command(commands)
     add_sessions_command(commands)
     add_metrics_command(commands)
-    add_resolve_command(commands)
     add_retire_command(commands)
     add_unrun_command(commands)
     for command in commands.choices.values():

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from pytest_rankcheck.command_line.measurement_options import PASSED, Commands
-from pytest_rankcheck.metrics.laws.metric_card import card_of
+from pytest_rankcheck.command_line.shared_inputs import PASSED, Commands
+from pytest_rankcheck.metrics.metric_card import card_of
 from pytest_rankcheck.metrics.metric_definition import Definition
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.metrics.metric_registry import definitions, registered
-
-__all__ = ["add_metrics_command"]
 
 
 def add_metrics_command(commands: Commands) -> None:

@@ -1,25 +1,22 @@
-"""The values of one metric before and after: what paired and unpaired values have in common."""
+"""The values of one metric before and after: of the same queries, or of two samples."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from pytest_rankcheck.array_types import FloatArray
+from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.statistics.mean_differences import Differences
-from pytest_rankcheck.statistics.named_tests import FallTest
-
-if TYPE_CHECKING:
-    from pytest_rankcheck.statistics.betting import BetsOnDifference, BetsOnMean
-
-__all__ = ["SIDES", "ComparedValues", "Sides"]
+from pytest_rankcheck.statistics.mean_differences import UNSEEN_GAIN, Differences
+from pytest_rankcheck.statistics.paired_tests import FallTest, p_of_fall, smallest_p
+from pytest_rankcheck.statistics.sign_flip import whole_gains
+from pytest_rankcheck.statistics.weighted_clusters import contributions, unit_means
 
 
 class Sides(NamedTuple):
@@ -46,8 +43,10 @@ class ComparedValues(ABC):
     after: FloatArray
     noise: float = math.nan
     """The standard deviation of the mean from run to run; NaN if it was not measured."""
-    declared_range: tuple[float, float] | None = field(default=None, kw_only=True)
-    """The lowest and the highest possible value if not those of the metric's definition."""
+    weights: FloatArray | None = None
+    """How much each value of ``after`` counts; None: all count the same."""
+    clusters: IntArray | None = None
+    """The number of the independent unit of each of them; None: each is one."""
     is_paired: ClassVar[bool]
     """Whether the values before and after are of the same queries."""
 
@@ -89,71 +88,27 @@ class ComparedValues(ABC):
     def differences(self) -> Differences:
         """How precisely the mean gain is known, and how small a fall could be detected."""
 
-    @property
-    @abstractmethod
-    def _bets(self) -> BetsOnMean | BetsOnDifference:
-        """The bets of ``test="guaranteed"`` on the mean gain.
-
-        Raises:
-            ConfigurationError: the range of the metric is not finite, or a value is outside of it.
-        """
-
-    @property
-    def limits(self) -> tuple[float, float]:
-        """The lowest and the highest possible value.
-
-        Raises:
-            ConfigurationError: they are not finite.
-        """
-        from pytest_rankcheck.comparison.ordered_bets import refuse_infinite
-
-        refuse_infinite(self.metric, self._range)
-        return self._range
-
-    @property
-    def _range(self) -> tuple[float, float]:
-        """The lowest and the highest possible value, as far as they are known."""
-        return self.declared_range or self.metric.definition.range
-
     @abstractmethod
     def p_of_fall(self, test: FallTest = "sign_flip") -> float:
         """Return the one-sided p of a fall; small if the fall is more than chance."""
 
     @abstractmethod
     def smallest_p(self, test: FallTest = "sign_flip") -> float:
-        """Return the smallest p that a fall could have with as many changed units.
-
-        With ``"guaranteed"``, with as many units: no values could give a smaller p.
-        """
+        """Return the smallest p that a fall could have with as many changed units."""
 
     def p_of_rise(self, test: FallTest = "sign_flip") -> float:
         """Return the one-sided p of a rise; small if the gain is more than chance."""
         return replace(self, before=self.after, after=self.before).p_of_fall(test)
 
-    def p_of_margin(self, margin: float, test: FallTest = "sign_flip") -> float:
-        """Return the one-sided p of a fall by ``margin`` or more; small if it is ruled out.
-
-        It is at most alpha if and only if `lower_bound` of alpha is above ``-margin``.
-        """
-        if test == "guaranteed":
-            return self._bets.p_of_margin(margin)
-        return self.differences.noninferiority_p(margin)
-
-    def lower_bound(self, alpha: float, test: FallTest = "sign_flip") -> float:
-        """Return the one-sided lower confidence bound of the mean gain at level ``alpha``."""
-        if test == "guaranteed":
-            return self._bets.lower_bound(alpha)
-        return self.differences.lower_bound(alpha)
-
     @property
     def mean_before(self) -> float:
-        """The mean before; NaN without queries."""
-        return self.metric.mean(self.before)
+        """The weighted mean before; NaN without queries."""
+        return self.metric.mean(self.before, self.weights)
 
     @property
     def mean_after(self) -> float:
-        """The mean after; NaN without queries."""
-        return self.metric.mean(self.after)
+        """The weighted mean after; NaN without queries."""
+        return self.metric.mean(self.after, self.weights)
 
     @property
     def difference(self) -> float:
@@ -164,6 +119,11 @@ class ComparedValues(ABC):
     def gain(self) -> float:
         """The difference of the means; positive is better."""
         return self.difference if self.metric.higher_is_better else -self.difference
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return the confidence interval of the difference; NaN with fewer than two queries."""
+        low, high = self.differences.interval(level)
+        return (low, high) if self.metric.higher_is_better else (-high, -low)
 
     @property
     def wins(self) -> int:
@@ -185,3 +145,93 @@ class ComparedValues(ABC):
         gains = self.gains
         worse = [int(place) for place in np.argsort(gains, kind="stable") if gains[place] < -SLACK]
         return worse[:limit]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Paired(ComparedValues):
+    """The values of the same queries before and after, ``[n]`` each."""
+
+    drawn_share: float = 0.0
+    """Above 0 if the weights (or estimates of relevance) were drawn together with the queries, as
+    those of a replayed log; see `Differences.drawn_share`."""
+
+    is_paired = True
+
+    @property
+    def gains(self) -> FloatArray:
+        """How much better each query is, ``[n]``; positive is better for every metric."""
+        difference = self.after - self.before
+        return difference if self.metric.higher_is_better else -difference
+
+    @property
+    def size(self) -> int:
+        """The number of queries."""
+        return len(self.query_ids)
+
+    @property
+    def units(self) -> int:
+        """The number of independent units: queries, or clusters of them."""
+        return len(self.contributions)
+
+    @property
+    def changed_units(self) -> int:
+        """The number of independent units that changed."""
+        return len(whole_gains(self.contributions))
+
+    @property
+    def is_same(self) -> bool:
+        """Whether no query changed."""
+        return self.wins == self.losses == 0
+
+    @property
+    def contributions(self) -> FloatArray:
+        """What each independent unit adds to the mean gain; without clusters, each query's gain."""
+        return contributions(self.gains, self.weights, self.clusters)
+
+    @property
+    def differences(self) -> Differences:
+        """How precisely the mean gain is known, and how small a fall could be detected."""
+        low, high = self.metric.definition.range
+        units = unit_means(self.gains, self.weights, self.clusters)
+        return Differences(*units, full_range=high - low, drawn_share=self.drawn_share)
+
+    @property
+    def unseen_gain(self) -> float:
+        """The gain that tests add to what was sampled, as a share of the largest contribution."""
+        largest = float(np.abs(self.contributions).max(initial=0))
+        if not self.drawn_share or not largest:
+            return UNSEEN_GAIN
+        return self.differences.unseen_gain * self.units / largest
+
+    def p_of_fall(self, test: FallTest = "sign_flip") -> float:
+        """Return the one-sided p of a fall; small if the fall is more than chance."""
+        return p_of_fall(self.contributions, test, self.unseen_gain)
+
+    def smallest_p(self, test: FallTest = "sign_flip") -> float:
+        """Return the smallest p that a fall could have with as many changed units."""
+        return smallest_p(self.contributions, test, self.unseen_gain)
+
+    def counted(self) -> Paired:
+        """Return only the queries with a value on both sides."""
+        has_both = ~(np.isnan(self.before) | np.isnan(self.after))
+        if has_both.all():
+            return self
+        return replace(self.at(np.flatnonzero(has_both).tolist()), noise=self.noise)
+
+    def at(self, places: Sequence[int]) -> Paired:
+        """Return only the pairs at these indexes.
+
+        The mean of fewer queries is noisier, by the square root of the ratio of their numbers.
+        """
+        chosen = np.asarray(places, dtype=np.intp)
+        ids = tuple(self.query_ids[place] for place in places)
+        noise = self.noise * math.sqrt(len(self.query_ids) / len(ids)) if ids else math.nan
+        return replace(
+            self,
+            query_ids=ids,
+            before=self.before[chosen],
+            after=self.after[chosen],
+            noise=noise,
+            weights=None if self.weights is None else self.weights[chosen],
+            clusters=None if self.clusters is None else self.clusters[chosen],
+        )

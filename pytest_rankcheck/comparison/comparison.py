@@ -1,28 +1,57 @@
-"""The comparison: an evaluation against an earlier measurement, paired by query."""
+"""The comparison: an evaluation against an earlier measurement, paired by query or unpaired."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.comparison.measurement import Measured
-from pytest_rankcheck.comparison.paired_values import Paired
-from pytest_rankcheck.comparison.two_sides import TwoSides
-from pytest_rankcheck.errors import MetricError, quoted
+from pytest_rankcheck.array_types import FloatArray, IntArray
+from pytest_rankcheck.comparison.compared_values import SIDES, ComparedValues, Paired, Sides
+from pytest_rankcheck.comparison.measurement import Measured, QueryOverlap
 from pytest_rankcheck.evaluation.evaluation import Evaluation, html_table
-from pytest_rankcheck.metrics.metric_names import MetricLike, usual_metrics
-from pytest_rankcheck.statistics.named_tests import FallTest
+from pytest_rankcheck.evaluation.recorded_precision import as_recorded
+from pytest_rankcheck.metrics.metric_names import Metric, MetricLike, usual_metrics
+from pytest_rankcheck.statistics.paired_tests import FallTest
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from pytest_rankcheck.comparison.document_moves import Move
-    from pytest_rankcheck.comparison.label_noise import LabelSensitivity, Ruling
     from pytest_rankcheck.comparison.unjudged_documents import Unjudged
+    from pytest_rankcheck.comparison.unpaired_values import Unpaired
 
-__all__ = ["Comparison", "compare"]
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A document whose rank differs between two rankings of one query."""
+
+    doc_id: str
+    grade: float | None
+    """None: unjudged."""
+    before: int | None
+    """Its rank before; None: it was not in the known part of the ranking."""
+    after: int | None
+    """Its rank now; None: it is not in the known part of the ranking."""
+    k: int
+    """The number of documents that count as the top."""
+
+    @property
+    def entered(self) -> bool:
+        """Whether it is in the top now and was not before."""
+        return self._in_top(self.after) and not self._in_top(self.before)
+
+    @property
+    def left(self) -> bool:
+        """Whether it was in the top before and is not now."""
+        return self._in_top(self.before) and not self._in_top(self.after)
+
+    def _in_top(self, rank: int | None) -> bool:
+        return rank is not None and rank <= self.k
 
 
 @checked_arguments
@@ -36,12 +65,113 @@ def compare(evaluation: Evaluation, other: Measured) -> Comparison:
     return Comparison(evaluation, other)
 
 
-class Comparison(TwoSides):
+class Comparison(QueryOverlap):
     """An evaluation against an earlier measurement, on the queries that are unchanged.
 
     A query is unchanged if its text and its judgments are. Values are compared at six decimals, as
     records keep them.
     """
+
+    def __init__(self, evaluation: Evaluation, other: Measured, sides: Sides = SIDES) -> None:
+        super().__init__(evaluation, other)
+        self.evaluation = evaluation
+        self.sides = sides
+        self._values: dict[Metric, ComparedValues] = {}
+
+    @cached_property
+    def is_paired(self) -> bool:
+        """Whether values are compared query by query.
+
+        Sessions with the same ids are different ones if they belong to different users.
+        """
+        names, before = self.evaluation.cluster_names, self.other.cluster_names
+        if not super().is_paired or names is None or before is None:
+            return super().is_paired
+        user = dict(zip(self.other.query_ids, before, strict=True))
+        now = zip(self.evaluation.query_ids, names, strict=True)
+        return self.evaluation.unit == "query" or all(user[each] == name for each, name in now)
+
+    # --- values ------------------------------------------------------------------------------
+
+    def values(self, metric: MetricLike) -> ComparedValues:
+        """Return a metric's values before and after, for the queries that count on both sides.
+
+        They are `Paired` by query, or `Unpaired` for two logs with different sessions.
+
+        Raises:
+            MetricError: no such metric.
+            BaselineError: the other side is a record without this metric.
+        """
+        parsed = Metric.parse(metric)
+        if parsed not in self._values:
+            make = self._paired if self.is_paired else self._unpaired
+            self._values[parsed] = make(parsed)
+        return self._values[parsed]
+
+    def values_by(self, attribute: str, metric: MetricLike) -> Mapping[str, ComparedValues]:
+        """Return the values of each slice before and after, by the attribute's value.
+
+        Raises:
+            GoldenSetError: no query has this attribute.
+        """
+        values = self.values(metric)
+        if not isinstance(values, Paired):
+            then = self.other.slice_places(attribute)
+            return {
+                value: self._unpaired(values.metric, then.get(value, ()), places)
+                for value, places in self.evaluation.slice_places(attribute).items()
+            }
+        place = {query_id: index for index, query_id in enumerate(values.query_ids)}
+        return {
+            value: values.at([place[query_id] for query_id in of_slice if query_id in place])
+            for value, of_slice in self.evaluation.slices(attribute).items()
+        }
+
+    def _paired(self, metric: Metric) -> Paired:
+        weights, clusters = self.evaluation.weights, self.evaluation.clusters
+        return Paired(
+            metric,
+            self.query_ids,
+            as_recorded(self.other.values(metric)[self.other_places]),
+            as_recorded(self.evaluation.values(metric)[self.places]),
+            self._noise(metric),
+            None if weights is None else weights[self.places],
+            None if clusters is None else clusters[self.places],
+            drawn_share=self.evaluation.drawn_share,
+        ).counted()
+
+    def _unpaired(
+        self,
+        metric: Metric,
+        then: Sequence[int] | None = None,
+        now: Sequence[int] | None = None,
+    ) -> Unpaired:
+        """Return the values of both samples, or of parts of them."""
+        from pytest_rankcheck.comparison.unpaired_values import Unpaired
+
+        ids, after, clusters = _sample(self.evaluation, metric, now)
+        before_ids, before, before_clusters = _sample(self.other, metric, then)
+        return Unpaired(
+            metric,
+            ids,
+            before,
+            after,
+            self._noise(metric),
+            before_ids=before_ids,
+            clusters=clusters,
+            before_clusters=before_clusters,
+            sides=self.sides,
+        )
+
+    def _noise(self, metric: Metric) -> float:
+        """Return the noise of the approved side, or else of this one; NaN if neither was measured.
+
+        A ranker that has become noisier must not be allowed to fall further.
+        """
+        approved = self.other.noise(metric)
+        return self.evaluation.noise(metric) if math.isnan(approved) else approved
+
+    # --- what users ask ----------------------------------------------------------------------
 
     def wins(self, metric: MetricLike) -> int:
         """Return the number of queries that are better."""
@@ -60,32 +190,15 @@ class Comparison(TwoSides):
         return self.values(metric).difference
 
     @checked_arguments
-    def p(
-        self,
-        metric: MetricLike,
-        test: FallTest = "sign_flip",
-        *,
-        range: tuple[float, float] | None = None,
-    ) -> float:
+    def p(self, metric: MetricLike, test: FallTest = "sign_flip") -> float:
         """Return the one-sided p of a fall: small if it is more than chance.
 
         Args:
             metric: a name such as ``"nDCG@10"``, a ``Metric`` or an ir_measures object.
-            test: ``"sign_flip"``, ``"t"``, ``"bootstrap"`` or ``"guaranteed"``, paired by query. Of
-                two samples, p is that of Welch's t-test or, with ``"guaranteed"``, of a bound by
-                betting on each.
-            range: with ``"guaranteed"``, the lowest and the highest possible value if the metric's
-                own range is not finite.
-
-        Raises:
-            ConfigurationError: with ``"guaranteed"``, no finite range, or a value outside of it.
+            test: ``"sign_flip"``, ``"t"`` or ``"bootstrap"``, paired by query. Of two samples, p is
+                that of Welch's t-test or, if one is below 1,000, of a permutation test.
         """
-        values = self.values(metric)
-        if range is not None:
-            from pytest_rankcheck.comparison.ordered_bets import checked_range
-
-            values = replace(values, declared_range=checked_range(range, test))
-        return values.p_of_fall(test)
+        return self.values(metric).p_of_fall(test)
 
     @checked_arguments
     def interval(self, metric: MetricLike, level: float = 0.95) -> tuple[float, float]:
@@ -93,17 +206,11 @@ class Comparison(TwoSides):
 
         Student's t; NaN with fewer than two queries.
         """
-        pairs = self.values(metric)
-        low, high = pairs.differences.interval(level)
-        return (low, high) if pairs.metric.higher_is_better else (-high, -low)
+        return self.values(metric).interval(level)
 
     def deltas(self, metric: MetricLike) -> pd.Series:
         """Return after minus before of each query, indexed by ``query_id``."""
-        import pandas as pd
-
-        pairs = self.values(metric)
-        index = pd.Index(pairs.query_ids, name="query_id")
-        return pd.Series(pairs.after - pairs.before, index=index, name=str(pairs.metric))
+        return self.table(metric)["delta"].rename(str(Metric.parse(metric)))
 
     def table(self, metric: MetricLike) -> pd.DataFrame:
         """Return ``before``, ``after`` and ``delta`` of each query, indexed by ``query_id``."""
@@ -151,9 +258,17 @@ class Comparison(TwoSides):
         document outside the known part of a ranking: a record keeps the top of each, and so does
         the evaluation of a run that is still in its file, unless ``k`` is beyond that top.
         """
-        from pytest_rankcheck.comparison.document_moves import moves_between
-
-        return moves_between(self.evaluation, self.other, query_id, k)
+        for side in (self.evaluation, self.other):
+            side.read_rankings(k)
+        grades = self.evaluation.golden.grades(query_id)
+        before, after = self.other.ranks(query_id), self.evaluation.ranks(query_id)
+        tops = (side.ranking(query_id)[:k] for side in (self.other, self.evaluation))
+        moves = [
+            Move(doc_id, grades.get(doc_id), before.get(doc_id), after.get(doc_id), k)
+            for doc_id in dict.fromkeys(doc_id for top in tops for doc_id in top)
+            if before.get(doc_id) != after.get(doc_id)
+        ]
+        return sorted(moves, key=_importance)
 
     @checked_arguments
     def unjudged_entered(self, k: int = 10) -> int:
@@ -175,46 +290,6 @@ class Comparison(TwoSides):
         from pytest_rankcheck.comparison.unjudged_documents import unjudged_between
 
         return unjudged_between(self.evaluation, self.other, self.values(metric))
-
-    @checked_arguments
-    def label_sensitivity(
-        self,
-        metric: MetricLike,
-        flip: float = 0.05,
-        *,
-        gate: Ruling | None = None,
-        draws: int = 500,
-    ) -> LabelSensitivity:
-        """Return how often the verdict survives if a share of the judgments is wrong.
-
-        In each draw that share of the judgments of the compared queries gets another grade: any
-        grade that occurs in them, or 0. Both sides are then measured again.
-
-        Args:
-            metric: a name such as ``"nDCG@10"``, a ``Metric`` or an ir_measures object.
-            flip: the share of judgments that are wrong, 0 to 1.
-            gate: the gate that gives the verdict; without one, the direction of the mean.
-            draws: the number of draws; they are the same every time.
-
-        Raises:
-            ConfigurationError: ``flip`` or ``draws`` is out of range.
-            MetricError: no such metric, or the rankings are not known far enough down for it: a
-                baseline record has ten documents per query.
-        """
-        from pytest_rankcheck.comparison.label_noise import label_sensitivity
-
-        values = self.values(metric)
-        if self.evaluation.golden.has_estimates:
-            raise MetricError(
-                f"golden set '{quoted(self.evaluation.golden.name)}' has estimates of relevance "
-                "instead of judgments, which label_sensitivity cannot change"
-            )
-        if not isinstance(values, Paired):
-            raise MetricError(
-                f"{values.metric} is compared on two samples of sessions, which have no judgments "
-                "in common; label_sensitivity needs two rankings of the same queries"
-            )
-        return label_sensitivity(self.evaluation, self.other, values, flip, gate=gate, draws=draws)
 
     def _repr_html_(self) -> str:
         """Return the table that a notebook shows: each metric, and how certain its change is."""
@@ -247,3 +322,25 @@ class Comparison(TwoSides):
 
     def __repr__(self) -> str:
         return f"Comparison({len(self.query_ids)} queries of {self.evaluation!r})"
+
+
+def _sample(
+    side: Measured, metric: Metric, places: Sequence[int] | None
+) -> tuple[tuple[str, ...], FloatArray, IntArray | None]:
+    """Return the ids, the values and the units of the sessions with a value, of all or of some."""
+    values = as_recorded(side.values(metric))
+    chosen = np.arange(len(values)) if places is None else np.asarray(places, np.intp)
+    chosen = chosen[~np.isnan(values[chosen])]
+    ids, units = side.query_ids, side.clusters
+    chosen_ids = tuple(ids[place] for place in chosen.tolist())
+    return chosen_ids, values[chosen], None if units is None else units[chosen]
+
+
+def _importance(move: Move) -> tuple[bool, float, float, float]:
+    """Sort what explains a change first: relevant documents, high grades, long falls."""
+    beyond = 1e9
+    before, after = move.before or beyond, move.after or beyond
+    grade = move.grade or 0
+    if grade <= 0:
+        return (True, 0, after, before)
+    return (False, -grade, before - after, after)

@@ -10,17 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.comparison.compared_values import ComparedValues
-from pytest_rankcheck.comparison.comparison import Comparison, compare
-from pytest_rankcheck.comparison.inconclusive_odds import (
-    MOSTLY,
-    NOTABLE,
-    any_inconclusive,
-    shares_inconclusive,
-)
+from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired
+from pytest_rankcheck.comparison.comparison import compare
 from pytest_rankcheck.comparison.measurement import Measured
-from pytest_rankcheck.comparison.paired_values import Paired
-from pytest_rankcheck.errors import ConfigurationError, MetricError, listed, quoted, warn_caller
+from pytest_rankcheck.errors import ConfigurationError, MetricError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.statistics.mean_differences import Differences
@@ -29,7 +22,6 @@ from pytest_rankcheck.statistics.sample_size import LEVEL, queries_needed
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["POWERS", "Plan", "Spread", "plan", "plan_of", "spread_of"]
 
 POWERS = (0.7, 0.8, 0.9, 0.95)
 
@@ -43,7 +35,6 @@ def plan(
     *,
     powers: Sequence[float] = POWERS,
     alpha: float = 0.05,
-    by: str | None = None,
 ) -> pd.DataFrame:
     """Return how many queries are needed to detect a fall: a row per margin, a column per power.
 
@@ -62,50 +53,14 @@ def plan(
             ``attrs["source"]`` says which was used.
         powers: the probabilities of detecting the fall.
         alpha: the probability of blocking a change without a fall.
-        by: an attribute of the queries; needs ``other``. ``attrs["inconclusive"][margin][slice]``
-            is then the share of changes without a fall that ``Gate.noninferior`` would call
-            inconclusive in a slice. There is a warning if at least one slice of a margin would be
-            for most changes.
 
     Raises:
-        ConfigurationError: a margin, a power or the level is out of range, or ``by`` without
-            ``other``.
+        ConfigurationError: a margin, a power or the level is out of range.
         MetricError: no such metric, or its values do not vary.
-        GoldenSetError: no query has the attribute ``by``.
     """
     parsed = Metric.parse(metric)
-    if by is not None and other is None:
-        raise ConfigurationError(
-            f"by={quoted(by)} needs other=, an evaluation or a baseline record to compare with: "
-            "how much the differences of each slice vary is known from it alone"
-        )
-    comparison = None if other is None else compare(evaluation, other)
-    values = None if comparison is None else comparison.values(parsed)
-    planned = plan_of(parsed, spread_of(evaluation, parsed, values), margin, powers, alpha)
-    frame = planned.to_frame()
-    if by is not None and comparison is not None:
-        frame.attrs["inconclusive"] = _inconclusive(comparison, planned, by)
-    return frame
-
-
-def _inconclusive(comparison: Comparison, planned: Plan, by: str) -> dict[float, dict[str, float]]:
-    """Return how often each slice would be inconclusive, by margin; warn if most often."""
-    slices = comparison.values_by(by, planned.metric)
-    odds: dict[float, dict[str, float]] = {}
-    for margin in planned.margins:
-        shares = shares_inconclusive(list(slices.values()), margin, planned.alpha)
-        odds[margin] = dict(zip(slices, shares, strict=True))
-        share = any_inconclusive(odds[margin].values())
-        if share >= MOSTLY:
-            often = sorted(odds[margin].items(), key=lambda pair: -pair[1])
-            names = listed([f"{by}={value}" for value, part in often if part >= NOTABLE])
-            warn_caller(
-                f"{planned.metric}: Gate.noninferior(margin={margin:g}) by '{quoted(by)}' would be "
-                f"inconclusive for about {share:.0%} of the changes that lose nothing, because "
-                f"slices are too small: {names}. Use a larger margin, merge slices, or leave small "
-                "ones out with min_queries="
-            )
-    return odds
+    values = None if other is None else compare(evaluation, other).values(parsed)
+    return plan_of(parsed, spread_of(evaluation, parsed, values), margin, powers, alpha)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,51 +75,6 @@ class Spread:
     """What it was computed from, in words."""
     interval: tuple[float, float] = (math.nan, math.nan)
     """The 80% interval of the deviation; NaN if it is unknown."""
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """How many queries are needed to detect a fall, by its size and by power."""
-
-    metric: Metric
-    spread: Spread
-    margins: tuple[float, ...]
-    powers: tuple[float, ...]
-    alpha: float
-    queries: tuple[tuple[int, ...], ...]
-    """A row per margin, a column per power."""
-    lowest: tuple[tuple[int, ...], ...] = ()
-    """The lower ends of their 80% intervals; empty if the interval is unknown."""
-    highest: tuple[tuple[int, ...], ...] = ()
-    """The upper ends of their 80% intervals; empty if the interval is unknown."""
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return a row per margin, a column per power; spread, source and level in ``attrs``."""
-        import pandas as pd
-
-        frame = pd.DataFrame(
-            self.queries,
-            index=pd.Index(self.margins, name="margin"),
-            columns=pd.Index(self.powers, name="power"),
-        )
-        frame.attrs = {
-            "metric": str(self.metric),
-            "deviation": self.spread.deviation,
-            "source": self.spread.source,
-            "alpha": self.alpha,
-            "level": LEVEL,
-            "lowest": self._by_margin(self.lowest),
-            "highest": self._by_margin(self.highest),
-            "method": "one-sided paired t-test, noncentral t (Cohen 1988; Sakai 2018)",
-        }
-        return frame
-
-    def _by_margin(self, rows: Sequence[Sequence[int]]) -> dict[float, dict[float, int]]:
-        """Return numbers of queries by margin and power; empty if they are unknown."""
-        return {
-            margin: dict(zip(self.powers, row, strict=True))
-            for margin, row in zip(self.margins, rows, strict=False)
-        }
 
 
 def spread_of(evaluation: Evaluation, metric: Metric, values: ComparedValues | None) -> Spread:
@@ -204,8 +114,10 @@ def plan_of(
     margin: float | Sequence[float],
     powers: Sequence[float] = POWERS,
     alpha: float = 0.05,
-) -> Plan:
-    """Return how many queries are needed to detect a fall of each margin with each power.
+) -> pd.DataFrame:
+    """Return how many queries are needed to detect a fall: a row per margin, a column per power.
+
+    The spread, its source, the level and the intervals are in ``attrs``.
 
     Raises:
         ConfigurationError: a margin, a power or the level is out of range.
@@ -225,11 +137,28 @@ def plan_of(
             "nothing of how many queries are needed"
         )
 
-    def rows(deviation: float) -> tuple[tuple[int, ...], ...]:
-        return tuple(
-            tuple(queries_needed(fall, deviation, power, alpha) for power in powers)
-            for fall in margins
-        )
+    import pandas as pd
 
-    ends = [() if math.isnan(end) else rows(end) for end in spread.interval]
-    return Plan(metric, spread, margins, tuple(powers), alpha, rows(spread.deviation), *ends)
+    def needed(deviation: float) -> dict[float, dict[float, int]]:
+        """Return numbers of queries by margin and power; empty if the deviation is unknown."""
+        if math.isnan(deviation):
+            return {}
+        return {
+            fall: {power: queries_needed(fall, deviation, power, alpha) for power in powers}
+            for fall in margins
+        }
+
+    frame = pd.DataFrame.from_dict(needed(spread.deviation), orient="index")
+    frame = frame.rename_axis(index="margin", columns="power")
+    low, high = spread.interval
+    frame.attrs = {
+        "metric": str(metric),
+        "deviation": spread.deviation,
+        "source": spread.source,
+        "alpha": alpha,
+        "level": LEVEL,
+        "lowest": needed(low),
+        "highest": needed(high),
+        "method": "one-sided paired t-test, noncentral t (Cohen 1988; Sakai 2018)",
+    }
+    return frame

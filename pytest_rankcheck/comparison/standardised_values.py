@@ -12,15 +12,14 @@ slightly too large therefore.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import compress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pytest_rankcheck.array_types import FloatArray, IntArray
-from pytest_rankcheck.comparison.compared_values import ComparedValues
-from pytest_rankcheck.comparison.paired_values import Paired
+from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray, PlaceArray
+from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired
 from pytest_rankcheck.comparison.unpaired_values import Unpaired
 from pytest_rankcheck.errors import ConfigurationError, listed, quoted
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
@@ -29,14 +28,12 @@ if TYPE_CHECKING:
     from pytest_rankcheck.comparison.comparison import Comparison
     from pytest_rankcheck.metrics.metric_names import Metric
 
-__all__ = ["MOST_MISSING", "Standardised", "refuse_outcomes", "standardised"]
 
 MOST_MISSING = 0.05
 """If slices with a larger share of the baseline are gone, its mix cannot be restored."""
 
 
-@dataclass(frozen=True, slots=True)
-class Standardised:
+class Standardised(NamedTuple):
     """The values of a metric at the mix of an attribute that the baseline has."""
 
     values: ComparedValues
@@ -69,25 +66,62 @@ def standardised(comparison: Comparison, metric: Metric, attribute: str) -> Stan
             in several of them.
         GoldenSetError: no query has the attribute.
     """
-    now = comparison.evaluation.slice_places(attribute)
-    _refuse_overlap(attribute, now, len(comparison.evaluation.query_ids))
-    values = comparison.values(metric)
-    if isinstance(values, Paired):
-        return _paired(comparison, values, attribute, now)
-    assert isinstance(values, Unpaired)
-    before = comparison.other.slice_places(attribute)
-    if not before:
+    evaluation, other = comparison.evaluation, comparison.other
+    now = evaluation.slice_places(attribute)
+    if sum(map(len, now.values())) > len(evaluation.query_ids):
         raise ConfigurationError(
-            f"standardise={attribute}: the baseline does not know the slices of its sessions; "
-            f"record it with by='{quoted(attribute)}'"
+            f"standardise={attribute}: some have several values of '{quoted(attribute)}', so its "
+            "slices overlap and have no mix; standardise by an attribute with one value each"
         )
-    names = tuple(dict.fromkeys((*now, *before)))
-    return _unpaired(
-        values,
-        _slice_of(values.query_ids, comparison.evaluation.query_ids, now, names),
-        _slice_of(values.before_ids, comparison.other.query_ids, before, names),
-        names,
-    )
+    values = comparison.values(metric)
+    counts, places = other.slice_counts(attribute), other.slice_places(attribute)
+    known: Mapping[str, object] = counts if values.is_paired else places
+    if not known:
+        what = (
+            "how many queries each slice had" if values.is_paired else "the slices of its sessions"
+        )
+        raise ConfigurationError(
+            f"standardise={attribute}: the baseline does not know {what}; record it with "
+            f"by='{quoted(attribute)}'"
+        )
+    names = tuple(dict.fromkeys((*now, *known)))
+    own = _slice_of(values.query_ids, evaluation.query_ids, now, names)
+    if isinstance(values, Paired):
+        wanted = np.array([counts.get(name, 0) for name in names], dtype=np.float64)
+        total = float(wanted.sum())
+        kept, weights, is_there = _at_mix(own, values.weights, wanted)
+        part: ComparedValues = replace(values.at(kept.tolist()), weights=weights)
+    else:
+        assert isinstance(values, Unpaired)
+        then = _slice_of(values.before_ids, other.query_ids, places, names)
+        wanted = np.bincount(then[then >= 0], minlength=len(names)).astype(np.float64)
+        total = len(then)
+        kept, weights, is_there = _at_mix(own, None, wanted)
+        part = values.at(np.flatnonzero((then >= 0) & is_there[then]), kept, weights)
+    is_gone = (wanted > 0) & ~is_there
+    share = float(wanted[is_gone].sum() / max(1, total))
+    return Standardised(part, tuple(compress(names, is_gone)), share)
+
+
+def _at_mix(
+    slices: IntArray, weights: FloatArray | None, wanted: FloatArray
+) -> tuple[PlaceArray, FloatArray, BoolArray]:
+    """Return weights that give each slice of now the size that it had before.
+
+    Args:
+        slices: the number of the slice of each value now; -1 without one.
+        weights: how much each value counts; None: all count the same.
+        wanted: the size of each slice before.
+
+    Returns:
+        The values that have a weight, their weights with a mean of 1, and which slices there are.
+    """
+    shares = np.where(slices >= 0, np.ones(len(slices)) if weights is None else weights, 0.0)
+    sizes = np.bincount(np.maximum(slices, 0), weights=shares, minlength=len(wanted))
+    ratios = np.divide(wanted, sizes, out=np.zeros(len(wanted)), where=sizes > 0)
+    scaled = shares * ratios[slices]
+    kept = np.flatnonzero(scaled > 0)
+    return kept, scaled[kept] / scaled[kept].mean() if len(kept) else scaled[kept], sizes > 0
 
 
 def refuse_outcomes(comparison: Comparison, metric: Metric, attribute: str) -> None:
@@ -113,14 +147,6 @@ def refuse_outcomes(comparison: Comparison, metric: Metric, attribute: str) -> N
         )
 
 
-def _refuse_overlap(attribute: str, slices: Mapping[str, Sequence[int]], count: int) -> None:
-    if sum(map(len, slices.values())) > count:
-        raise ConfigurationError(
-            f"standardise={attribute}: some have several values of '{quoted(attribute)}', so its "
-            "slices overlap and have no mix; standardise by an attribute with one value each"
-        )
-
-
 def _slice_of(
     chosen: Sequence[str],
     query_ids: Sequence[str],
@@ -133,59 +159,3 @@ def _slice_of(
         codes[np.asarray(places, np.intp)] = names.index(value)
     place_of = {query_id: place for place, query_id in enumerate(query_ids)}
     return np.asarray(codes[[place_of[query_id] for query_id in chosen]])
-
-
-def _unpaired(
-    values: Unpaired, now: IntArray, before: IntArray, names: Sequence[str]
-) -> Standardised:
-    """Return two samples, the values now weighted to the mix before."""
-    sizes_now, sizes_before = (
-        np.bincount(each[each >= 0], minlength=len(names)) for each in (now, before)
-    )
-    is_common = np.append((sizes_now > 0) & (sizes_before > 0), False)  # the last is for -1
-    kept_now, kept_before = is_common[now], is_common[before]
-    ratios = sizes_before / np.maximum(1, sizes_now)
-    part = replace(
-        values,
-        query_ids=tuple(compress(values.query_ids, kept_now)),
-        before_ids=tuple(compress(values.before_ids, kept_before)),
-        before=values.before[kept_before],
-        after=values.after[kept_now],
-        clusters=None if values.clusters is None else values.clusters[kept_now],
-        before_clusters=(
-            None if values.before_clusters is None else values.before_clusters[kept_before]
-        ),
-        weights=_scaled(ratios[now[kept_now]]),
-    )
-    gone = np.flatnonzero((sizes_before > 0) & ~is_common[:-1])
-    share = float(sizes_before[gone].sum() / max(1, len(before)))
-    return Standardised(part, tuple(names[code] for code in gone.tolist()), share)
-
-
-def _paired(
-    comparison: Comparison, values: Paired, attribute: str, now: Mapping[str, Sequence[int]]
-) -> Standardised:
-    """Return paired values, each slice weighted to the share that it had in the baseline."""
-    recorded = comparison.other.slice_counts(attribute)
-    if not recorded:
-        raise ConfigurationError(
-            f"standardise={attribute}: the baseline does not know how many queries each slice "
-            f"had; record it with by='{quoted(attribute)}'"
-        )
-    names = tuple(dict.fromkeys((*now, *recorded)))
-    own = _slice_of(values.query_ids, comparison.evaluation.query_ids, now, names)
-    shares = np.ones(len(own)) if values.weights is None else values.weights
-    totals = np.bincount(own, weights=shares, minlength=len(names))
-    wanted = np.array([recorded.get(value, 0) for value in names], dtype=np.float64)
-    ratios = np.divide(wanted, totals, out=np.zeros_like(wanted), where=totals > 0)
-    weights = shares * ratios[own]
-    kept = np.flatnonzero(weights > 0)
-    part = replace(values.at(kept.tolist()), weights=_scaled(weights[kept]))
-    is_gone = (wanted > 0) & ~(totals > 0)
-    missing = tuple(compress(names, is_gone))
-    return Standardised(part, missing, float(wanted[is_gone].sum() / wanted.sum()))
-
-
-def _scaled(weights: FloatArray) -> FloatArray:
-    """Return weights with a mean of 1."""
-    return weights / weights.mean() if len(weights) else weights

@@ -13,23 +13,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray
-from pytest_rankcheck.comparison.compared_values import ComparedValues
+from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired
 from pytest_rankcheck.comparison.measurement import Measured
-from pytest_rankcheck.comparison.paired_values import Paired
-from pytest_rankcheck.comparison.rejudged_values import can_rejudge, values_under
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
+from pytest_rankcheck.evaluation.run_golden_join import hits_of_lists
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.metrics.relevance import is_relevant
 
-__all__ = ["Unjudged", "unjudged_between"]
-
-_TOP = 10
+TOP = 10
 """The number of documents that count as the top, if the metric has no cutoff."""
 _CHOICES = 20
 """The largest number of random choices of relevant documents."""
@@ -78,20 +75,15 @@ class Unjudged:
     """
 
     @property
-    def needed_share(self) -> float:
-        """``needed`` as a share of the new documents; NaN if it is None."""
-        return math.nan if self.needed is None else self.needed / self.documents
-
-    @property
     def could_explain_fall(self) -> bool:
         """Whether no larger a share of the new ones would have to be relevant than of the judged.
 
         Only then is it likely enough that the fall comes from missing judgments.
         """
-        return self.needed is not None and self.needed_share <= self.relevant_share
+        return self.needed is not None and self.needed / self.documents <= self.relevant_share
 
 
-_NOTHING = Unjudged(_TOP, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, math.nan)
+_NOTHING = Unjudged(TOP, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, math.nan)
 """For metrics of sessions and of the whole run, which use no judgments of single documents."""
 
 
@@ -108,80 +100,82 @@ def unjudged_between(evaluation: Evaluation, other: Measured, values: ComparedVa
         other: what it is compared with.
         values: the values of a metric on both sides, for all queries or for a slice.
     """
-    has_judgments = values.metric.unit == "query" and not evaluation.golden.has_estimates
-    if not isinstance(values, Paired) or not has_judgments:
+    if not isinstance(values, Paired) or values.metric.unit != "query":
         return _NOTHING
-    wanted = (values.metric.cutoff or _TOP, evaluation.depth)
-    depths = (*wanted, evaluation.known_depth, other.known_depth)
-    k = min(depth for depth in depths if depth is not None)
-    tops = _Tops(evaluation, other, values)
-    tops.read(k)
+    k = top_of(evaluation, other, values.metric)
+    new: list[_Document] = []
+    left: list[_Document] = []
+    judged_before = judged_after = 0
+    judged: list[float] = []  # the grade of each judged document in one of a query's two tops
+    for place, query_id in enumerate(values.query_ids):
+        grades = evaluation.golden.grades(query_id)
+        then = dict.fromkeys(other.ranking(query_id)[:k])
+        now = dict.fromkeys(evaluation.ranking(query_id)[:k])
+        # A document with a negative grade counts as unjudged in Judged@k.
+        judged_before += sum(grades.get(doc_id, -1) >= 0 for doc_id in then)
+        judged_after += sum(grades.get(doc_id, -1) >= 0 for doc_id in now)
+        judged += [grades[doc_id] for doc_id in {**then, **now} if doc_id in grades]
+        new += [(place, doc) for doc in now if doc not in grades and doc not in then]
+        left += [(place, doc) for doc in then if doc not in grades and doc not in now]
+    tops = _Tops(evaluation, other, values, new, left)
     shares = k * max(1, len(values.query_ids))
     highest = max(evaluation.golden.scale, 1.0)
-    relevant = tops.relevant_grades(values.metric)
+    ordered = np.array(sorted(judged))
+    relevant = ordered[is_relevant(ordered, dict(values.metric.parameters).get("rel"))]
     found = Unjudged(
         k=k,
-        documents=sum(map(len, tops.new.values())),
-        queries=len(tops.new),
-        left=sum(map(len, tops.left.values())),
-        judged_before=tops.judged_before / shares,
-        judged_after=tops.judged_after / shares,
+        documents=len(new),
+        queries=len({place for place, _ in new}),
+        left=len(left),
+        judged_before=judged_before / shares,
+        judged_after=judged_after / shares,
         if_irrelevant=tops.difference(0.0, 0.0),
         if_relevant=tops.difference(highest, 0.0),
         if_left_relevant=tops.difference(0.0, highest),
         grade=highest,
-        relevant_share=len(relevant) / len(tops.grades) if tops.grades else math.nan,
+        relevant_share=len(relevant) / len(judged) if judged else math.nan,
     )
-    if not found.documents or values.gain >= -SLACK or not relevant:
+    if not new or values.gain >= -SLACK or not len(relevant):
         return found
-    usual = relevant[len(relevant) // 2]
-    return replace(found, needed=_needed(found, tops, usual))
+    return replace(found, needed=_needed(found, tops, float(relevant[len(relevant) // 2])))
 
 
-@dataclass(slots=True)
+def top_of(evaluation: Evaluation, other: Measured, metric: Metric) -> int:
+    """Return how many documents count as the top, as far as both sides know their rankings."""
+    wanted = (metric.cutoff or TOP, evaluation.depth)
+    depths = (*wanted, evaluation.known_depth, other.known_depth)
+    return min(depth for depth in depths if depth is not None)
+
+
+_Document = tuple[int, str]
+"""The place of a query, and an unjudged document at its top."""
+
+
+@dataclass(frozen=True, slots=True)
 class _Tops:
-    """The tops of both rankings of all compared queries."""
+    """The unjudged documents in the tops of both rankings of all compared queries."""
 
     evaluation: Evaluation
     other: Measured
     pairs: Paired
-    new: dict[int, Sequence[str]] = field(default_factory=dict)
-    """By the place of the query: the unjudged documents that are only in the top now."""
-    left: dict[int, Sequence[str]] = field(default_factory=dict)
-    """By the place of the query: those that were only in the top before."""
-    judged_before: int = 0
-    judged_after: int = 0
-    grades: list[float] = field(default_factory=list)
-    """The grade of every judged document that is in one of a query's two tops."""
+    new: Sequence[_Document]
+    """Those that are only in the top now."""
+    left: Sequence[_Document]
+    """Those that were only in the top before."""
+
+    @property
+    def places(self) -> Sequence[int]:
+        """The queries that have such documents."""
+        return sorted({place for place, _ in (*self.new, *self.left)})
 
     def at(self, places: Sequence[int]) -> _Tops:
-        """Return only the unjudged documents of these queries."""
+        """Return only the documents of these queries, in this order."""
+        order = {place: number for number, place in enumerate(places)}
         new, left = (
-            {place: docs[place] for place in places if place in docs}
+            sorted((doc for doc in docs if doc[0] in order), key=lambda doc: order[doc[0]])
             for docs in (self.new, self.left)
         )
         return replace(self, new=new, left=left)
-
-    def read(self, k: int) -> None:
-        """Find the documents in the top k of both rankings."""
-        for place, query_id in enumerate(self.pairs.query_ids):
-            grades = self.evaluation.golden.grades(query_id)
-            then = dict.fromkeys(self.other.ranking(query_id)[:k])
-            now = dict.fromkeys(self.evaluation.ranking(query_id)[:k])
-            # A document with a negative grade counts as unjudged in Judged@k.
-            self.judged_before += sum(grades.get(doc_id, -1) >= 0 for doc_id in then)
-            self.judged_after += sum(grades.get(doc_id, -1) >= 0 for doc_id in now)
-            self.grades += [grades[doc_id] for doc_id in {**then, **now} if doc_id in grades]
-            for found, one, two in ((self.new, now, then), (self.left, then, now)):
-                only = [doc_id for doc_id in one if doc_id not in grades and doc_id not in two]
-                if only:
-                    found[place] = only
-
-    def relevant_grades(self, metric: Metric) -> Sequence[float]:
-        """Return the grades that a metric counts as relevant, sorted."""
-        grades = np.array(sorted(self.grades))
-        relevant = grades[is_relevant(grades, dict(metric.parameters).get("rel"))]
-        return [float(grade) for grade in relevant]
 
     def difference(self, of_new: float | FloatArray, of_left: float | FloatArray) -> float:
         """Return the difference of the means if these documents had these grades.
@@ -189,52 +183,36 @@ class _Tops:
         NaN if one that left has a grade above 0 and the values before cannot be computed.
 
         Args:
-            of_new: the grade of all new ones, or of each, by query.
-            of_left: the grade of all that left, or of each, by query.
+            of_new: the grade of all new ones, or of each.
+            of_left: the grade of all that left, or of each.
         """
-        metric = self.pairs.metric
-        if not (self.new or self.left) or not can_rejudge(self.evaluation, metric):
-            return self.pairs.difference
-        can_rejudge_other = can_rejudge(self.other, metric)
-        if np.any(np.asarray(of_left) > 0) and self.left and not can_rejudge_other:
+        golden, pairs = self.evaluation.golden, self.pairs
+        if not (self.new or self.left) or not can_rejudge(self.evaluation, pairs.metric):
+            return pairs.difference
+        knows_before = can_rejudge(self.other, pairs.metric)
+        if self.left and not knows_before and np.any(np.asarray(of_left) > 0):
             return math.nan
-        grades = self._grades(of_new, of_left)
-        after = self._rejudged(self.evaluation, self.pairs.after, grades)
-        before = self.pairs.before
-        if can_rejudge_other:
-            before = self._rejudged(self.other, before, grades)
-        return replace(self.pairs, before=before, after=after).counted().difference
-
-    def _grades(
-        self, of_new: float | FloatArray, of_left: float | FloatArray
-    ) -> Mapping[int, Mapping[str, float]]:
-        """Return all grades of each query with unjudged documents, by its place."""
-        golden = self.evaluation.golden
-        grades = {
-            place: dict(golden.grades(self.pairs.query_ids[place]))
-            for place in sorted({*self.new, *self.left})
-        }
-        for found, given in ((self.new, of_new), (self.left, of_left)):
-            docs = [(place, doc_id) for place, ids in found.items() for doc_id in ids]
+        grades = {place: dict(golden.grades(pairs.query_ids[place])) for place in self.places}
+        for docs, given in ((self.new, of_new), (self.left, of_left)):
             each = np.broadcast_to(given, len(docs)).tolist()
             for (place, doc_id), grade in zip(docs, each, strict=True):
                 grades[place][doc_id] = grade
-        return grades
+        highest = max(golden.scale, *(max(own.values()) for own in grades.values()))
 
-    def _rejudged(
-        self, side: Measured, values: FloatArray, grades: Mapping[int, Mapping[str, float]]
-    ) -> FloatArray:
-        """Return the values of one side, ``[n]``, with these grades."""
-        highest = max(max(each.values()) for each in grades.values())
-        changed = values.copy()
-        changed[list(grades)] = values_under(
-            self.pairs.metric,
-            [side.ranking(self.pairs.query_ids[place]) for place in grades],
-            list(grades.values()),
-            max_grade=max(highest, self.evaluation.golden.scale),
-            exclude=self.evaluation.conventions.no_relevant == "exclude",
-        )
-        return changed
+        def rejudged(side: Measured, values: FloatArray) -> FloatArray:
+            changed = values.copy()
+            changed[list(grades)] = values_under(
+                pairs.metric,
+                [side.ranking(pairs.query_ids[place]) for place in grades],
+                list(grades.values()),
+                max_grade=highest,
+                exclude=self.evaluation.conventions.no_relevant == "exclude",
+            )
+            return changed
+
+        after = rejudged(self.evaluation, pairs.after)
+        before = rejudged(self.other, pairs.before) if knows_before else pairs.before
+        return replace(pairs, before=before, after=after).counted().difference
 
 
 def _needed(found: Unjudged, tops: _Tops, usual: float) -> int | None:
@@ -251,7 +229,7 @@ def _needed(found: Unjudged, tops: _Tops, usual: float) -> int | None:
     """
     sign = 1 if tops.pairs.metric.higher_is_better else -1
     draw = np.random.default_rng(0)
-    places = sorted({*tops.new, *tops.left})
+    places = tops.places
     part = tops.at(draw.permutation(places)[:_REJUDGED].tolist())
     share = min(1.0, _REJUDGED / len(places))
     none = part.difference(0.0, 0.0)
@@ -278,9 +256,40 @@ def _needed(found: Unjudged, tops: _Tops, usual: float) -> int | None:
     return max(1, int(np.argmax(enough)))
 
 
-def _chosen(
-    docs: Mapping[int, Sequence[str]], share: float, draw: np.random.Generator
-) -> FloatArray:
+def _chosen(docs: Sequence[_Document], share: float, draw: np.random.Generator) -> FloatArray:
     """Return 1 for a random share of the documents, and 0 for the others."""
-    count = sum(map(len, docs.values()))
-    return np.asarray(draw.permutation(count) < round(share * count), dtype=np.float64)
+    chosen = draw.permutation(len(docs)) < round(share * len(docs))
+    return np.asarray(chosen, dtype=np.float64)
+
+
+def can_rejudge(side: Measured, metric: Metric) -> bool:
+    """Return whether the rankings of a side are known far enough down to compute a metric."""
+    if metric.definition.ir_measures or metric.unit != "query":
+        return False
+    if side.known_depth is None:
+        return True
+    counts_deeper = bool(dict(metric.parameters)["judged_only"])
+    is_shallow = metric.cutoff is not None and metric.cutoff <= side.known_depth
+    return is_shallow and not counts_deeper
+
+
+def values_under(
+    metric: Metric,
+    rankings: Sequence[Sequence[str]],
+    grades: Sequence[Mapping[str, float]],
+    *,
+    max_grade: float,
+    exclude: bool,
+) -> FloatArray:
+    """Return the value of each query, ``[Q]``, under given grades.
+
+    Args:
+        metric: the metric, which is not one of ir_measures.
+        rankings: the documents ranked for each query, best first.
+        grades: the grade of every judged document of each query.
+        max_grade: the highest grade of the whole golden set.
+        exclude: whether a query without a grade above 0 is NaN.
+    """
+    hits = hits_of_lists(rankings, grades, max_grade)
+    values = metric.compute(hits)
+    return np.where((hits.ideal > 0).any(axis=1), values, np.nan) if exclude else values

@@ -7,56 +7,37 @@ and one that drops such documents looks good.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from pytest_rankcheck.comparison.compared_values import Paired
 from pytest_rankcheck.comparison.measurement import Measured
-from pytest_rankcheck.comparison.paired_values import Paired
-from pytest_rankcheck.comparison.rejudged_values import can_rejudge, values_under
+from pytest_rankcheck.comparison.unjudged_documents import TOP, can_rejudge, top_of, values_under
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import as_recorded
 
-__all__ = ["TOP", "UnseenDocuments", "unseen_between", "unseen_share", "without_unseen"]
 
-TOP = 10
-"""The number of documents that count as the top, if the metric has no cutoff."""
+def unseen_between(
+    evaluation: Evaluation, other: Measured, values: Paired
+) -> tuple[int, float, float]:
+    """Return how many documents count as the top, and how much of it was never shown.
 
-
-@dataclass(frozen=True, slots=True)
-class UnseenDocuments:
-    """How much of both tops was never shown, in searches where the log showed other documents."""
-
-    k: int
-    """The number of documents that count as the top."""
-    now: float
-    """The share of the top now that was never shown, and was at another rank before, in [0, 1]."""
-    before: float
-    """The share of the top before that was never shown, and is at another rank now."""
-
-
-def unseen_between(evaluation: Evaluation, other: Measured, values: Paired) -> UnseenDocuments:
-    """Return how much of the tops of both sides was never shown.
-
-    A document at the same rank on both sides does not count: whatever it is worth, it does not
-    change the difference.
+    These are the shares of the top now and of the top before, in [0, 1], in searches where the log
+    showed other documents. A document at the same rank on both sides does not count: whatever it is
+    worth, it does not change the difference.
 
     Args:
         evaluation: what is measured now, on a replay.
         other: what it is compared with.
         values: the values of a metric on both sides.
     """
-    wanted = (values.metric.cutoff or TOP, evaluation.depth)
-    k = min(each for each in (*wanted, evaluation.known_depth, other.known_depth) if each)
+    k = top_of(evaluation, other, values.metric)
 
-    def moved(here: Measured, there: Measured) -> float:
-        return _share(
-            (
-                (query_id, here.ranking(query_id)[:k], there.ranking(query_id)[:k])
-                for query_id in values.query_ids
-            ),
-            evaluation,
-        )
+    def share(here: Measured, there: Measured) -> float:
+        ids = values.query_ids
+        tops = ((each, here.ranking(each)[:k], there.ranking(each)[:k]) for each in ids)
+        return _share(tops, evaluation)
 
-    return UnseenDocuments(k, moved(evaluation, other), moved(other, evaluation))
+    return k, share(evaluation, other), share(other, evaluation)
 
 
 def without_unseen(evaluation: Evaluation, values: Paired) -> Paired | None:
@@ -71,8 +52,7 @@ def without_unseen(evaluation: Evaluation, values: Paired) -> Paired | None:
         values: the values of a metric on both sides.
     """
     golden, metric = evaluation.golden, values.metric
-    is_whole = evaluation.known_depth is None and can_rejudge(evaluation, metric)
-    if golden.has_estimates or not is_whole:
+    if evaluation.known_depth is not None or not can_rejudge(evaluation, metric):
         return None
     shown = [set(golden.candidates_of(query_id)) for query_id in values.query_ids]
     condensed = [

@@ -10,22 +10,19 @@ import numpy as np
 from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.errors import ConfigurationError, plural, quoted
 from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation, evaluate
-from pytest_rankcheck.files.checked_cells import id_text
 from pytest_rankcheck.files.id_columns import NumberIds
-from pytest_rankcheck.files.id_runs import starts_of
-from pytest_rankcheck.golden.golden_contents import Contents
+from pytest_rankcheck.files.id_runs import row_blocks, starts_of
+from pytest_rankcheck.files.plain_values import id_text
+from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.judgments import Judgments
-from pytest_rankcheck.rankers.held_rankings import HeldColumns
 from pytest_rankcheck.rankers.ranked_columns import RankedColumns
 from pytest_rankcheck.rankers.ranking import RankingRules, Ties
 from pytest_rankcheck.rankers.run import Run
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-__all__ = ["evaluate_arrays"]
 
 
 _BLOCK_ROWS = 1 << 16
@@ -63,7 +60,12 @@ def evaluate_arrays(
         ConfigurationError: the shapes differ, the groups do not add up to the rows, or a score or a
             label is not a finite number; the message names the row.
     """
-    _refuse_other_rows(scores, labels)
+    indexes: list[Any] = [getattr(values, "index", None) for values in (scores, labels)]
+    if all(hasattr(index, "equals") for index in indexes) and not indexes[0].equals(indexes[1]):
+        raise ConfigurationError(
+            "scores and labels have different indexes, so their rows may not belong together; "
+            "align them, or give scores.to_numpy() and labels.to_numpy() if their order is the same"
+        )
     ranked, grades = _numbers(scores, "scores"), _numbers(labels, "labels")
     if ranked.shape != grades.shape:
         raise ConfigurationError(
@@ -74,29 +76,24 @@ def evaluate_arrays(
     documents = NumberIds(np.arange(ranked.size))
     ids = tuple(_ids(query_ids, starts))
     judgments = Judgments(ids, starts, documents, grades.ravel() + 0.0)
-    contents = Contents(Source.of(scale=scale))
-    contents.collected.take(judgments)
+    builder = ContentsBuilder(Source.of(scale=scale))
+    builder.collected.take(judgments)
     rules = RankingRules(ties)
-    columns = RankedColumns(judgments.query_ids, starts, documents, ranked.ravel(), rules)
-    held = HeldColumns(columns.blocks(_BLOCK_ROWS))
-    if ties == "error":
-        held.check()
-    run = Run(held, name=name, ties=ties)
-    return evaluate(run, GoldenSet(contents, name))
-
-
-def _refuse_other_rows(scores: Any, labels: Any) -> None:
-    """Check that two pandas Series have the same rows in the same order.
-
-    Raises:
-        ConfigurationError: their indexes differ.
-    """
-    indexes = [values.index for values in (scores, labels) if hasattr(values, "iloc")]
-    if len(indexes) == 2 and not indexes[0].equals(indexes[1]):
-        raise ConfigurationError(
-            "scores and labels have different indexes, so their rows may not belong together; "
-            "align them, or give scores.to_numpy() and labels.to_numpy() if their order is the same"
+    blocks = []
+    for first, last in row_blocks(starts, _BLOCK_ROWS):
+        start, end = starts[[first, last]].tolist()
+        block = RankedColumns(
+            ids[first:last],
+            starts[first : last + 1] - start,
+            documents.part(start, end),
+            ranked.ravel()[start:end],
+            rules,
         )
+        if ties == "error":
+            block.check()
+        blocks.append(block)
+    run = Run(blocks, name=name, ties=ties)
+    return evaluate(run, GoldenSet(builder.built(), name))
 
 
 def _numbers(values: ArrayLike, name: str) -> FloatArray:
@@ -145,50 +142,30 @@ def _starts(ranked: FloatArray, groups: ArrayLike | None) -> IntArray:
             "or give arrays of two dimensions, [queries, documents]"
         )
     sizes: Any = np.asarray(groups)
-    if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or (sizes < 0).any():
-        raise ConfigurationError(
-            f"groups={quoted(groups, 60)} is invalid; give how many consecutive rows each query "
-            "has, whole numbers from 0 on"
-        )
-    if int(sizes.sum()) != len(ranked):
-        hint = ""
-        if len(sizes) == len(ranked):
-            hint = (
-                "; if they are the query of each row, give np.unique(groups, return_counts=True)[1]"
-                " of rows sorted by query"
-            )
-        raise ConfigurationError(
-            f"the groups add up to {plural(int(sizes.sum()), 'row')}, but there are "
-            f"{len(ranked):,} scores{hint}"
-        )
-    starts: IntArray = starts_of(sizes.astype(np.int64))
-    return starts
+    if sizes.ndim == 1 and sizes.dtype.kind in "iu" and sizes.sum() == len(ranked):
+        starts: IntArray = starts_of(sizes.astype(np.int64))
+        if (np.diff(starts) >= 0).all():
+            return starts
+    raise ConfigurationError(
+        f"groups={quoted(groups, 60)} is invalid; give how many consecutive rows each query has, "
+        f"whole numbers from 0 on that add up to {plural(len(ranked), 'row')}; from the query of "
+        "each row, in sorted order: np.unique(queries, return_counts=True)[1]"
+    )
 
 
 def _ids(query_ids: Sequence[str] | None, starts: IntArray) -> Sequence[str]:
     """Return the ids of the queries as text; without them, they are counted from 1.
 
     Raises:
-        ConfigurationError: there are more or fewer ids than queries, or one is a duplicate.
+        ConfigurationError: there are more or fewer ids than queries, one is a duplicate, or one is
+            neither text nor a whole number.
     """
     if query_ids is None:
         return list(map(str, range(1, len(starts))))
-    texts = [_id(query_id) for query_id in query_ids]
-    if len(texts) != len(starts) - 1:
+    texts = [text for query_id in query_ids if (text := id_text(query_id)) is not None]
+    if not len(texts) == len(set(texts)) == len(query_ids) == len(starts) - 1:
         raise ConfigurationError(
-            f"query_ids has {plural(len(texts), 'id')} for "
-            f"{plural(len(starts) - 1, 'query', 'queries')}"
+            f"query_ids={quoted(query_ids, 60)} is invalid; give a different text or whole number "
+            f"for each query ({len(starts) - 1:,})"
         )
-    if len(set(texts)) < len(texts):
-        repeated = next(text for text in texts if texts.count(text) > 1)
-        raise ConfigurationError(f"query_ids: '{quoted(repeated)}' is given twice")
     return texts
-
-
-def _id(query_id: object) -> str:
-    text = id_text(query_id)
-    if text is None:
-        raise ConfigurationError(
-            f"query_ids: {quoted(repr(query_id), 60)} is not an id; ids are text or whole numbers"
-        )
-    return text

@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
-from pytest_rankcheck.evaluation.held_matches import grades_matched, rows_matched
+from pytest_rankcheck.evaluation.held_matches import held_matched
 from pytest_rankcheck.evaluation.hit_ranks import (
     disordered,
-    of_like_lengths,
-    padded_scores,
     ranks_by_score,
-    rows_in_order,
+    rows_by_score,
 )
 from pytest_rankcheck.evaluation.judged_matches import Matches, ids_matched
 from pytest_rankcheck.files.id_columns import HeldIds, IdColumn
 from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.rankers.ranked_columns import HeldDocuments, RankedColumns
 from pytest_rankcheck.rankers.ranking import first_ranks
-
-__all__ = ["BlockHits", "hits_of_block"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,25 +46,15 @@ class BlockHits:
     kept."""
 
 
-def hits_of_block(
-    columns: RankedColumns, codes: IntArray, judgments: Judgments, *, top: int
-) -> BlockHits:
-    """Return the judged hits of some rankings.
+class BlockJoin:
+    """A block of rankings, and the judgments that they are joined with.
 
     Args:
         columns: the rankings.
         codes: ``[S]`` the place of each query in the golden set; -1 for a query not in it.
         judgments: the judgments of the golden set.
         top: how many of the first documents of each ranking to keep; 0 if the rankings are kept.
-
-    Raises:
-        RunError: a document is a duplicate or scores are tied, if the conventions forbid it.
     """
-    return _Block(columns, codes, judgments, top=top).hits()
-
-
-class _Block:
-    """A block of rankings, and the judgments that they are joined with."""
 
     def __init__(
         self, columns: RankedColumns, codes: IntArray, judgments: Judgments, *, top: int
@@ -78,7 +66,11 @@ class _Block:
         """The rankings of the queries that are read one by one."""
 
     def hits(self) -> BlockHits:
-        """Return the hits."""
+        """Return the judged hits.
+
+        Raises:
+            RunError: a document is a duplicate or scores are tied, if the conventions forbid it.
+        """
         places, ranks, judged = self._in_order()
         depth = self.columns.depth
         if depth is not None:
@@ -99,13 +91,14 @@ class _Block:
     def _in_order(self) -> tuple[IntArray, IntArray, FloatArray]:
         """Return the query, the rank and the judged document of each hit, best first."""
         matches, scores = self._matches(), self.columns.ordering_scores
+        starts = self.columns.starts
         if matches.are_all and scores is not None and not self.exact:
-            rows = rows_in_order(scores, self.columns.starts)
-            if rows is not None:
-                ranks = np.arange(1, len(rows) + 1) - self.columns.starts[matches.places]
+            rows, is_tied = rows_by_score(scores, starts, np.arange(len(self.codes)))
+            if not is_tied.any():
+                ranks = np.arange(1, len(rows) + 1) - starts[matches.places]
                 return matches.places, ranks, matches.judged[rows]
         places, ranks, judged = self._with_exact(matches, self._ranks(matches))
-        order = np.argsort(self.columns.starts[places] + ranks)
+        order = np.argsort(starts[places] + ranks)
         return places[order], ranks[order], judged[order]
 
     @cached_property
@@ -114,11 +107,11 @@ class _Block:
         return self.top > 0 or not isinstance(self.columns.documents, HeldDocuments)
 
     def _matches(self) -> Matches:
-        if not isinstance(self.columns.documents, HeldDocuments):
-            find = ids_matched
+        columns, codes, judgments = self.columns, self.codes, self.judgments
+        if isinstance(columns.documents, HeldDocuments):
+            matches = held_matched(columns, codes, judgments, as_rows=self.has_rows)
         else:
-            find = rows_matched if self.has_rows else grades_matched
-        matches = find(self.columns, self.codes, self.judgments)
+            matches = ids_matched(columns, codes, judgments)
         doubtful = set(matches.doubtful)
         if self.columns.rules.ties == "error" and self.columns.ordering_scores is not None:
             doubtful.update(np.flatnonzero(self.is_disordered).tolist())
@@ -144,37 +137,23 @@ class _Block:
         places, own = matches.places[open_hits], matches.scores[open_hits]
         ranks[open_hits], is_tied = ranks_by_score(scores, starts, places, own)
         tied = open_hits[is_tied]
-        for place in sorted(set(matches.places[tied].tolist())):
-            of_place = tied[matches.places[tied] == place]
-            ranks[of_place] = self._ranks_among_ties(place, matches, of_place, ranks[of_place])
-        return ranks
-
-    def _ranks_among_ties(
-        self, place: int, matches: Matches, hits: IntArray, first: IntArray
-    ) -> list[int]:
-        """Return the ranks of matches of one query that share their scores with others.
-
-        Args:
-            place: of the query.
-            matches: all matches.
-            hits: those of the query.
-            first: the rank of the first document with the score of each.
-        """
-        assert self.columns.ordering_scores is not None
-        assert matches.scores is not None
-        start, end = self.columns.starts[place : place + 2].tolist()
-        scores, doc_ids = self.columns.ordering_scores[start:end], self.columns.doc_ids(place)
-        ordered: dict[float, dict[str, int]] = {}
-        ranks = []
-        for hit, rank in zip(hits.tolist(), first.tolist(), strict=True):
-            score, row = float(matches.scores[hit]), int(matches.rows[hit])
-            if score not in ordered:
-                docs = [doc_ids[row] for row in np.flatnonzero(scores == score).tolist()]
-                if self.columns.rules.ties == "doc_id":
-                    docs.sort(reverse=True)
-                ordered[score] = {doc: index for index, doc in enumerate(docs)}
-            doc = matches.docs[-1 - row] if row < 0 else doc_ids[row - start]
-            ranks.append(rank + ordered[score][doc])
+        of_queries = groupby(
+            zip(matches.places[tied].tolist(), tied.tolist(), strict=True), itemgetter(0)
+        )
+        for place, hits in of_queries:
+            doc_ids, start = self.columns.doc_ids(place), int(starts[place])
+            scores_here = scores[start : int(starts[place + 1])]
+            orders = dict[float, Mapping[str, int]]()
+            for _, hit in hits:
+                row, score = int(matches.rows[hit]), float(matches.scores[hit])
+                if score not in orders:
+                    alike = np.flatnonzero(scores_here == score).tolist()
+                    group = [doc_ids[each] for each in alike]
+                    by_id = self.columns.rules.ties == "doc_id"
+                    group = sorted(group, reverse=True) if by_id else group
+                    orders[score] = {doc_id: above for above, doc_id in enumerate(group)}
+                doc_id = matches.docs[-1 - row] if row < 0 else doc_ids[row - start]
+                ranks[hit] += orders[score][doc_id]
         return ranks
 
     def _with_exact(
@@ -199,53 +178,28 @@ class _Block:
 
     def _tops(self) -> tuple[IdColumn, IntArray]:
         """Return the first documents of each judged query's ranking, and where each begins."""
-        most = np.where(self.codes >= 0, min(self.top, self.columns.depth or self.top), 0)
+        columns, begins, by_score = self.columns, self.columns.starts, self.is_disordered.copy()
+        by_score[list(self.exact)] = False
+        rows = np.arange(begins[-1])
+        if columns.ordering_scores is not None:
+            wanted = np.flatnonzero(by_score & (self.codes >= 0))
+            rows, is_tied = rows_by_score(columns.ordering_scores, begins, wanted, self.top + 1)
+            for place in np.flatnonzero(is_tied).tolist():
+                self.exact[place] = columns.ranking(place).doc_ids
+        most = np.where(self.codes >= 0, min(self.top, columns.depth or self.top), 0)
         counts = np.minimum(self.retrieved, most)
         starts = np.concatenate([[0], np.cumsum(counts)])
-        begins = self.columns.starts[:-1]
-        rows = np.repeat(begins - starts[:-1], counts) + np.arange(starts[-1])
-        for place, best in self._tops_by_score():
-            rows[starts[place] : starts[place + 1]] = begins[place] + best[: counts[place]]
+        tops = rows[np.repeat(begins[:-1] - starts[:-1], counts) + np.arange(starts[-1])]
+        if isinstance(columns.documents, HeldDocuments):
+            lists: Any = columns.documents.groups  # no dicts: their tops are not kept
+            places = np.repeat(np.arange(len(counts)), counts)
+            cells = zip(places.tolist(), (tops - begins[places]).tolist(), strict=True)
+            listed = [lists[place][row] for place, row in cells]
+            for place, doc_ids in self.exact.items():
+                listed[starts[place] : starts[place + 1]] = doc_ids[: counts[place]]
+            return HeldIds(listed), starts
         for place, doc_ids in self.exact.items():
-            listed = self.columns.doc_ids(place)
-            index = first_ranks(listed)
-            best = np.array([index[doc] - 1 for doc in doc_ids[: counts[place]]], dtype=np.int64)
-            rows[starts[place] : starts[place + 1]] = begins[place] + best
-        documents = self.columns.documents
-        if not isinstance(documents, HeldDocuments):
-            return documents.reordered(rows), starts
-        return HeldIds(list(chain.from_iterable(self._listed(rows, starts)))), starts
-
-    def _listed(self, rows: IntArray, starts: IntArray) -> Iterator[Sequence[str]]:
-        """Yield the documents of each query that are at some rows of the block."""
-        assert isinstance(self.columns.documents, HeldDocuments)
-        groups, begins = self.columns.documents.groups, self.columns.starts.tolist()
-        are_first = ~self.is_disordered
-        are_first[list(self.exact)] = False
-        bounds = pairwise(starts.tolist())
-        for place, (start, end) in enumerate(bounds):
-            group = groups[place]
-            assert not isinstance(group, dict)  # a dict is in memory: no top is kept
-            if are_first[place]:
-                yield group[: end - start]
-            else:
-                yield [group[row - begins[place]] for row in rows[start:end].tolist()]
-
-    def _tops_by_score(self) -> Iterator[tuple[int, IntArray]]:
-        """Yield the queries that the scores order, with the rows of their first documents."""
-        scores, all_starts = self.columns.ordering_scores, self.columns.starts
-        wanted = np.flatnonzero(self.is_disordered & (self.codes >= 0))
-        places = np.setdiff1d(wanted, list(self.exact))
-        if scores is None:
-            return
-        for chosen in of_like_lengths(np.diff(all_starts)[places]):
-            queries = places[chosen]
-            matrix = padded_scores(scores, all_starts, queries)
-            order = np.argsort(-matrix, axis=1)[:, : self.top + 1]
-            best = np.take_along_axis(matrix, order, axis=1)
-            is_tied = ((best[:, 1:] == best[:, :-1]) & np.isfinite(best[:, 1:])).any(axis=1)
-            for place, rows, tied in zip(queries.tolist(), order, is_tied.tolist(), strict=True):
-                if tied:
-                    self.exact[place] = self.columns.ranking(place).doc_ids
-                else:
-                    yield place, rows
+            row_of = first_ranks(columns.doc_ids(place))
+            best = [begins[place] + row_of[doc] - 1 for doc in doc_ids[: counts[place]]]
+            tops[starts[place] : starts[place + 1]] = best
+        return columns.documents.reordered(tops), starts

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Literal
+from dataclasses import asdict, dataclass, fields, replace
+from typing import TYPE_CHECKING, Literal, get_args
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
-from pytest_rankcheck.rankers.ranking import Duplicates, Ties, checked_option
+from pytest_rankcheck.errors import ConfigurationError, RunError, quoted, suggestion
+from pytest_rankcheck.rankers.ranking import Duplicates, Ties
 
-__all__ = ["Conventions", "Extra", "Missing", "NoRelevant"]
+if TYPE_CHECKING:
+    from pytest_rankcheck.golden.golden_set import GoldenSet
+    from pytest_rankcheck.rankers.run import Run
+
 
 Missing = Literal["empty", "error"]
 """A judged query that the run lacks: an empty ranking (trec_eval ``-c``), or an error."""
@@ -27,7 +30,11 @@ NoRelevant = Literal["zero", "exclude"]
 
 @dataclass(frozen=True, slots=True)
 class Conventions:
-    """How ties, gaps and repetitions are treated. The defaults are trec_eval's."""
+    """How ties, gaps and repetitions are treated. The defaults are trec_eval's.
+
+    Raises:
+        RunError: a value is unknown; the message names the allowed ones.
+    """
 
     ties: Ties = "doc_id"
     """The order of documents with equal scores: by descending id, as in the input, or an error."""
@@ -56,7 +63,12 @@ class Conventions:
             "no_relevant": NoRelevant,
         }
         for name, kind in kinds.items():
-            checked_option(getattr(self, name), kind, name)
+            value, allowed = getattr(self, name), get_args(kind)
+            if value not in allowed:
+                raise RunError(
+                    f"{name}={quoted(value)} is invalid{suggestion(str(value), allowed)}; "
+                    f"allowed: {', '.join(allowed)}"
+                )
 
     @classmethod
     @checked_arguments
@@ -75,7 +87,7 @@ class Conventions:
                 )
         try:
             return cls(**chosen)  # type: ignore[arg-type]
-        except ValueError as error:
+        except RunError as error:
             raise ConfigurationError(str(error)) from None
 
     def to_dict(self) -> dict[str, str]:
@@ -85,3 +97,31 @@ class Conventions:
             for name, chosen in asdict(self).items()
             if chosen or name not in ("replay", "reading")
         }
+
+
+def conventions_for(run: Run, golden: GoldenSet, chosen: Conventions | None) -> Conventions:
+    """Return the chosen conventions, completed by those of a run and of the golden set.
+
+    Raises:
+        ConfigurationError: the chosen ties or duplicates differ from the run's, or the chosen
+            replay differs from the golden set's.
+    """
+    chosen, usual = chosen or Conventions(), Conventions()
+    if chosen.reading:
+        raise ConfigurationError(
+            f"reading={quoted(chosen.reading)} does not fit a golden set; it is for session logs"
+        )
+    replay = golden.replay.convention if golden.replay else ""
+    if chosen.replay not in (replay, ""):
+        raise ConfigurationError(
+            f"replay={quoted(chosen.replay)} does not fit golden set '{quoted(golden.name)}'; "
+            "choose the propensity in SessionLog.to_golden_set"
+        )
+    for name in ("ties", "duplicates"):
+        of_choice, of_run = getattr(chosen, name), getattr(run, name)
+        if of_choice not in (of_run, getattr(usual, name)):
+            raise ConfigurationError(
+                f"{name}={of_choice} does not fit run '{quoted(run.name)}', which was made with "
+                f"{name}={of_run}; make the run with {name}={of_choice!r}"
+            )
+    return replace(chosen, ties=run.ties, duplicates=run.duplicates, replay=replay)

@@ -5,20 +5,18 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import ConfigurationError, MetricError, RunError, plural, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions, TieOrder
+from pytest_rankcheck.evaluation.metric_checks import beyond_depth, cutoff_of
 from pytest_rankcheck.evaluation.metric_values import MetricValues
-from pytest_rankcheck.evaluation.ranked_depth import beyond_depth, cutoff_of
-from pytest_rankcheck.golden.sampled_queries import SampledQueries
-from pytest_rankcheck.metrics.judged_hits import JudgedHits
+from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike, usual_metrics
 from pytest_rankcheck.rankers.ranking import first_ranks
 from pytest_rankcheck.rankers.run import Run
@@ -27,18 +25,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from pytest_rankcheck.evaluation.tied_scores import MostlyTied
-    from pytest_rankcheck.evaluation.unmet_ids import UnmetIds
+    from pytest_rankcheck.evaluation.unfit_runs import UnmetIds
     from pytest_rankcheck.golden.golden_set import GoldenSet
-
-__all__ = ["Evaluation", "Mergeable", "html_table"]
-
-
-class Mergeable(Protocol):
-    """A part that `Evaluation.merge` can merge with others of its class."""
-
-    @classmethod
-    def merged(cls, parts: Any, golden: Any, expected: Any, name: str | None) -> Evaluation:
-        """Return the evaluation of all parts together."""
 
 
 class Evaluation(MetricValues):
@@ -54,55 +42,56 @@ class Evaluation(MetricValues):
         conventions: how ties, gaps and duplicates were treated.
     """
 
-    _makes_parts = "evaluate_part(path, golden)"
-    """The functions that make parts for `merge`, for messages."""
+    run: Run | None = None
+    """The run that was measured; None for a session log, a record, and a run in parts."""
+    missing: Sequence[str] = ()
+    """The judged queries without a ranking; they count as empty rankings."""
+    extra: Sequence[str] = ()
+    """The ranked queries without judgments; they are not evaluated."""
 
     def __init__(
-        self, name: str, depth: int | None, golden: SampledQueries, conventions: Conventions
+        self, name: str, depth: int | None, golden: JudgedQueries, conventions: Conventions
     ) -> None:
         super().__init__(golden, conventions)
         self.name = name
         self.depth = depth
 
-    @classmethod
+    @staticmethod
     @checked_arguments
     def merge(
-        cls,
-        parts: Iterable[Mergeable],
-        golden: GoldenSet | None = None,
+        parts: Iterable[Any],
+        golden: GoldenSet,
         *,
         expected: int | Iterable[str] | None = None,
         name: str | None = None,
     ) -> Evaluation:
-        """Merge parts of a run, or of a log, that were evaluated one by one, into one evaluation.
+        """Merge parts of a run that were evaluated one by one into one evaluation.
 
         It is an evaluation like any other: gates, slices, baselines and reports accept it, and
         every metric has the same value, bit for bit, as for a run evaluated in one piece.
 
         Args:
-            parts: the results of `evaluate_part` for each part of a run; or the evaluations of the
-                parts of a session log. If a query occurs again with the same ranking, as when a
-                cluster ran a task twice, it counts once.
-            golden: the golden set of the parts; not for session logs.
-            expected: how many different parts there must be, or the ids of the queries (or
-                sessions) that they must contain; anything missing is an error.
+            parts: the results of `evaluate_part` for each part of a run.
+            golden: the golden set of the parts.
+            expected: how many parts there must be, or the ids of the queries that they must
+                contain; anything missing is an error.
             name: what messages and records call the run.
 
         Raises:
-            RunError: there are no parts, or not the expected ones; a query has different rankings
-                in two parts, so the run was cut within queries; parts have another golden set,
-                version or convention; or as in `evaluate`.
-            SessionLogError: the same, for the parts of a session log.
+            RunError: there are no parts, or not the expected ones; a query is in two parts; parts
+                have another golden set, version or convention; or as in `evaluate`.
             ConfigurationError: ``parts`` contains something else.
         """
         some = list(parts)
         if not some:
-            raise RunError(f"there are no parts to merge; give the parts from {cls._makes_parts}")
-        merged = getattr(type(some[0]), "merged", None)
-        if merged is None:
+            raise RunError(
+                "there are no parts to merge; give those from evaluate_part(path, golden)"
+            )
+        foreign = [part for part in some if not hasattr(part, "merged")]
+        if foreign:
             raise ConfigurationError(
-                f"parts: {quoted(repr(some[0]), 60)} is not a part; make each part with "
-                "evaluate_part(path, golden), or evaluate_sessions(log) for a part of a log"
+                f"parts: {quoted(repr(foreign[0]), 60)} is not a part; make each part with "
+                "evaluate_part(path, golden)"
             )
         wanted = expected if expected is None or isinstance(expected, int) else list(expected)
         if wanted is not None and not wanted:
@@ -110,8 +99,8 @@ class Evaluation(MetricValues):
                 "expected is empty, so nothing could be missing; give how many parts there must "
                 "be, or the ids that they must have, such as golden.query_ids"
             )
-        evaluation: Evaluation = merged(some, golden, wanted, name)
-        return evaluation
+        merged: Evaluation = some[0].merged(some, golden, wanted, name)
+        return merged
 
     def _check_depth(self, metric: Metric) -> None:
         self.refuse_beyond_depth(metric, cutoff_of(metric))
@@ -135,9 +124,9 @@ class Evaluation(MetricValues):
         return False
 
     @property
-    @abstractmethod
     def known_depth(self) -> int | None:
         """How far down `ranking` goes; None: to the end."""
+        return None
 
     @abstractmethod
     def ranking(self, query_id: str) -> Sequence[str]:
@@ -151,29 +140,9 @@ class Evaluation(MetricValues):
         return first_ranks(self.ranking(query_id))
 
     @property
-    def run(self) -> Run | None:
-        """The run that was measured; None for a session log and for a record."""
-        return None
-
-    @property
-    def hits(self) -> Sequence[JudgedHits] | None:
-        """The judged hits of all queries, in blocks; None where only values are known."""
-        return None
-
-    @property
     def recorded_metrics(self) -> Sequence[Metric] | None:
         """The only metrics that have values; None if every metric can be computed."""
         return None
-
-    @property
-    def missing(self) -> Sequence[str]:
-        """The judged queries without a ranking; they count as empty rankings."""
-        return ()
-
-    @property
-    def extra(self) -> Sequence[str]:
-        """The ranked queries without judgments; they are not evaluated."""
-        return ()
 
     @property
     def unmet_ids(self) -> UnmetIds | None:
@@ -214,41 +183,24 @@ class Evaluation(MetricValues):
         It does for ERR, whose stopping probabilities are relative to the scale: without a given
         scale, a single query with a higher grade changes the value of every other query.
         """
-        if metric.unit != "query" or metric.definition.ir_measures or self.hits is None:
-            return False
-        return any(
-            not np.array_equal(
-                metric.compute(hits), metric.compute(replace(hits, max_grade=scale)), equal_nan=True
-            )
-            for hits in self.hits
-        )
+        return False
 
     @cached_property
     def unstable(self) -> Sequence[str]:
-        """The queries whose ranking differs between the run and its repeats, or within the run.
-
-        Within the run: the ranker answered the query twice, differently, while the run was made.
-        """
-        differing = frozenset(() if self.run is None else self.run.differing)
+        """The queries whose ranking differs between the run and its repeats."""
         return tuple(
             query_id
             for query_id in self.query_ids
-            if query_id in differing
-            or any(other.ranking(query_id) != self.ranking(query_id) for other in self.repeats)
+            if any(other.ranking(query_id) != self.ranking(query_id) for other in self.repeats)
         )
-
-    @property
-    def has_ties_at_hand(self) -> bool:
-        """Whether tied scores are known without reading the run of a large file into memory."""
-        return True
 
     @property
     def why_no_ties(self) -> str:
-        """Why `has_ties_at_hand` is false, and what to do, as a sentence about the run."""
-        return (
-            "is too large to be read into memory automatically; evaluation.tie_range(metric) reads "
-            "it and looks for them"
-        )
+        """Why tied scores are not known without reading a large file, and what to do.
+
+        A sentence about the run; empty if they are known.
+        """
+        return ""
 
     @checked_arguments
     def tied(self, k: int | None = 10) -> Sequence[str]:

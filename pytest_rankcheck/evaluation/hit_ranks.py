@@ -13,8 +13,6 @@ import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 
-__all__ = ["disordered", "of_like_lengths", "padded_scores", "ranks_by_score", "rows_in_order"]
-
 _CELLS = 1 << 21
 """The size of the padded matrices in which queries are sorted."""
 _COUNTED = 4
@@ -55,27 +53,32 @@ def ranks_by_score(
         matrix = padded_scores(scores, starts, wanted[chosen])
         if len(hits) <= _COUNTED * len(chosen):
             ranks[hits], tied[hits] = _counted(matrix, of_query, own[hits])
-        elif np.array_equal(own[hits], matrix[np.isfinite(matrix)]):
-            ranks[hits], tied[hits] = _all_ranked(matrix)
         else:
             ranks[hits], tied[hits] = _searched(np.sort(matrix, axis=1), of_query, own[hits])
     return ranks, tied
 
 
-def rows_in_order(scores: FloatArray, starts: IntArray) -> IntArray | None:
-    """Return all rows, those of each query by falling score; None if a query has equal scores."""
-    found, lengths = np.empty(len(scores), np.int64), np.diff(starts)
-    for chosen in of_like_lengths(lengths):
-        matrix = padded_scores(scores, starts, chosen)
+def rows_by_score(
+    scores: FloatArray, starts: IntArray, queries: IntArray, top: int | None = None
+) -> tuple[IntArray, BoolArray]:
+    """Return all rows, those of some queries by falling score.
+
+    Also returns ``[S]`` which of these queries have equal scores, so that their order is open: in
+    their first ``top`` rows, or anywhere.
+    """
+    rows, is_tied = np.arange(len(scores)), np.zeros(len(starts) - 1, dtype=np.bool_)
+    lengths = np.diff(starts)
+    for chosen in of_like_lengths(lengths[queries]):
+        places = queries[chosen]
+        matrix = padded_scores(scores, starts, places)
         order = np.argsort(-matrix, axis=1)
-        ordered = np.take_along_axis(matrix, order, axis=1)
-        if ((ordered[:, 1:] == ordered[:, :-1]) & np.isfinite(ordered[:, 1:])).any():
-            return None
-        places = np.arange(matrix.shape[1])
-        is_given = places < lengths[chosen, np.newaxis]
-        begins = starts[chosen, np.newaxis]
-        found[(begins + places)[is_given]] = (begins + order)[is_given]
-    return found
+        best = np.take_along_axis(matrix, order[:, :top], axis=1)
+        is_tied[places] = ((best[:, 1:] == best[:, :-1]) & np.isfinite(best[:, 1:])).any(axis=1)
+        columns = np.arange(matrix.shape[1])
+        is_given = columns < lengths[places, np.newaxis]
+        begins = starts[places, np.newaxis]
+        rows[(begins + columns)[is_given]] = (begins + order)[is_given]
+    return rows, is_tied
 
 
 def of_like_lengths(lengths: IntArray) -> Iterator[IntArray]:
@@ -100,24 +103,6 @@ def padded_scores(scores: FloatArray, starts: IntArray, queries: IntArray) -> Fl
     matrix = scores.take(starts[queries][:, np.newaxis] + columns, mode="clip")
     matrix[columns >= lengths[queries][:, np.newaxis]] = -np.inf
     return matrix
-
-
-def _all_ranked(matrix: FloatArray) -> tuple[IntArray, BoolArray]:
-    """Return ranks and ties of all documents, in the order of the rows."""
-    order = np.argsort(-matrix, axis=1)
-    ordered = np.take_along_axis(matrix, order, axis=1)
-    same = np.zeros(matrix.shape, dtype=np.bool_)
-    same[:, 1:] = ordered[:, 1:] == ordered[:, :-1]
-    first = np.broadcast_to(np.arange(1, matrix.shape[1] + 1), matrix.shape)
-    if same.any():
-        first = np.maximum.accumulate(np.where(same, 0, first), axis=1)
-        same[:, :-1] |= same[:, 1:]
-    ranks = np.empty(matrix.shape, dtype=np.int64)
-    tied = np.empty(matrix.shape, dtype=np.bool_)
-    np.put_along_axis(ranks, order, first, axis=1)
-    np.put_along_axis(tied, order, same, axis=1)
-    is_given = np.isfinite(matrix)
-    return ranks[is_given], tied[is_given]
 
 
 def _counted(matrix: FloatArray, queries: IntArray, own: FloatArray) -> tuple[IntArray, BoolArray]:

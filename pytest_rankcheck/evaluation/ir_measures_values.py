@@ -12,8 +12,6 @@ from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.ir_measures_bridge import measure_of
 from pytest_rankcheck.rankers.run import Run
 
-__all__ = ["ir_measures_values"]
-
 
 def ir_measures_values(name: str, run: Run, golden: GoldenSet) -> FloatArray:
     """Return the value of each query of ``golden`` that ir_measures computes, ``[Q]``.
@@ -25,14 +23,12 @@ def ir_measures_values(name: str, run: Run, golden: GoldenSet) -> FloatArray:
     Raises:
         MetricError: a grade is not a whole number, or ir_measures cannot compute the measure.
     """
-    measure = measure_of(name)
+    measure, qrels = measure_of(name), _qrels(golden)
     values = dict.fromkeys(golden.query_ids, 0.0)
     try:
-        for result in measure.iter_calc(_qrels(golden), _scores(run, golden)):
+        for result in measure.iter_calc(qrels, _scores(run, golden)):
             if result.query_id in values:
                 values[result.query_id] = float(result.value)
-    except MetricError:
-        raise
     except Exception as failure:  # whatever the library and its providers raise
         raise MetricError(
             f"ir_measures cannot compute {quoted(name)}: {type(failure).__name__}: "

@@ -13,8 +13,6 @@ from pytest_rankcheck.files.id_runs import rows_of_groups
 from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.rankers.ranked_columns import RankedColumns
 
-__all__ = ["Matches", "ids_matched"]
-
 
 @dataclass(frozen=True, slots=True)
 class Matches:
@@ -77,10 +75,8 @@ def ids_matched(columns: RankedColumns, codes: IntArray, judgments: Judgments) -
     judged_rows = candidates[own - count]
     same = same_ids(documents, rows, judged, judged_rows)
     same &= places[rows] == both_places[own]
-    wrong = np.concatenate([first[~is_match], second[~is_match]])
+    wrong = np.concatenate([first[~is_match], second[~is_match], rows[~same], own[~same]])
     doubtful = set(both_places[wrong].tolist())
-    doubtful.update(both_places[rows[~same]].tolist())
-    doubtful.update(both_places[own[~same]].tolist())
     keep = same if not doubtful else same & ~np.isin(places[rows], list(doubtful))
     if not keep.all():
         rows, judged_rows = rows[keep], judged_rows[keep]

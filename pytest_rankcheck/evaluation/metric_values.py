@@ -14,20 +14,20 @@ from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.errors import MetricError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
-from pytest_rankcheck.evaluation.measured_sample import MeasuredSample
-from pytest_rankcheck.evaluation.value_checks import warn_if_uninformative
+from pytest_rankcheck.evaluation.metric_checks import warn_if_uninformative
+from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.golden.query import label_of
-from pytest_rankcheck.golden.sampled_queries import SampledQueries
 from pytest_rankcheck.metrics.averages import median_of
 from pytest_rankcheck.metrics.metric_definition import Unit
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
-from pytest_rankcheck.statistics.mean_differences import Differences
-from pytest_rankcheck.statistics.unseen_values import UNSEEN_ESTIMATED_GAIN, UNSEEN_WEIGHTED_GAIN
+from pytest_rankcheck.statistics.mean_differences import UNSEEN_WEIGHTED_GAIN, Differences
+from pytest_rankcheck.statistics.weighted_clusters import unit_means
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MIN_QUERIES", "MetricValues", "attributes_of", "numbers_of"]
+    from pytest_rankcheck.statistics.two_samples import Sample
+
 
 MIN_QUERIES = 30
 """A slice with fewer queries is reported, not gated."""
@@ -41,7 +41,10 @@ class MetricValues(ABC):
         conventions: how ties, gaps and duplicates were treated.
     """
 
-    def __init__(self, golden: SampledQueries, conventions: Conventions) -> None:
+    unit: Unit = "query"
+    """What has a value: each query, or each session of a log."""
+
+    def __init__(self, golden: JudgedQueries, conventions: Conventions) -> None:
         self.golden = golden
         self.conventions = conventions
         self._values: dict[Metric, FloatArray] = {}
@@ -53,11 +56,6 @@ class MetricValues(ABC):
     @abstractmethod
     def _check_depth(self, metric: Metric) -> None:
         """Refuse a metric whose cutoff is beyond the ranked depth."""
-
-    @property
-    def unit(self) -> Unit:
-        """What has a value: each query, or each session of a log."""
-        return "query"
 
     @property
     def query_ids(self) -> Sequence[str]:
@@ -88,26 +86,14 @@ class MetricValues(ABC):
     def clusters(self) -> IntArray | None:
         """The number of the independent unit of each query, ``[Q]``; None: each is one."""
         names = self.cluster_names
-        return None if names is None else np.array([self._cluster_codes[name] for name in names])
-
-    @cached_property
-    def _cluster_codes(self) -> Mapping[str, int]:
-        """The number of each cluster by its name, sorted by name."""
-        names = sorted(set(self.cluster_names or ()))
-        return {name: number for number, name in enumerate(names)}
-
-    def clusters_named(self, names: Sequence[str]) -> IntArray | None:
-        """Return the numbers in `clusters` of units with these names, ``[n]``.
-
-        Unknown names get other numbers. None without clusters.
-        """
-        return numbers_of(names, self._cluster_codes) if self._cluster_codes else None
+        if names is None:
+            return None
+        codes = {name: number for number, name in enumerate(sorted(set(names)))}
+        return np.array([codes[name] for name in names])
 
     @property
     def drawn_share(self) -> float:
         """How far tests allow for heavy queries of a replay; see `Differences.drawn_share`."""
-        if self.golden.has_estimates:
-            return UNSEEN_ESTIMATED_GAIN
         return UNSEEN_WEIGHTED_GAIN if self.golden.corrects_positions else 0.0
 
     def values(self, metric: MetricLike) -> FloatArray:
@@ -204,10 +190,11 @@ class MetricValues(ABC):
             clusters = np.unique(labels, return_inverse=True)[1]
         if clusters is None:
             return 1.0
-        everything = np.arange(len(values))
+        kept = ~np.isnan(values)
+        weights = None if self.weights is None else self.weights[kept]
         alone, together = (
-            MeasuredSample(values, self.weights, units).at(everything).differences.error
-            for units in (None, clusters)
+            Differences(*unit_means(values[kept], weights, units)).error
+            for units in (None, clusters[kept])
         )
         return (together / alone) ** 2 if alone > 0 else math.nan
 
@@ -218,18 +205,20 @@ class MetricValues(ABC):
             places: the places of the queries in `query_ids`.
             values: a value for each query, ``[Q]``; NaN is left out.
         """
-        return self._sample(values).at(np.asarray(places, dtype=np.intp)).differences
+        own, clusters, weights = self._sample(places, values)
+        return Differences(*unit_means(own, weights, clusters), drawn_share=self.drawn_share)
 
-    def _sample(self, values: FloatArray) -> MeasuredSample:
-        """Return the values of all queries, with what counts for their mean."""
-        return MeasuredSample(values, self.weights, self.clusters, drawn_share=self.drawn_share)
+    def _sample(self, places: Sequence[int], values: FloatArray) -> Sample:
+        """Return the values at some places without NaN, their units and weights."""
+        chosen = np.asarray(places, dtype=np.intp)
+        kept = chosen[~np.isnan(values[chosen])]
+        clusters = None if self.clusters is None else self.clusters[kept]
+        weights = None if self.weights is None else self.weights[kept]
+        return values[kept], clusters, weights
 
     def per_query(self, metric: MetricLike) -> pd.Series:
         """Return the value of each query, indexed by ``query_id``, named after the metric."""
-        import pandas as pd
-
-        index = pd.Index(self.query_ids, name="query_id")
-        return pd.Series(self.values(metric), index=index, name=str(Metric.parse(metric)))
+        return self.table([metric])[str(Metric.parse(metric))]
 
     @checked_arguments
     def table(self, metrics: Iterable[MetricLike]) -> pd.DataFrame:
@@ -254,26 +243,24 @@ class MetricValues(ABC):
         """
         import pandas as pd
 
+        from pytest_rankcheck.statistics.two_samples import p_of_difference
+
         parsed = Metric.parse(metric)
-        slices = self.slices(attribute)
-        rows = [self._slice_row(parsed, self.places(ids)) for ids in slices.values()]
+        slices, values = self.slices(attribute), self.values(parsed)
+        rows = []
+        for ids in slices.values():
+            places = self.places(ids)
+            own = self._sample(places, values)
+            low = high = p = math.nan
+            if parsed.definition.is_mean_of_values:
+                outside = np.setdiff1d(np.arange(len(values)), places).tolist()
+                p = p_of_difference(self._sample(outside, values), own)
+                spread = self.differences_at(places, values)
+                if spread.count > 1:
+                    low, high = spread.interval()
+            rows.append((self.mean_at(parsed, places), len(own[0]), low, high, p))
         columns = ["mean", "queries", "low", "high", "p"]
         return pd.DataFrame(rows, columns=columns, index=pd.Index(list(slices), name=attribute))
-
-    def _slice_row(
-        self, metric: Metric, places: Sequence[int]
-    ) -> tuple[float, int, float, float, float]:
-        """Return the row of a slice in the table of `by`."""
-        everything = self._sample(self.values(metric))
-        inside = np.asarray(places, dtype=np.intp)
-        own = everything.at(inside)
-        mean, low, high, p = self.mean_at(metric, places), math.nan, math.nan, math.nan
-        if metric.definition.is_mean_of_values:
-            outside = np.setdiff1d(np.arange(len(self.query_ids)), inside)
-            p = own.p_of_difference(everything.at(outside))
-            if own.differences.count > 1:
-                low, high = own.differences.interval()
-        return mean, len(own.values), low, high, p
 
     @checked_arguments
     def slices(self, attribute: str) -> Mapping[str, Sequence[str]]:
@@ -308,12 +295,6 @@ class MetricValues(ABC):
     @cached_property
     def _place(self) -> Mapping[str, int]:
         return {query_id: place for place, query_id in enumerate(self.query_ids)}
-
-
-def numbers_of(names: Sequence[str], known: Mapping[str, int]) -> IntArray:
-    """Return the number of each name, ``[n]``; a name that is not known gets the next number."""
-    codes = dict(known)
-    return np.array([codes.setdefault(name, len(codes)) for name in names], dtype=np.int64)
 
 
 def attributes_of(by: str | Sequence[str] | None) -> tuple[str, ...]:

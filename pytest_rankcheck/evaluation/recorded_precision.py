@@ -6,8 +6,6 @@ import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray
 
-__all__ = ["EXACT", "SLACK", "as_recorded"]
-
 SLACK = 1e-6 * (1 + 1e-6)
 """Differences up to 1e-6 are rounding: records keep six decimals. The rest allows for the rounding
 of binary fractions: 0.500001 - 0.5 is slightly more than 1e-6."""

@@ -1,4 +1,4 @@
-"""The evaluation of a run on a golden set."""
+"""The evaluation of a run on a golden set, in one piece or merged from parts."""
 
 from __future__ import annotations
 
@@ -7,21 +7,26 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.array_types import FloatArray
-from pytest_rankcheck.errors import ConfigurationError, quoted
-from pytest_rankcheck.evaluation.conventions import Conventions, TieOrder
-from pytest_rankcheck.evaluation.joined_evaluation import JoinedEvaluation
-from pytest_rankcheck.evaluation.run_golden_join import Joined, join
+from pytest_rankcheck.errors import MetricError, quoted, warn_caller
+from pytest_rankcheck.evaluation.conventions import Conventions, TieOrder, conventions_for
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.metric_checks import computed_values, warn_if_rankings_are_short
+from pytest_rankcheck.evaluation.run_golden_join import BLOCK, Joined, join, judged_hits
+from pytest_rankcheck.evaluation.unfit_runs import UnmetIds, refuse_unusable, unmet_ids
 from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.metrics.judged_hits import JudgedHits
+from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.metrics.whole_run import WholeRun
 from pytest_rankcheck.rankers.ranked_columns import TOP
-from pytest_rankcheck.rankers.ranking import Duplicates, Ties
+from pytest_rankcheck.rankers.ranking import first_ranks
 from pytest_rankcheck.rankers.run import Run
 
 if TYPE_CHECKING:
     from pytest_rankcheck.evaluation.tied_scores import MostlyTied
-
-__all__ = ["RunEvaluation", "conventions_for", "evaluate"]
 
 
 @checked_arguments
@@ -54,111 +59,226 @@ def evaluate(
     return evaluation
 
 
-def conventions_for(
-    run_name: str, ties: Ties, duplicates: Duplicates, golden: GoldenSet, chosen: Conventions
-) -> Conventions:
-    """Return the chosen conventions, completed by those of the run and the golden set.
+class RunEvaluation(Evaluation):
+    """The evaluation of a run. Make one with `evaluate`, or from parts with `Evaluation.merge`.
 
     Args:
-        run_name: what messages call the run.
-        ties: the order of equal scores in the run.
-        duplicates: how duplicate documents were treated in the run.
+        name: how messages refer to the run.
+        depth: how many documents were requested for each query; None: no limit.
         golden: the judged queries.
-        chosen: the conventions that were asked for.
-
-    Raises:
-        ConfigurationError: the chosen ties or duplicates differ from the run's, or the chosen
-            replay differs from the golden set's.
+        conventions: how ties, gaps and duplicates were treated.
+        joined: the judged hits.
+        run: the run; None if it was evaluated in parts.
+        top: how many of the first documents of each ranking are known without the run.
+        remarks: what a reader must know about how the run was evaluated, as sentences.
     """
-    if chosen.reading:
-        raise ConfigurationError(
-            f"reading={quoted(chosen.reading)} does not fit a golden set; it is for session logs"
-        )
-    replay = golden.replay.convention if golden.replay else ""
-    if chosen.replay not in (replay, ""):
-        raise ConfigurationError(
-            f"replay={quoted(chosen.replay)} does not fit golden set '{quoted(golden.name)}'; "
-            "choose the propensity in SessionLog.to_golden_set"
-        )
-    of_runs: Mapping[str, str] = {"ties": ties, "duplicates": duplicates}
-    for name, of_run in of_runs.items():
-        of_choice = getattr(chosen, name)
-        if of_choice not in (of_run, getattr(Conventions(), name)):
-            raise ConfigurationError(
-                f"{name}={of_choice} does not fit run '{quoted(run_name)}', which was made with "
-                f"{name}={of_run}; make the run with {name}={of_choice!r}"
-            )
-    return replace(chosen, ties=ties, duplicates=duplicates, replay=replay)
 
-
-class RunEvaluation(JoinedEvaluation):
-    """The evaluation of a run. Make one with `evaluate`."""
-
-    _why_tops = "this run was scanned in its file, and"
-    _how_to_know_more = "read the run into memory: Run.from_frame(run.to_frame())"
+    golden: GoldenSet
 
     def __init__(
-        self, run: Run, golden: GoldenSet, conventions: Conventions, joined: Joined
+        self,
+        name: str,
+        depth: int | None,
+        golden: GoldenSet,
+        conventions: Conventions,
+        joined: Joined,
+        *,
+        run: Run | None = None,
+        top: int = TOP,
+        remarks: Sequence[str] = (),
     ) -> None:
-        super().__init__(run.name, run.depth, golden, conventions, joined)
-        self._run = run
+        super().__init__(name, depth, golden, conventions)
+        self._joined, self.run = joined, run
+        self.missing, self.extra = joined.missing, joined.extra
+        self._top, self._remarks = top, remarks
         self._tied: dict[int | None, Sequence[str]] = {}
         self._reordered: dict[TieOrder, RunEvaluation] = {}
 
     @classmethod
-    def of(cls, run: Run, golden: GoldenSet, conventions: Conventions | None) -> RunEvaluation:
+    def unchecked(
+        cls, run: Run, golden: GoldenSet, conventions: Conventions | None = None
+    ) -> RunEvaluation:
+        """Return the evaluation of a run, whether or not anything of it can be measured."""
+        chosen = conventions or Conventions()
+        return cls(run.name, run.depth, golden, chosen, join(run, golden), run=run)
+
+    @classmethod
+    def of(
+        cls, run: Run, golden: GoldenSet, conventions: Conventions | None = None
+    ) -> RunEvaluation:
         """Return the evaluation of a run, without a warning about ids.
 
         Raises:
             RunError: as in `evaluate`.
             ConfigurationError: as in `evaluate`.
         """
-        chosen = conventions_for(
-            run.name, run.ties, run.duplicates, golden, conventions or Conventions()
-        )
-        return cls(run, golden, chosen, join(run, golden)).checked()
+        chosen = conventions_for(run, golden, conventions)
+        evaluation = cls.unchecked(run, golden, chosen)
+        refuse_unusable(evaluation.name, golden, evaluation._joined, chosen)
+        return evaluation
 
     @property
-    def run(self) -> Run:
-        """The run that was measured."""
-        return self._run
+    def _is_in_memory(self) -> bool:
+        return self.run is not None and self.run.is_in_memory
+
+    @cached_property
+    def unmet_ids(self) -> UnmetIds | None:
+        """What is wrong if judged documents are never or hardly ever ranked, otherwise None."""
+        return unmet_ids(self.name, self.golden, self._joined, self.ranking)
+
+    def warn_of_ids(self) -> None:
+        """Warn if judged documents are never or hardly ever ranked."""
+        if self.unmet_ids is not None:
+            warn_caller("\n  ".join(self.unmet_ids.lines))
 
     @property
     def notes(self) -> Sequence[str]:
         """What a reader of the means must know about the run or a replayed log, as sentences."""
-        return (*self.run.notes, *self.run.part_notes, *super().notes)
+        of_run = () if self.run is None else (*self.run.notes, *self.run.part_notes)
+        replay = self.golden.replay
+        of_replay = (
+            () if replay is None else replay.notes(is_weighted=self.golden.corrects_positions)
+        )
+        return (*of_run, *of_replay, *self._remarks)
 
     @property
     def known_depth(self) -> int | None:
         """How far down `ranking` goes; None: to the end."""
-        return None if self.run.is_in_memory else TOP
+        return None if self._is_in_memory else self._top
 
     def ranking(self, query_id: str) -> Sequence[str]:
         """Return the documents ranked for a query, best first; empty if the run lacks it.
 
-        Only the top of each ranking, if the run was scanned and not read into memory.
+        Only the top of each ranking, down to `known_depth`, if the run is not in memory.
         """
-        return self.run.get(query_id) if self.run.is_in_memory else super().ranking(query_id)
+        if self.run is not None and self.run.is_in_memory:
+            return self.run.get(query_id)
+        code = self.golden.columns.codes.get(query_id)
+        return () if code is None else tuple(self._joined.of_query(code).top)
 
     def read_rankings(self, k: int) -> None:
         """Make `ranking` go down to rank ``k`` at least, reading the run into memory if needed."""
-        if self.known_depth is not None and k > self.known_depth:
+        if self.run is not None and self.known_depth is not None and k > self.known_depth:
             self.run.read()
 
-    @property
-    def is_ranked_here(self) -> bool:
-        """Whether a ranker in this process made the run."""
-        return bool(self.run.seconds)
+    def ranks(self, query_id: str) -> Mapping[str, int]:
+        """Return the rank of each document of `ranking`, and of every judged one."""
+        ranks = first_ranks(self.ranking(query_id))
+        if self.known_depth is not None and query_id in self.golden:
+            found = self._joined.of_query(self.golden.columns.codes[query_id])
+            ranks.update(zip(found.doc_ids, found.ranks, strict=True))
+        return ranks
+
+    def _check_depth(self, metric: Metric) -> None:
+        super()._check_depth(metric)
+        warn_if_rankings_are_short(metric, self._joined, self.name, self.depth, self._may_go_on)
+
+    @cached_property
+    def is_cut(self) -> bool:
+        """Whether rankings may continue below `depth`.
+
+        A reranker's rankings do not continue if each is shorter, or consists of all candidates of
+        its query.
+        """
+        if self.depth is None:
+            return False
+        return not self.golden.has_candidates or self._may_go_on(self.depth)
+
+    def _may_go_on(self, length: int) -> bool:
+        """Return whether a ranking with at least this many documents may have been cut."""
+        may_be_cut = self._joined.is_ranked & (self._joined.retrieved >= length)
+        return not all(map(self._is_reranked, np.flatnonzero(may_be_cut).tolist()))
+
+    def _is_reranked(self, code: int) -> bool:
+        """Return whether a ranking has all candidates of its query and nothing else."""
+        candidates = set(self.golden.candidates_of(self.query_ids[code]))
+        is_whole = len(candidates) <= self._joined.retrieved[code]
+        return is_whole and candidates.issuperset(self.ranking(self.query_ids[code]))
+
+    @cached_property
+    def hits(self) -> Sequence[JudgedHits]:
+        """The judged hits of all queries, in blocks."""
+        return tuple(judged_hits(self._joined, self.golden))
+
+    def depends_on_scale(self, metric: Metric, scale: float) -> bool:
+        """Return whether another scale of the golden set would change values of a metric."""
+        if metric.unit != "query" or metric.definition.ir_measures:
+            return False
+        return any(
+            not np.array_equal(
+                metric.compute(hits), metric.compute(replace(hits, max_grade=scale)), equal_nan=True
+            )
+            for hits in self.hits
+        )
+
+    def _computed(self, metric: Metric) -> FloatArray:
+        if metric.definition.ir_measures:
+            values = self._ir_measures_values(metric.definition.ir_measures)
+        elif metric.unit == "run":
+            values = computed_values(metric, self._whole_run(metric), self.query_ids)
+        else:
+            starts = range(0, len(self.query_ids), BLOCK)
+            values = np.concatenate(
+                [
+                    computed_values(metric, hits, self.query_ids[start : start + BLOCK])
+                    for start, hits in zip(starts, self.hits, strict=True)
+                ]
+            )
+        if self.conventions.no_relevant == "exclude":
+            values = np.where(self.golden.columns.has_relevant, values, np.nan)
+        return values
 
     def _ir_measures_values(self, name: str) -> FloatArray:
         from pytest_rankcheck.evaluation.ir_measures_values import ir_measures_values
 
+        if self.run is None:
+            raise MetricError(
+                f"ir_measures computes {quoted(name)} from whole rankings, but this evaluation was "
+                "merged from parts; evaluate the run itself: evaluate(Run.load(folder), golden)"
+            )
         return ir_measures_values(name, self.run, self.golden)
 
+    def _whole_run(self, metric: Metric) -> WholeRun:
+        """Return the top of all rankings, down to the depth that a metric of the whole run uses."""
+        depth = self.known_depth
+        if depth is not None and (metric.cutoff or depth + 1) > depth and metric.definition.at:
+            why = "this run was scanned in its file"
+            instead = "read the run into memory: Run.from_frame(run.to_frame())"
+            if self.run is None:
+                why = "this evaluation was merged from parts"
+                instead = "keep more of each ranking in the parts: evaluate_part(..., top=100)"
+            raise MetricError(
+                f"{metric} needs whole rankings, but {why}, and only the first {depth} documents "
+                f"of each ranking are known; use a cutoff of at most {depth}, or {instead}"
+            )
+        rankings = [
+            tuple(dict.fromkeys(self.ranking(query_id)[: metric.cutoff]))
+            for query_id in self.query_ids
+        ]
+        return WholeRun.of(rankings, self._joined.retrieved.tolist())
+
     @property
-    def has_ties_at_hand(self) -> bool:
-        """Whether tied scores are known without reading the run of a large file into memory."""
-        return self.run.is_in_memory
+    def why_no_ties(self) -> str:
+        """Why tied scores are not known without reading a large file, and what to do."""
+        if self._is_in_memory:
+            return ""
+        if self.run is not None:
+            return (
+                "is too large to be read into memory automatically; "
+                "evaluation.tie_range(metric) reads it and looks for them"
+            )
+        return (
+            "was merged from parts, which keep ranks and not scores; evaluate the run itself to "
+            "look for them"
+        )
+
+    def _run_with_scores(self) -> Run:
+        if self.run is None:
+            raise MetricError(
+                f"tied scores of '{quoted(self.name)}' are not known: parts keep ranks, not "
+                "scores. To look for ties, evaluate(Run.load(folder), golden) with the run itself"
+            )
+        return self.run
 
     @checked_arguments
     def tied(self, k: int | None = 10) -> Sequence[str]:
@@ -166,11 +286,14 @@ class RunEvaluation(JoinedEvaluation):
 
         Empty if the ranker gives no scores. ``k=None`` means the whole ranking. A run that is still
         in its file is read into memory.
+
+        Raises:
+            MetricError: the evaluation was merged from parts, which do not keep scores.
         """
         if k not in self._tied:
             from pytest_rankcheck.evaluation.tied_scores import tied_queries
 
-            self._tied[k] = tied_queries(self.run, self.golden, k)
+            self._tied[k] = tied_queries(self._run_with_scores(), self.golden, k)
         return self._tied[k]
 
     @cached_property
@@ -178,15 +301,20 @@ class RunEvaluation(JoinedEvaluation):
         """How many rankings are mostly ties, if at least half of them are; else None."""
         from pytest_rankcheck.evaluation.tied_scores import mostly_tied
 
-        return mostly_tied(self.run, self.golden)
+        return None if self.run is None else mostly_tied(self.run, self.golden)
 
     @checked_arguments
     def with_ties(self, order: TieOrder) -> RunEvaluation:
-        """Return the evaluation of the run with its tied documents in another order."""
+        """Return the evaluation of the run with its tied documents in another order.
+
+        Raises:
+            MetricError: the evaluation was merged from parts, which do not keep scores.
+        """
         if order not in self._reordered:
             from pytest_rankcheck.evaluation.tied_scores import ties_reordered
 
-            self._reordered[order] = self._alike(ties_reordered(self.run, self.golden, order))
+            run = ties_reordered(self._run_with_scores(), self.golden, order)
+            self._reordered[order] = self._alike(run)
         return self._reordered[order]
 
     def _alike(self, run: Run) -> RunEvaluation:
@@ -197,7 +325,7 @@ class RunEvaluation(JoinedEvaluation):
     @cached_property
     def repeats(self) -> Sequence[RunEvaluation]:
         """The evaluations of the run's repeats (``--rankcheck-repeat``), measured alike."""
-        return tuple(map(self._alike, self.run.repeats))
+        return () if self.run is None else tuple(map(self._alike, self.run.repeats))
 
     def __repr__(self) -> str:
-        return f"RunEvaluation(of {self.run!r} on {self.golden!r})"
+        return f"RunEvaluation(of {self.run or self.name!r} on {self.golden!r})"

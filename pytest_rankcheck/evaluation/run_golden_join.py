@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from itertools import repeat
+from dataclasses import dataclass, replace
+from itertools import chain, repeat
 
 import numpy as np
 
-from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
-from pytest_rankcheck.evaluation.block_hits import BlockHits, hits_of_block
+from pytest_rankcheck.array_types import BoolArray, FloatArray
+from pytest_rankcheck.evaluation.block_hits import BlockHits, BlockJoin
+from pytest_rankcheck.files.id_columns import HeldIds
 from pytest_rankcheck.files.id_runs import rows_of_groups, starts_of
 from pytest_rankcheck.files.paused_collector import collector_paused
 from pytest_rankcheck.golden.golden_set import GoldenSet
@@ -24,8 +24,6 @@ from pytest_rankcheck.rankers.ranked_columns import (
 )
 from pytest_rankcheck.rankers.ranking import RankingRules
 from pytest_rankcheck.rankers.run import Run
-
-__all__ = ["BLOCK", "Joined", "QueryHits", "hits_of_lists", "join", "judged_hits"]
 
 BLOCK = 4096
 """Queries per block. It limits the size of the padded matrices, and so the memory."""
@@ -50,12 +48,16 @@ class Joined:
 
     def __init__(self, judgments: Judgments, blocks: Sequence[BlockHits], extra: Sequence[str]):
         self._judgments, self._blocks = judgments, blocks
+        self._begins = starts_of([len(block.codes) for block in blocks])
         self.extra = extra
         """The queries of the run without judgments."""
         codes = np.concatenate([np.zeros(0, np.int64), *(block.codes for block in blocks)])
         self._segments = np.full(len(judgments.query_ids), -1, dtype=np.int64)
         is_judged = codes >= 0
         self._segments[codes[is_judged]] = np.flatnonzero(is_judged)
+        lacking = np.flatnonzero(~self.is_ranked).tolist()
+        self.missing = tuple(judgments.query_ids[code] for code in lacking)
+        """The judged queries that the run lacks."""
         counts = [np.diff(block.starts) for block in blocks]
         ends = starts_of(np.concatenate([np.zeros(0, np.int64), *counts]))
         self.starts = starts_of(np.append(np.diff(ends), 0)[self._segments])
@@ -87,14 +89,21 @@ class Joined:
         """``[Q]`` whether a judged document is ranked."""
         return np.diff(self.starts) > 0
 
-    def of_query(self, code: int) -> QueryHits | None:
-        """Return the hits of one query, given its place in the golden set; None if missing."""
+    @property
+    def lacks_relevant(self) -> BoolArray:
+        """``[Q]`` whether a relevant document is not ranked."""
+        found = np.diff(starts_of(self.grades > 0)[self.starts])
+        return found < self._judgments.counts(self._judgments.grades > 0)
+
+    def of_query(self, code: int) -> QueryHits:
+        """Return the hits of one query, given its place in the golden set."""
         segment = int(self._segments[code])
         if segment < 0:
-            return None
+            return QueryHits(0, (), (), ())
         start, end = self.starts[code : code + 2].tolist()
         ranks = self.ranks[start:end].astype(np.int64).tolist()
-        block, place = self._place(segment)
+        number = int(np.searchsorted(self._begins, segment, side="right")) - 1
+        block, place = self._blocks[number], segment - int(self._begins[number])
         doc_ids: Sequence[str] = ()
         top: Sequence[str] = ()
         if block.judged is not None:
@@ -105,28 +114,27 @@ class Joined:
             top = block.tops[0].part(first, last).texts()
         return QueryHits(int(self.retrieved[code]), ranks, doc_ids, top)
 
-    def _place(self, segment: int) -> tuple[BlockHits, int]:
-        number = int(np.searchsorted(self._begins, segment, side="right")) - 1
-        return self._blocks[number], segment - int(self._begins[number])
 
-    @cached_property
-    def _begins(self) -> IntArray:
-        return starts_of([len(block.codes) for block in self._blocks])
-
-
-def join(run: Run, golden: GoldenSet) -> Joined:
+def join(run: Run, golden: GoldenSet, top: int | None = None) -> Joined:
     """Find the judged documents in a run.
+
+    Args:
+        run: the run.
+        golden: the judged queries.
+        top: how many of the first documents of each ranking to keep; by default, none of a run
+            that is in memory, and a few of one in a file.
 
     Raises:
         RunError: the run is in a file with a malformed line, or a document is a duplicate or scores
             are tied where that is an error.
     """
+    if top is None:
+        top = 0 if run.is_in_memory else TOP
     with collector_paused():
         try:
-            return _joined(run.columns(), golden.columns, 0 if run.is_in_memory else TOP)
+            return _joined(run.columns(), golden.columns, top)
         except SplitQueryError:
-            together = run.columns(together=True)
-            return _joined(together, golden.columns, TOP)
+            return _joined(run.columns(together=True), golden.columns, top)
 
 
 def _joined(columns: Iterable[RankedColumns], judgments: Judgments, top: int) -> Joined:
@@ -136,8 +144,41 @@ def _joined(columns: Iterable[RankedColumns], judgments: Judgments, top: int) ->
         known = map(judgments.codes.get, block.query_ids, repeat(-1))
         codes = np.fromiter(known, np.int64, len(block))
         extra += [block.query_ids[place] for place in np.flatnonzero(codes < 0).tolist()]
-        blocks.append(hits_of_block(block, codes, judgments, top=top))
+        columns_here = _in_lists(block) if top else block
+        blocks.append(BlockJoin(columns_here, codes, judgments, top=top).hits())
     return Joined(judgments, blocks, tuple(extra))
+
+
+def _in_lists(block: RankedColumns) -> RankedColumns:
+    """Return the same rankings, with dicts of scores replaced by lists of their keys."""
+    if not len(block) or block.unsorted(0) is None:
+        return block
+    groups = [block.doc_ids(place) for place in range(len(block))]
+    return replace(block.with_scores(), documents=HeldDocuments(groups))
+
+
+def joined_parts(
+    hits: Mapping[str, QueryHits], judgments: Judgments, extra: Sequence[str]
+) -> Joined:
+    """Return hits that were found query by query, by their query ids, as those of one run."""
+    codes = [judgments.codes[query_id] for query_id in hits]
+    judged = [
+        judgments.rows_of(code)[doc_id]
+        for code, found in zip(codes, hits.values(), strict=True)
+        for doc_id in found.doc_ids
+    ]
+    found, rows = list(hits.values()), np.array(judged, np.int64)
+    tops = HeldIds(list(chain.from_iterable(each.top for each in found)))
+    block = BlockHits(
+        np.array(codes, np.int64),
+        np.array([each.retrieved for each in found], np.int64),
+        starts_of([len(each.ranks) for each in found]),
+        np.array([rank for each in found for rank in each.ranks], np.int64),
+        judgments.grades[rows],
+        rows,
+        (tops, starts_of([len(each.top) for each in found])),
+    )
+    return Joined(judgments, [block], extra)
 
 
 def judged_hits(joined: Joined, golden: GoldenSet, block: int = BLOCK) -> Iterator[JudgedHits]:

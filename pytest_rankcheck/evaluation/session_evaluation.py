@@ -1,9 +1,10 @@
-"""The evaluation of a session log: metrics whose unit is the session."""
+"""The evaluation of a session log, whose unit is the session, and two groups of its sessions."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,28 +12,25 @@ import numpy as np
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.errors import (
-    ConfigurationError,
+    GoldenSetError,
     MetricError,
     SessionLogError,
     listed,
     plural,
     quoted,
+    suggestion,
 )
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.evaluation.judged_trails import judged_trails, with_states
-from pytest_rankcheck.evaluation.value_checks import computed_values
-from pytest_rankcheck.golden.golden_contents import Contents
+from pytest_rankcheck.evaluation.metric_checks import computed_values
+from pytest_rankcheck.evaluation.run_golden_join import hits_of_lists
+from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.golden_set import GoldenSet
-from pytest_rankcheck.golden.query import Query
-from pytest_rankcheck.golden.sampled_queries import SampledQueries
-from pytest_rankcheck.metrics.metric_definition import Unit
+from pytest_rankcheck.golden.judged_queries import JudgedQueries
+from pytest_rankcheck.golden.query import Query, label_of
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.metrics.session_trails import Trails
-from pytest_rankcheck.package_version import package_version
-from pytest_rankcheck.sessions.session_log import SessionLog
-
-__all__ = ["SessionEvaluation", "evaluate_sessions"]
+from pytest_rankcheck.sessions.session_log import SessionLog, SessionState
 
 
 @checked_arguments
@@ -60,8 +58,49 @@ def evaluate_sessions(
     """
     if clustered is not None:
         log = log.clustered(clustered)
-    trails = log.trails if judgments is None else judged_trails(log, judgments, judged_by)
-    return SessionEvaluation(log, trails, "" if judgments is None else judgments.fingerprint)
+    trails = log.trails if judgments is None else _judged_trails(log, judgments, judged_by)
+    return SessionEvaluation(log, trails)
+
+
+def _judged_trails(log: SessionLog, judgments: GoldenSet, judged_by: str | None) -> Trails:
+    """Return the trails of a log with the judged hits among the documents of each event.
+
+    Args:
+        log: the log.
+        judgments: a golden set whose queries are the states, the sessions or the topics of the log.
+        judged_by: the attribute of sessions whose values are its queries; None: the ids of states,
+            or else of sessions, are.
+
+    Raises:
+        GoldenSetError: no state is judged.
+    """
+    judged = [
+        (state, grades)
+        for state in log.states()
+        if (grades := _judgments(judgments, state, log, judged_by)) is not None
+    ]
+    if not judged:
+        raise GoldenSetError(
+            f"golden set '{quoted(judgments.name)}' judges no state of session log "
+            f"'{quoted(log.name)}': it has the queries {listed(judgments.query_ids, 3)}, the log "
+            f"the sessions {listed(log.session_ids, 3)}; is judged_by= the attribute that links "
+            "them?"
+        )
+    rankings = [tuple(dict.fromkeys(state.results)) for state, _ in judged]
+    hits = hits_of_lists(rankings, [grades for _, grades in judged], judgments.scale)
+    sessions = np.array([state.session for state, _ in judged], dtype=np.intp)
+    places = np.array([state.place for state, _ in judged], dtype=np.float64)
+    return replace(log.trails, states=hits, session_of=sessions, place_of=places)
+
+
+def _judgments(
+    judgments: GoldenSet, state: SessionState, log: SessionLog, judged_by: str | None
+) -> Mapping[str, float] | None:
+    """Return the grades that apply to a state; None if it is not judged."""
+    names = [state.id, state.session_id]
+    if judged_by is not None:
+        names = [label_of(log.attributes(state.session_id).get(judged_by))]
+    return next((judgments.grades(name) for name in names if name in judgments), None)
 
 
 class SessionEvaluation(Evaluation):
@@ -71,62 +110,31 @@ class SessionEvaluation(Evaluation):
     selection, what was shown last. Make one with `evaluate_sessions`.
     """
 
-    _makes_parts = "evaluate_sessions(log)"
+    unit = "session"
 
-    def __init__(self, log: SessionLog, trails: Trails, judged_on: str = "") -> None:
+    def __init__(
+        self,
+        log: SessionLog,
+        trails: Trails,
+        whole: tuple[SessionEvaluation, IntArray] | None = None,
+    ) -> None:
         super().__init__(log.name, None, _SessionsAsQueries(log), Conventions(reading=log.reading))
-        self.log = log
-        self._trails = trails
-        self.judged_on = judged_on
-        """The fingerprint of the judgments of what was shown; empty without judgments."""
-        self._version = package_version()
-        self._copies = 0
-
-    @classmethod
-    def merged(
-        cls,
-        parts: Sequence[SessionEvaluation],
-        golden: GoldenSet | None,
-        expected: int | Sequence[str] | None,
-        name: str | None,
-    ) -> SessionEvaluation:
-        """Return the evaluation of all parts of a log together. See `Evaluation.merge`."""
-        if golden is not None:
-            raise ConfigurationError(
-                "golden is for parts of a run; give judgments of what sessions showed to "
-                "evaluate_sessions(log, judgments)"
-            )
-        _check_parts(parts)
-        shown = name or (parts[0].name if len(parts) == 1 else f"log of {len(parts):,} parts")
-        log, kept, copies = SessionLog.joined([part.log for part in parts], shown)
-        _check_expected(parts, kept, log, expected)
-        trails = log.trails
-        if parts[0]._trails.states is not None:
-            trails = with_states(trails, [part._trails for part in parts], kept)
-        whole = SessionEvaluation(log, trails, parts[0].judged_on)
-        whole._copies = copies
-        return whole
-
-    @property
-    def unit(self) -> Unit:
-        """What has a value: each session."""
-        return "session"
+        self.log, self._trails = log, trails
+        self._whole = whole
+        """The evaluation that this is a part of, and the places of these sessions in it."""
 
     @property
     def notes(self) -> Sequence[str]:
         """What was unusual when the log was read, and users who have several sessions."""
-        copied = []
-        if self._copies:
-            count = plural(self._copies, "session")
-            copied = [f"{count} repeated in another part, with the same events; each counts once"]
-        return [*self.log.notes, *copied, *self._user_notes()]
+        if self._whole is not None:
+            return self._whole[0].notes
+        return [*self.log.notes, *self._user_notes()]
 
     def _user_notes(self) -> Iterator[str]:
         """Yield that sessions are not independent, if an attribute says so and no cluster does."""
-        repeated = self.log.repeated_users
-        if self.log.cluster_by is not None or not repeated:
+        found = self.log.repeated_users
+        if self.log.cluster_by is not None or found is None:
             return
-        found = repeated[0]
         metrics = [metric for metric in self.computed if metric.definition.is_mean_of_values]
         metric = metrics[0] if metrics else Metric.parse("SuccessRate")
         effect = self.design_effect(metric, found.attribute)
@@ -142,14 +150,12 @@ class SessionEvaluation(Evaluation):
             f'clustered="{name}")'
         )
 
-    @property
-    def known_depth(self) -> int | None:
-        """None: the whole list that was shown is known."""
-        return None
-
     def _computed(self, metric: Metric) -> FloatArray:
         if metric.definition.ir_measures:
             raise MetricError(f"{metric} is a metric of queries, and these are sessions")
+        if self._whole is not None:
+            whole, places = self._whole
+            return whole.values(metric)[places].copy()
         return computed_values(metric, self._trails, self.query_ids)
 
     def _hint_for_no_value(self) -> str:
@@ -163,109 +169,31 @@ class SessionEvaluation(Evaluation):
 
     def part(self, places: Sequence[int], name: str) -> SessionEvaluation:
         """Return some of the sessions, by their places in `query_ids`, with the same values."""
-        return _PartOfSessions(self, places, name)
+        log = self.log.part(places, name)
+        return SessionEvaluation(log, log.trails, (self, np.asarray(places, dtype=np.intp)))
 
     def __repr__(self) -> str:
         return f"SessionEvaluation(of {self.log!r})"
 
 
-def _check_parts(parts: Sequence[SessionEvaluation]) -> None:
-    """Refuse anything but evaluations of log parts, and parts that were read differently."""
-    first = parts[0]
-    for part in parts:
-        if not isinstance(part, SessionEvaluation) or isinstance(part, _PartOfSessions):
-            raise ConfigurationError(
-                f"parts: {quoted(repr(part), 60)} is not the evaluation of a part of a log; make "
-                "each with evaluate_sessions(SessionLog.load(path))"
-            )
-        for words, own, other in (
-            ("reading options", part.log.reading, first.log.reading),
-            ("clusters", part.log.cluster_by, first.log.cluster_by),
-            ("judgments", part.judged_on, first.judged_on),
-            ("versions of pytest-rankcheck", part._version, first._version),
-        ):
-            if own != other:
-                raise SessionLogError(
-                    f"parts '{quoted(first.name)}' and '{quoted(part.name)}' have different "
-                    f"{words}: '{quoted(other)}' and '{quoted(own)}'; evaluate all parts in the "
-                    "same way"
-                )
-    if first._version != package_version():
-        raise SessionLogError(
-            f"part '{quoted(first.name)}' was made by pytest-rankcheck {quoted(first._version)}, "
-            f"but this is {package_version()}; install the same version everywhere"
-        )
-
-
-def _check_expected(
-    parts: Sequence[SessionEvaluation],
-    kept: Sequence[IntArray],
-    log: SessionLog,
-    expected: int | Sequence[str] | None,
-) -> None:
-    """Refuse the parts if some expected ones are missing, or if there are too many."""
-    if isinstance(expected, int):
-        count = sum(len(places) > 0 for places in kept)
-        if count != expected:
-            raise SessionLogError(
-                f"{plural(expected, 'different part was', 'different parts were')} expected, but "
-                f"there are {count:,}: {listed([part.name for part in parts])}"
-            )
-    elif expected is not None:
-        known = set(log.session_ids)
-        lacking = [each for each in expected if each not in known]
-        if lacking:
-            raise SessionLogError(
-                f"{plural(len(lacking), 'expected session is', 'expected sessions are')} in no "
-                f"part: {listed(lacking)}; evaluate the parts that are missing"
-            )
-
-
-class _PartOfSessions(SessionEvaluation):
-    """Some sessions of an evaluation; values are those of the whole."""
-
-    def __init__(self, whole: SessionEvaluation, places: Sequence[int], name: str) -> None:
-        log = whole.log.part(places, name)
-        super().__init__(log, log.trails, whole.judged_on)
-        self._whole, self._at = whole, np.asarray(places, dtype=np.intp)
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """Those of the whole log."""
-        return self._whole.notes
-
-    def _computed(self, metric: Metric) -> FloatArray:
-        return self._whole.values(metric)[self._at].copy()
-
-
-class _SessionsAsQueries(SampledQueries):
+class _SessionsAsQueries(JudgedQueries):
     """The sessions of a log in the form of queries: names, attributes and final selections."""
 
     kind = "session log"
 
     def __init__(self, log: SessionLog) -> None:
-        contents = Contents()
+        builder = ContentsBuilder()
         for session_id, rank in zip(log.session_ids, log.trails.final_rank.tolist(), strict=True):
             query = Query(session_id, log.final_query(session_id), log.attributes(session_id))
-            contents.queries[session_id] = query
+            builder.queries[session_id] = query
             results = log.final_results(session_id)
             is_known = rank <= len(results)
             selected = {results[int(rank) - 1]: 1.0} if is_known else {}
-            contents.collected.add_all(session_id, selected)
-        contents.cluster_by = log.cluster_by
-        self._units = log.cluster_names
-        super().__init__(contents, log.name)
-        self._max_grade = float(log.trails.selected_grade.max(initial=1.0))
-
-    @property
-    def max_grade(self) -> float:
-        """The highest grade of a selection, at least 1."""
-        return self._max_grade
-
-    @property
-    def clusters(self) -> Sequence[str] | None:
-        """The independent unit of each session; None if each session is one."""
-        return self._units
+            builder.collected.add_all(session_id, selected)
+        super().__init__(builder.built(cluster_by=log.cluster_by), log.name)
+        self.clusters = log.cluster_names
+        # of a selection, not of what was shown
+        self.max_grade = float(log.trails.selected_grade.max(initial=1.0))
 
     @cached_property
     def query_fingerprints(self) -> Mapping[str, str]:
@@ -277,3 +205,59 @@ class _SessionsAsQueries(SampledQueries):
             session_id: hashlib.sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()[:16]
             for session_id in self.query_ids
         }
+
+
+@dataclass(frozen=True, slots=True)
+class SessionGroups:
+    """Two groups that have no independent unit in common."""
+
+    tested: SessionEvaluation
+    other: SessionEvaluation
+    units: tuple[int, int]
+    """How many independent units the other and the tested group have."""
+    in_both: int
+    """How many units were found in both groups, and left out of both."""
+    left_out: int
+    """How many sessions they had."""
+
+
+def session_groups(evaluation: SessionEvaluation, by: str, group: str, than: str) -> SessionGroups:
+    """Return two groups of the sessions of a log, as evaluations of their own.
+
+    A unit that is in both groups, such as a user who was in both arms of an experiment, is left out
+    of both: what it does in one group is not independent of the other.
+
+    Args:
+        evaluation: the sessions.
+        by: the attribute that tells the groups apart.
+        group: its value in the group that is tested.
+        than: its value in the group that it is compared with.
+
+    Raises:
+        GoldenSetError: no session has the attribute.
+        SessionLogError: a group has no sessions, none that is in one group only, or both groups
+            are the same.
+    """
+    slices = evaluation.slices(by)
+    for name in (group, than):
+        if name not in slices:
+            raise SessionLogError(
+                f"session log '{quoted(evaluation.name)}' has no session with {quoted(by)}="
+                f"{quoted(name)}{suggestion(name, slices)}; its values are {listed(list(slices))}"
+            )
+    names = evaluation.cluster_names or evaluation.query_ids
+    places = [evaluation.places(slices[name]) for name in (than, group)]
+    units = [{names[place] for place in of_group} for of_group in places]
+    shared = units[0] & units[1]
+    parts = []
+    for name, of_group in zip((than, group), places, strict=True):
+        kept = [place for place in of_group if names[place] not in shared]
+        if not kept:
+            raise SessionLogError(
+                f"session log '{quoted(evaluation.name)}': all sessions with {quoted(by)}="
+                f"{quoted(name)} belong to units that are in both groups ({len(shared):,} of them)"
+            )
+        parts.append(evaluation.part(kept, f"{by}={name}, {evaluation.name}"))
+    left_out = sum(map(len, places)) - sum(len(part.query_ids) for part in parts)
+    counts = (len(units[0] - shared), len(units[1] - shared))
+    return SessionGroups(parts[1], parts[0], counts, len(shared), left_out)

@@ -11,8 +11,6 @@ from pytest_rankcheck.evaluation.conventions import TieOrder
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.run import Run
 
-__all__ = ["MostlyTied", "mostly_tied", "tied_queries", "ties_reordered"]
-
 _SAMPLE = 500
 """How many rankings are looked at, evenly spread, to see whether scores are mostly tied."""
 
@@ -75,8 +73,8 @@ def ties_reordered(run: Run, golden: GoldenSet, order: TieOrder) -> Run:
     for query_id in run:
         grades: Mapping[str, float] = golden.grades(query_id) if query_id in golden else {}
         docs = run.ranking(query_id)
-        scores = run.scores(query_id) if grades and run.has_ties(query_id) else None
-        if scores is not None and _is_falling(scores):
+        scores = _tied_scores(run, query_id) if grades else None
+        if scores is not None:
             pairs = sorted(
                 zip(docs, scores, strict=True),
                 key=lambda pair: (-pair[1], sign * grades.get(pair[0], 0.0)),
@@ -90,12 +88,8 @@ def ties_reordered(run: Run, golden: GoldenSet, order: TieOrder) -> Run:
 
 def _groups(run: Run, query_id: str, k: int | None) -> Iterator[Sequence[str]]:
     """Yield each group of documents with the same score that starts in the top k."""
-    has_ties = query_id in run and run.has_ties(query_id)
-    scores = run.scores(query_id) if has_ties else None
-    if scores is None or not _is_falling(scores):
-        return
     start = 0
-    for _, tied in itertools.groupby(scores):
+    for _, tied in itertools.groupby(_tied_scores(run, query_id) or ()):
         size = len(tuple(tied))
         if k is not None and start >= k:
             return
@@ -105,6 +99,11 @@ def _groups(run: Run, query_id: str, k: int | None) -> Iterator[Sequence[str]]:
         start += size
 
 
-def _is_falling(scores: Sequence[float]) -> bool:
-    """Whether the scores fall along the ranking; a ranker may return another order."""
-    return all(before >= after for before, after in itertools.pairwise(scores))
+def _tied_scores(run: Run, query_id: str) -> Sequence[float] | None:
+    """Return the scores of a ranking if some are equal, and they fall: a ranker may sort otherwise.
+
+    None for other rankings.
+    """
+    scores = run.scores(query_id) if query_id in run and run.has_ties(query_id) else None
+    falls = scores and all(before >= after for before, after in itertools.pairwise(scores))
+    return scores if falls else None

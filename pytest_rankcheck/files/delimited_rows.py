@@ -4,32 +4,33 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
+from operator import itemgetter
 from pathlib import Path
+from typing import NamedTuple
 
 from pytest_rankcheck.errors import RankcheckError, listed, plural, quoted
 from pytest_rankcheck.files.delimited_tables import cells_of_line, delimiter_of, named_separator
+from pytest_rankcheck.files.json_files import OnBroken
 from pytest_rankcheck.files.text_files import numbered_lines
-
-__all__ = ["DelimitedTable", "table_of"]
 
 _NAMES = {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a bar"}
 
+Rows = Iterator[tuple[int, list[str]]]
+"""Rows, each with the number of the line where it begins."""
 
-@dataclass(frozen=True, slots=True)
-class DelimitedTable:
-    """A table being read: its header, and its rows with their line numbers."""
+
+class DelimitedTable(NamedTuple):
+    """A table being read."""
 
     header: list[str]
-    rows: Iterator[tuple[int, list[str]]]
-    delimiter: str
-    is_spaced: bool
-    """Whether a space belongs to the separator."""
-    first_line: int
-    """The number of the line after the header."""
-    rows_of: Callable[[int, Iterator[tuple[int, str]]], Iterator[tuple[int, list[str]]]]
-    """Returns the rows in some lines, of which the first has the given number."""
+    rows: Rows
+    separator: str
+    """What separates cells; a comma and a space if the header has spaces there."""
+    body: int
+    """The number of the first line below the header; 0 without one."""
+    rows_of: Callable[[Iterator[tuple[int, str]]], Rows]
+    """Returns the rows in some numbered lines."""
 
 
 def table_of(
@@ -37,7 +38,7 @@ def table_of(
     error: type[RankcheckError],
     *,
     lone_first: bool = False,
-    on_broken: Callable[[int, str], None] | None = None,
+    on_broken: OnBroken | None = None,
 ) -> DelimitedTable:
     """Read a table, row by row.
 
@@ -48,8 +49,8 @@ def table_of(
         path: the file, UTF-8.
         error: the exception type to raise.
         lone_first: whether a row may consist of the first column alone; the others are then empty.
-        on_broken: called with the line number and a description of each row of the wrong length,
-            which is then skipped; without it, the row is an error.
+        on_broken: called for each row of the wrong length, which is then skipped; without it, the
+            row is an error.
 
     Raises:
         error: the file cannot be read or is empty, a column name is duplicated, or a row has more
@@ -68,82 +69,45 @@ def table_of(
     # In a header such as "a, b" the space belongs to the separator, so also in the rows.
     is_spaced = any(name.startswith(" ") for name in cells_of_line(line, delimiter))
 
-    def reader_of(start: int, lines: Iterator[tuple[int, str]]) -> _Reader:
-        return _Reader(path, error, start, lines, delimiter=delimiter, is_spaced=is_spaced)
+    def parsed(lines: Iterator[tuple[int, str]]) -> Rows:
+        first = next(lines, None)
+        if first is None:
+            return
+        texts = map(itemgetter(1), chain([first], lines))
+        reader = csv.reader(texts, delimiter=delimiter, strict=True, skipinitialspace=is_spaced)
+        place = first[0]
+        try:
+            for row in reader:
+                if row:
+                    yield place, row
+                place = first[0] + reader.line_num
+        except csv.Error as failure:
+            raise error(f"{path}:{place}: {failure}; is a quotation mark left open?") from None
 
-    def rows_of(start: int, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, list[str]]]:
-        return _whole_rows(reader_of(start, lines), header, lone_first, on_broken)
+    def rows_of(lines: Iterator[tuple[int, str]]) -> Rows:
+        for start, row in parsed(lines):
+            if len(row) == width:
+                yield start, row
+            elif lone_first and len(row) == 1:
+                yield start, row + [""] * (width - 1)
+            elif on_broken is not None:
+                on_broken(start, "broken row", _wrong_length(row, header, delimiter))
+            else:
+                raise error(f"{path}:{start}: {_wrong_length(row, header, delimiter)}")
 
-    reader = reader_of(number, chain([first], lines))
-    header = next(reader)[1]
+    header = next(parsed(chain([first], lines)))[1]
     duplicates = sorted({name for name in header if name and header.count(name) > 1})
     if duplicates:
         raise error(f"{path}:{number}: duplicate column in the header: {listed(duplicates)}")
-    rows = _whole_rows(reader, header, lone_first, on_broken)
-    return DelimitedTable(header, rows, delimiter, is_spaced, reader.next_line, rows_of)
+    width, below = len(header), next(lines, (0, ""))
+    separator = f"{delimiter} " if is_spaced else delimiter
+    rows = rows_of(chain([below], lines)) if below[0] else iter(())
+    return DelimitedTable(header, rows, separator, below[0], rows_of)
 
 
-class _Reader:
-    """The raw rows of a table, with the number of the line where each begins."""
-
-    def __init__(
-        self,
-        path: Path,
-        error: type[RankcheckError],
-        start: int,
-        lines: Iterator[tuple[int, str]],
-        *,
-        delimiter: str,
-        is_spaced: bool,
-    ) -> None:
-        self.path, self.error, self.delimiter = path, error, delimiter
-        self._start = start
-        self._rows = csv.reader(
-            (text for _, text in lines),
-            delimiter=delimiter,
-            strict=True,
-            skipinitialspace=is_spaced,
-        )
-
-    @property
-    def next_line(self) -> int:
-        """The number of the line where the next row begins."""
-        return self._start + self._rows.line_num
-
-    def __iter__(self) -> Iterator[tuple[int, list[str]]]:
-        return self
-
-    def __next__(self) -> tuple[int, list[str]]:
-        start = self.next_line
-        try:
-            return start, next(self._rows)
-        except csv.Error as failure:
-            raise self.error(
-                f"{self.path}:{start}: {failure}; is a quotation mark left open?"
-            ) from None
-
-
-def _whole_rows(
-    reader: _Reader,
-    header: Sequence[str],
-    lone_first: bool,
-    on_broken: Callable[[int, str], None] | None,
-) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows that are not empty; reject or report rows of the wrong length."""
-    for start, row in reader:
-        if not row:
-            continue
-        cells = row
-        if len(row) == 1 and lone_first:
-            cells = row + [""] * (len(header) - 1)
-        if len(cells) != len(header):
-            problem = (
-                f"{plural(len(row), 'column')}, but the header has {len(header)}: "
-                f"'{quoted(' '.join(row), 60)}'; columns are separated by "
-                f"{_NAMES.get(reader.delimiter, reader.delimiter)}, as in the header"
-            )
-            if on_broken is None:
-                raise reader.error(f"{reader.path}:{start}: {problem}")
-            on_broken(start, problem)
-            continue
-        yield start, cells
+def _wrong_length(row: Sequence[str], header: Sequence[str], delimiter: str) -> str:
+    return (
+        f"{plural(len(row), 'column')}, but the header has {len(header)}: "
+        f"'{quoted(' '.join(row), 60)}'; columns are separated by "
+        f"{_NAMES.get(delimiter, delimiter)}, as in the header"
+    )

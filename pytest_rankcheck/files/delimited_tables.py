@@ -10,22 +10,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from pytest_rankcheck.errors import RankcheckError, listed, quoted, suggestion
-from pytest_rankcheck.files.checked_cells import decimal_comma_hint
 from pytest_rankcheck.files.whole_files import check_encodable
-
-__all__ = [
-    "Role",
-    "cells_of_line",
-    "decimal_comma_hint",
-    "delimiter_of",
-    "header_of",
-    "index_of_roles",
-    "lacks",
-    "looks_meant_for",
-    "named_separator",
-    "normalised_name",
-    "table_text",
-]
 
 _DELIMITERS = (",", "\t", ";", "|")
 
@@ -99,20 +84,17 @@ def lacks(
         can_map: whether ``columns=`` applies to this table.
     """
     free = [name for index, name in enumerate(header) if index not in taken]
-    near = {role.name: role.near(free) for role in missing}
-    meant = {name: column for name, column in near.items() if column is not None}
+    meant = {role.name: near for role in missing if (near := role.near(free)) is not None}
     misspelt = " and ".join(f"'{quoted(column)}'" for column in meant.values())
     hint = f". {'Is' if len(meant) == 1 else 'Are'} {misspelt} misspelt?" if meant else "."
-    only = free[0] if len(free) == 1 else "..."  # of several, any guess may be wrong
-    columns = meant or {missing[0].name: only}
-    pairs = ", ".join(f"'{name}': '{quoted(column)}'" for name, column in columns.items())
-    mapping = ""
-    if free and can_map:
-        mapping = f". Rename its columns, or map them, such as columns={{{pairs}}}"
-    elif free:
-        mapping = f". Name a column {missing[0].name}; if the header is missing, add it"
+    todo = f". Name a column {missing[0].name}; if the header is missing, add it"
+    if can_map:
+        only = free[0] if len(free) == 1 else "..."  # of several, any guess may be wrong
+        columns = meant or {missing[0].name: only}
+        pairs = ", ".join(f"'{name}': '{quoted(column)}'" for name, column in columns.items())
+        todo = f". Rename its columns, or map them, such as columns={{{pairs}}}"
     names = ", ".join(f"'{role.name}'" for role in missing)
-    return f"has no column {names}{hint} Its columns are {listed(header, 10)}{mapping}"
+    return f"has no column {names}{hint} Its columns are {listed(header, 10)}{todo if free else ''}"
 
 
 def normalised_name(name: str) -> str:
@@ -140,7 +122,25 @@ def index_of_roles(
         error: a column named in ``columns`` is missing or has two roles, or two columns match the
             same role.
     """
-    _check_columns(header, [role.name for role in roles], columns, where, error)
+    valid = [role.name for role in roles]
+    for role_name, column in columns.items():
+        if role_name not in valid:
+            raise error(
+                f"columns: unknown key '{quoted(role_name)}'{suggestion(role_name, valid)}; valid "
+                f"keys are {', '.join(valid)}"
+            )
+        if column not in header:
+            raise error(
+                f"{where} has no column '{quoted(column)}'{suggestion(column, header)}; it has "
+                f"{listed(header, 10)}"
+            )
+    mapped = list(columns.values())
+    twice = [role_name for role_name, column in columns.items() if mapped.count(column) > 1]
+    if twice:
+        raise error(
+            f"columns: {' and '.join(twice[:2])} are both mapped to '{quoted(columns[twice[0]])}'; "
+            "name a column of its own for each"
+        )
     names = [normalised_name(name) for name in header]
     taken = {header.index(column) for column in columns.values()}
     indexes: dict[str, int] = {}
@@ -159,32 +159,6 @@ def index_of_roles(
     return indexes
 
 
-def _check_columns(
-    header: Sequence[str],
-    role_names: Sequence[str],
-    columns: Mapping[str, str],
-    where: str,
-    error: type[RankcheckError],
-) -> None:
-    for role_name, column in columns.items():
-        if role_name not in role_names:
-            raise error(
-                f"columns: unknown key '{quoted(role_name)}'{suggestion(role_name, role_names)}; "
-                f"valid keys are {', '.join(role_names)}"
-            )
-        twice = [name for name, other in columns.items() if other == column and name != role_name]
-        if twice:
-            raise error(
-                f"columns: {role_name} and {twice[0]} are both mapped to '{quoted(column)}'; name "
-                "a column of its own for each"
-            )
-        if column not in header:
-            raise error(
-                f"{where} has no column '{quoted(column)}'{suggestion(column, header)}; it has "
-                f"{listed(header, 10)}"
-            )
-
-
 def table_text(
     header: Sequence[str],
     rows: Sequence[Sequence[object]],
@@ -194,16 +168,9 @@ def table_text(
     """Return a table as text; None is an empty cell.
 
     Raises:
-        error: a cell is too long to be read again, or has a character (a lone surrogate) that
-            cannot be written as UTF-8.
+        error: a cell has a character (a lone surrogate) that cannot be written as UTF-8.
     """
     cells = [[_text(cell) for cell in row] for row in rows]
-    longest = max((cell for row in (header, *cells) for cell in row), key=len, default="")
-    if len(longest) > csv.field_size_limit():
-        raise error(
-            f"'{quoted(longest, 40)}' is longer than {csv.field_size_limit():,} characters, which "
-            "is too long for a table; save as jsonl"
-        )
     # csv leaves a lone carriage return unquoted but reads it as a line end; and a space at the
     # start of a name would be read as part of the separator.
     is_odd = any("\r" in cell for row in (header, *cells) for cell in row)

@@ -9,8 +9,6 @@ from pathlib import Path
 
 from pytest_rankcheck.errors import RankcheckError, quoted
 
-__all__ = ["is_pattern", "matches_any", "matching_files", "matching_paths"]
-
 _DIGITS = re.compile(r"(\d+)")
 
 
@@ -47,13 +45,13 @@ def matching_files(given: Iterable[Path], error: type[RankcheckError]) -> list[P
     twice = next((path for place, path in enumerate(files) if path in files[:place]), None)
     if twice is not None:
         raise error(f"{twice} is given twice; give each file once")
-    return sorted(files, key=_natural)
+    return sorted(files, key=natural_order)
 
 
 def matching_paths(pattern: Path) -> list[Path]:
     """Return the files and folders that match a pattern, in the order of their names."""
     # Path.glob takes no absolute pattern.
-    return sorted(map(Path, glob(str(pattern), recursive=True)), key=_natural)  # noqa: PTH207
+    return sorted(map(Path, glob(str(pattern), recursive=True)), key=natural_order)  # noqa: PTH207
 
 
 def _matches(pattern: Path) -> list[Path]:
@@ -73,7 +71,7 @@ def _exists(path: Path) -> bool:
         return True  # what opens the file says what is wrong
 
 
-def _natural(path: Path) -> tuple[list[tuple[int, str]], str]:
+def natural_order(path: Path) -> tuple[list[tuple[int, str]], str]:
     """Return what sorts paths by name, with numbers in them as numbers."""
     parts = _DIGITS.split(str(path))
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts], str(path)

@@ -19,8 +19,6 @@ from typing import Any, Generic, TypeVar
 from pytest_rankcheck.errors import RankcheckError, quoted, suggestion
 from pytest_rankcheck.files.packed_files import failures_named, first_bytes
 
-__all__ = ["FileSample", "Format", "Formats"]
-
 T = TypeVar("T")
 
 _START_BYTES = 16
@@ -89,20 +87,15 @@ class FileSample:
     @cached_property
     def keys(self) -> frozenset[str]:
         """The keys of the JSON object in the first line or the whole file; empty without one."""
-        return frozenset(self._object if isinstance(self._object, dict) else ())
-
-    @cached_property
-    def _object(self) -> object:
-        """The JSON value of the first line, or of the whole file; None if neither is JSON."""
-        if not self.line.lstrip().startswith(("{", "[")):
-            return None
-        with suppress(ValueError, RecursionError):
-            return json.loads(self.line)
+        if not self.line.lstrip().startswith("{"):
+            return frozenset()
         from pytest_rankcheck.files.text_files import text_of
 
-        with suppress(ValueError, RecursionError):
-            return json.loads(text_of(self.path, self._error))
-        return None
+        for is_whole in (False, True):
+            with suppress(ValueError, RecursionError):
+                text = text_of(self.path, self._error) if is_whole else self.line
+                return frozenset(json.loads(text))
+        return frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +112,8 @@ class Format(Generic[T]):
     """Reads only what an evaluation needs, for formats that support it."""
     endings: tuple[str, ...] = ()
     """File name endings that select this format for writing."""
-    is_binary: bool = False
-    """Whether the format is binary; binary formats are tried first."""
+    is_first: bool = False
+    """Whether it is tried before others: binary formats are, and those of extensions."""
     cannot_hold: tuple[str, ...] = ()
     """What it loses of a golden set: ``"candidates"``, ``"expectations"`` or ``"lists"``."""
     is_vague: bool = False
@@ -135,7 +128,6 @@ class Formats(Generic[T]):
         self._kind = kind
         self._error = error
         self._formats: dict[str, Format[T]] = {}
-        self._added: set[str] = set()
 
     @property
     def by_name(self) -> Mapping[str, Format[T]]:
@@ -149,8 +141,7 @@ class Formats(Generic[T]):
 
     def add(self, entry: Format[T]) -> None:
         """Add a format of an extension; it is asked first whether it recognises a file."""
-        self._formats = {**self.by_name, entry.name: entry}
-        self._added.add(entry.name)
+        self._formats = {entry.name: entry, **self.by_name}
 
     def named(self, name: str) -> Format[T]:
         """Return the format with this name.
@@ -182,9 +173,6 @@ class Formats(Generic[T]):
             )
         return chosen
 
-    def _detection_order(self, entry: Format[T]) -> tuple[bool, bool, bool]:
-        return entry.name not in self._added, not entry.is_binary, entry.is_vague
-
     def detected(self, path: Path, columns: Mapping[str, str] | None = None) -> Format[T]:
         """Return the format of a file, detected from its content.
 
@@ -197,7 +185,7 @@ class Formats(Generic[T]):
         """
         formats = self.by_name.values()
         sample = FileSample(path, self._error, columns)
-        for entry in sorted(formats, key=self._detection_order):
+        for entry in sorted(formats, key=lambda entry: (not entry.is_first, entry.is_vague)):
             if entry.recognises(sample):
                 return entry
         if sample.is_folder:
@@ -205,11 +193,6 @@ class Formats(Generic[T]):
         number, line = sample.numbered_line
         if not number:
             raise self._error(f"{path} is empty; a file of {self._kind} needs at least one line")
-        if sample.start.startswith(b"PAR1"):
-            raise self._error(
-                f"{path} begins like a Parquet file but is incomplete: was it cut off while it was "
-                "written or copied? Write it again"
-            )
         described = "\n".join(f"  {entry.name}: {entry.description}" for entry in formats)
         raise self._error(
             f"{path}:{number}: unknown format of {self._kind}: '{quoted(line, 60)}'. "

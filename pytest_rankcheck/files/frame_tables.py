@@ -1,22 +1,27 @@
-"""Frames as tables: of pandas, of polars, and of Arrow, which polars takes without copying."""
+"""Frames as tables: of pandas, of polars, and of Arrow; and columns as frames of pandas."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, cached_property, partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pytest_rankcheck.argument_kinds import library_of_frame
+import numpy as np
+
+from pytest_rankcheck.argument_checks import library_of_frame
 from pytest_rankcheck.errors import RankcheckError
+from pytest_rankcheck.files.parquet_files import failures_of_polars
 from pytest_rankcheck.files.row_numbering import Numbering
 from pytest_rankcheck.files.table_batches import Batch, Table
-from pytest_rankcheck.files.table_columns import CellColumn, Column
+from pytest_rankcheck.files.table_columns import Column, NumberCells
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     Frame: TypeAlias = (
         pd.DataFrame
@@ -27,7 +32,9 @@ if TYPE_CHECKING:
         | pa.RecordBatchReader
     )
 
-__all__ = ["table_of_frame"]
+
+_MANY = 10_000
+"""From this number of rows on, columns are handed to polars; importing it costs 0.1 s."""
 
 
 def table_of_frame(frame: object, error: type[RankcheckError], name: str) -> Table:
@@ -42,8 +49,8 @@ def table_of_frame(frame: object, error: type[RankcheckError], name: str) -> Tab
     Raises:
         error: the value is something else, or polars cannot read it.
     """
-    library = library_of_frame(frame)
     readers = {"pandas": _of_pandas, "polars": _of_polars, "pyarrow": _of_arrow}
+    library = library_of_frame(frame)
     if library is None:
         raise error(
             f"{name}: a {type(frame).__name__} is not a table; give a DataFrame of pandas or "
@@ -52,31 +59,64 @@ def table_of_frame(frame: object, error: type[RankcheckError], name: str) -> Tab
     return readers[library](frame, error, name)
 
 
-def _of_pandas(frame: Any, error: type[RankcheckError], name: str) -> Table:
+def _of_pandas(frame: pd.DataFrame, error: type[RankcheckError], name: str) -> Table:
     header = [str(column) for column in frame.columns]
 
     def read(wanted: Sequence[int], rows: int) -> Iterator[Batch]:
-        from pytest_rankcheck.files.pandas_columns import PandasColumn
-
-        def column(part: Any, index: int) -> Column:
-            return PandasColumn(part.iloc[:, index])
-
         for start in range(0, len(frame), rows):
             part = frame.iloc[start : start + rows]
             numbers = range(start + 1, start + len(part) + 1)
-            yield Batch(header, numbers, partial(column, part))
+            yield Batch(header, numbers, cache(lambda at, part=part: _of_series(part.iloc[:, at])))
 
     return Table(header, Numbering(name, is_table=True, labels=frame.index), read)
 
 
-def _of_polars(frame: Any, error: type[RankcheckError], name: str) -> Table:
-    from pytest_rankcheck.files.parquet_files import failures_of_polars
-    from pytest_rankcheck.files.polars_batches import batches_of_frames
+def _of_series(series: pd.Series[Any]) -> Column:
+    """Return a column in polars if it has many rows and polars takes them as they are."""
+    import pandas as pd
 
+    kind = series.dtype
+    is_numpy = isinstance(kind, np.dtype) and kind.kind in "iufM"
+    is_arrow = isinstance(kind, pd.StringDtype) and kind.storage == "pyarrow"
+    is_many = "polars" in sys.modules or len(series) >= _MANY
+    if not (is_numpy or is_arrow) or not is_many or find_spec("polars") is None:
+        is_number = is_numpy and kind.kind != "M"
+        return _NumpyNumbers(series) if is_number else Column(series.tolist())
+    import polars as pl
+
+    from pytest_rankcheck.files.polars_columns import PolarsColumn
+
+    if is_numpy:
+        return PolarsColumn(pl.Series(series.to_numpy()))
+    import pyarrow as pa
+
+    texts = pl.from_arrow(pa.chunked_array(pa.array(series.array)))
+    assert isinstance(texts, pl.Series)
+    return PolarsColumn(texts)
+
+
+class _NumpyNumbers(Column):
+    """Numbers of numpy, which become Python's only where single cells are needed."""
+
+    def __init__(self, series: pd.Series[Any]) -> None:
+        self._series = series
+        self.are_words = False
+
+    @cached_property
+    def values(self) -> Sequence[object]:  # type: ignore[override]
+        return self._series.tolist()
+
+    def numbers(self) -> NumberCells:
+        return NumberCells.of(self._series.to_numpy(np.float64))
+
+
+def _of_polars(frame: Any, error: type[RankcheckError], name: str) -> Table:
     with failures_of_polars(name, error, "cannot be read"):
         header = frame.lazy().collect_schema().names()
 
     def read(wanted: Sequence[int], rows: int) -> Iterator[Batch]:
+        from pytest_rankcheck.files.polars_columns import batches_of_frames
+
         with failures_of_polars(name, error, "cannot be read"):
             chosen = frame.lazy().select([header[index] for index in wanted]).collect()
         return batches_of_frames([chosen], header, wanted, rows)
@@ -87,36 +127,44 @@ def _of_polars(frame: Any, error: type[RankcheckError], name: str) -> Table:
 def _of_arrow(frame: Any, error: type[RankcheckError], name: str) -> Table:
     import pyarrow as pa
 
-    header = list(frame.schema.names)
-    is_reader = isinstance(frame, pa.RecordBatchReader)
+    header, has_polars = list(frame.schema.names), find_spec("polars") is not None
+    parts = frame if isinstance(frame, pa.RecordBatchReader) else [frame]
 
-    def parts(wanted: Sequence[int]) -> Iterator[Any]:
-        for part in frame if is_reader else [frame]:
-            yield pa.table([part.column(index) for index in wanted], [str(i) for i in wanted])
+    def column(part: Any, index: int) -> Column:
+        cells = part.column(index)
+        if not has_polars:
+            return Column(cells.to_pylist())
+        import polars as pl
 
-    def read(wanted: Sequence[int], rows: int) -> Iterator[Batch]:
-        if find_spec("polars") is None:
-            return _batches_of_cells(parts(wanted), header, wanted, rows)
-        from pytest_rankcheck.files.polars_batches import batches_of_frames, frames_of_arrow
+        from pytest_rankcheck.files.polars_columns import PolarsColumn
 
-        frames = frames_of_arrow(parts(wanted), name, error)
-        return batches_of_frames(frames, header, wanted, rows)
+        with failures_of_polars(name, error, "cannot be read"):
+            series = pl.from_arrow(cells)  # without copying, where the types agree
+        assert isinstance(series, pl.Series)
+        return PolarsColumn(series)
+
+    def read(_: object, rows: int) -> Iterator[Batch]:
+        number = 0
+        for part in parts:
+            for start in range(0, part.num_rows, rows):
+                some = part.slice(start, rows)
+                numbers = range(number + 1, number + some.num_rows + 1)
+                yield Batch(header, numbers, cache(partial(column, some)))
+                number += some.num_rows
 
     return Table(header, Numbering(name, is_table=True), read)
 
 
-def _batches_of_cells(
-    parts: Iterable[Any], header: Sequence[str], wanted: Sequence[int], rows: int
-) -> Iterator[Batch]:
-    """Yield the rows of tables of Arrow as Python values, without polars."""
-    number = 0
-    for part in parts:
-        for start in range(0, part.num_rows, rows):
-            some = part.slice(start, rows)
+def frame_of_columns(columns: Mapping[str, Sequence[Any] | NDArray[Any]]) -> pd.DataFrame:
+    """Return a DataFrame of columns of equal length, whose texts may hold any character.
 
-            def column(index: int, some: Any = some) -> Column:
-                return CellColumn(some.column(str(index)).to_pylist())
+    The texts of pandas 3 cannot hold lone surrogates, which JSON can. With one, the columns have
+    Python objects instead.
+    """
+    import pandas as pd
 
-            numbers = range(number + start + 1, number + start + some.num_rows + 1)
-            yield Batch(header, numbers, column)
-        number += part.num_rows
+    try:
+        return pd.DataFrame(columns)
+    except UnicodeEncodeError:
+        objects = {name: pd.Series(cells, dtype=object) for name, cells in columns.items()}
+        return pd.DataFrame(objects)

@@ -4,25 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-import threading
-from collections.abc import Generator, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from pytest_rankcheck.files.git_error import GitError
-
-__all__ = [
-    "IgnoredFile",
-    "git",
-    "git_line",
-    "git_pieces",
-    "ignored_files",
-    "repository",
-    "untracked_files",
-]
+from pytest_rankcheck.errors import GitError
 
 _SECONDS = 60
-_BLOCK = 65_536
 _LITERAL = "--literal-pathspecs"
 _WITHOUT_PATHSPECS = ("check-ignore",)
 """Commands that always take paths literally, and refuse the option for it."""
@@ -67,39 +55,6 @@ def git_line(folder: Path, *arguments: str) -> str | None:
         return None
 
 
-def git_pieces(folder: Path, *arguments: str, seconds: float) -> Generator[str, None, None]:
-    """Yield git's output, split at NUL characters; nothing without git or a repository.
-
-    Args:
-        folder: where git runs.
-        arguments: the command and its options.
-        seconds: the time limit for git. Closing the generator stops git at once.
-    """
-    environment = {**os.environ, "LC_ALL": "C", "GIT_NO_LAZY_FETCH": "1"}
-    try:
-        process = subprocess.Popen(
-            ["git", _LITERAL, "-c", "log.showSignature=false", *arguments],
-            cwd=folder,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-    except OSError:
-        return
-    timer = threading.Timer(seconds, process.kill)
-    timer.start()
-    try:
-        assert process.stdout is not None
-        rest = b""
-        while block := os.read(process.stdout.fileno(), _BLOCK):
-            *pieces, rest = (rest + block).split(b"\0")
-            yield from (piece.decode("utf-8", "replace") for piece in pieces)
-    finally:
-        timer.cancel()
-        process.kill()
-        process.communicate()
-
-
 def repository(folder: Path) -> tuple[Path, frozenset[str]]:
     """Return the top folder of a repository, and the commits at which a shallow clone ends.
 
@@ -120,20 +75,6 @@ class IgnoredFile(NamedTuple):
     """The file that contains the rule, such as ``.gitignore``."""
     line: str
     pattern: str
-
-
-def untracked_files(folder: Path, paths: Iterable[str]) -> list[str]:
-    """Return which files, relative to a folder, git neither tracks nor ignores; empty without git.
-
-    Args:
-        folder: where git runs.
-        paths: the files.
-    """
-    try:
-        names = git(folder, "ls-files", "--others", "--exclude-standard", "-z", "--", *paths)
-    except GitError:
-        return []
-    return [name for name in names.split("\0") if name]
 
 
 def ignored_files(folder: Path, paths: Iterable[str]) -> list[IgnoredFile]:

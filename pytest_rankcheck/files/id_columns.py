@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from pytest_rankcheck.array_types import IntArray
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["HeldIds", "IdColumn", "NumberIds", "TextIds", "number_spelled"]
 
 _MOST_DIGITS = 4000
 """Python refuses to convert longer numbers to text, or from it."""
@@ -26,69 +25,61 @@ _BEYOND = 1 << 63
 """The first whole number that does not fit into 64 bits."""
 
 
-class IdColumn(Protocol):
-    """A column of ids, none of them empty."""
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-
-    def texts(self, rows: IntArray | None = None) -> list[str]:
-        """Return the ids of some rows, or of all."""
-
-    def part(self, start: int, end: int) -> IdColumn:
-        """Return the rows from ``start`` to before ``end``."""
-
-    def reordered(self, rows: IntArray) -> IdColumn:
-        """Return these rows, in this order."""
-
-
 @dataclass(frozen=True, slots=True)
-class HeldIds:
-    """Ids as Python's strings, as dicts and lists have them."""
+class IdColumn:
+    """A column of ids, none of them empty: `HeldIds`, `TextIds` or `NumberIds`."""
 
-    ids: Sequence[str]
+    ids: Any
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def texts(self, rows: IntArray | None = None) -> list[str]:
+        """Return the ids of some rows, or of all."""
+        raise NotImplementedError
+
+    def part(self, start: int, end: int) -> Self:
+        """Return the rows from ``start`` to before ``end``."""
+        return type(self)(self.ids[start:end])
+
+    def reordered(self, rows: IntArray) -> Self:
+        """Return these rows, in this order."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class HeldIds(IdColumn):
+    """Ids as Python's strings, as dicts and lists have them."""
+
+    ids: Sequence[str]
 
     def texts(self, rows: IntArray | None = None) -> list[str]:
         """Return the ids of some rows, or of all."""
         return list(self.ids) if rows is None else [self.ids[row] for row in rows.tolist()]
 
-    def part(self, start: int, end: int) -> HeldIds:
-        """Return the rows from ``start`` to before ``end``."""
-        return HeldIds(self.ids[start:end])
-
-    def reordered(self, rows: IntArray) -> HeldIds:
+    def reordered(self, rows: IntArray) -> Self:
         """Return these rows, in this order."""
-        return HeldIds(self.texts(rows))
+        return type(self)(self.texts(rows))
 
 
 @dataclass(frozen=True, slots=True)
-class TextIds:
+class TextIds(IdColumn):
     """Ids as a column of text in polars."""
 
     ids: pl.Series
-
-    def __len__(self) -> int:
-        return len(self.ids)
 
     def texts(self, rows: IntArray | None = None) -> list[str]:
         """Return the ids of some rows, or of all."""
         found: list[str] = (self.ids if rows is None else self.ids.gather(rows)).to_list()
         return found
 
-    def part(self, start: int, end: int) -> TextIds:
-        """Return the rows from ``start`` to before ``end``."""
-        return TextIds(self.ids[start:end])
-
-    def reordered(self, rows: IntArray) -> TextIds:
+    def reordered(self, rows: IntArray) -> Self:
         """Return these rows, in this order."""
-        return TextIds(self.ids.gather(rows))
+        return type(self)(self.ids.gather(rows))
 
 
 @dataclass(frozen=True, slots=True)
-class NumberIds:
+class NumberIds(IdColumn):
     """Ids that are whole numbers of 64 bits; ``7`` is the id ``"7"``."""
 
     ids: IntArray
@@ -105,20 +96,13 @@ class NumberIds:
         rows = np.array(list(found), np.int64)
         return cls(np.array(list(found.values()), np.int64)), rows
 
-    def __len__(self) -> int:
-        return len(self.ids)
-
     def texts(self, rows: IntArray | None = None) -> list[str]:
         """Return the ids of some rows, or of all."""
         return list(map(str, (self.ids if rows is None else self.ids[rows]).tolist()))
 
-    def part(self, start: int, end: int) -> NumberIds:
-        """Return the rows from ``start`` to before ``end``."""
-        return NumberIds(self.ids[start:end])
-
-    def reordered(self, rows: IntArray) -> NumberIds:
+    def reordered(self, rows: IntArray) -> Self:
         """Return these rows, in this order."""
-        return NumberIds(self.ids[rows])
+        return type(self)(self.ids[rows])
 
 
 def number_spelled(doc_id: str) -> int | None:

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from pytest_rankcheck.array_types import BoolArray, IntArray
 from pytest_rankcheck.files.id_columns import IdColumn, NumberIds, TextIds
 
-__all__ = ["KeyArray", "have_equal_ids", "keys_of", "rows_with_equal_keys", "same_ids"]
-
 KeyArray = NDArray[np.uint64]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)

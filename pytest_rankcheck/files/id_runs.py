@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from itertools import chain, compress, islice
+from operator import ne
 from typing import Any
 
 import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, IntArray
 from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, NumberIds, TextIds
-
-__all__ = [
-    "joined_ids",
-    "last_run_start",
-    "row_blocks",
-    "rows_of_groups",
-    "run_starts",
-    "starts_of",
-    "starts_of_runs",
-]
 
 _TAIL = 1024
 
@@ -38,37 +29,9 @@ def run_starts(column: IdColumn) -> IntArray:
 
 
 def starts_of_runs(values: list[Any]) -> list[int]:
-    """Return the rows whose value differs from that of the row before, from row 0 on.
-
-    The end of each run is where the last one suggests, or is found by leaps and a bisection. Then
-    the rows before it are counted, which is faster than comparing each with the next.
-    """
-    starts, start, length = [], 0, 1
-    while start < len(values):
-        starts.append(start)
-        end = min(start + length, len(values))
-        if values[end - 1] != values[start] or values[end : end + 1] == [values[start]]:
-            end = _likely_end(values, start)
-        if values[start:end].count(values[start]) < end - start:
-            end = next(row for row in range(start, end) if values[row] != values[start])
-        start, length = end, end - start
-    return starts
-
-
-def _likely_end(values: Sequence[object], start: int) -> int:
-    """Return the end of a run, unless a later run with the same value misleads the search."""
-    count, value, step, end = len(values), values[start], 1, start + 1
-    while end < count and values[end] == value:
-        step *= 2
-        end = min(start + step, count)
-    low = start + step // 2
-    while low + 1 < end:
-        middle = (low + end) // 2
-        if values[middle] == value:
-            low = middle
-        else:
-            end = middle
-    return end
+    """Return the rows whose value differs from that of the row before, from row 0 on."""
+    changes = compress(range(1, len(values)), map(ne, values, islice(values, 1, None)))
+    return [0, *changes] if values else []
 
 
 def starts_of(lengths: Sequence[int] | IntArray | BoolArray) -> IntArray:

@@ -1,8 +1,16 @@
-"""Opening files; gzip and Zstandard files, known by their first bytes, are unpacked."""
+"""Opening files; gzip and Zstandard files, known by their first bytes, are unpacked.
+
+Only what is a file is opened, and no more is unpacked than its size explains: a pipe or a device
+may never end, and a packed file of a megabyte may hold many gigabytes.
+"""
 
 from __future__ import annotations
 
+import errno
+import io
+import os
 import re
+import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,27 +18,28 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from pytest_rankcheck.errors import RankcheckError, install_hint, quoted
-from pytest_rankcheck.files.regular_files import bounded, opened_regular
 
-__all__ = [
-    "failures_named",
-    "first_bytes",
-    "is_packed",
-    "opened",
-    "packed_as_named",
-    "require_packer",
-    "shown_name",
-    "unpacked_suffix",
-]
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
 
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _WILDCARD = re.compile(r"[*?]")
 _GZIP_ENDINGS = (".gz", ".gzip")
 _ZSTD_ENDINGS = (".zst", ".zstd")
+_ALWAYS = 64 << 20
+"""In bytes: what any packed file may unpack to."""
+_RATIO = 200
+"""How many times its own size a larger packed file may unpack to; tables and runs reach 5 to 50."""
+_BUFFER = 1 << 20
+LARGE_FILE = 4 << 20
+"""In bytes: from this size on, polars reads a text file; importing it costs 0.1 s."""
+_PACKING = 4
+"""How much smaller a packed file is, at least."""
 
 
 def opened(path: Path) -> BinaryIO:
@@ -41,17 +50,74 @@ def opened(path: Path) -> BinaryIO:
             to far more than its size explains.
         ModuleNotFoundError: it is packed with Zstandard, and no Zstandard library is installed.
     """
-    raw = opened_regular(path)
+    raw = _opened_regular(path)
     start = raw.peek(len(_ZSTD))
     if start.startswith(_GZIP):
         raw.close()
         import gzip
 
-        return bounded(cast("BinaryIO", gzip.open(path, "rb")), path)
+        return _bounded(cast("BinaryIO", gzip.open(path, "rb")), path)
     if start.startswith(_ZSTD):
         raw.close()
-        return bounded(_zstd().open(path, "rb"), path)
+        return _bounded(_zstd().open(path, "rb"), path)
     return raw
+
+
+def _opened_regular(path: Path) -> io.BufferedReader:
+    mode = _status(path).st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        problem = "it is a pipe or a device; save what it gives as a file, and name that"
+        raise OSError(errno.EINVAL, problem)
+    return path.open("rb")
+
+
+def size_of(path: Path) -> int:
+    """Return the size of a file in bytes.
+
+    Raises:
+        OSError: the path is missing, or no file can have it.
+    """
+    return _status(path).st_size
+
+
+def _status(path: Path) -> os.stat_result:
+    try:
+        return path.stat()
+    except ValueError as failure:  # the path has a null character or a lone surrogate
+        raise OSError(errno.EINVAL, str(failure)) from None
+
+
+def _bounded(unpacked: BinaryIO, path: Path) -> BinaryIO:
+    """Return the content of a packed file as a stream that raises if there is far too much."""
+    limit = max(_ALWAYS, _RATIO * size_of(path))
+    return cast("BinaryIO", io.BufferedReader(_Bounded(unpacked, limit), _BUFFER))
+
+
+class _Bounded(io.RawIOBase):
+    """Counts what is read from a stream."""
+
+    def __init__(self, stream: BinaryIO, limit: int) -> None:
+        self._stream = stream
+        self._left = limit
+        self._limit = limit
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        count: int = self._stream.readinto(buffer)  # type: ignore[attr-defined]
+        self._left -= count
+        if self._left < 0:
+            raise OSError(
+                errno.EFBIG,
+                f"it unpacks to more than {self._limit >> 20:,} MiB, over {_RATIO} times its size; "
+                "if that is right, unpack it and name the unpacked file",
+            )
+        return count
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
 
 
 def _zstd() -> ModuleType:
@@ -68,10 +134,6 @@ def failures_named(path: Path, error: type[RankcheckError]) -> Iterator[None]:
         raise error(f"{path}: no such file") from None
     except IsADirectoryError:
         raise error(f"{path} is a folder; name a file in it") from None
-    except (EOFError, zlib.error) as failure:
-        raise error(
-            f"{path}: the packed file is truncated or damaged ({quoted(failure)}); copy it again"
-        ) from None
     except ModuleNotFoundError as missing:
         if not (missing.name or "").startswith("backports"):
             raise
@@ -79,10 +141,14 @@ def failures_named(path: Path, error: type[RankcheckError]) -> Iterator[None]:
     except OSError as failure:
         raise error(f"{path}: cannot be read: {failure.strerror or failure}") from None
     except Exception as failure:
-        if type(failure).__name__ != "ZstdError":  # its module may not be installed
+        # The module of ZstdError may not be installed.
+        if (
+            not isinstance(failure, (EOFError, zlib.error))
+            and type(failure).__name__ != "ZstdError"
+        ):
             raise
         raise error(
-            f"{path}: the packed file is damaged ({quoted(failure)}); copy it again"
+            f"{path}: the packed file is truncated or damaged ({quoted(failure)}); copy it again"
         ) from None
 
 
@@ -92,9 +158,19 @@ def is_packed(path: Path) -> bool:
     Raises:
         OSError: the file cannot be opened.
     """
-    with opened_regular(path) as file:
+    with _opened_regular(path) as file:
         start = file.read(len(_ZSTD))
     return start.startswith((_GZIP, _ZSTD))
+
+
+def polars_should_read(path: Path) -> bool:
+    """Whether a text file is large, and polars is installed.
+
+    Raises:
+        OSError: the file cannot be opened.
+    """
+    size = size_of(path) * (_PACKING if is_packed(path) else 1)
+    return size >= LARGE_FILE and find_spec("polars") is not None
 
 
 def first_bytes(path: Path, count: int, error: type[RankcheckError]) -> bytes:

@@ -6,26 +6,16 @@ import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import RankcheckError, install_hint, quoted
-from pytest_rankcheck.files.arrow_buffers import has_possible_sizes
 from pytest_rankcheck.files.packed_files import failures_named, is_packed, opened
 from pytest_rankcheck.files.whole_files import write_whole
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = [
-    "failures_of_polars",
-    "is_arrow",
-    "is_parquet",
-    "require_polars",
-    "scan_of",
-    "write_table",
-]
 
 _PARQUET = b"PAR1"
 _ARROW = b"ARROW1\0\0"
@@ -92,10 +82,8 @@ def scan_of(
     require_polars(path, error, kind)
     import polars as pl
 
-    with failures_named(path, error):
-        source = io.BytesIO(_unpacked(path)) if is_in_pack else path
-    if kind == "Arrow" and not _has_possible_sizes(source):
-        raise error(f"{path}: cannot be read as Arrow: the file is truncated or damaged")
+    with failures_named(path, error), opened(path) as file:
+        source = io.BytesIO(file.read()) if is_in_pack else path
     with failures_of_polars(str(path), error, f"cannot be read as {kind}"):
         table = pl.scan_parquet(source) if kind == "Parquet" else pl.scan_ipc(source)
         columns = table.collect_schema()
@@ -104,16 +92,20 @@ def scan_of(
     return table, columns
 
 
-def _has_possible_sizes(source: io.BytesIO | Path) -> bool:
-    if isinstance(source, io.BytesIO):
-        return has_possible_sizes(source.getvalue())
-    with source.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
-        return has_possible_sizes(content)
+def frames_of_scan(
+    scan: pl.LazyFrame, rows: int, path: Path, error: type[RankcheckError]
+) -> Iterator[pl.DataFrame]:
+    """Yield the rows of a scan, some at a time.
 
-
-def _unpacked(path: Path) -> bytes:
-    with opened(path) as file:
-        return file.read()
+    Raises:
+        error: the file is damaged.
+    """
+    start, height = 0, rows
+    while height == rows:
+        with failures_of_polars(str(path), error, "cannot be read"):
+            frame = scan.slice(start, rows).collect()
+        yield frame
+        start, height = start + rows, frame.height
 
 
 def write_table(table: pl.DataFrame, path: Path) -> None:

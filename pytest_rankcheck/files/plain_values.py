@@ -1,4 +1,4 @@
-"""Cells and attributes as plain values: text, numbers, booleans, and lists and objects of these.
+"""Cells as plain values (text, numbers, booleans, lists and objects of them), as ids or numbers.
 
 Every reader of attributes and features uses `plain_value`, so the same content is the same value,
 and has the same fingerprint, whichever library it comes from.
@@ -6,27 +6,23 @@ and has the same fingerprint, whichever library it comes from.
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime, time
 from decimal import Decimal
-from enum import Enum
 from numbers import Integral, Real
 from uuid import UUID
-
-__all__ = [
-    "as_booleans",
-    "as_flag",
-    "is_blank",
-    "is_missing",
-    "plain_value",
-]
 
 _WORDS = {"true": True, "false": False}
 _FLAGS = {**_WORDS, "yes": True, "no": False, "1": True, "0": False, "1.0": True, "0.0": False}
 _MISSING_TYPES = frozenset({"NAType", "NaTType"})
 """The types of pandas' NA and NaT."""
+
+
 _PANDAS_TEXTS = frozenset({"Interval", "Period"})
+_DECIMAL_COMMA = re.compile(r"\s*([+-]?\d*),(\d+)\s*")
 
 
 def plain_value(value: object) -> object:
@@ -35,7 +31,7 @@ def plain_value(value: object) -> object:
     - Numbers (numpy, Arrow, decimals, fractions) become int if they are whole, otherwise float.
     - Booleans stay booleans.
     - Datetimes, dates and times become ISO 8601 text, to the microsecond.
-    - UUIDs and the intervals and periods of pandas become text; an enum becomes its value.
+    - UUIDs, and the intervals and periods of pandas, become text.
     - Lists, tuples and arrays become lists; sets become sorted lists.
     - None, NaN, NA and NaT become None.
 
@@ -49,8 +45,6 @@ def plain_value(value: object) -> object:
         return _whole_as_int(value)  # type: ignore[arg-type]
     if is_missing(value):
         return None
-    if isinstance(value, Enum):
-        return plain_value(value.value)
     if isinstance(value, str):
         return str(value)
     if isinstance(value, (Real, Decimal)) and kind.__name__ != "timedelta64":
@@ -136,3 +130,58 @@ def as_flag(value: object) -> bool | None:
     with suppress(TypeError):
         return _FLAGS.get(str(plain_value(value)).strip().lower())
     return None
+
+
+def checked_number(value: object) -> float | None:
+    """Return a number, given as a number or its text; None if it is not a finite number.
+
+    Whole numbers are returned as int, so that they are written as they were read.
+    """
+    number = finite_number(value)
+    is_whole = number is not None and number.is_integer() and abs(number) < 2**53
+    return int(number) if is_whole else number  # type: ignore[arg-type]
+
+
+def finite_number(value: object) -> float | None:
+    """Return a number, given as a number or its text, as a float; None if it is not finite.
+
+    The text ``1_000`` is not a number, although Python reads it as one.
+    """
+    if isinstance(value, str):
+        is_number = "_" not in value
+    else:
+        is_number = isinstance(value, (Real, Decimal)) and not isinstance(value, bool)
+    if not is_number:
+        return None
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def id_text(value: object) -> str | None:
+    """Return an id as text: text and whole numbers are ids. None for anything else.
+
+    Floats are not ids, even if they are whole; nor is empty text.
+    """
+    if isinstance(value, str):
+        return str(value) or None
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        with suppress(ValueError):  # Python converts a limited number of digits
+            return str(int(value))
+    return None
+
+
+def decimal_comma_hint(text: object, *, is_frame: bool = False) -> str:
+    """Return what to do about a number with a decimal comma, as the end of a message, or ``""``.
+
+    Args:
+        text: what should be a number.
+        is_frame: whether it comes from a DataFrame.
+    """
+    comma = _DECIMAL_COMMA.fullmatch(text) if isinstance(text, str) else None
+    if comma is None:
+        return ""
+    pandas = " (pandas: decimal=',')" if is_frame else ""
+    return f"; write {comma[1] or 0}.{comma[2]}, with a decimal point{pandas}"

@@ -1,17 +1,20 @@
-"""Columns of polars. Only modules that have found polars installed import this one."""
+"""Columns of polars, and frames of them in batches.
+
+Only modules that have found polars installed import this one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 import polars as pl
 
 from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.files.id_columns import NumberIds, TextIds
+from pytest_rankcheck.files.table_batches import Batch
 from pytest_rankcheck.files.table_columns import (
-    CellColumn,
     CodedCells,
     Column,
     IdCells,
@@ -20,22 +23,22 @@ from pytest_rankcheck.files.table_columns import (
     NumberCells,
 )
 
-__all__ = ["PolarsColumn", "in_polars"]
-
 _TEXTS = (pl.String, pl.Categorical, pl.Enum)
 _FIT_64_BITS = (pl.Int64, pl.Int32, pl.Int16, pl.Int8, pl.UInt32, pl.UInt16, pl.UInt8)
 
 
-@dataclass(frozen=True, slots=True)
-class PolarsColumn:
+class PolarsColumn(Column):
     """A column of polars."""
 
-    series: pl.Series
+    def __init__(self, series: pl.Series) -> None:
+        self.series = series
+        self.kind = str(series.dtype)
+        self.are_words = False
 
     @property
-    def kind(self) -> str:
-        """The type of the column in polars."""
-        return str(self.series.dtype)
+    def values(self) -> Sequence[object]:  # type: ignore[override]
+        """The cells as Python values."""
+        return self.cells()
 
     def __len__(self) -> int:
         return len(self.series)
@@ -44,7 +47,7 @@ class PolarsColumn:
         """Return the column as ids."""
         series, kind = self.series, self.series.dtype
         if kind == pl.Object:
-            return CellColumn(self.cells()).ids()
+            return super().ids()
         if kind in _TEXTS:
             texts = series.cast(pl.String)
             missing = texts.is_null() | (texts == "")
@@ -63,11 +66,9 @@ class PolarsColumn:
         kind = self.series.dtype
         if kind in _TEXTS:
             return self._numbers_of_texts()
-        if kind == pl.Null:
-            return NumberCells(np.full(len(self), np.nan), np.zeros(0, dtype=np.int64))
-        if kind.is_integer() or kind.is_float():
+        if kind == pl.Null or kind.is_integer() or kind.is_float():
             return NumberCells.of(self.series.cast(pl.Float64).to_numpy())
-        return CellColumn(self.cells()).numbers()
+        return super().numbers()
 
     def _numbers_of_texts(self) -> NumberCells:
         """Return texts as numbers; those that polars does not convert are converted one by one."""
@@ -78,7 +79,7 @@ class PolarsColumn:
         odd = is_odd.fill_null(value=False).arg_true().to_numpy().astype(np.int64)
         if not len(odd):
             return NumberCells(values, odd)
-        others = CellColumn(texts.gather(odd).to_list()).numbers()
+        others = Column(texts.gather(odd).to_list()).numbers()
         values = values.copy()
         values[odd] = others.values
         return NumberCells(values, odd[others.invalid])
@@ -89,13 +90,10 @@ class PolarsColumn:
         is_number = series.dtype.is_numeric() and not series.dtype.is_decimal()
         if series.dtype in _TEXTS or is_number or series.dtype == pl.Boolean:
             distinct = series.unique(maintain_order=True)
-            if series.dtype == pl.String and not distinct.null_count():
-                codes = series.cast(pl.Enum(distinct)).to_physical().cast(pl.Int64)
-            else:
-                places = pl.Series(np.arange(len(distinct), dtype=np.int64))
-                codes = series.replace_strict(distinct, places, return_dtype=pl.Int64)
+            places = pl.Series(np.arange(len(distinct), dtype=np.int64))
+            codes = series.replace_strict(distinct, places, return_dtype=pl.Int64)
             return CodedCells(PolarsColumn(distinct).cells(), codes.to_numpy())
-        return CellColumn(self.cells()).coded()
+        return super().coded()
 
     def moments(self) -> MomentCells | None:
         """Return the column as points in time; None if its type is another."""
@@ -119,15 +117,14 @@ class PolarsColumn:
     def cells(self) -> Sequence[object]:
         """Return the cells as Python values.
 
-        Times outside the years that Python knows become the text of their number.
+        If one is a time outside the years that Python knows, all become the text of their number.
         """
-        series = self.series
         try:
-            cells: list[object] = series.to_list()
+            cells: list[object] = self.series.to_list()
         except BaseException as failure:
-            _require_failure(failure)
-            physical = series.to_physical()
-            cells = [_cell(series, physical, row) for row in range(len(series))]
+            if not isinstance(failure, Exception) and type(failure).__name__ != "PanicException":
+                raise
+            cells = self.series.to_physical().cast(pl.String).to_list()
         return cells
 
     def cell(self, row: int) -> object:
@@ -135,30 +132,31 @@ class PolarsColumn:
         return PolarsColumn(self.series[row : row + 1]).cells()[0]
 
 
-def in_polars(column: Column) -> Column:
-    """Return a column of texts in polars, which codes many of them faster; others as they are.
-
-    Polars cannot hold lone surrogates.
-    """
+def frame_of_lines(
+    text: bytes, separator: str, count: int, quote: str | None = None
+) -> pl.DataFrame | None:
+    """Return lines of so many cells in columns of text; None if polars finds something else."""
+    schema = {str(column): pl.String for column in range(count)}
     try:
-        texts = pl.Series(column.cells(), dtype=pl.String, strict=True)
-    except (TypeError, UnicodeEncodeError, pl.exceptions.PolarsError):
-        return column
-    return PolarsColumn(texts)
+        frame = pl.read_csv(
+            text, has_header=False, separator=separator, quote_char=quote, schema=schema
+        )
+    except pl.exceptions.PolarsError:
+        return None
+    return frame if frame.height == text.count(b"\n") else None
 
 
-def _cell(series: pl.Series, physical: pl.Series, row: int) -> object:
-    try:
-        return series[row]
-    except BaseException as failure:
-        _require_failure(failure)
-        return str(physical[row])
+def batches_of_frames(
+    frames: Iterable[pl.DataFrame], header: Sequence[str], wanted: Sequence[int], rows: int
+) -> Iterator[Batch]:
+    """Yield the rows of frames that consist of the wanted columns, some at a time."""
+    places, number = {index: place for place, index in enumerate(wanted)}, 0
+    for frame in frames:
+        for part in frame.iter_slices(rows):
+            numbers = range(number + 1, number + part.height + 1)
+            yield Batch(header, numbers, partial(_column, part, places))
+            number += part.height
 
 
-def _require_failure(failure: BaseException) -> None:
-    """Raise a failure again that is not about a value: an interruption from outside.
-
-    The panics of polars are no Exceptions.
-    """
-    if not isinstance(failure, Exception) and type(failure).__name__ != "PanicException":
-        raise failure
+def _column(frame: pl.DataFrame, places: dict[int, int], index: int) -> PolarsColumn:
+    return PolarsColumn(frame.to_series(places[index]))

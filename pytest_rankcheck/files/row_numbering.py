@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +10,6 @@ from pytest_rankcheck.errors import quoted
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["JoinedNumbering", "Numbering"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +21,6 @@ class Numbering:
     """Whether it has rows (a DataFrame, a Parquet file), not lines."""
     labels: pd.Index[Any] | None = None
     """The index of a DataFrame."""
-    lines: Sequence[int] | None = None
-    """The line of each row in the file, if that is not the row's number."""
 
     @property
     def is_frame(self) -> bool:
@@ -40,8 +35,6 @@ class Numbering:
 
     def place(self, number: int) -> str:
         """Return a place as text: ``web.qrels:17`` or ``judgments, row 3 (index label 12)``."""
-        if self.lines is not None and number <= len(self.lines):
-            return f"{self.source}:{self.lines[number - 1]}"
         if not self.is_table:
             return f"{self.source}:{number}"
         label = (

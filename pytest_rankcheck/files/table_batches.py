@@ -7,11 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
-from pytest_rankcheck.errors import RankcheckError
 from pytest_rankcheck.files.row_numbering import Numbering
-from pytest_rankcheck.files.table_columns import CellColumn, Column
-
-__all__ = ["Batch", "Table", "batches_of_rows"]
+from pytest_rankcheck.files.table_columns import Column
 
 BATCH_ROWS = 1 << 18
 """How many rows of a Parquet file or a frame a batch has, unless the caller asks for others."""
@@ -42,24 +39,14 @@ class Batch:
 def batches_of_rows(
     header: Sequence[str], rows: Iterator[tuple[int, list[str]]]
 ) -> Iterator[Batch]:
-    """Yield numbered rows in batches of columns; what ends them early is raised after them."""
-    failure = None
-    while failure is None:
-        some = list[tuple[int, list[str]]]()
-        try:
-            some.extend(islice(rows, TEXT_ROWS))
-        except RankcheckError as error:
-            failure = error
-        if some:
-            numbers, cells = zip(*some, strict=True)
-            yield Batch(header, numbers, partial(_column, list(zip(*cells, strict=True))))
-        elif failure is None:
-            return
-    raise failure
+    """Yield numbered rows in batches of columns."""
+    while some := list(islice(rows, TEXT_ROWS)):
+        numbers, cells = zip(*some, strict=True)
+        yield Batch(header, numbers, partial(_column, list(zip(*cells, strict=True))))
 
 
-def _column(columns: Sequence[Sequence[str]], index: int) -> CellColumn:
-    return CellColumn(columns[index])
+def _column(columns: Sequence[Sequence[str]], index: int) -> Column:
+    return Column(columns[index])
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,35 +5,21 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import chain, count
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
-from pytest_rankcheck.files.checked_cells import finite_number, id_text
 from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, NumberIds
-from pytest_rankcheck.files.plain_values import is_missing
-
-__all__ = [
-    "CellColumn",
-    "CodedCells",
-    "Column",
-    "IdCells",
-    "ListCells",
-    "MomentCells",
-    "NumberCells",
-    "new_codes",
-]
+from pytest_rankcheck.files.plain_values import finite_number, id_text, is_missing
 
 _NO_ROWS: IntArray = np.zeros(0, dtype=np.int64)
 _NEVER_EQUAL = frozenset({str, int, type(None)})
 """Types whose values never equal a value of another of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class IdCells:
+class IdCells(NamedTuple):
     """A column read as ids: text and whole numbers are ids."""
 
     ids: IdColumn
@@ -42,8 +28,7 @@ class IdCells:
     """The rows without an id, in order: empty cells, floats, booleans, lists and all the rest."""
 
 
-@dataclass(frozen=True, slots=True)
-class NumberCells:
+class NumberCells(NamedTuple):
     """A column read as numbers, by the rules of `finite_number`."""
 
     values: FloatArray
@@ -61,8 +46,7 @@ class NumberCells:
         return cls(values, invalid)
 
 
-@dataclass(frozen=True, slots=True)
-class CodedCells:
+class CodedCells(NamedTuple):
     """A column of few distinct values."""
 
     values: Sequence[object]
@@ -71,8 +55,7 @@ class CodedCells:
     """``[N]`` the index of each cell among them."""
 
 
-@dataclass(frozen=True, slots=True)
-class MomentCells:
+class MomentCells(NamedTuple):
     """A column of points in time."""
 
     microseconds: IntArray
@@ -82,8 +65,7 @@ class MomentCells:
     is_zoned: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ListCells:
+class ListCells(NamedTuple):
     """A column of lists."""
 
     lengths: IntArray
@@ -92,50 +74,16 @@ class ListCells:
     """The cells of all lists, one after the other."""
 
 
-class Column(Protocol):
-    """A column of some rows of a table."""
+class Column:
+    """A column of some rows of a table, in Python's own values."""
 
-    @property
-    def kind(self) -> str:
-        """The type of the column in its library, for messages; empty for Python's own cells."""
+    kind = ""
+    """The type of the column in its library, for messages; empty: each cell has its own."""
 
-    def __len__(self) -> int:
-        """Return the number of rows."""
-
-    def ids(self) -> IdCells:
-        """Return the column as ids."""
-
-    def numbers(self) -> NumberCells:
-        """Return the column as numbers."""
-
-    def coded(self) -> CodedCells:
-        """Return the distinct cells, and which one each row has."""
-
-    def moments(self) -> MomentCells | None:
-        """Return the column as points in time; None if its type is another."""
-
-    def lists(self) -> ListCells | None:
-        """Return the column as lists; None if it has other cells."""
-
-    def cells(self) -> Sequence[object]:
-        """Return the cells as Python values."""
-
-    def cell(self, row: int) -> object:
-        """Return the cell of a row, for a message about it."""
-
-
-@dataclass(frozen=True, slots=True)
-class CellColumn:
-    """A column of Python's own values."""
-
-    values: Sequence[object]
-    are_words: bool = False
-    """Whether it is known that all cells are text, and none is empty."""
-
-    @property
-    def kind(self) -> str:
-        """The type of the column: empty, each cell has its own."""
-        return ""
+    def __init__(self, values: Sequence[object], *, are_words: bool = False) -> None:
+        self.values = values
+        self.are_words = are_words
+        """Whether it is known that all cells are text, and none is empty."""
 
     def __len__(self) -> int:
         return len(self.values)
@@ -194,8 +142,9 @@ class CellColumn:
             found.append(code)
         return CodedCells(values, np.array(found, dtype=np.int64))
 
-    def moments(self) -> None:
-        """Return None: Python's own times may be of several kinds."""
+    def moments(self) -> MomentCells | None:
+        """Return the column as points in time; None if its type is another."""
+        return None  # Python's own times may be of several kinds
 
     def lists(self) -> ListCells | None:
         """Return the column as lists; None if it has other cells."""
@@ -203,7 +152,7 @@ class CellColumn:
             return None
         lengths = [-1 if cell is None else len(cell) for cell in self.values]  # type: ignore[arg-type]
         items: list[object] = list(chain.from_iterable(filter(None, self.values)))  # type: ignore[arg-type]
-        return ListCells(np.array(lengths, dtype=np.int64), CellColumn(items))
+        return ListCells(np.array(lengths, dtype=np.int64), Column(items))
 
     def cells(self) -> Sequence[object]:
         """Return the cells."""

@@ -7,13 +7,10 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.errors import RankcheckError, quoted
-from pytest_rankcheck.files.table_columns import CellColumn, Column
+from pytest_rankcheck.files.table_columns import Column
 from pytest_rankcheck.files.text_files import PEEKED, begins_object, other_kind
 from pytest_rankcheck.files.whole_files import check_encodable
-
-__all__ = ["columns_of", "columns_of_lines", "is_utf8", "trec_text", "words_of_lines"]
 
 _ASCII_SPACE = " \t\n\r\f\v"
 _SPACES = re.compile(f"[{_ASCII_SPACE}]+")
@@ -26,73 +23,39 @@ def columns_of(line: str) -> list[str]:
     return _SPACES.split(line.strip(_ASCII_SPACE))
 
 
-def columns_of_lines(
-    text: bytes, count: int, first_line: int, *, is_large: bool
-) -> tuple[range | IntArray, Sequence[Column]] | None:
-    """Return the lines that are not comments or blank, and their columns; None if one is malformed.
+def columns_of_lines(text: bytes, count: int, *, is_large: bool) -> Sequence[Column] | None:
+    """Return the columns of some lines; None if one is malformed, blank or a comment.
 
     Args:
         text: complete lines.
         count: how many columns there are.
-        first_line: the number of the first line.
         is_large: whether to read ordinary lines with polars, which must be installed then.
     """
-    lines = text.count(b"\n")
-    columns: Sequence[Column] | None = None
-    if is_large and _may_be_ordinary(text, count, lines):
-        columns = _polars_columns(text, count, lines)
-    if columns is None:
-        words = words_of_lines(text, count)
-        if words is None:
-            return _columns_by_line(text, count, first_line)
-        columns = [CellColumn(b"\n".join(column).decode().split("\n"), True) for column in words]
-    return range(first_line, first_line + lines), columns
+    columns = _polars_columns(text, count) if is_large else None
+    if columns is None and (words := words_of_lines(text, count)) is not None:
+        columns = [
+            Column(b"\n".join(column).decode().split("\n"), are_words=True) for column in words
+        ]
+    return columns
 
 
-def _may_be_ordinary(text: bytes, count: int, lines: int) -> bool:
-    """Whether each line has as many white spaces as words are wanted, and none is a comment."""
+def _polars_columns(text: bytes, count: int) -> Sequence[Column] | None:
+    """Return the columns of lines in which one white space, always the same, separates words."""
+    from pytest_rankcheck.files.polars_columns import PolarsColumn, frame_of_lines
+
     if text.startswith(b"#") or b"\n#" in text or not is_utf8(text):
-        return False
-    codes = np.frombuffer(text, dtype=np.uint8)
-    white = np.flatnonzero(codes <= ord(" "))
-    is_end = codes[white[count - 1 :: count]] == ord("\n")
-    return len(white) == count * lines and bool(is_end.all())
-
-
-def _polars_columns(text: bytes, count: int, lines: int) -> Sequence[Column] | None:
-    import polars as pl
-
-    from pytest_rankcheck.files.polars_columns import PolarsColumn
-
+        return None
+    lines = text.count(b"\n")
     separator = "\t" if b"\t" in text[: text.find(b"\n")] else " "
-    if text.count(separator.encode()) != (count - 1) * lines:
+    codes = np.frombuffer(text, dtype=np.uint8)
+    white = codes[codes <= ord(" ")]
+    is_usual = len(white) == count * lines and (white[count - 1 :: count] == ord("\n")).all()
+    if not is_usual or text.count(separator.encode()) != (count - 1) * lines:
         return None
-    schema = {str(column): pl.String for column in range(count)}
-    try:
-        table = pl.read_csv(
-            text, has_header=False, separator=separator, quote_char=None, schema=schema
-        )
-    except pl.exceptions.PolarsError:
+    frame = frame_of_lines(text, separator, count)
+    if frame is None or any(frame.null_count().row(0)):
         return None
-    is_whole = table.height == lines and not any(table.null_count().row(0))
-    return [PolarsColumn(column) for column in table] if is_whole else None
-
-
-def _columns_by_line(
-    text: bytes, count: int, first_line: int
-) -> tuple[IntArray, Sequence[Column]] | None:
-    if not is_utf8(text):
-        return None
-    numbers, rows = [], []
-    for number, line in enumerate(text.decode().split("\n"), start=first_line):
-        if line.startswith("#") or not line.strip(_ASCII_SPACE):
-            continue
-        rows.append(columns_of(line))
-        numbers.append(number)
-        if len(rows[-1]) != count:
-            return None
-    columns = zip(*rows, strict=True) if rows else [()] * count
-    return np.array(numbers, np.int64), [CellColumn(column) for column in columns]
+    return [PolarsColumn(column) for column in frame]
 
 
 def words_of_lines(text: bytes, count: int) -> list[list[bytes]] | None:

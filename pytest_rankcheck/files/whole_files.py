@@ -1,17 +1,17 @@
-"""Writing files atomically, and writing JSON that people can review."""
+"""Writing files atomically, one process at a time, and JSON that people can review."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pytest_rankcheck.errors import RankcheckError, quoted
 from pytest_rankcheck.files.packed_files import packed_as_named
-
-__all__ = ["check_encodable", "readable_json", "temporary_files", "write_whole"]
 
 _HIDDEN = re.compile(
     "[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
@@ -87,13 +87,6 @@ def write_whole(path: Path, text: str | bytes) -> None:
         raise
 
 
-def temporary_files(folder: Path) -> Iterator[Path]:
-    """Yield the temporary files of `write_whole` in a folder, and no file of anybody else."""
-    for path in folder.glob(f".*{_SUFFIX}"):
-        if _TEMPORARY.fullmatch(path.name) and path.is_file() and not path.is_symlink():
-            yield path
-
-
 def _permissions(path: Path) -> int:
     """Return the mode of the file being replaced, or the default mode of a new file."""
     try:
@@ -102,3 +95,47 @@ def _permissions(path: Path) -> int:
         umask = os.umask(0)
         os.umask(umask)
         return 0o666 & ~umask
+
+
+class FolderBusyError(Exception):
+    """Another process holds the lock of a folder."""
+
+
+@contextmanager
+def locked_folder(folder: Path, *, wait: bool = True) -> Iterator[None]:
+    """Hold the lock of a folder, so that only one process on this machine writes there.
+
+    Temporary files of earlier processes are removed first, since none of these holds the lock now.
+
+    Args:
+        folder: the folder.
+        wait: whether to wait while another process holds the lock.
+
+    Raises:
+        OSError: the lock cannot be made.
+        FolderBusyError: another process holds it, and ``wait`` is false.
+    """
+    import tempfile  # which takes milliseconds, and most sessions write nothing
+
+    from filelock import FileLock, Timeout
+
+    # Beside the files, a lock would be committed with them.
+    digest = hashlib.sha256(str(folder.resolve()).encode("utf-8", "surrogatepass")).hexdigest()
+    locks = Path(tempfile.gettempdir()) / "pytest-rankcheck-locks"
+    locks.mkdir(exist_ok=True)
+    with suppress(OSError):  # it belongs to another user, who has done this
+        locks.chmod(0o1777)
+    lock = FileLock(locks / f"{digest[:24]}.lock", mode=0o666)
+    try:
+        lock.acquire(timeout=-1 if wait else 0)
+    except Timeout:
+        raise FolderBusyError(str(folder)) from None
+    try:
+        # What a killed writer left; no file of anybody else.
+        for path in folder.glob(f".*{_SUFFIX}"):
+            if _TEMPORARY.fullmatch(path.name) and path.is_file() and not path.is_symlink():
+                with suppress(OSError):
+                    path.unlink()
+        yield
+    finally:
+        lock.release()

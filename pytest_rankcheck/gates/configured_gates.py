@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from inspect import signature
@@ -11,8 +12,6 @@ from pytest_rankcheck.errors import ConfigurationError, MetricError, quoted, sug
 from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.metrics.name_grammar import parts_of
-
-__all__ = ["GATES", "ConfiguredGates", "gate_of"]
 
 GATES: dict[str, Callable[..., Gate]] = {
     "tolerance": Gate.tolerance,
@@ -74,22 +73,9 @@ class ScopedGate:
         Raises:
             ConfigurationError: the line is malformed, or its gate does not fit its metric.
         """
-        scope, colon, text = line.rpartition(":")
-        golden_name: str | None = None
-        metric: Metric | None = None
-        for word in scope.split() if colon else ():
-            try:
-                metric = Metric.parse(word)
-            except MetricError as error:
-                if "@" in word or "(" in word:  # no golden set has such a name
-                    raise ConfigurationError(f"'{quoted(line)}': {error}") from None
-                if golden_name is not None:
-                    raise ConfigurationError(
-                        f"'{quoted(line)}': neither '{quoted(golden_name)}' nor '{quoted(word)}' "
-                        "is a metric; write 'metric: gate', 'set: gate' or 'set metric: gate'"
-                    ) from None
-                golden_name = word
-        gate = gate_of(text.strip())
+        scope, text = _split(line)
+        golden_name, metric = _scope(scope.split(), line)
+        gate = gate_of(text)
         if metric is not None:
             try:
                 gate.refuse_misfit(metric)
@@ -105,6 +91,45 @@ class ScopedGate:
     def specificity(self) -> int:
         """0 for all metrics and golden sets, 1 if it names one of the two, 2 if it names both."""
         return (self.golden_name is not None) + (self.metric is not None)
+
+
+def _split(line: str) -> tuple[str, str]:
+    """Return the scope of a line and its gate, whose parameters may have colons in quotes."""
+    found = re.fullmatch(r"(?:(.*):)?\s*([\w.]+\s*(?:\(.*\))?)\s*", line, re.DOTALL)
+    if found is None:
+        scope, _, text = line.rpartition(":")
+        return scope, text.strip()
+    return found[1] or "", found[2]
+
+
+def _scope(words: Sequence[str], line: str) -> tuple[str | None, Metric | None]:
+    """Return the golden set and the metric that a line names; None: all of them."""
+    metrics = [_metric(word, line) for word in words]
+    if not words:
+        return None, None
+    if len(words) == 1:
+        return (words[0], None) if metrics[0] is None else (None, metrics[0])
+    # A golden set may have the name of a metric, but not one with a cutoff or parameters.
+    is_set = [re.search("[@(]", word) is None for word in words]
+    if len(words) == 2 and metrics[1] is not None and is_set[0]:
+        return words[0], metrics[1]
+    if len(words) == 2 and metrics[0] is not None and is_set[1]:
+        return words[1], metrics[0]
+    wrong = f"neither '{quoted(words[0])}' nor '{quoted(words[1])}' is a metric"
+    if any(metrics):
+        wrong = "it names several metrics or golden sets"
+    raise ConfigurationError(
+        f"'{quoted(line)}': {wrong}; write 'metric: gate', 'set: gate' or 'set metric: gate'"
+    )
+
+
+def _metric(word: str, line: str) -> Metric | None:
+    try:
+        return Metric.parse(word)
+    except MetricError as error:
+        if "@" in word or "(" in word:  # no golden set has such a name
+            raise ConfigurationError(f"'{quoted(line)}': {error}") from None
+        return None
 
 
 @dataclass(frozen=True, slots=True)

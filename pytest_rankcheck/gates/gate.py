@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from keyword import iskeyword
 from numbers import Integral
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.errors import ConfigurationError, quoted
-from pytest_rankcheck.gates.decision_family import decide_family
+from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES, attributes_of
+from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.gates.gate_rule import (
     RAISE_ALPHA,
     GateRule,
@@ -21,14 +21,19 @@ from pytest_rankcheck.gates.gate_rule import (
     number_text,
     refuse_too_wide,
 )
-from pytest_rankcheck.gates.verdict import Verdict
+from pytest_rankcheck.gates.set_decisions import FamilySet, decide_sets
+from pytest_rankcheck.gates.verdict import Decision, Verdict, gaps_of
+from pytest_rankcheck.gates.verdict_evidence import (
+    mix_effects,
+    refuse_order_of_log,
+    tie_effects,
+    with_replay_evidence,
+)
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
-from pytest_rankcheck.statistics.named_tests import FallTest
+from pytest_rankcheck.statistics.paired_tests import FallTest
 
 if TYPE_CHECKING:
     from pytest_rankcheck.comparison.comparison import Comparison
-
-__all__ = ["Gate"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +72,7 @@ class Gate:
     def text(self) -> str:
         """The complete gate as the configuration writes it, with every limit that was given."""
         limits = {
-            "max_query_drop": self.max_query_drop,
-            "max_gap": self.max_gap,
-            "min_queries": self.min_queries,
+            name: getattr(self, name) for name in ("max_query_drop", "max_gap", "min_queries")
         }
         name, _, parameters = str(self.rule).removesuffix(")").partition("(")
         given = [parameters] if parameters else []
@@ -117,13 +120,8 @@ class Gate:
         Raises:
             ConfigurationError: an allowance is negative or not finite.
         """
-        return Gate(
-            ToleranceRule(abs=abs, rel=rel, noise=noise),
-            max_query_drop=max_query_drop,
-            max_gap=max_gap,
-            min_queries=min_queries,
-            standardise=standardise,
-        )
+        rule = ToleranceRule(abs=abs, rel=rel, noise=noise)
+        return Gate(rule, max_query_drop, max_gap, min_queries, standardise)
 
     @staticmethod
     @checked_arguments
@@ -132,7 +130,6 @@ class Gate:
         min_drop: float = 0.0,
         *,
         test: FallTest = "sign_flip",
-        range: tuple[float, float] | None = None,
         raise_alpha: float = RAISE_ALPHA,
         max_query_drop: float | None = None,
         max_gap: float | None = None,
@@ -147,12 +144,8 @@ class Gate:
         Args:
             alpha: the probability of blocking a change without a fall.
             min_drop: a smaller fall never blocks, however certain it is.
-            test: ``"sign_flip"``, ``"t"``, ``"bootstrap"`` or ``"guaranteed"``, paired by query
-                and one-sided; corrected by Holm for all queries and slices together.
-                ``"guaranteed"`` holds ``alpha`` for any values of independent queries, but rarely
-                decides with fewer than 200.
-            range: with ``"guaranteed"``, the lowest and the highest possible value of a metric
-                whose own range is not finite.
+            test: ``"sign_flip"``, ``"t"`` or ``"bootstrap"``, paired by query and one-sided;
+                corrected by Holm for all queries and slices together.
             raise_alpha: an update raises the baseline if the gain is significant at this level.
             max_query_drop: no single query may fall by more than this; None: any fall is allowed.
             max_gap: the largest allowed gap between the slices of one attribute; None: any.
@@ -165,15 +158,8 @@ class Gate:
         """
         from pytest_rankcheck.gates.statistical_rules import SignificanceRule
 
-        return Gate(
-            SignificanceRule(
-                alpha=alpha, min_drop=min_drop, test=test, range=range, raise_alpha=raise_alpha
-            ),
-            max_query_drop=max_query_drop,
-            max_gap=max_gap,
-            min_queries=min_queries,
-            standardise=standardise,
-        )
+        rule = SignificanceRule(alpha=alpha, min_drop=min_drop, test=test, raise_alpha=raise_alpha)
+        return Gate(rule, max_query_drop, max_gap, min_queries, standardise)
 
     @staticmethod
     @checked_arguments
@@ -182,7 +168,6 @@ class Gate:
         alpha: float = 0.05,
         *,
         test: FallTest = "sign_flip",
-        range: tuple[float, float] | None = None,
         raise_alpha: float = RAISE_ALPHA,
         max_query_drop: float | None = None,
         max_gap: float | None = None,
@@ -199,8 +184,7 @@ class Gate:
             margin: the fall that would matter, in the metric's own unit.
             alpha: the probability of passing a fall of the margin, and of blocking a change without
                 a fall.
-            test: as in `significant`; with ``"guaranteed"`` the lower bound is one by betting.
-            range: as in `significant`.
+            test: as in `significant`.
             raise_alpha: as in `significant`.
             max_query_drop: no single query may fall by more than this; None: any fall is allowed.
             max_gap: the largest allowed gap between the slices of one attribute; None: any.
@@ -213,15 +197,8 @@ class Gate:
         """
         from pytest_rankcheck.gates.statistical_rules import NoninferiorityRule
 
-        return Gate(
-            NoninferiorityRule(
-                margin=margin, alpha=alpha, test=test, range=range, raise_alpha=raise_alpha
-            ),
-            max_query_drop=max_query_drop,
-            max_gap=max_gap,
-            min_queries=min_queries,
-            standardise=standardise,
-        )
+        rule = NoninferiorityRule(margin=margin, alpha=alpha, test=test, raise_alpha=raise_alpha)
+        return Gate(rule, max_query_drop, max_gap, min_queries, standardise)
 
     def decide(
         self, comparison: Comparison, metric: MetricLike, by: str | Sequence[str] | None = None
@@ -235,17 +212,6 @@ class Gate:
         """
         parsed = Metric.parse(metric)
         return decide_family(comparison, {parsed: self}, by)[parsed]
-
-    def ruling(self, pairs: ComparedValues) -> str:
-        """Return the verdict on these queries alone: passed, regressed or inconclusive."""
-        return self.rule.ruling(pairs)
-
-    def is_better(self, values: ComparedValues) -> bool:
-        """Return whether the values after are better by the rule, so that an update may raise them.
-
-        Under a tolerance, any gain is; under a statistical gate, a significant one.
-        """
-        return self.rule.is_better(values)
 
     def is_at_least_as_strict_as(self, other: Gate) -> bool:
         """Return whether it certainly blocks whatever another gate blocks; False if in doubt.
@@ -282,3 +248,114 @@ class Gate:
 def _limits_at_least(limit: float | None, other: float | None) -> bool:
     """Return whether a limit allows at most what another allows; None allows everything."""
     return other is None or (limit is not None and limit <= other)
+
+
+def gated_attributes(by: str | Sequence[str] | None, gate: Gate) -> tuple[str, ...]:
+    """Return the attributes by whose slices a gate decides: ``by``, and what it standardises by."""
+    own = () if gate.standardise is None else (gate.standardise,)
+    return tuple(dict.fromkeys((*attributes_of(by), *own)))
+
+
+def decide_family(
+    comparison: Comparison,
+    gates: Mapping[Metric, Gate],
+    by: str | Sequence[str] | None = None,
+) -> Mapping[Metric, Verdict]:
+    """Return the verdict on each metric: overall, and for every slice of ``by``.
+
+    All decisions are one family, corrected by Holm: of all metrics and all slices, also if the
+    metrics have different gates.
+
+    Args:
+        comparison: what is compared.
+        gates: the gate of each metric, at least one.
+        by: an attribute of the queries, or several.
+
+    Raises:
+        GoldenSetError: no query has the attribute ``by``.
+        ConfigurationError: a gate does not fit its metric, or a replay whose positions are not
+            corrected is compared with the order of its log.
+    """
+    for metric, gate in gates.items():
+        gate.refuse_misfit(metric)
+    golden = comparison.evaluation.golden
+    if golden.replay is not None:
+        now, then = comparison.evaluation.ranking, comparison.other.ranking
+        refuse_order_of_log(golden, (("what is measured now", now), ("the baseline", then)))
+
+    def decided(other: Comparison, metrics: Iterable[Metric]) -> dict[Metric, Verdict]:
+        return _decided(other, {metric: gates[metric] for metric in metrics}, by)
+
+    verdicts: Mapping[Metric, Verdict] = decided(comparison, gates)
+    ties = tie_effects(comparison, verdicts, decided)
+    verdicts = {
+        metric: replace(
+            verdict,
+            ties=ties.get(metric),
+            mixes=mix_effects(comparison, metric, gated_attributes(by, gates[metric])),
+        )
+        for metric, verdict in verdicts.items()
+    }
+    if golden.replay is None:
+        return verdicts
+    rules = {metric: gate.rule for metric, gate in gates.items()}
+    return with_replay_evidence(comparison, verdicts, rules)
+
+
+def _decided(
+    comparison: Comparison, gates: Mapping[Metric, Gate], by: str | Sequence[str] | None
+) -> dict[Metric, Verdict]:
+    """Return the verdict on each metric, without what explains it."""
+    sets = [part for metric, gate in gates.items() for part in _sets(comparison, metric, gate, by)]
+    sets.sort(key=lambda part: part.attribute is not None)  # all queries come before their slices
+    decisions, tested = decide_sets(sets)
+    return {
+        metric: _verdict(gate, [each for each in decisions if each.pairs.metric == metric], tested)
+        for metric, gate in gates.items()
+    }
+
+
+def _sets(
+    comparison: Comparison, metric: Metric, gate: Gate, by: str | Sequence[str] | None
+) -> Iterator[FamilySet]:
+    """Yield all queries, then each slice."""
+    values = comparison.values(metric)
+    if gate.standardise is not None:
+        from pytest_rankcheck.comparison.standardised_values import refuse_outcomes, standardised
+
+        refuse_outcomes(comparison, metric, gate.standardise)
+        at_mix = standardised(comparison, metric, gate.standardise)
+        at_mix.refuse_missing(gate.standardise)
+        values = at_mix.values
+    yield FamilySet(gate.rule, values)
+    for attribute in gated_attributes(by, gate):
+        for value, values in comparison.values_by(attribute, metric).items():
+            is_gated = values.size >= gate.smallest_slice
+            yield FamilySet(gate.rule, values, attribute, value, is_gated)
+
+
+def _verdict(gate: Gate, decisions: Sequence[Decision], tested: int) -> Verdict:
+    """Return the verdict on a metric from its decisions: all queries first, then slices."""
+    overall, slices = decisions[0], tuple(decisions[1:])
+    widest = MIN_QUERIES if gate.min_queries is None else gate.min_queries
+    pairs = overall.pairs
+    drops: tuple[str, ...] = ()
+    if gate.max_query_drop is not None:
+        least = -(gate.max_query_drop + SLACK)
+        worse = (place for place in pairs.worst() if pairs.gains[place] < least)
+        drops = tuple(pairs.query_ids[place] for place in worse)
+    return Verdict(
+        metric=overall.pairs.metric,
+        overall=overall,
+        slices=slices,
+        query_drops=drops,
+        max_query_drop=gate.max_query_drop,
+        gaps=tuple(gaps_of(slices, max(1, widest))),
+        max_gap=gate.max_gap,
+        min_queries=gate.smallest_slice,
+        decisions=tested,
+        gate=gate.text,
+        margin=gate.rule.margin_to_rule_out,
+        alpha=gate.rule.level,
+        standardised_by=gate.standardise,
+    )

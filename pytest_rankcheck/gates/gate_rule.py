@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 
+from pytest_rankcheck.argument_checks import is_number
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES
@@ -14,24 +15,11 @@ from pytest_rankcheck.evaluation.recorded_precision import EXACT, SLACK
 from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.metrics.metric_names import Metric
 
-__all__ = [
-    "RAISE_ALPHA",
-    "Evidence",
-    "GateRule",
-    "ToleranceRule",
-    "check_allowance",
-    "is_at_least_zero",
-    "number_text",
-    "outcome_by_mean",
-    "refuse_too_wide",
-]
-
-
 RAISE_ALPHA = 0.002
 """The usual level at which a gain is significant, so that an update raises the baseline.
 
 After 50 innocent pull requests on one golden set, ``significant`` blocks 8% of them at this level,
-11% at 0.5% and 13% at 1% (benchmarks/pull_requests.py, renewed noise).
+11% at 0.5% and 13% at 1% (benchmarks/ratchet.py).
 """
 
 
@@ -45,8 +33,6 @@ class Evidence:
     """One-sided p of a fall by the margin: small if it is ruled out; NaN without a margin."""
     smallest_p: float = 0.0
     """The smallest p that a fall could have with as many changed queries."""
-    rests_on_all: bool = False
-    """Whether ``smallest_p`` counts all queries, not only the changed ones."""
 
 
 class GateRule(ABC):
@@ -76,10 +62,6 @@ class GateRule(ABC):
         """
         return outcome_by_mean(values, self.allowed(values))
 
-    def ruling(self, values: ComparedValues) -> str:
-        """Return the verdict on these queries alone: passed, regressed or inconclusive."""
-        return self.outcome(values, self.evidence(values)).ruling
-
     def is_better(self, values: ComparedValues) -> bool:
         """Return whether the values after are better, so that an update may raise the baseline.
 
@@ -90,18 +72,6 @@ class GateRule(ABC):
     def is_at_least_as_strict_as(self, other: GateRule) -> bool:
         """Return whether it certainly blocks whatever another rule blocks; False if in doubt."""
         return self == other
-
-    def passing_fall(self, error: float, shares: int = 1, unseen: float = 0.0) -> float:
-        """Return how large a fall the rule lets pass by chance; infinite if that is not known.
-
-        The guard against the slide (`gates.slide`) allows for the changes that the gate blocks.
-
-        Args:
-            error: the standard error of the difference.
-            shares: how many decisions share the level.
-            unseen: how much the gain that tests add to what was sampled raises the mean.
-        """
-        return math.inf
 
     def refuse_misfit(self, metric: Metric) -> None:  # noqa: B027 - most rules fit all metrics
         """Refuse a metric that the rule cannot decide on, before there is anything to compare.
@@ -124,10 +94,6 @@ class GateRule(ABC):
     def level(self) -> float:
         """The alpha at which a difference counts as real."""
         return 0.05
-
-    def guaranteed_range(self, metric: Metric) -> tuple[float, float] | None:
-        """Return the range that ``test="guaranteed"`` relies on; None with any other test."""
-        return None
 
 
 def outcome_by_mean(
@@ -216,13 +182,7 @@ def check_allowance(name: str, value: object) -> None:
         )
 
 
-def refuse_too_wide(
-    name: str,
-    allowance: float,
-    metric: Metric,
-    limit: str,
-    declared_range: tuple[float, float] | None = None,
-) -> None:
+def refuse_too_wide(name: str, allowance: float, metric: Metric, limit: str) -> None:
     """Refuse an allowance that is as wide as the finite range of a metric.
 
     Args:
@@ -230,12 +190,11 @@ def refuse_too_wide(
         allowance: its value, at least 0.
         metric: the metric that is gated.
         limit: what can never be larger than the range, such as "no mean can fall".
-        declared_range: the range if it is not that of the metric's definition.
 
     Raises:
         ConfigurationError: naming the parameter, the metric and its range.
     """
-    low, high = declared_range or metric.definition.range
+    low, high = metric.definition.range
     if allowance + SLACK >= high - low:
         raise ConfigurationError(
             f"{name}={number_text(allowance)} is as wide as the range of {metric}, {low:g} to "
@@ -263,7 +222,7 @@ def number_text(value: float) -> str:
 
 def is_at_least_zero(value: object, kind: type[Real] | type[Integral]) -> bool:
     """Return whether a value is a finite number of a kind, numpy's included, and not negative."""
-    if not isinstance(value, kind) or isinstance(value, bool):
+    if not (is_number(value) and isinstance(value, kind)):
         return False
     try:
         return 0 <= float(value) < math.inf

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pytest_rankcheck.comparison.compared_values import ComparedValues
+from pytest_rankcheck.errors import plural
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.gates.gate_rule import Evidence, GateRule, outcome_by_mean
-from pytest_rankcheck.gates.verdict import Decision, Outcome, TooFewChanges, TooWideAllowance
+from pytest_rankcheck.gates.verdict import Decision, Outcome
 from pytest_rankcheck.statistics.multiplicity import corrected, holm
-
-__all__ = ["FamilySet", "decide_sets"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +26,8 @@ class FamilySet:
     is_gated: bool = True
     """Whether it has enough queries to be gated."""
 
-    @property
-    def evidence(self) -> Evidence:
-        """What the rule's test says of these queries alone; nothing if they are too few."""
-        return self.rule.evidence(self.values) if self.is_gated else Evidence()
 
-
-def decide_sets(
-    sets: Sequence[FamilySet], evidence: Sequence[Evidence] | None = None
-) -> tuple[Sequence[Decision], int]:
+def decide_sets(sets: Sequence[FamilySet]) -> tuple[Sequence[Decision], int]:
     """Return the decision on each set, and how many decisions were corrected together.
 
     A rule with a test decides on the slices that have enough changed queries for a verdict; a slice
@@ -43,10 +35,8 @@ def decide_sets(
 
     Args:
         sets: all queries of each metric, and slices.
-        evidence: what the test says of each set, not corrected; None: it is computed.
     """
-    if evidence is None:
-        evidence = [part.evidence for part in sets]
+    evidence = [part.rule.evidence(part.values) if part.is_gated else Evidence() for part in sets]
     falls = corrected(
         [each.p_fall for each in evidence],
         [each.smallest_p for each in evidence],
@@ -83,12 +73,12 @@ def _decision(part: FamilySet, evidence: Evidence, can_fail: bool, shares: int) 
     """
     values, rule = part.values, part.rule
     allowed = rule.allowed(values)
-    futility: TooFewChanges | TooWideAllowance | None = None
+    futility = ""
     if part.attribute is None:
         outcome = rule.outcome(values, evidence)
         futility = _too_wide(values, allowed)
         rules_out_margin = evidence.p_margin <= rule.level
-        if futility is None and not can_fail and not rules_out_margin:
+        if not futility and not can_fail and not rules_out_margin:
             futility = _too_few(values, rule, evidence, shares)
     elif part.is_gated and can_fail:
         outcome = rule.outcome(values, evidence)
@@ -99,29 +89,41 @@ def _decision(part: FamilySet, evidence: Evidence, can_fail: bool, shares: int) 
     return Decision(values, outcome, allowed, part.attribute, part.value, evidence.p_fall, futility)
 
 
-def _too_wide(values: ComparedValues, allowed: float) -> TooWideAllowance | None:
+def _too_wide(values: ComparedValues, allowed: float) -> str:
     """Return why a rule decides nothing that allows the loss of all that the baseline has."""
     low, high = values.metric.definition.range
     before = values.mean_before
     room = before - low if values.metric.higher_is_better else high - before
-    if math.isfinite(room) and allowed + SLACK >= room:
-        return TooWideAllowance(allowed, max(0.0, room))
-    return None
+    if not math.isfinite(room) or allowed + SLACK < room:
+        return ""
+    if room <= 0:
+        return "the baseline already has the worst possible value"
+    return (
+        f"it allows a fall of {allowed:.4f}, but the baseline is only {room:.4f} from the worst "
+        "possible value"
+    )
 
 
-def _too_few(
-    values: ComparedValues, rule: GateRule, evidence: Evidence, shares: int
-) -> TooFewChanges | None:
-    """Return why a test decides nothing; None if nothing fell, and something could have."""
-    is_small = values.units < rule.smallest_slice
-    if evidence.rests_on_all and (is_small or values.gain < -SLACK):
-        return TooFewChanges(values.units, True, evidence.smallest_p, shares, rule.level)
-    if is_small:
-        smallest_p = 2.0**-values.units if values.is_paired else evidence.smallest_p
-        return TooFewChanges(values.units, True, smallest_p, shares, rule.level)
-    if values.gain < -SLACK:
-        return TooFewChanges(values.changed_units, False, evidence.smallest_p, shares, rule.level)
-    return None
+def _too_few(values: ComparedValues, rule: GateRule, evidence: Evidence, shares: int) -> str:
+    """Return why a test decides nothing; empty if nothing fell, and something could have.
+
+    There are too few units for any fall to be significant, or too few that changed.
+    """
+    units, changed, smallest = values.units, "", evidence.smallest_p
+    if units < rule.smallest_slice:
+        smallest = 2.0**-units if values.is_paired else smallest
+    elif values.gain < -SLACK:
+        units, changed = values.changed_units, "changed "
+    else:
+        return ""
+    names = ("session", "sessions") if values.metric.unit == "session" else ("query", "queries")
+    if values.units != values.size:
+        names = ("cluster", "clusters")
+    family = f", or {smallest * shares:.4g} for {shares} decisions" if shares > 1 else ""
+    return (
+        f"with {plural(units, *(changed + name for name in names))} the smallest possible p is "
+        f"{smallest:.4g}{family}, above alpha {rule.level:g}"
+    )
 
 
 def _with_ungated_p(sets: Sequence[FamilySet], decisions: Sequence[Decision]) -> Sequence[Decision]:

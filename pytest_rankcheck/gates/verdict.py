@@ -3,34 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import ClassVar
 
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
-from pytest_rankcheck.gates.explanations import (
-    Fragility,
-    GroupEvidence,
-    MixEffect,
-    OtherRuling,
-    ReplayEvidence,
-    TieEffect,
-)
 from pytest_rankcheck.metrics.metric_names import Metric
-
-__all__ = [
-    "Decision",
-    "Gap",
-    "Outcome",
-    "QueryDrop",
-    "TooFewChanges",
-    "TooWideAllowance",
-    "Verdict",
-    "gaps_of",
-    "worst_outcome",
-]
 
 
 class Outcome(StrEnum):
@@ -52,38 +33,6 @@ class Outcome(StrEnum):
         return str(self) if self in (Outcome.REGRESSED, Outcome.INCONCLUSIVE) else "passed"
 
 
-def worst_outcome(outcomes: Sequence[Outcome]) -> Outcome:
-    """Return the worst of several outcomes; the first is that of all queries."""
-    for worst in (Outcome.REGRESSED, Outcome.INCONCLUSIVE, Outcome.LOWER):
-        if worst in outcomes:
-            return worst
-    return outcomes[0]
-
-
-@dataclass(frozen=True, slots=True)
-class TooFewChanges:
-    """Why a test decided nothing: the smallest possible p is above its level."""
-
-    units: int
-    """The number of changed queries, or clusters of them; if all are too few, all of them."""
-    are_all: bool
-    """Whether ``units`` counts all queries, not only the changed ones."""
-    smallest_p: float
-    """The smallest p that a fall could have."""
-    decisions: int
-    """How many decisions share the level; p is multiplied by it (Holm)."""
-    alpha: float
-
-
-@dataclass(frozen=True, slots=True)
-class TooWideAllowance:
-    """Why a rule decided nothing: it allows a fall of everything that the baseline has to lose."""
-
-    allowed: float
-    room: float
-    """How far the mean of the baseline is from the worst possible value."""
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class Decision:
     """What a gate decided on one set of queries: all, or those of one slice."""
@@ -100,8 +49,8 @@ class Decision:
 
     Slices that are not gated are tested by sign flips, and corrected among themselves.
     """
-    futility: TooFewChanges | TooWideAllowance | None = None
-    """Why nothing was decided: no fall, or none of these queries, could have been a regression."""
+    futility: str = ""
+    """Why nothing was decided, in words: no fall of these queries could have been a regression."""
 
     def __repr__(self) -> str:
         before, now = self.pairs.mean_before, self.pairs.mean_after
@@ -117,16 +66,7 @@ class Decision:
         """Return the decision as inconclusive; one that is not gated stays so."""
         if self.outcome is Outcome.NOT_GATED:
             return self
-        return replace(self, outcome=Outcome.INCONCLUSIVE, futility=None)
-
-
-@dataclass(frozen=True, slots=True)
-class QueryDrop:
-    """A single query that fell by more than the gate allows."""
-
-    query_id: str
-    before: float
-    after: float
+        return replace(self, outcome=Outcome.INCONCLUSIVE, futility="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +97,90 @@ def gaps_of(slices: Iterable[Decision], min_queries: int) -> Iterator[Gap]:
             yield Gap(ordered[0], ordered[-1])
 
 
+@dataclass(frozen=True, slots=True)
+class TieEffect:
+    """How the order of documents with the same score affects a mean."""
+
+    queries: int
+    """In how many queries a judged document in the top k shares its score."""
+    lowest: float
+    """The lowest mean over all orders of the tied documents."""
+    highest: float
+    """The highest mean over all orders of the tied documents."""
+    decides: bool
+    """Whether the verdict depends on the order."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayEvidence:
+    """What a verdict on a replayed log rests on."""
+
+    ruling: str
+    """What the gate decided: passed, regressed or inconclusive."""
+    k: int
+    """The number of documents that count as the top."""
+    unseen_now: float
+    """The share of the top now that was never shown, and was at another rank before, in [0, 1]."""
+    unseen_before: float
+    """The share of the top before that was never shown, and is at another rank now."""
+    max_unseen: float
+    """Above this share, nothing is decided."""
+    without_unseen: str = ""
+    """What the gate decides if they are left out of the rankings now; empty if that is unknown."""
+
+    @property
+    def leaves_open(self) -> bool:
+        """Whether too much of one of the tops was never shown for the log to decide."""
+        is_fall_of_others = self.ruling == self.without_unseen == "regressed"
+        is_too_much = max(self.unseen_now, self.unseen_before) > self.max_unseen
+        return is_too_much and not is_fall_of_others
+
+
+@dataclass(frozen=True, slots=True)
+class MixEffect:
+    """How much of a difference comes from the slices of an attribute that grew or shrank."""
+
+    attribute: str
+    at_mix: float
+    """The difference if each slice counted as much as in the baseline."""
+    mix: float
+    """The rest of the difference."""
+    missing_share: float
+    """The share of the baseline in slices that are gone, in [0, 1]; they are left out."""
+    of: str = "the baseline"
+    """Whose mix is used: the baseline's or the other group's."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupEvidence:
+    """The sizes of two groups of one log, and whether they are those that were planned."""
+
+    log: str
+    """The name of the log."""
+    names: tuple[str, str]
+    """The group that is compared with, and the group that is tested, as ``group=A``."""
+    units: tuple[int, int]
+    """How many independent units each group has."""
+    unit: str
+    """What the units are: sessions, or clusters."""
+    ratio: float
+    """How many units of the tested group there should be for each one of the other."""
+    ratio_p: float
+    """The p of a chi-square test of the ratio."""
+    in_both: int
+    """How many units were found in both groups, and left out."""
+    left_out: int
+    """How many sessions they had."""
+
+    LEVEL: ClassVar[float] = 0.001
+    """Below this p, the groups were not assigned as planned."""
+
+    @property
+    def leaves_open(self) -> bool:
+        """Whether the ratio of the groups is not the planned one, so nothing can be decided."""
+        return self.ratio_p < self.LEVEL
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Verdict:
     """What a gate decided on one metric: overall, by slice, and for single queries."""
@@ -164,7 +188,8 @@ class Verdict:
     metric: Metric
     overall: Decision
     slices: tuple[Decision, ...] = ()
-    query_drops: tuple[QueryDrop, ...] = ()
+    query_drops: tuple[str, ...] = ()
+    """The queries that fell by more than the gate allows, the largest fall first."""
     max_query_drop: float | None = None
     gaps: tuple[Gap, ...] = ()
     """The gap between the slices of each attribute."""
@@ -180,16 +205,6 @@ class Verdict:
     margin: float | None = None
     """The fall that must be ruled out; None if the gate has no such fall."""
     alpha: float = 0.05
-    guaranteed_range: tuple[float, float] | None = None
-    """The range that ``test="guaranteed"`` relied on; None if another test decided."""
-    fragility: Fragility | None = None
-    """The few queries that a failing or inconclusive verdict depends on; None if it does not.
-
-    The decisions on other metrics of the same assertion are taken as they are.
-    """
-    other_rulings: tuple[OtherRuling, ...] = ()
-    """If the gate allows no fall and this is one: what gates that know the noise would decide."""
-
     mixes: tuple[MixEffect, ...] = ()
     """The effect of slices that grew or shrank, for each attribute where there is one."""
     standardised_by: str | None = None
@@ -197,7 +212,7 @@ class Verdict:
     groups: GroupEvidence | None = None
     """Of two groups in one log: their sizes."""
     replay: ReplayEvidence | None = None
-    """On a replayed log: other propensities, and documents that were never shown."""
+    """On a replayed log: documents that were never shown."""
 
     def __repr__(self) -> str:
         leading = self.leading
@@ -217,7 +232,9 @@ class Verdict:
             return Outcome.INCONCLUSIVE
         if self.query_drops or self.wide_gaps:
             return Outcome.REGRESSED
-        return worst_outcome([decision.outcome for decision in (self.overall, *self.slices)])
+        outcomes = [decision.outcome for decision in (self.overall, *self.slices)]
+        worst = (Outcome.REGRESSED, Outcome.INCONCLUSIVE, Outcome.LOWER)
+        return next((each for each in worst if each in outcomes), self.overall.outcome)
 
     @property
     def leading(self) -> Decision:
@@ -242,20 +259,7 @@ class Verdict:
             self,
             overall=self.overall.left_open(),
             slices=tuple(part.left_open() for part in self.slices),
-            fragility=None,
-            other_rulings=(),
         )
-
-    def guaranteed_bound(self, values: ComparedValues) -> float | None:
-        """Return how low the difference of some values may be, or how high if lower is better.
-
-        The one-sided bound at ``alpha`` that holds for any values; None if another test decided.
-        """
-        if self.guaranteed_range is None:
-            return None
-        ranged = replace(values, declared_range=self.guaranteed_range)
-        bound = ranged.lower_bound(self.alpha, "guaranteed")
-        return bound if self.metric.higher_is_better else -bound
 
     @property
     def wide_gaps(self) -> tuple[Gap, ...]:
@@ -294,7 +298,7 @@ class Verdict:
     def is_settled(self) -> bool:
         """Whether no value changed, and the gate could have failed on all queries and slices."""
         is_unchanged = all(part.pairs.is_same for part in (self.overall, *self.slices))
-        is_undecided = self.not_gated or self.overall.futility or self.guaranteed_range
+        is_undecided = self.not_gated or self.overall.futility
         return is_unchanged and not is_undecided
 
     @property

@@ -1,30 +1,43 @@
-"""The judgments of a golden set while they are added: rows in columns, settled when asked for."""
+"""The judgments of a golden set while they are added: rows in columns, settled when asked for.
+
+If a document is judged several times for a query, a rule says which of its grades counts.
+"""
 
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from operator import itemgetter
 
 import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
-from pytest_rankcheck.files.id_columns import HeldIds, IdColumn
-from pytest_rankcheck.files.id_runs import joined_ids, run_starts, starts_of
-from pytest_rankcheck.golden.golden_source import Contradictions
+from pytest_rankcheck.errors import GoldenSetError, quoted
+from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, NumberIds, TextIds
+from pytest_rankcheck.files.id_pairs import keys_of, rows_with_equal_keys, same_ids
+from pytest_rankcheck.files.id_runs import joined_ids, row_blocks, run_starts, starts_of
+from pytest_rankcheck.golden.golden_source import Contradictions, Place, Places
 from pytest_rankcheck.golden.judgments import Judgments
-from pytest_rankcheck.golden.repeated_judgments import Repeat, without_repeats
-from pytest_rankcheck.golden.source_places import Place, Places
 
-__all__ = ["CollectedJudgments"]
+_COMPARED = 1 << 16
+"""How many rows are searched for repeated judgments at once; they fit into the cache."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
-    """Some rows that were added together."""
+class Repeat:
+    """A repeated judgment of a document for the same query."""
+
+    query_id: str
+    doc_id: str
+    before: float
+    again: float
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some rows that were added together, of which the judgments of a query are made."""
 
     runs: IntArray
     """The place of the query of each run of rows."""
@@ -35,13 +48,6 @@ class _Part:
     lines: range | IntArray
     """The line or row of the source of each row; 0 where it is unknown."""
 
-    @classmethod
-    def of(cls, judgments: Judgments, runs: IntArray) -> _Part:
-        """Return judgments as a part, given the places of their queries."""
-        lines = np.zeros(len(judgments), np.int64) if judgments.lines is None else judgments.lines
-        lengths = np.diff(judgments.starts)
-        return cls(runs, lengths, judgments.documents, judgments.grades, lines)
-
 
 class CollectedJudgments:
     """Judgments in the order in which they are added, by columns, by query or one by one."""
@@ -49,18 +55,14 @@ class CollectedJudgments:
     def __init__(self, contradictions: Contradictions, places: Places) -> None:
         self._rule = contradictions
         self._places = places
-        self._columns: Judgments | None = None
-        """The judgments when they were asked for last."""
         self._codes: dict[str, int] = {}
-        """The place of each query; empty if nothing was added since then."""
-        self._parts: list[_Part] = []
+        """The place of each query."""
+        self._parts: list[Part] = []
         self._start_singles()
-        self._count = 0
-        """How many rows there are in all."""
-        self._words: list[tuple[int, str | Callable[[int], str]]] = []
-        """Where rows are, in words: from which row on, and where, or what says it of each."""
+        self._settled: Judgments | None = None
+        """All judgments; None if something was added since they were asked for."""
         self.repeats: list[Repeat] = []
-        """All repeated judgments, with the same or another grade, of those in `columns`."""
+        """All repeated judgments, with the same or another grade, of those that were settled."""
 
     def _start_singles(self) -> None:
         """Forget what was added by query or one by one since the last part."""
@@ -69,44 +71,55 @@ class CollectedJudgments:
         self._single_grades = array("d")
 
     def __contains__(self, query_id: object) -> bool:
-        if self._codes or self._columns is None:
-            return query_id in self._codes
-        return query_id in self._columns.codes
+        return query_id in self._codes
 
     @property
-    def columns(self) -> Judgments:
+    def query_ids(self) -> Collection[str]:
+        """All queries so far, in their order."""
+        return self._codes.keys()
+
+    @property
+    def judgments(self) -> Judgments:
         """All judgments in columns, each document once for each query."""
-        if self._columns is None or self._codes:
-            self._columns = self._settled()
-            self._count, self._words, self._codes = len(self._columns), [], {}
-        return self._columns
+        if self._settled is None:
+            self._end_singles()
+            joined, order = joined_parts(tuple(self._codes), self._parts)
+            lines = joined.lines
+
+            def where(row: int) -> str:
+                return "" if lines is None else self._places.shown(int(lines[row]))
+
+            settled, repeats = without_repeats(joined, self._rule, where, order)
+            self.repeats += repeats
+            self.take(settled)
+            return settled
+        return self._settled
 
     def take(self, judgments: Judgments) -> None:
         """Start with judgments, which have been checked."""
-        self._columns, self._count = judgments, len(judgments)
+        self._codes, self._settled = dict(judgments.codes), judgments
+        lengths, lines = np.diff(judgments.starts), judgments.lines
+        lines = np.zeros(len(judgments), np.int64) if lines is None else lines
+        runs = np.arange(len(lengths))
+        self._parts = [Part(runs, lengths, judgments.documents, judgments.grades, lines)]
 
     def add_query(self, query_id: str) -> None:
         """Add a query that may have no judgments."""
-        if query_id not in self:
+        if query_id not in self._codes:
             self.add_all(query_id, {})
 
     def add(self, query_id: str, doc_id: str, grade: float, where: Place) -> None:
         """Add a judgment, which may repeat another."""
-        if isinstance(where, str):
-            self._places.of_queries.setdefault(query_id, where)
-            if not self._words or self._words[-1][1] != where:
-                self._words.append((self._count, where))
-        self.add_all(query_id, {doc_id: grade}, where if isinstance(where, int) else 0)
+        self.add_all(query_id, {doc_id: grade}, self._places.number(where))
 
     def add_all(self, query_id: str, grades: Mapping[str, float], line: int = 0) -> None:
         """Add judgments of a query, all of one line."""
-        codes, count = self._open_codes(), len(grades)
-        self._single_runs.append(codes.setdefault(query_id, len(codes)))
-        self._single_lengths.append(count)
+        self._settled = None
+        self._single_runs.append(self._codes.setdefault(query_id, len(self._codes)))
+        self._single_lengths.append(len(grades))
         self._single_lines.append(line)
         self._single_documents.extend(grades)
         self._single_grades.extend(grades.values())
-        self._count += count
 
     def add_rows(
         self,
@@ -124,37 +137,17 @@ class CollectedJudgments:
         ids, lengths = queries.texts(starts), np.diff(starts, append=len(queries))
         if not is_judged.all():
             for query_id, start in zip(ids, starts.tolist(), strict=True):
-                if query_id not in self:
+                if query_id not in self._codes:
                     self._places.of_queries.setdefault(query_id, int(lines[start]))
             lengths = np.add.reduceat(is_judged, starts, dtype=np.int64)
             rows = np.flatnonzero(is_judged)
             documents, grades = documents.reordered(rows), grades[rows]
             lines = np.asarray(lines, np.int64)[rows]
-        held = lines if isinstance(lines, range) else np.asarray(lines, np.int64)
-        self._add_part(_Part(self._codes_of(ids), lengths, documents, grades, held))
-
-    def add_columns(self, judgments: Judgments, where: Callable[[int], str]) -> None:
-        """Add the judgments of another golden set, whose rows are at ``where``."""
-        self._words.append((self._count, where))
-        codes = self._codes_of(judgments.query_ids)
-        self._add_part(_Part.of(replace(judgments, lines=None), codes))
-
-    def _add_part(self, part: _Part) -> None:
         self._end_singles()
-        self._parts.append(part)
-        self._count += len(part.grades)
-
-    def _codes_of(self, query_ids: Sequence[str]) -> IntArray:
-        """Return the places of queries, of which some may be new."""
-        codes = self._open_codes()
-        found = (codes.setdefault(query_id, len(codes)) for query_id in query_ids)
-        return np.fromiter(found, np.int64, len(query_ids))
-
-    def _open_codes(self) -> dict[str, int]:
-        """Return the places of all queries, to which new ones can be added."""
-        if not self._codes and self._columns is not None:
-            self._codes = dict(self._columns.codes)
-        return self._codes
+        self._settled, codes = None, self._codes
+        runs = np.fromiter((codes.setdefault(each, len(codes)) for each in ids), np.int64, len(ids))
+        held = lines if isinstance(lines, range) else np.asarray(lines, np.int64)
+        self._parts.append(Part(runs, lengths, documents, grades, held))
 
     def _end_singles(self) -> None:
         """Make a part of the rows that were added by query or one by one."""
@@ -163,43 +156,18 @@ class CollectedJudgments:
                 np.array, (self._single_runs, self._single_lengths, self._single_lines)
             )
             documents, grades = HeldIds(self._single_documents), np.array(self._single_grades)
-            part = _Part(runs, lengths, documents, grades, np.repeat(lines, lengths))
+            part = Part(runs, lengths, documents, grades, np.repeat(lines, lengths))
             self._parts.append(part)
         self._start_singles()
 
-    def _settled(self) -> Judgments:
-        """Return what was added before and after the columns were made; repeats are noted."""
-        self._end_singles()
-        parts, self._parts = self._parts, []
-        ids = tuple(self._codes)
-        before = Judgments.of_dicts({}) if self._columns is None else self._columns
-        if not parts:
-            return before.arranged(ids)
-        if len(before):
-            parts.insert(0, _Part.of(before, np.arange(len(before.query_ids))))
-        judgments, order = _joined(ids, parts)
 
-        def where(row: int) -> str:
-            assert judgments.lines is not None
-            at = row if order is None else int(order[row])
-            return self._places.shown(int(judgments.lines[row]) or self._place_of(at))
-
-        settled, repeats = without_repeats(judgments, self._rule, where, order)
-        self.repeats += repeats
-        return settled
-
-    def _place_of(self, row: int) -> str:
-        """Return the place of a row that was added with words; empty if it is unknown."""
-        index = bisect_right(self._words, row, key=itemgetter(0)) - 1
-        start, where = self._words[index] if index >= 0 else (0, "")
-        return where if isinstance(where, str) else where(row - start)
-
-
-def _joined(query_ids: Sequence[str], parts: list[_Part]) -> tuple[Judgments, IntArray | None]:
+def joined_parts(query_ids: Sequence[str], parts: list[Part]) -> tuple[Judgments, IntArray | None]:
     """Return the rows of all parts, those of a query together, and their order before that.
 
     The order is None if it has not changed. The parts are dropped on the way.
     """
+    if not parts:
+        return Judgments.of_dicts({query_id: {} for query_id in query_ids}), None
     runs = np.concatenate([part.runs for part in parts])
     lengths = np.concatenate([part.lengths for part in parts])
     starts = starts_of(np.bincount(runs, lengths, len(query_ids)).astype(np.int64))
@@ -220,3 +188,74 @@ def _joined_lines(lines: Sequence[range | IntArray]) -> range | IntArray:
     if len(ranges) == len(lines) and follow:
         return range(ranges[0].start, ranges[-1].stop)
     return np.concatenate([np.asarray(part, np.int64) for part in lines])
+
+
+def without_repeats(
+    judgments: Judgments,
+    rule: Contradictions,
+    where: Callable[[int], str],
+    order: IntArray | None = None,
+) -> tuple[Judgments, list[Repeat]]:
+    """Return judgments in which each document is judged once for each query, and the repeats.
+
+    Args:
+        judgments: in which documents may be judged several times for a query.
+        rule: which of two different grades counts; or that they are an error.
+        where: returns the place of a row, for messages.
+        order: the place of each row in the source; without it, the rows are in its order.
+    """
+    first_of = _repeated_rows(judgments)
+    if not first_of:
+        return judgments, []
+    grades, repeats = judgments.grades.copy(), []
+    rows = np.array(list(first_of), np.int64)
+    if order is not None:
+        rows = rows[np.argsort(order[rows])]
+    for row, (query_id, doc_id, again) in zip(rows.tolist(), judgments.rows_at(rows), strict=True):
+        first = first_of[row]
+        repeat = Repeat(query_id, doc_id, float(grades[first]), again, where(row))
+        if repeat.before != again and rule == "error":
+            raise GoldenSetError(
+                f"{repeat.where}: document '{quoted(doc_id)}' of query '{quoted(query_id)}' is "
+                f"judged twice, {repeat.before:g} and {again:g}; keep one of them, or choose "
+                "the one that counts, such as contradictions='highest'"
+            )
+        if rule == "last" or (rule == "highest" and again > repeat.before):
+            grades[first] = again
+        repeats.append(repeat)
+    is_new = np.ones(len(judgments), np.bool_)
+    is_new[rows] = False
+    starts = starts_of(judgments.counts(is_new))
+    kept = replace(judgments, grades=grades)
+    return kept.of_rows(judgments.query_ids, starts, np.flatnonzero(is_new)), repeats
+
+
+def _repeated_rows(judgments: Judgments) -> dict[int, int]:
+    """Return the rows that judge a document again, each with the first row of the document."""
+    first_of = {}
+    for first, last in row_blocks(judgments.starts, _COMPARED):
+        bounds = judgments.starts[first : last + 1]
+        documents = judgments.documents.part(int(bounds[0]), int(bounds[-1]))
+        for group in _groups_with_repeats(documents, bounds - bounds[0]).tolist():
+            row_of: dict[str, int] = {}
+            start, end = bounds[group : group + 2].tolist()
+            ids = judgments.documents.part(start, end).texts()
+            for row, doc_id in enumerate(ids, start):
+                before = row_of.setdefault(doc_id, row)
+                if before != row:
+                    first_of[row] = before
+    return first_of
+
+
+def _groups_with_repeats(documents: IdColumn, starts: IntArray) -> IntArray:
+    """Return the groups of rows in which an id is repeated, in ascending order."""
+    if not isinstance(documents, (TextIds, NumberIds)):
+        ids, pairs = documents.texts(), enumerate(pairwise(starts.tolist()))
+        repeated = [
+            group for group, (start, end) in pairs if len(set(ids[start:end])) < end - start
+        ]
+        return np.array(repeated, np.int64)
+    groups = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    first, second = rows_with_equal_keys(keys_of(documents), groups)
+    same = same_ids(documents, first, documents, second) & (groups[first] == groups[second])
+    return np.unique(groups[first[same]])

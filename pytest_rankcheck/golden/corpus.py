@@ -1,20 +1,34 @@
-"""The document ids of a corpus, streamed: a corpus may be far larger than memory."""
+"""The document ids of a corpus, streamed, and the judged documents that it has or lacks.
+
+A corpus may be far larger than memory. A judged document may be there under another spelling, such
+as those that spreadsheets, data frames and other tools make of an id: other case, white space or
+Unicode normalisation, ``.0`` at the end, lost zeros.
+"""
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain, islice
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from pytest_rankcheck.argument_kinds import library_of_frame
-from pytest_rankcheck.errors import GoldenSetError, listed, quoted
-from pytest_rankcheck.files.checked_cells import id_text
-from pytest_rankcheck.files.delimited_tables import Role, header_of, normalised_name
+from pytest_rankcheck.argument_checks import library_of_frame
+from pytest_rankcheck.document_ids import DocIdMap
+from pytest_rankcheck.errors import GoldenSetError, listed, plural, quoted
+from pytest_rankcheck.files.delimited_tables import (
+    Role,
+    header_of,
+    index_of_roles,
+    normalised_name,
+)
 from pytest_rankcheck.files.file_patterns import is_pattern, matching_files
 from pytest_rankcheck.files.packed_files import first_bytes, unpacked_suffix
 from pytest_rankcheck.files.parquet_files import is_arrow, is_parquet
+from pytest_rankcheck.files.plain_values import id_text
 from pytest_rankcheck.files.table_batches import Table
 from pytest_rankcheck.files.tables import read_table
 from pytest_rankcheck.files.text_files import begins_object, blocks_of_lines, decode_utf8, lines_of
@@ -23,7 +37,6 @@ from pytest_rankcheck.golden.judgment_columns import DOC_ID
 if TYPE_CHECKING:
     from pytest_rankcheck.files.frame_tables import Frame
 
-__all__ = ["BEIR_CORPUS", "Corpus", "CorpusSource"]
 
 CorpusSource: TypeAlias = "str | PathLike[str] | Iterable[str] | Frame"
 """A file or folder with a corpus, a table of its documents, or their ids."""
@@ -40,19 +53,24 @@ _ROLE = Role("doc_id", DOC_ID.names, otherwise=("id",))
 _START_BYTES = 16
 _BATCH = 1 << 16
 
+_SHOWN = 3
+"""How many ids of the corpus are kept for messages."""
+_MOST = 0.5
+"""If a corpus distinguishes documents by spelling, such as by the case of short ids, a missing id
+often resembles another one by chance. Then at least this share of the missing ids must have another
+spelling in the corpus to count as misspelt."""
+_DECIMALS = re.compile(r"(?<=\d)\.0+$")
+
 Batches: TypeAlias = Iterator[Sequence[str]]
 
 
+@dataclass(frozen=True, slots=True)
 class Corpus:
     """A corpus whose document ids can be read once."""
 
-    def __init__(
-        self, name: str, read: Callable[[], Batches], *, is_iterator: bool = False
-    ) -> None:
-        self.name = name
-        """What messages call it: ``the corpus``, followed by the path if it is in files."""
-        self._read = read
-        self._is_iterator = is_iterator
+    name: str
+    """What messages call it: ``the corpus``, followed by the path if it is in files."""
+    _read: Callable[[], Batches]
 
     @classmethod
     def of(cls, source: CorpusSource, columns: Mapping[str, str] | None = None) -> Corpus:
@@ -69,12 +87,15 @@ class Corpus:
         named = (columns or {}).get("doc_id")
         if isinstance(source, (str, PathLike)):
             path = Path(source)
-            return cls(f"the corpus {quoted(path, 300)}", lambda: _of_files(_files(path), named))
+            return cls(
+                f"the corpus {quoted(path, 300)}",
+                lambda: chain.from_iterable(_of_file(file, named) for file in _files(path)),
+            )
         if library_of_frame(source) is not None:
             table = read_table(source, GoldenSetError, name="the corpus")
             return cls("the corpus", lambda: _of_table(table, named))
         ids = cast("Iterable[object]", source)
-        return cls("the corpus", lambda: _of_ids(ids), is_iterator=isinstance(ids, Iterator))
+        return cls("the corpus", lambda: _of_ids(ids))
 
     def batches(self) -> Batches:
         """Yield the ids in order, some thousands at a time, including duplicates.
@@ -86,9 +107,86 @@ class Corpus:
         batches = self._read()
         first = next(batches, None)
         if first is None:
-            hint = "; an iterator can be read only once" if self._is_iterator else ""
-            raise GoldenSetError(f"{self.name} has no documents{hint}")
+            raise GoldenSetError(f"{self.name} has no documents")
         return chain([first], batches)
+
+
+@dataclass(frozen=True)
+class CorpusMatch:
+    """The judged documents, looked up in a corpus."""
+
+    name: str
+    """What messages call the corpus."""
+    size: int
+    """How many ids it has, including duplicates."""
+    examples: Sequence[str]
+    """Its first ids."""
+    judged: int
+    """How many different documents are judged."""
+    absent: Sequence[str]
+    """The judged documents that it lacks under any spelling."""
+    misspelt: Mapping[str, str]
+    """The judged documents that it has under one other spelling."""
+    unknown: Mapping[str, str | None]
+    """The unjudged documents of expectations that it lacks, each with its other spelling."""
+
+    @classmethod
+    def of(
+        cls,
+        corpus: Corpus,
+        judged: Iterable[str],
+        to_id: DocIdMap | None,
+        expected: Iterable[str] = (),
+    ) -> CorpusMatch:
+        """Look up judged documents; the corpus is read once and not kept.
+
+        Args:
+            corpus: the corpus.
+            judged: the ids of judged documents, possibly repeated.
+            to_id: maps the ids of the corpus, as the ids of the judgments were mapped.
+            expected: the ids of documents in expectations.
+        """
+        is_judged = dict.fromkeys(judged)
+        form_of = {doc_id: _loose_form(doc_id) for doc_id in (*is_judged, *expected)}
+        spellings: dict[str, set[str]] = {form: set() for form in form_of.values()}
+        found: set[str] = set()
+        examples: list[str] = []
+        size = 0
+        for ids in corpus.batches():
+            batch = ids if to_id is None else list(map(to_id, ids))
+            size += len(batch)
+            examples += batch[: _SHOWN - len(examples)]
+            found |= form_of.keys() & batch
+            for doc_id, form in zip(batch, map(_loose_form, batch), strict=True):
+                if form in spellings and len(spellings[form]) < 2:
+                    spellings[form].add(doc_id)
+        lacking = {
+            doc_id: next(iter(spellings[form])) if len(spellings[form]) == 1 else None
+            for doc_id, form in form_of.items()
+            if doc_id not in found
+        }
+        missing = {doc_id: other for doc_id, other in lacking.items() if doc_id in is_judged}
+        misspelt = {doc_id: other for doc_id, other in missing.items() if other is not None}
+        is_ambiguous = any(len(ids) > 1 for ids in spellings.values())
+        if is_ambiguous and len(misspelt) < _MOST * len(missing):
+            misspelt = {}
+        absent = [doc_id for doc_id in missing if doc_id not in misspelt]
+        unknown = {doc_id: other for doc_id, other in lacking.items() if doc_id not in is_judged}
+        return cls(corpus.name, size, examples, len(is_judged), absent, misspelt, unknown)
+
+    def lacks(self, count: int) -> str:
+        """Return that the corpus lacks so many of the judged documents."""
+        verb = "is" if count == 1 else "are"
+        return f"{count:,} of {plural(self.judged, 'judged document')} {verb} not in {self.name}"
+
+
+def _loose_form(doc_id: str) -> str:
+    """Return an id without the features that spreadsheets and tools change."""
+    if doc_id.isascii() and doc_id.isalnum():
+        return (doc_id.lstrip("0") or "0") if doc_id.isdigit() else doc_id.lower()
+    plain = unicodedata.normalize("NFKC", doc_id).casefold()
+    plain = _DECIMALS.sub("", "".join(plain.split()))
+    return (plain.lstrip("0") or "0") if plain.isdecimal() else plain
 
 
 def _files(path: Path) -> Sequence[Path]:
@@ -110,11 +208,6 @@ def _files(path: Path) -> Sequence[Path]:
     return matching_files(files, GoldenSetError)
 
 
-def _of_files(files: Sequence[Path], named: str | None) -> Batches:
-    for file in files:
-        yield from _of_file(file, named)
-
-
 def _of_file(file: Path, named: str | None) -> Batches:
     start = first_bytes(file, _START_BYTES, GoldenSetError)
     if is_parquet(start) or is_arrow(start):
@@ -127,12 +220,12 @@ def _of_file(file: Path, named: str | None) -> Batches:
             "one object or id per line"
         )
     header = [] if begins_object(line) else header_of(line)
-    is_named = named is not None and normalised_name(named) in header
-    if begins_object(line) or (len(header) > 1 and (is_named or _ROLE.among(header))):
-        return _of_table(read_table(file, GoldenSetError, name="the corpus"), named)
-    if len(header) > 1 and "\t" not in line:
+    has_ids = bool(_ROLE.among(header)) or (named is not None and normalised_name(named) in header)
+    if len(header) > 1 and not has_ids and "\t" not in line:
         raise _no_column(f"{file}:{number}", header)
-    return _of_lines(file, skipped=number if is_named or _ROLE.among(header) else 0)
+    if begins_object(line) or (len(header) > 1 and has_ids):
+        return _of_table(read_table(file, GoldenSetError, name="the corpus"), named)
+    return _of_lines(file, skipped=number if has_ids else 0)
 
 
 def _of_lines(file: Path, skipped: int) -> Batches:
@@ -164,19 +257,11 @@ def _of_table(table: Table, named: str | None) -> Batches:
 
 def _id_column(table: Table, named: str | None) -> int:
     """Return the index of the column with the ids."""
-    if named in table.header:
-        return table.header.index(named)
-    names = list(map(normalised_name, table.header))
-    places = _ROLE.among(names)
-    if len(places) > 1:
-        raise GoldenSetError(
-            f"{table.numbering.source}: the columns "
-            f"{listed([table.header[place] for place in places])} of the corpus could both be the "
-            "ids; choose one with columns={'doc_id': ...} (rankcheck_columns)"
-        )
-    if not places:
-        raise _no_column(table.numbering.source, table.header)
-    return places[0]
+    source, columns = table.numbering.source, {"doc_id": named} if named in table.header else {}
+    place = index_of_roles(table.header, (_ROLE,), columns, source, GoldenSetError)
+    if not place:
+        raise _no_column(source, table.header)
+    return place["doc_id"]
 
 
 def _no_column(where: str, header: Sequence[str]) -> GoldenSetError:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
-from pytest_rankcheck.golden.golden_source import Contradictions
+from pytest_rankcheck.golden.golden_source import Contradictions, Places, Source
+from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.golden.query import Query, label_of
-from pytest_rankcheck.golden.sampled_queries import SampledQueries
 
 if TYPE_CHECKING:
     from pytest_rankcheck.golden.expectation import Expectation
-    from pytest_rankcheck.golden.golden_contents import Contents
-
-__all__ = ["DerivableQueries"]
 
 
-class DerivableQueries(SampledQueries):
+class DerivableQueries(JudgedQueries):
     """Judged queries from which other golden sets are derived. The original does not change."""
 
     @checked_arguments
@@ -56,7 +54,8 @@ class DerivableQueries(SampledQueries):
     def sample(self, count: int, seed: int = 0, *, name: str | None = None) -> Self:
         """Return ``count`` random queries as a golden set; the same ones for the same ``seed``.
 
-        The draw depends only on the ids, not on the order of the queries or on versions.
+        The draw depends only on the hashes of the ids, not on the order of the queries or on
+        versions, so a set that grows keeps most of its sample.
 
         Raises:
             GoldenSetError: ``count`` is below 1 or above the number of queries.
@@ -66,22 +65,47 @@ class DerivableQueries(SampledQueries):
                 f"cannot draw {count:,} queries from the {len(self):,} of golden set "
                 f"'{quoted(self.name)}'"
             )
-        from pytest_rankcheck.golden.golden_subsets import sampled_ids
+        import hashlib  # loads OpenSSL, so only when needed
 
-        chosen = sampled_ids(self.query_ids, count, seed)
-        return self._part(set(chosen), name)
+        def drawn(query_id: str) -> bytes:
+            return hashlib.sha256(f"{seed} {query_id}".encode("utf-8", "surrogatepass")).digest()
 
-    def _restricted(self, query_ids: Iterable[str]) -> Contents:
-        """Return the contents for these queries, to be changed."""
-        from pytest_rankcheck.golden.golden_subsets import restricted
-
-        return restricted(self._contents, query_ids)
+        return self._part(set(sorted(self.query_ids, key=drawn)[:count]), name)
 
     def _part(self, query_ids: Collection[str], name: str | None) -> Self:
-        """Return some queries as a golden set with the scale of this one."""
-        part = self._restricted(query_ids)
-        part.scale = self.scale if self.scale > 0 else None
-        return type(self)(part, name or self.name)
+        """Return some queries, in this set's order, as a golden set with its scale."""
+        part = self._contents.of_queries([each for each in self.query_ids if each in query_ids])
+        scale = self.scale if self.scale > 0 else None
+        return type(self)(replace(part, scale=scale), name or self.name)
+
+    def for_ranker(self, query_ids: Sequence[str]) -> Self:
+        """Return some queries with only what a ranker can see, to send to a worker.
+
+        The time is linear in these queries, not in the whole set. The names of attributes and
+        features that none of them has are kept; titles, expectations and places in files are not.
+        Unpickling the result needs no library that the files were read with.
+
+        Args:
+            query_ids: some of the queries, each once, in the order of the result.
+        """
+        from pytest_rankcheck.files.id_columns import HeldIds
+
+        part = replace(self._contents, repeats=()).of_queries(query_ids)
+        contents = replace(
+            part,
+            judgments=replace(
+                part.judgments, documents=HeldIds(part.judgments.documents.texts()), lines=None
+            ),
+            source=Source(),
+            places=Places(),
+            candidates=part.candidates.compact(),
+            titles={},
+            expectations={},
+            corpus=None,
+            scale=self.scale if self.scale > 0 else None,
+            known_attributes=tuple(self.attributes),
+        )
+        return type(self)(contents, self.name)
 
     @checked_arguments
     def weighted(self, by: str) -> Self:
@@ -96,9 +120,7 @@ class DerivableQueries(SampledQueries):
             GoldenSetError: a query has no such number.
         """
         self.check_no_feature(by)
-        whole = self._restricted(self._contents.grades)
-        whole.weight_by = by
-        weighted = type(self)(whole, self.name)
+        weighted = type(self)(replace(self._contents, weight_by=by), self.name)
         _ = weighted.weights  # raises now if a weight is invalid
         return weighted
 
@@ -115,9 +137,7 @@ class DerivableQueries(SampledQueries):
             GoldenSetError: a query lacks the attribute.
         """
         self.check_no_feature(by)
-        whole = self._restricted(self._contents.grades)
-        whole.cluster_by = by
-        clustered = type(self)(whole, self.name)
+        clustered = type(self)(replace(self._contents, cluster_by=by), self.name)
         _ = clustered.clusters  # raises now if a query belongs to no unit
         return clustered
 
@@ -131,10 +151,13 @@ class DerivableQueries(SampledQueries):
         Raises:
             GoldenSetError: a query is unknown, or no ranking can meet all its expectations.
         """
-        contents = self._restricted(self.query_ids)
+        from pytest_rankcheck.golden.expectation import add_expectation
+
+        known = self._contents.expectations
+        every = {query_id: list(of_query) for query_id, of_query in known.items()}
         for expectation in expectations:
-            contents.add_expectation(expectation, f"golden set '{quoted(self.name)}'")
-        return type(self)(contents, name or self.name)
+            add_expectation(every, expectation, self.query_ids, f"golden set '{quoted(self.name)}'")
+        return type(self)(replace(self._contents, expectations=every), name or self.name)
 
     def ordered(self, query_ids: Iterable[str]) -> Self:
         """Return these queries as a golden set, in this order.
@@ -143,9 +166,7 @@ class DerivableQueries(SampledQueries):
             GoldenSetError: a query is unknown, or no queries are given.
         """
         chosen = tuple(dict.fromkeys(query_ids))
-        from pytest_rankcheck.golden.golden_subsets import in_query_order
-
-        return type(self)(in_query_order(self.subset(chosen)._contents, chosen), self.name)
+        return type(self)(self.subset(chosen)._contents.of_queries(chosen), self.name)
 
     def reworded(self, texts: Mapping[str, str | Query]) -> Self:
         """Return the queries of ``texts`` with new texts and unchanged judgments.
@@ -156,9 +177,14 @@ class DerivableQueries(SampledQueries):
         Raises:
             GoldenSetError: a query is unknown, or no queries are given.
         """
-        from pytest_rankcheck.golden.golden_subsets import reworded
-
-        return type(self)(reworded(self.subset(texts)._contents, texts), self.name)
+        part = self.subset(texts)
+        queries = {
+            query_id: replace(part.query(query_id), text=new)
+            if isinstance(new, str)
+            else replace(new, id=query_id)
+            for query_id, new in texts.items()
+        }
+        return type(self)(replace(part._contents, queries=queries), self.name)
 
     @checked_arguments
     def merge(
@@ -175,6 +201,6 @@ class DerivableQueries(SampledQueries):
             GoldenSetError: a query has two texts, or a document two grades.
         """
         parts = [golden._contents for golden in (self, *others)]
-        from pytest_rankcheck.golden.golden_subsets import merged
+        from pytest_rankcheck.golden.merged_sets import merged
 
         return type(self)(merged(parts, contradictions), name or self.name)

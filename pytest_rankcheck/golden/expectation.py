@@ -1,20 +1,32 @@
-"""Expectations: requirements on the ranking of a single query, independent of averages."""
+"""Expectations: requirements on the ranking of a single query, independent of averages.
+
+Those of one query must not contradict each other: some ranking meets them all.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from graphlib import CycleError, TopologicalSorter
+from typing import Literal, TypedDict, Unpack, get_args
 
+from pytest_rankcheck.argument_checks import check_whole_number
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
-from pytest_rankcheck.files.checked_cells import id_text
-
-__all__ = ["Expectation", "Kind", "document_ids"]
+from pytest_rankcheck.files.plain_values import id_text
 
 Kind = Literal["in_top", "not_in_top", "above", "before", "some_results", "no_results"]
 
 Severity = Literal["error", "warn"]
 """Whether a violated expectation fails its test or is only shown in the summary."""
+
+
+class Marks(TypedDict, total=False):
+    """What can be said of every expectation; see the fields of `Expectation`."""
+
+    reason: str | None
+    known_failure: str | None
+    severity: Severity
+    known_rank: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,159 +55,86 @@ class Expectation:
     several documents it is the rank of the last one, with `not_in_top` of the first."""
 
     def __post_init__(self) -> None:
-        if self.kind not in get_args(Kind):
-            raise GoldenSetError(
-                f"unknown expectation '{quoted(self.kind)}'"
-                f"{suggestion(str(self.kind), get_args(Kind))}; use Expectation.in_top, "
-                "not_in_top, above, before, some_results or no_results"
-            )
-        _check_text(self.query, "query", "the id of a query")
-        for name in ("reason", "known_failure"):
-            value = getattr(self, name)
-            if value is not None:
-                _check_text(value, name, "a text that gives the reason")
-        if self.severity not in get_args(Severity):
-            hint = suggestion(str(self.severity), get_args(Severity))
-            raise GoldenSetError(
-                f"severity={quoted(self.severity)} is invalid{hint}; give error or warn"
-            )
+        for name, options in (("kind", get_args(Kind)), ("severity", get_args(Severity))):
+            value = str(getattr(self, name))
+            if value not in options:
+                raise GoldenSetError(
+                    f"{name}={quoted(value)} is invalid{suggestion(value, options)}; give one of "
+                    f"{', '.join(options)}"
+                )
+        for name in ("query", "reason", "known_failure"):
+            text = getattr(self, name)
+            is_text = isinstance(text, str) and text.strip()
+            if not (is_text or (text is None and name != "query")):
+                raise GoldenSetError(f"{name} is {quoted(repr(text), 60)}; it must be a text")
         if self.kind in ("in_top", "not_in_top"):
-            _check_cutoff(self.k, self.kind)
+            check_whole_number(self.kind, self.k, 1, GoldenSetError)
         if self.known_rank is not None:
-            self._check_known_rank(self.known_rank)
-        _check_duplicates((*self.documents, *self.others), self.kind)
+            check_whole_number("known_rank", self.known_rank, 1, GoldenSetError)
+            if self.known_failure is None or not self.documents:
+                raise GoldenSetError(
+                    "known_rank is the rank of a document that is not where it is expected; give "
+                    "also known_failure, the reason"
+                )
+        ids = (*self.documents, *self.others)
+        for doc_id in ids:
+            if ids.count(doc_id) > 1:
+                raise GoldenSetError(f"{self.kind}: duplicate document '{quoted(doc_id)}'")
         if self.kind == "in_top" and self.k is not None and len(self.documents) > self.k:
             raise GoldenSetError(
                 f"in_top: {len(self.documents)} documents cannot all be in the top {self.k}"
             )
 
-    def _check_known_rank(self, rank: int) -> None:
-        if isinstance(rank, bool) or not isinstance(rank, int) or rank < 1:
-            raise GoldenSetError(
-                f"known_rank is {quoted(rank, 40)}; it must be a whole number of at least 1"
-            )
-        if self.known_failure is None:
-            raise GoldenSetError(
-                "known_rank is given without known_failure, the reason why the expectation does "
-                "not hold yet"
-            )
-        if not self.documents:
-            raise GoldenSetError("known_rank is the rank of a document, but none is named")
-        is_in_top = self.k is not None and rank <= self.k
-        if self.kind in ("in_top", "not_in_top") and is_in_top == (self.kind == "in_top"):
-            place = "in" if is_in_top else "not in"
-            raise GoldenSetError(
-                f"known_rank {rank} is {place} the top {self.k}, so it is not a failure"
-            )
-
     @classmethod
-    def in_top(
-        cls,
-        k: int,
-        *documents: str,
-        query: str,
-        reason: str | None = None,
-        known_failure: str | None = None,
-        severity: Severity = "error",
-        known_rank: int | None = None,
-    ) -> Expectation:
+    def in_top(cls, k: int, *documents: str, query: str, **marks: Unpack[Marks]) -> Expectation:
         """Expect each of ``documents`` in the top ``k``.
 
         Args:
             k: the size of the top.
             documents: the ids of the documents.
             query: the id of the query.
-            reason: why it is expected.
-            known_failure: why it does not hold yet.
-            severity: ``"error"`` fails the test, ``"warn"`` is shown in the summary.
-            known_rank: the rank of the last of the documents when the expectation was marked as a
-                known failure; the summary warns if that document moves further down.
+            marks: ``reason``, ``known_failure``, ``severity`` or ``known_rank``: see the fields.
 
         Raises:
             GoldenSetError: no document is named, one is duplicated, or there are more than ``k``;
                 or ``known_rank`` is invalid.
         """
-        ids = document_ids(documents, "in_top")
-        return cls(query, "in_top", ids, (), k, reason, known_failure, severity, known_rank)
+        return cls(query, "in_top", document_ids(documents, "in_top"), k=k, **marks)
 
     @classmethod
-    def not_in_top(
-        cls,
-        k: int,
-        *documents: str,
-        query: str,
-        reason: str | None = None,
-        known_failure: str | None = None,
-        severity: Severity = "error",
-        known_rank: int | None = None,
-    ) -> Expectation:
+    def not_in_top(cls, k: int, *documents: str, query: str, **marks: Unpack[Marks]) -> Expectation:
         """Expect none of ``documents`` in the top ``k``. Otherwise like `in_top`."""
-        ids = document_ids(documents, "not_in_top")
-        return cls(query, "not_in_top", ids, (), k, reason, known_failure, severity, known_rank)
+        return cls(query, "not_in_top", document_ids(documents, "not_in_top"), k=k, **marks)
 
     @classmethod
-    def above(
-        cls,
-        document: str,
-        other: str,
-        *,
-        query: str,
-        reason: str | None = None,
-        known_failure: str | None = None,
-        severity: Severity = "error",
-        known_rank: int | None = None,
-    ) -> Expectation:
+    def above(cls, document: str, other: str, *, query: str, **marks: Unpack[Marks]) -> Expectation:
         """Expect ``document`` above ``other``; it must be ranked, ``other`` need not be.
 
         Otherwise like `in_top`.
         """
         first, second = document_ids([document], "above"), document_ids([other], "above")
-        return cls(query, "above", first, second, None, reason, known_failure, severity, known_rank)
+        return cls(query, "above", first, second, **marks)
 
     @classmethod
     def before(
-        cls,
-        documents: Sequence[str],
-        others: Sequence[str],
-        *,
-        query: str,
-        reason: str | None = None,
-        known_failure: str | None = None,
-        severity: Severity = "error",
-        known_rank: int | None = None,
+        cls, documents: Sequence[str], others: Sequence[str], *, query: str, **marks: Unpack[Marks]
     ) -> Expectation:
         """Expect each of ``documents`` above each of ``others``.
 
         The first must be ranked, the others need not be. Otherwise like `in_top`.
         """
         first, second = document_ids(documents, "before"), document_ids(others, "before")
-        return cls(
-            query, "before", first, second, None, reason, known_failure, severity, known_rank
-        )
+        return cls(query, "before", first, second, **marks)
 
     @classmethod
-    def some_results(
-        cls,
-        *,
-        query: str,
-        reason: str | None = None,
-        known_failure: str | None = None,
-        severity: Severity = "error",
-    ) -> Expectation:
+    def some_results(cls, *, query: str, **marks: Unpack[Marks]) -> Expectation:
         """Expect at least one result. Otherwise like `in_top`."""
-        return cls(query, "some_results", (), (), None, reason, known_failure, severity)
+        return cls(query, "some_results", **marks)
 
     @classmethod
-    def no_results(
-        cls,
-        *,
-        query: str,
-        reason: str | None = None,
-        known_failure: str | None = None,
-        severity: Severity = "error",
-    ) -> Expectation:
+    def no_results(cls, *, query: str, **marks: Unpack[Marks]) -> Expectation:
         """Expect no results. Otherwise like `in_top`."""
-        return cls(query, "no_results", (), (), None, reason, known_failure, severity)
+        return cls(query, "no_results", **marks)
 
     @property
     def claim(self) -> tuple[object, ...]:
@@ -238,18 +177,78 @@ def document_ids(value: object, form: str) -> tuple[str, ...]:
     return tuple(ids)
 
 
-def _check_text(value: object, name: str, expected: str) -> None:
-    if not isinstance(value, str) or not value.strip():
-        raise GoldenSetError(f"{name} is {quoted(repr(value), 60)}; it must be {expected}")
+def add_expectation(
+    expectations: dict[str, list[Expectation]],
+    new: Expectation,
+    known: Collection[str],
+    where: str,
+) -> None:
+    """Add an expectation to those of its query. Repeating the same one has no effect.
+
+    Args:
+        expectations: the expectations so far, by query.
+        new: the expectation.
+        known: the queries of the golden set.
+        where: the place of the expectation, for messages.
+    """
+    if not isinstance(new, Expectation):
+        raise GoldenSetError(
+            f"{where}: {quoted(repr(new), 60)} is not an Expectation, such as "
+            'Expectation.in_top(3, "d1", query="q1")'
+        )
+    if new.query not in known:
+        raise GoldenSetError(
+            f"{where}: {new} is expected of the unknown query "
+            f"'{quoted(new.query)}'{suggestion(new.query, known)}"
+        )
+    of_query = expectations.setdefault(new.query, [])
+    if new in of_query:
+        return
+    conflict = conflict_in([*of_query, new])
+    if conflict:
+        raise GoldenSetError(f"{where}: query '{quoted(new.query)}': {conflict}; keep one of them")
+    of_query.append(new)
 
 
-def _check_cutoff(k: object, form: str) -> None:
-    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise GoldenSetError(f"{form} is {quoted(k, 40)}; it must be a whole number of at least 1")
+def conflict_in(expectations: Sequence[Expectation]) -> str | None:
+    """Return why no ranking can meet all these expectations of one query; None if one can.
+
+    Detected are no results together with documents, a document both in and out of a top, and
+    circular orders.
+    """
+    return _emptiness(expectations) or _in_and_out(expectations) or _circle(expectations)
 
 
-def _check_duplicates(ids: Sequence[str], form: str) -> None:
-    for doc_id in ids:
-        if ids.count(doc_id) > 1:
-            both = " on both sides" if form in ("above", "before") else ""
-            raise GoldenSetError(f"{form}: duplicate document '{quoted(doc_id)}'{both}")
+def _emptiness(expectations: Sequence[Expectation]) -> str | None:
+    if not any(expectation.kind == "no_results" for expectation in expectations):
+        return None
+    ranked = ("in_top", "above", "before", "some_results")
+    other = next((each for each in expectations if each.kind in ranked), None)
+    return f"no result is expected, and also {other}" if other else None
+
+
+def _in_and_out(expectations: Sequence[Expectation]) -> str | None:
+    included = [each for each in expectations if each.kind == "in_top"]
+    for out in (each for each in expectations if each.kind == "not_in_top"):
+        for inside in included:
+            both = [doc_id for doc_id in inside.documents if doc_id in out.documents]
+            # In the top 10 but not in the top 3 is possible.
+            if both and (inside.k or 0) <= (out.k or 0):
+                return (
+                    f"document '{quoted(both[0])}' is expected in the top {inside.k} and not in "
+                    f"the top {out.k}"
+                )
+    return None
+
+
+def _circle(expectations: Sequence[Expectation]) -> str | None:
+    sorter: TopologicalSorter[str] = TopologicalSorter()
+    for expectation in expectations:
+        for other in expectation.others:
+            sorter.add(other, *expectation.documents)
+    try:
+        sorter.prepare()
+    except CycleError as error:
+        circle = " above ".join(quoted(doc_id, 40) for doc_id in error.args[1])
+        return f"the expected order is circular: {circle}"
+    return None

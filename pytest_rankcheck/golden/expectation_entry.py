@@ -18,12 +18,9 @@ from typing import Any
 from pytest_rankcheck.errors import GoldenSetError, quoted, suggestion
 from pytest_rankcheck.golden.expectation import Expectation, Kind, document_ids
 
-__all__ = ["entry_of", "expectation_of"]
-
 _FORMS = ("in_top", "not_in_top", "above", "before", "results")
 _MARKS = ("reason", "known_failure", "known_rank", "severity")
-_KEYS = (*_FORMS, "documents", *_MARKS)
-_RESULTS: dict[object, Kind] = {"some": "some_results", "none": "no_results"}
+_RESULTS: dict[str, Kind] = {"some": "some_results", "none": "no_results"}
 
 
 def expectation_of(query_id: str, entry: object) -> Expectation:
@@ -34,20 +31,21 @@ def expectation_of(query_id: str, entry: object) -> Expectation:
             '{"in_top": 3, "documents": ["d1"]}'
         )
     form = _form_of(entry)
-    marks: dict[str, Any] = {name: entry[name] for name in _MARKS if name in entry}
-    for name, value in marks.items():
-        if value is None:
-            raise GoldenSetError(f'"{name}" is null; leave it out, or give it a value')
+    marks: dict[str, Any] = {name: entry[name] for name in _MARKS if entry.get(name) is not None}
     match form:
         case "results":
-            return Expectation(query_id, _results(entry[form]), **marks)
+            kind = _RESULTS.get(str(entry[form]))
+            if kind is None:
+                value = quoted(entry[form], 40)
+                raise GoldenSetError(f'"results" is {value}; it must be "some" or "none"')
+            return Expectation(query_id, kind, **marks)
         case "above":
             documents, others = _two_sides(entry[form], form, '["d1", "d2"]')
             return Expectation.above(documents, others, query=query_id, **marks)
         case "before":
             documents, others = _two_sides(entry[form], form, '[["d1", "d2"], ["d3"]]')
             return Expectation.before(documents, others, query=query_id, **marks)
-    documents = document_ids(entry["documents"], form)
+    documents = document_ids(entry.get("documents", ()), form)
     make = Expectation.in_top if form == "in_top" else Expectation.not_in_top
     return make(entry[form], *documents, query=query_id, **marks)
 
@@ -74,28 +72,21 @@ def entry_of(expectation: Expectation) -> dict[str, object]:
 
 def _form_of(entry: Mapping[object, object]) -> str:
     """Return the key that states what is expected: one of the forms, if the other keys fit it."""
+    forms = [form for form in _FORMS if form in entry]
+    keys: tuple[str, ...] = (*_FORMS, "documents", *_MARKS)
+    if len(forms) == 1:
+        documents = ["documents"] if forms[0] in ("in_top", "not_in_top") else []
+        keys = (forms[0], *documents, *_MARKS)
     for key in entry:
-        if key not in _KEYS:
+        if key not in keys:
             raise GoldenSetError(
                 f'unknown key "{quoted(key, 40)}" in an expectation'
-                f"{suggestion(str(key), _KEYS)}; its keys are {', '.join(_KEYS)}"
+                f"{suggestion(str(key), keys)}; its keys are {', '.join(keys)}"
             )
-    forms = [key for key in _FORMS if key in entry]
     if len(forms) != 1:
         problem = f"has {' and '.join(forms)}" if forms else "does not say what is expected"
         raise GoldenSetError(f"an expectation {problem}; give one of {', '.join(_FORMS)}")
-    takes_documents = forms[0] in ("in_top", "not_in_top")
-    if takes_documents and "documents" not in entry:
-        raise GoldenSetError(f'"{forms[0]}" needs "documents", a list of document ids')
-    if not takes_documents and "documents" in entry:
-        raise GoldenSetError(f'"{forms[0]}" does not take "documents"')
     return forms[0]
-
-
-def _results(value: object) -> Kind:
-    if not isinstance(value, str) or value not in _RESULTS:
-        raise GoldenSetError(f'"results" is {quoted(value, 40)}; it must be "some" or "none"')
-    return _RESULTS[value]
 
 
 def _two_sides(value: object, form: str, example: str) -> tuple[Any, Any]:

@@ -11,8 +11,6 @@ from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.reranking_candidates import Candidates
 
-__all__ = ["fingerprint_of", "query_fingerprints", "visible_fingerprint"]
-
 _LENGTH = 16
 """Hexadecimal digits, 64 bits: with a million contents, a collision has odds of 1 to 37 million."""
 
@@ -40,10 +38,11 @@ def query_fingerprints(
             json.dumps(query.text) if query and query.text else '""',
             _judgments_text(documents, [endings[grade] for grade in grades]),
         ]
-        rows = candidates.rows(query_id)
-        if rows:
-            cells = ((doc, json.dumps(candidates.row(rows[doc]), sort_keys=True)) for doc in rows)
-            parts.append(json.dumps(sorted(cells)))
+        if candidates.rows(query_id):
+            rows = candidates.cells(query_id)
+            parts.append(
+                json.dumps(sorted((doc, json.dumps(cells, sort_keys=True)) for doc, cells in rows))
+            )
         if weights is not None:
             parts.append(json.dumps({"weight": weights[place]}))
         fingerprints[query_id] = _digest(f"[{', '.join(parts)}]")

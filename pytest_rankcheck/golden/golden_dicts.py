@@ -10,13 +10,11 @@ from typing import Any
 import numpy as np
 
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted
-from pytest_rankcheck.golden.checked_values import checked_id
+from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.golden_contents import Contents
-from pytest_rankcheck.golden.golden_source import Source
+from pytest_rankcheck.golden.golden_source import Source, checked_id
 from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.golden.query import Query
-
-__all__ = ["contents_from_dict"]
 
 _GradesByQuery = Mapping[str, Mapping[str, float]]
 
@@ -28,11 +26,11 @@ def contents_from_dict(
     source: Source,
 ) -> Contents:
     """Return the contents of a golden set from ``{query_id: {doc_id: grade}}``."""
-    contents = Contents(source)
-    contents.places.are_ids = True
+    builder = ContentsBuilder(source)
+    builder.places.are_ids = True
     columns = _columns_of(judgments)
     if columns is not None:
-        contents.collected.take(columns)
+        builder.collected.take(columns)
     given = dict(attributes)
     is_bare = columns is not None and not texts and not attributes
     for query_id in () if is_bare else {**judgments, **texts}:
@@ -40,15 +38,15 @@ def contents_from_dict(
         if columns is None or of_query or query_id not in judgments:
             where = f"query '{quoted(query_id)}'"
             key = checked_id(query_id, "the query id", where)
-            contents.add_query(Query(key, _text(texts.get(query_id), query_id), of_query), where)
+            builder.add_query(Query(key, _text(texts.get(query_id), query_id), of_query), where)
             if columns is None:
                 judged = _mapping(judgments.get(query_id, {}), "judgments", query_id)
-                contents.add_judgments(key, judged, where)
+                builder.add_judgments(key, judged, where)
         elif query_id in texts:
-            contents.queries[query_id] = Query(query_id, _text(texts[query_id], query_id))
+            builder.queries[query_id] = Query(query_id, _text(texts[query_id], query_id))
     if given:
         raise GoldenSetError(f"attributes for unknown queries: {listed(list(given))}")
-    return contents
+    return builder.built()
 
 
 def _text(value: object, query_id: object) -> str | None:

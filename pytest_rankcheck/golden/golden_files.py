@@ -16,7 +16,6 @@ from pytest_rankcheck.golden.golden_source import Source
 if TYPE_CHECKING:
     from pytest_rankcheck.document_ids import DocIdRule
 
-__all__ = ["GOLDEN_FORMATS", "contents_of_file", "write_contents"]
 
 GOLDEN_FORMATS: Formats[Contents] = Formats(formats, "golden sets", GoldenSetError)
 
@@ -62,9 +61,10 @@ def _refuse_loss(contents: Contents, format: Format[Contents]) -> None:
     elif "expectations" in format.cannot_hold and any(contents.expectations.values()):
         lost, what, other = "this golden set", "expectations", "jsonl"
     elif "lists" in format.cannot_hold:
+        candidates = contents.candidates.compact()
         cells = chain(
             (item for query in contents.queries.values() for item in query.attributes.items()),
-            ((name, cell) for name, cells in contents.candidates.columns.items() for cell in cells),
+            ((name, cell) for name, cells in candidates.columns.items() for cell in cells),
         )
         name = next((name for name, cell in cells if isinstance(cell, (list, dict))), None)
         lost, what = None if name is None else f"'{quoted(name)}'", "lists"

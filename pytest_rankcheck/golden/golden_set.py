@@ -10,18 +10,15 @@ from typing import TYPE_CHECKING, Any
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import GoldenSetError
 from pytest_rankcheck.golden.derivable_queries import DerivableQueries
-from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Contradictions, Source
 
 if TYPE_CHECKING:
     from pytest_rankcheck.document_ids import DocIdRule
     from pytest_rankcheck.files.frame_tables import Frame
     from pytest_rankcheck.golden.corpus import CorpusSource
-    from pytest_rankcheck.golden.lint.lint_rule import LintFinding
-    from pytest_rankcheck.golden.lint.ranked_judgments import RankedQueries
+    from pytest_rankcheck.golden.golden_contents import Contents
+    from pytest_rankcheck.golden.lint.lint_rule import LintFinding, RankedQueries
     from pytest_rankcheck.metrics.metric_names import MetricLike
-
-__all__ = ["GoldenSet"]
 
 
 class GoldenSet(DerivableQueries):
@@ -54,8 +51,8 @@ class GoldenSet(DerivableQueries):
                 the texts and attributes of their queries from a file of the same name that ends
                 with ``.queries.tsv``, if there is one.
             format: ``"jsonl"``, ``"trec"``, ``"csv"``, ``"tsv"``, ``"parquet"``, ``"arrow"``,
-                ``"beir"``, ``"quepid"``, ``"rre"``, ``"elasticsearch"``, ``"opensearch"`` or
-                ``"letor"``; without it, the content decides.
+                ``"beir"``, ``"quepid"``, ``"elasticsearch"``, ``"opensearch"`` or ``"letor"``;
+                without it, the content decides.
             name: what messages and records call the set; without it, the file's name up to the
                 first dot.
             grades: the grade of each code in the file, ``{1: 4, 2: 3, "irrelevant": 0}``; any other
@@ -169,6 +166,7 @@ class GoldenSet(DerivableQueries):
                 contradicts another row; the message names the row.
         """
         from pytest_rankcheck.files.tables import read_table
+        from pytest_rankcheck.golden.contents_builder import ContentsBuilder
         from pytest_rankcheck.golden.judgment_batches import add_queries, add_table
 
         source = Source.of(
@@ -178,10 +176,11 @@ class GoldenSet(DerivableQueries):
             attributes=attributes,
             scale=scale,
         )
-        contents = Contents(source)
+        builder = ContentsBuilder(source)
         if queries is not None:
-            add_queries(contents, read_table(queries, GoldenSetError, name="queries"))
-        add_table(contents, read_table(judgments, GoldenSetError, name="judgments"))
+            add_queries(builder, read_table(queries, GoldenSetError, name="queries"))
+        add_table(builder, read_table(judgments, GoldenSetError, name="judgments"))
+        contents = builder.built()
         contents.check_attributes()
         return cls(_with_ids(contents, doc_id), name)
 
@@ -256,7 +255,7 @@ class GoldenSet(DerivableQueries):
         Args:
             scale: the lowest and the highest valid grade.
             tolerance: the fall of a mean that a gate should detect.
-            min_queries: the smallest slice that is gated.
+            min_queries: the fewest queries that a gate needs, where no tolerance is given.
             metric: the metric that is gated, which decides how many queries the tolerance needs.
             run: a `Run` of these queries, for the rules that compare judgments with a ranker.
             rules: the names of the rules to apply; without them, all.

@@ -1,20 +1,91 @@
-"""The source of a golden set, and the conventions for reading it and its grades."""
+"""The source of a golden set: the places in it, and the conventions for its grades and ids."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted
-from pytest_rankcheck.files.checked_cells import checked_number, decimal_comma_hint
-from pytest_rankcheck.golden.checked_values import checked_grade
-
-__all__ = ["Contradictions", "GradeReader", "Source"]
+from pytest_rankcheck.files.plain_values import checked_number, decimal_comma_hint, id_text
+from pytest_rankcheck.files.row_numbering import Numbering
 
 Contradictions = Literal["error", "first", "last", "highest"]
 """Which grade counts if a document is judged twice with different grades."""
+
+
+Place = str | int
+"""A place in words, or as a line number of the file."""
+
+
+class Places:
+    """The places of queries and judgments, and how messages name a line or row."""
+
+    def __init__(self, file: str = "judgments") -> None:
+        self.file = file
+        self.numbering = Numbering(file)
+        self.are_ids = False
+        """Whether a query without another place is named by its id."""
+        self.of_queries: dict[str, Place] = {}
+        """The places of queries that have one of their own."""
+        self._words: list[str] = []
+
+    def number(self, place: Place) -> int:
+        """Return a place as a number for columns: a line, or below 0 for a place in words."""
+        if isinstance(place, int):
+            return place
+        if not self._words or self._words[-1] != place:
+            self._words.append(place)
+        return -len(self._words)
+
+    def shown(self, place: Place) -> str:
+        """Return a place, or its number, as text: ``web.qrels:17``."""
+        if isinstance(place, str):
+            return place
+        return self.numbering.place(place) if place >= 0 else self._words[-place - 1]
+
+    def query(self, query_id: str, line: int) -> str:
+        """Return the place of a query, whose first judgment is at ``line``; empty if unknown."""
+        place = self.of_queries.get(query_id, line)
+        if place:
+            return self.shown(place)
+        return f"query '{quoted(query_id)}'" if self.are_ids else ""
+
+
+_BOOLEANS = {"true": 1, "false": 0}
+_BOOLEAN_TYPES = ("bool", "bool_")
+"""The names of Python's and numpy's types."""
+
+
+def _grade_of(value: object) -> float | None:
+    """Return a grade as a number; booleans, also as text, are 1 and 0. None if it is neither."""
+    number = checked_number(value)
+    if number is None and (isinstance(value, str) or type(value).__name__ in _BOOLEAN_TYPES):
+        return _BOOLEANS.get(str(value).strip().lower())
+    return number
+
+
+def checked_id(value: object, what: str, where: Place, places: Places | None = None) -> str:
+    """Return an id as text: a text that is not empty, or a whole number; all else is an error."""
+    if (checked := id_text(value)) is not None:
+        return checked
+    shown = places.shown(where) if places else where
+    if isinstance(value, (float, Decimal)):
+        text = f"{value:.0f}" if value == value // 1 else str(value)
+        pandas = " (pandas: dtype=str)" if places and places.numbering.is_frame else ""
+        raise GoldenSetError(
+            f'{shown}: {what} is the number {value}, not an id; write it as text, "{text}"{pandas}'
+        )
+    raise GoldenSetError(f"{shown}: {what} is {kind_of(value)}, not an id")
+
+
+def kind_of(value: object) -> str:
+    """Return a value and its type, for a message about an invalid value."""
+    if value is None or (isinstance(value, str) and not value):  # an array has no truth value
+        return "empty"
+    return f"'{quoted(value, 60)}' ({type(value).__name__})"
 
 
 class GradeReader:
@@ -36,7 +107,7 @@ class GradeReader:
     def grade(self, value: object) -> float | None:
         """Return the grade for a value; None if it is not a grade (see `refusal`)."""
         if not self.has_map:
-            return checked_grade(value)
+            return _grade_of(value)
         try:
             return self._grades.get(_code(value))
         except TypeError:  # a list is not hashable
@@ -61,12 +132,12 @@ class GradeReader:
 
 
 def _code(code: object) -> object:
-    number = checked_grade(code)
+    number = _grade_of(code)
     return code.strip() if number is None and isinstance(code, str) else number
 
 
 def _checked_grade(code: object, grade: object) -> float:
-    number = checked_grade(grade)
+    number = _grade_of(grade)
     if number is None or isinstance(grade, str):
         mapped = "" if code is None else f"{quoted(repr(code), 60)} is mapped to "
         raise GoldenSetError(

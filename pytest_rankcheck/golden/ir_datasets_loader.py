@@ -6,11 +6,10 @@ from importlib import import_module
 from typing import Any
 
 from pytest_rankcheck.errors import GoldenSetError, install_hint, quoted
+from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.query import Query
-
-__all__ = ["contents_of_dataset", "loaded"]
 
 _TEXTS = ("text", "title", "query", "description")
 """Fields with the text of a query, in order of preference."""
@@ -42,14 +41,14 @@ def contents_of_dataset(dataset: Any, name: str, source: Source) -> Contents:
         has = getattr(dataset, f"has_{what}", None)
         if not hasattr(dataset, f"{what}_iter") or (has is not None and not has()):
             raise GoldenSetError(f"the dataset '{quoted(name)}' has no {what}")
-    contents = Contents(source)
+    builder = ContentsBuilder(source)
     for qrel in dataset.qrels_iter():
         where = f"{name}, query '{quoted(qrel.query_id)}'"
-        contents.add_judgment(qrel.query_id, qrel.doc_id, qrel.relevance, where)
+        builder.add_judgment(qrel.query_id, qrel.doc_id, qrel.relevance, where)
     for query in dataset.queries_iter():
-        if query.query_id in contents.grades:
-            contents.add_query(_query(query), f"{name}, query '{quoted(query.query_id)}'")
-    return contents
+        if query.query_id in builder.collected:
+            builder.add_query(_query(query), f"{name}, query '{quoted(query.query_id)}'")
+    return builder.built()
 
 
 def _query(record: Any) -> Query:

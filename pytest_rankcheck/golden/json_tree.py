@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_rankcheck.errors import GoldenSetError, quoted
-from pytest_rankcheck.files.text_files import read_json
-
-__all__ = ["Node", "root_of"]
+from pytest_rankcheck.files.json_files import read_json
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,29 +1,40 @@
-"""The queries of a golden set, the grades of their documents, their slices and candidates."""
+"""The queries of a golden set: grades, slices, candidates, weights, units and fingerprints."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import GoldenSetError, plural, quoted, suggestion, unknown_id
-from pytest_rankcheck.golden.golden_contents import Contents
-from pytest_rankcheck.golden.query import Query, slices_of
+from pytest_rankcheck.golden.query import (
+    REPLAY,
+    WEIGHT,
+    Query,
+    clusters_of,
+    slices_of,
+    weights_of,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from pytest_rankcheck.golden.expectation import Expectation
+    from pytest_rankcheck.golden.golden_contents import Contents
     from pytest_rankcheck.golden.judgments import Judgments
+    from pytest_rankcheck.golden.log_replay import Replay
 
-__all__ = ["JudgedQueries"]
 
 T = TypeVar("T")
 
 
 class JudgedQueries:
-    """Queries and the grades of their judged documents. It does not change after it is made."""
+    """Queries, the grades of their judged documents, their weights and their independent units.
+
+    It does not change after it is made.
+    """
 
     kind = "golden set"
     """What messages call it."""
@@ -99,12 +110,6 @@ class JudgedQueries:
         """The number of judgments."""
         return len(self.columns)
 
-    @property
-    def has_merged_ids(self) -> bool:
-        """Whether ``doc_id=`` maps the judged documents to less than half as many ids."""
-        before, after = self._contents.merged_ids or (0, 0)
-        return 2 * after < before
-
     @cached_property
     def max_grade(self) -> float:
         """The highest grade that occurs in the set; 0 without judgments."""
@@ -154,24 +159,27 @@ class JudgedQueries:
         if attribute in self._contents.candidates.columns and attribute not in self.attributes:
             raise GoldenSetError(
                 f"{self.kind} '{quoted(self.name)}' has no attribute '{quoted(attribute)}': it is "
-                "a column of the candidates, because it varies within a query or has numbers like "
-                "other columns of the candidates. Correct the column, or name it in attributes= "
-                "(rankcheck_attributes)"
+                "a column of the candidates, because it varies within a query. Correct the column, "
+                "or name it in attributes= (rankcheck_attributes)"
             )
 
     @cached_property
     def queries(self) -> pd.DataFrame:
         """One row per query: ``query_id``, ``query`` and the attributes."""
-        from pytest_rankcheck.golden.golden_frames import queries_frame
-
-        return queries_frame(self._queries.values(), self.attributes)
+        return _frame(
+            {
+                "query_id": self.query_ids,
+                "query": [query.text for query in self],
+                **{
+                    name: [query.attributes.get(name) for query in self] for name in self.attributes
+                },
+            }
+        )
 
     @cached_property
     def judgments(self) -> pd.DataFrame:
         """One row per judgment: ``query_id``, ``doc_id``, ``relevance``."""
-        from pytest_rankcheck.golden.golden_frames import judgments_frame
-
-        return judgments_frame(self.columns)
+        return _judgments_frame(self.columns)
 
     @cached_property
     def candidates(self) -> pd.DataFrame:
@@ -183,11 +191,16 @@ class JudgedQueries:
 
     def candidates_frame(self, query_ids: Sequence[str]) -> pd.DataFrame:
         """Return the candidates of some queries, as in `candidates`."""
-        from pytest_rankcheck.golden.golden_frames import candidates_frame, judgments_frame
-
-        if self.has_candidates:
-            return candidates_frame(self._contents.candidates, query_ids)
-        return judgments_frame(self.columns.arranged(query_ids))[["query_id", "doc_id"]]
+        if not self.has_candidates:
+            return _judgments_frame(self.columns.arranged(query_ids))[["query_id", "doc_id"]]
+        part = self._contents.candidates.take(query_ids).compact()
+        return _frame(
+            {
+                "query_id": [query_id for query_id, rows in part.rows_of.items() for _ in rows],
+                "doc_id": [doc_id for rows in part.rows_of.values() for doc_id in rows],
+                **part.columns,
+            }
+        )
 
     @property
     def has_numbered_features(self) -> bool:
@@ -233,6 +246,92 @@ class JudgedQueries:
         ceilings = ceiling_of(self._queries, self._contents.grades, self._contents.candidates, k)
         return sum(ceilings.values()) / len(ceilings)
 
+    @cached_property
+    def weights(self) -> Sequence[float] | None:
+        """The weight of each query in a mean, in the set's order; None if all weigh the same."""
+        by = self._contents.weight_by
+        return None if by is None else weights_of(self, by, self.name)
+
+    @property
+    def cluster_by(self) -> str | None:
+        """The attribute whose values are the independent units; None if each query is one."""
+        return self._contents.cluster_by
+
+    @cached_property
+    def clusters(self) -> Sequence[str] | None:
+        """The independent unit that each query belongs to; None if each query is one."""
+        by = self._contents.cluster_by
+        return None if by is None else clusters_of(self, by, self.name)
+
+    @cached_property
+    def replay(self) -> Replay | None:
+        """How the set was made from a session log; None if it was not.
+
+        Raises:
+            GoldenSetError: its queries come from different replays.
+        """
+        if REPLAY not in self.attributes:
+            return None
+        from pytest_rankcheck.golden.log_replay import replay_of
+
+        return replay_of([query.attributes.get(REPLAY) for query in self], self.name)
+
+    @property
+    def corrects_positions(self) -> bool:
+        """Whether the means of a replay are corrected for where documents were shown."""
+        replay = self.replay
+        if replay is None or replay.propensity is None:
+            return False
+        return self._contents.weight_by == WEIGHT
+
+    @property
+    def effective_size(self) -> float:
+        """The number of equally weighted queries that would be as informative (Kish 1965).
+
+        Kish, Survey Sampling, 1965: (sum of w)^2 / sum of w^2. It is the number of queries if all
+        weigh the same.
+        """
+        weights = self.weights
+        if weights is None:
+            return float(len(self))
+        return math.fsum(weights) ** 2 / math.fsum(weight * weight for weight in weights)
+
+    @cached_property
+    def query_fingerprints(self) -> Mapping[str, str]:
+        """The fingerprint of each query's text and judgments, by query id."""
+        from pytest_rankcheck.golden.fingerprint import query_fingerprints
+
+        contents = self._contents
+        return query_fingerprints(self.columns, contents.queries, contents.candidates, self.weights)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The fingerprint of all queries and judgments.
+
+        It depends on the content alone. The order of lines, the file format and the set's name do
+        not matter, nor do attributes, titles and expectations, which do not change what is
+        measured. Candidates, which a reranker sees, weights, and a scale above all grades do.
+        """
+        from pytest_rankcheck.golden.fingerprint import fingerprint_of
+
+        return fingerprint_of(self.query_fingerprints.values(), self._contents.stored_scale)
+
     def __repr__(self) -> str:
         size = f"{plural(len(self), 'query', 'queries')}, {plural(self.judgment_count, 'judgment')}"
         return f"GoldenSet({self.name!r}, {size})"
+
+
+def _judgments_frame(judgments: Judgments) -> pd.DataFrame:
+    """Return one row per judgment: ``query_id``, ``doc_id``, ``relevance``."""
+    columns: dict[str, list[object]] = {"query_id": [], "doc_id": [], "relevance": []}
+    for query_id, documents, grades in judgments.walk():
+        columns["query_id"] += [query_id] * len(documents)
+        columns["doc_id"] += documents
+        columns["relevance"] += grades
+    return _frame(columns)
+
+
+def _frame(columns: Mapping[str, Any]) -> pd.DataFrame:
+    from pytest_rankcheck.files.frame_tables import frame_of_columns  # loads pandas
+
+    return frame_of_columns(columns)

@@ -1,13 +1,12 @@
 """Reading golden sets from tables with one row per judgment, as columns, and tables of queries.
 
-Each rule looks at a whole column and notes the first row that breaks it. The error is about the
-first of these rows, unless two rows before it contradict each other.
+Each rule looks at a whole column of a batch; the error is about the first row that breaks it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -19,64 +18,59 @@ from pytest_rankcheck.files.id_runs import run_starts
 from pytest_rankcheck.files.plain_values import as_flag, is_blank
 from pytest_rankcheck.files.row_numbering import Numbering
 from pytest_rankcheck.files.table_batches import Batch, Table
-from pytest_rankcheck.files.table_columns import CellColumn, Column, NumberCells
-from pytest_rankcheck.golden.checked_values import checked_id
-from pytest_rankcheck.golden.column_marks import is_index
+from pytest_rankcheck.files.table_columns import Column, NumberCells
+from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.extra_columns import ExtraColumns
-from pytest_rankcheck.golden.golden_contents import SCALE, Contents
-from pytest_rankcheck.golden.golden_source import GradeReader
+from pytest_rankcheck.golden.golden_contents import SCALE
+from pytest_rankcheck.golden.golden_source import GradeReader, checked_id
 from pytest_rankcheck.golden.judgment_columns import (
     QUERY_ID,
     TEXT,
+    is_index,
     places_of_roles,
     refuse_misspelt_text,
 )
 from pytest_rankcheck.golden.query import Query
 
-__all__ = ["BATCH_ROWS", "add_queries", "add_table"]
-
 BATCH_ROWS = 1 << 20
 """As many as the row groups of most Parquet files."""
 
 
-def add_table(contents: Contents, table: Table, place: Mapping[str, int] | None = None) -> None:
-    """Add the rows of a table of judgments to the contents.
+def add_table(
+    builder: ContentsBuilder, table: Table, place: Mapping[str, int] | None = None
+) -> None:
+    """Add the rows of a table of judgments to the builder.
 
     Without ``place``, the header and the source of the contents say which column has which role.
     """
-    contents.places.numbering = table.numbering
-    place = place or places_of_roles(contents, table.header)
-    reader, failure = _Reader(contents, table, place), None
-    try:
-        for batch in table.batches(rows=BATCH_ROWS):
-            reader.add(batch)
-    except GoldenSetError as error:
-        failure = error
-    _ = contents.judgments  # an error if two contradict each other
-    if failure is not None:
-        raise failure
-    reader.extras.assign()
+    builder.places.numbering = table.numbering
+    place = place or places_of_roles(builder, table.header)
+    others = {at: name for at, name in enumerate(table.header) if at not in place.values()}
+    extras = ExtraColumns(builder, others, is_marked="candidate" in place)
+    for batch in table.batches(rows=BATCH_ROWS):
+        _add_batch(builder, batch, place, extras)
+    _ = builder.collected.judgments  # an error if two contradict each other
+    extras.assign()
 
 
-def add_queries(contents: Contents, table: Table) -> None:
+def add_queries(builder: ContentsBuilder, table: Table) -> None:
     """Add the rows of a table of queries: their ids, maybe their texts, and attributes."""
     header, numbering = table.header, table.numbering
     place = _places_of_queries(header, numbering)
-    numbered = [row for batch in table.batches() for row in batch.rows()]
     others = {
         index: name
         for index, name in enumerate(header)
-        if index not in place.values() and not is_index(name, [row[index] for _, row in numbered])
+        if index not in place.values() and not is_index(name)
     }
     if "query" not in place:
         refuse_misspelt_text(list(others.values()), numbering.source, can_map=False)
-    for number, row in numbered:
+    for number, row in chain.from_iterable(batch.rows() for batch in table.batches()):
         where = numbering.place(number)
         query_id = checked_id(_filled(row[place["query_id"]]), "query_id", where)
         text = _filled(row[place["query"]]) if "query" in place else None
         cells = {name: _filled(row[index]) for index, name in others.items()}
         attributes = {name: cell for name, cell in cells.items() if cell is not None}
-        contents.add_query(Query(query_id, None if text is None else str(text), attributes), where)
+        builder.add_query(Query(query_id, None if text is None else str(text), attributes), where)
 
 
 def _places_of_queries(header: Sequence[str], numbering: Numbering) -> Mapping[str, int]:
@@ -88,145 +82,97 @@ def _places_of_queries(header: Sequence[str], numbering: Numbering) -> Mapping[s
     return place
 
 
-class _FirstError:
-    """The first wrong row of a batch, and the error about it."""
-
-    def __init__(self, batch: Batch) -> None:
-        self._batch = batch
-        self.row = len(batch)
-        """The number of rows if none is wrong."""
-        self.error: GoldenSetError | None = None
-
-    @contextmanager
-    def at(self, row: int) -> Iterator[int]:
-        """Yield the number of a row, and note an error about it unless a row before is wrong."""
-        try:
-            yield int(self._batch.numbers[row])
-        except GoldenSetError as error:
-            if row < self.row:
-                self.row, self.error = row, error
-
-
-class _Reader:
-    """Reads the batches of a table of judgments."""
-
-    def __init__(self, contents: Contents, table: Table, place: Mapping[str, int]) -> None:
-        self._contents, self._place = contents, place
-        self._others = [at for at in range(len(table.header)) if at not in place.values()]
-        names = [table.header[at] for at in self._others]
-        first = table.header[: min(place.get("query_id", place["doc_id"]), place["doc_id"])]
-        self.extras = ExtraColumns(contents, names, first, is_marked="candidate" in place)
-
-    def add(self, batch: Batch) -> None:
-        """Add the rows of a batch; those before a wrong row are added too."""
-        wrong, place = _FirstError(batch), self._place
-        if SCALE in place:
-            self._read_scale(batch.column(place[SCALE]), wrong)
-        queries = self._queries(batch, wrong)
-        if "query" in place:
-            self._read_texts(batch.column(place["query"]), queries, wrong)
-        is_candidate = self._marks(batch, wrong)
-        grades, has_grade = self._grades(batch)
-        documents, is_named = self._documents(batch.column(place["doc_id"]), has_grade, wrong)
-        is_judged = is_named & (has_grade | ~is_candidate) if "candidate" in place else is_named
-        for row in np.flatnonzero(is_judged & np.isnan(grades))[:1].tolist():
-            value = _filled(batch.column(place["relevance"]).cell(row))
-            with wrong.at(row) as number:
-                self._contents.grade(value, documents.part(row, row + 1).texts()[0], number)
-        self._read_titles(batch, documents, is_named)
-        if self._others or "candidate" in place:
-            cells = [batch.column(at).cells() for at in self._others]
-            is_kept = is_named & is_candidate
-            self.extras.add_rows(
-                batch.numbers, queries, documents, is_kept, cells, errors_at=wrong.at
-            )
-        end = wrong.row
-        self._contents.collected.add_rows(
-            *(queries.part(0, end), documents.part(0, end), grades[:end]),
-            *(batch.numbers[:end], is_judged[:end]),
-        )
-        if wrong.error is not None:
-            raise wrong.error
-
-    def _read_scale(self, column: Column, wrong: _FirstError) -> None:
-        coded = column.coded()
+def _add_batch(
+    builder: ContentsBuilder, batch: Batch, place: Mapping[str, int], extras: ExtraColumns
+) -> None:
+    columns = {role: batch.column(at) for role, at in place.items()}
+    if SCALE in columns:
+        coded = columns[SCALE].coded()
         for code, value in enumerate(coded.values):
-            if _filled(value) is not None:
-                with wrong.at(int(np.argmax(coded.codes == code))) as number:
-                    self._contents.set_scale(value, number)
+            if not is_blank(value):
+                builder.set_scale(value, _line(batch, np.argmax(coded.codes == code)))
+    named = columns.get("query_id") or columns["query"]
+    found = named.ids()
+    for row in found.invalid[:1].tolist():
+        checked_id(_filled(named.cell(row)), "query_id", _line(batch, row), builder.places)
+    queries = found.ids
+    if "query" in columns:
+        _add_texts(builder, batch, columns["query"], queries)
+    is_candidate = _candidates(builder, batch, columns.get("candidate"))
+    grades, has_grade = _grades(builder.reader, columns.get("relevance"), len(batch))
+    documents, is_named = _documents(builder, batch, columns["doc_id"], has_grade)
+    is_judged = is_named & (has_grade | ~is_candidate) if "candidate" in place else is_named
+    for row in np.flatnonzero(is_judged & np.isnan(grades))[:1].tolist():
+        value = _filled(columns["relevance"].cell(row))
+        builder.grade(value, documents.part(row, row + 1).texts()[0], _line(batch, row))
+    if "title" in columns:
+        titles = map(_filled, columns["title"].cells())
+        rows = zip(documents.texts(), titles, is_named.tolist(), strict=True)
+        builder.titles.update(
+            (doc_id, str(title)) for doc_id, title, is_one in rows if is_one and title is not None
+        )
+    extras.add_rows(batch, queries, documents, is_named & is_candidate)
+    builder.collected.add_rows(queries, documents, grades, batch.numbers, is_judged)
 
-    def _queries(self, batch: Batch, wrong: _FirstError) -> IdColumn:
-        column = batch.column(self._place.get("query_id", self._place.get("query", 0)))
-        found = column.ids()
-        for row in found.invalid[:1].tolist():
-            with wrong.at(row) as number:
-                checked_id(_filled(column.cell(row)), "query_id", number, self._contents.places)
-        return found.ids
 
-    def _read_texts(self, column: Column, queries: IdColumn, wrong: _FirstError) -> None:
-        """Note the text of each query, the same in all its rows that have one."""
-        coded, known = column.coded(), self._contents.queries
-        changes = np.flatnonzero(np.diff(coded.codes)) + 1
-        rows = np.union1d(run_starts(queries), changes)
-        pairs = zip(queries.texts(rows), coded.codes[rows].tolist(), strict=True)
-        for row, (query_id, code) in zip(rows.tolist(), pairs, strict=True):
-            if row >= wrong.row or _filled(coded.values[code]) is None:
-                continue
+def _line(batch: Batch, row: int | np.intp) -> int:
+    return int(batch.numbers[int(row)])
+
+
+def _add_texts(builder: ContentsBuilder, batch: Batch, column: Column, queries: IdColumn) -> None:
+    """Note the text of each query, the same in all its rows that have one."""
+    coded, known = column.coded(), builder.queries
+    changes = np.flatnonzero(np.diff(coded.codes)) + 1
+    rows = np.union1d(run_starts(queries), changes)
+    pairs = zip(queries.texts(rows), coded.codes[rows].tolist(), strict=True)
+    for row, (query_id, code) in zip(rows.tolist(), pairs, strict=True):
+        if not is_blank(coded.values[code]):
             query = Query(query_id, str(coded.values[code]))
             if known.setdefault(query_id, query).text != query.text:
-                with wrong.at(row) as number:
-                    self._contents.see_query(query, number)
+                builder.see_query(query, _line(batch, row))
 
-    def _marks(self, batch: Batch, wrong: _FirstError) -> BoolArray:
-        """Return which rows are candidates: all, unless they are marked. An empty cell means no."""
-        if "candidate" not in self._place:
-            return np.ones(len(batch), np.bool_)
-        coded = batch.column(self._place["candidate"]).coded()
-        flags = [False if _filled(mark) is None else as_flag(mark) for mark in coded.values]
-        for code in [code for code, flag in enumerate(flags) if flag is None][:1]:
-            with wrong.at(int(np.argmax(coded.codes == code))) as number:
-                raise GoldenSetError(
-                    f"{self._contents.places.shown(number)}: the candidate mark "
-                    f"'{quoted(coded.values[code], 40)}' is invalid; write 1, true or yes for a "
-                    "candidate, and 0, false, no or nothing for another document"
-                )
-        return np.array(flags, np.bool_)[coded.codes]
 
-    def _grades(self, batch: Batch) -> tuple[FloatArray, BoolArray]:
-        """Return the grade of each row, NaN without a valid one, and which rows have a cell."""
-        reader = self._contents.reader
-        if "relevance" not in self._place:
-            return np.full(len(batch), reader.grade(None)), np.zeros(len(batch), np.bool_)
-        found = _grades_of(reader, batch.column(self._place["relevance"]))
-        has_grade = ~np.isnan(found.values)
-        has_grade[found.invalid] = True
-        return found.values, has_grade
+def _candidates(builder: ContentsBuilder, batch: Batch, column: Column | None) -> BoolArray:
+    """Return which rows are candidates: all, unless they are marked. An empty cell means no."""
+    if column is None:
+        return np.ones(len(batch), np.bool_)
+    coded = column.coded()
+    flags = [False if is_blank(mark) else as_flag(mark) for mark in coded.values]
+    for code in [code for code, flag in enumerate(flags) if flag is None][:1]:
+        where = builder.places.shown(_line(batch, np.argmax(coded.codes == code)))
+        raise GoldenSetError(
+            f"{where}: the candidate mark '{quoted(coded.values[code], 40)}' is invalid; write 1, "
+            "true or yes for a candidate, and 0, false, no or nothing for another document"
+        )
+    return np.array(flags, np.bool_)[coded.codes]
 
-    def _documents(
-        self, column: Column, has_grade: BoolArray, wrong: _FirstError
-    ) -> tuple[IdColumn, BoolArray]:
-        """Return the documents, and which rows have one: a row without a grade need not."""
-        found, is_named = column.ids(), np.ones(len(column), np.bool_)
-        is_named[found.invalid] = False
-        for row in found.invalid.tolist():
-            value = _filled(column.cell(row))
-            if has_grade[row] or value is not None:
-                with wrong.at(row) as number:
-                    checked_id(value, "doc_id", number, self._contents.places)
-                break
-        return found.ids, is_named
 
-    def _read_titles(self, batch: Batch, documents: IdColumn, is_named: BoolArray) -> None:
-        if "title" in self._place:
-            titles = map(_filled, batch.column(self._place["title"]).cells())
-            rows = zip(documents.texts(), titles, is_named.tolist(), strict=True)
-            found = {doc: str(title) for doc, title, is_one in rows if is_one and title is not None}
-            self._contents.titles.update(found)
+def _documents(
+    builder: ContentsBuilder, batch: Batch, column: Column, has_grade: BoolArray
+) -> tuple[IdColumn, BoolArray]:
+    """Return the documents, and which rows have one: a row without a grade need not."""
+    found, is_named = column.ids(), np.ones(len(column), np.bool_)
+    is_named[found.invalid] = False
+    for row in found.invalid.tolist():
+        value = _filled(column.cell(row))
+        if has_grade[row] or value is not None:
+            checked_id(value, "doc_id", _line(batch, row), builder.places)
+    return found.ids, is_named
+
+
+def _grades(reader: GradeReader, column: Column | None, count: int) -> tuple[FloatArray, BoolArray]:
+    """Return the grade of each row, NaN without a valid one, and which rows have a cell."""
+    if column is None:
+        return np.full(count, reader.grade(None)), np.zeros(count, np.bool_)
+    found = _grades_of(reader, column)
+    has_grade = ~np.isnan(found.values)
+    has_grade[found.invalid] = True
+    return found.values, has_grade
 
 
 def _grades_of(reader: GradeReader, column: Column) -> NumberCells:
     """Return a column of grades, or of codes of the grade map, as numbers."""
-    if not reader.has_map and not isinstance(column, CellColumn):
+    if not reader.has_map and column.kind:
         numbers = column.numbers()
         if not len(numbers.invalid):
             return numbers

@@ -13,13 +13,6 @@ from dataclasses import asdict, dataclass, fields
 from pytest_rankcheck.errors import GoldenSetError, quoted
 from pytest_rankcheck.golden.query import WEIGHT
 
-__all__ = [
-    "MAX_UNSEEN",
-    "Clipped",
-    "Replay",
-    "replay_of",
-]
-
 MAX_UNSEEN = 0.1
 """If a larger share of the top was never shown, a replay decides nothing."""
 _UNCORRECTED = (
@@ -49,15 +42,8 @@ class Replay:
     clip: float | None = None
     """The smallest propensity that counts; None without a propensity."""
     clipped: Clipped | None = None
-    is_estimated: bool = False
-    """Whether grades are estimates of relevance for every document that was shown, instead of
-    selections with weights."""
-    has_model: bool = False
-    """Whether a model of relevance took part in the estimates."""
     uncorrected: bool = False
     """Whether gates against the order of the log are allowed without a propensity."""
-    alternatives: tuple[str, ...] = ()
-    """Other propensities, as text, under which verdicts must agree."""
     max_unseen: float = MAX_UNSEEN
     """If a larger share of the top was never shown, a gate is inconclusive."""
 
@@ -73,7 +59,6 @@ class Replay:
             raise ValueError(text)
         clipped = entry.get("clipped")
         entry["clipped"] = None if clipped is None else Clipped(**clipped)
-        entry["alternatives"] = tuple(entry.get("alternatives", ()))
         return cls(**entry)
 
     @property
@@ -88,10 +73,7 @@ class Replay:
         """How positions were corrected, as a baseline record keeps it."""
         if self.propensity is None:
             return "no propensity"
-        clip = f"{self.propensity}, clip={self.clip:g}"
-        if not self.is_estimated:
-            return clip
-        return f"{clip}, doubly robust" if self.has_model else f"{clip}, affine"
+        return f"{self.propensity}, clip={self.clip:g}"
 
     def notes(self, *, is_weighted: bool) -> list[str]:
         """Return what a reader of the means must know, as sentences.
@@ -102,7 +84,7 @@ class Replay:
         if self.propensity is None:
             return [_UNCORRECTED]
         notes = []
-        if not is_weighted and not self.is_estimated:
+        if not is_weighted:
             notes.append(
                 f"a replay under {self.propensity}, but its weights are not used, so positions are "
                 f'not corrected; call .weighted("{WEIGHT}") on the golden set'

@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pytest_rankcheck.errors import GoldenSetError, quoted, suggestion
-from pytest_rankcheck.files.checked_cells import checked_number
-
-__all__ = [
-    "ALTERNATIVE",
-    "REPLAY",
-    "WEIGHT",
-    "Query",
-    "clusters_of",
-    "effective_size",
-    "is_of_replay",
-    "label_of",
-    "slices_of",
-    "weights_of",
-]
+from pytest_rankcheck.files.plain_values import checked_number
 
 REPLAY = "log_replay"
 """The attribute of a query of a replay with the text of its `Replay`."""
 WEIGHT = "weight"
 """The attribute of a query of a replay with its weight."""
-ALTERNATIVE = "weight under "
-"""The attribute with its weight under another propensity: this, and the propensity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,35 +45,24 @@ def label_of(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def is_of_replay(attribute: str) -> bool:
-    """Return whether an attribute is one that a replay adds for itself, and nobody slices by."""
-    return attribute in (REPLAY, WEIGHT) or attribute.startswith(ALTERNATIVE)
-
-
 def weights_of(queries: Iterable[Query], attribute: str, name: str) -> Sequence[float]:
     """Return the weight of each query, a number above 0."""
-    return [_weight(query, attribute, name) for query in queries]
-
-
-def _weight(query: Query, attribute: str, name: str) -> float:
-    value = _value(query, attribute, name)
-    weight = checked_number(value)
-    if weight is None or weight <= 0:
-        raise GoldenSetError(
-            f"golden set '{quoted(name)}': the weight of query '{quoted(query.id)}' ({attribute}) "
-            f"is '{quoted(value)}'; it must be a number above 0"
-        )
-    return weight
+    weights = []
+    for query in queries:
+        value = _value(query, attribute, name)
+        weight = checked_number(value)
+        if weight is None or weight <= 0:
+            raise GoldenSetError(
+                f"golden set '{quoted(name)}': the weight of query '{quoted(query.id)}' "
+                f"({attribute}) is '{quoted(value)}'; it must be a number above 0"
+            )
+        weights.append(weight)
+    return weights
 
 
 def clusters_of(queries: Iterable[Query], attribute: str, name: str) -> Sequence[str]:
     """Return the unit that each query belongs to."""
     return [label_of(_value(query, attribute, name)) for query in queries]
-
-
-def effective_size(weights: Sequence[float]) -> float:
-    """Return how many queries of equal weight are as informative as these (Kish, 1965)."""
-    return math.fsum(weights) ** 2 / math.fsum(weight * weight for weight in weights)
 
 
 def _value(query: Query, attribute: str, name: str) -> object:

@@ -4,101 +4,122 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from pytest_rankcheck.errors import GoldenSetError, listed
+import numpy as np
 
-__all__ = ["Candidates", "copy_candidates", "is_feature_number"]
+from pytest_rankcheck.array_types import FloatArray
+from pytest_rankcheck.errors import GoldenSetError, quoted
 
 _DIGITS = 18
 """Of the largest number of a feature; what has more is a name."""
 
-_Column = list[object] | array  # type: ignore[type-arg]
+Column = FloatArray | list[object]
 
 
+@dataclass(frozen=True)
 class Candidates:
-    """Documents to rank in the order in which they were added, with columns such as features.
+    """Documents to rerank, in columns, which the parts of a golden set share with the whole."""
 
-    Columns of numbers are kept as arrays; a missing number is `absent`, a missing text None.
-    """
+    rows_of: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """The row of each document, by query."""
+    columns: Mapping[str, Column] = field(default_factory=dict)
+    """Numbers in arrays, where `absent` means a missing one; other cells in lists, where None
+    does."""
+    absent: float = math.nan
+    """NaN, or 0 in learning-to-rank files."""
+    first_feature: int | None = None
+    """The number from which features are counted, 0 or 1; None if the file does not say."""
 
-    def __init__(self, absent: float = math.nan) -> None:
-        self.absent = absent
-        """The value of missing numbers: NaN, or 0 in learning-to-rank files."""
-        self.first_feature: int | None = None
-        """The number from which features are counted, 0 or 1; None if the file does not say."""
-        self.doc_ids: list[str] = []
-        self.columns: dict[str, _Column] = {}
-        self._rows: dict[str, dict[str, int]] = {}
-
-    def declare(self, name: str, *, is_number: bool) -> None:
-        """Add a column, still empty, unless it exists: the order of columns is that of features."""
-        if name not in self.columns:
-            self.columns[name] = array("d") if is_number else []
-
-    def add(self, query_id: str, doc_id: str, values: Mapping[str, object]) -> None:
-        """Add a new candidate of a query; new columns are created."""
-        row = len(self.doc_ids)
-        self.doc_ids.append(doc_id)
-        self._rows.setdefault(query_id, {})[doc_id] = row
-        for name, value in values.items():
-            column, is_number = self.columns.get(name), isinstance(value, float)
-            if column is None:
-                column = self.columns[name] = array("d") if is_number else []
-            self._fill(column, row)
-            if not is_number and isinstance(column, array):
-                column = self.columns[name] = list(column)
-            column.append(value)  # type: ignore[arg-type]
+    @classmethod
+    def of(
+        cls, pairs: Iterable[tuple[str, str]], columns: Mapping[str, Sequence[object]]
+    ) -> Candidates:
+        """Return candidates of a query and a document each, with a cell of each in every column."""
+        rows_of: dict[str, dict[str, int]] = {}
+        for row, (query_id, doc_id) in enumerate(pairs):
+            rows_of.setdefault(query_id, {})[doc_id] = row
+        return cls(rows_of, {name: _typed(cells) for name, cells in columns.items()})
 
     @property
     def is_sparse(self) -> bool:
         """Whether features have numbers, and those that a line leaves out are 0 (LETOR)."""
         return self.absent == 0
 
-    def complete(self) -> None:
-        """Fill all columns up to the number of rows; order numbered features by their numbers."""
-        for column in self.columns.values():
-            self._fill(column, len(self.doc_ids))
-        if self.is_sparse:
-            self.order_by_number()
-
-    def order_by_number(self) -> None:
-        """Order numbered columns by their numbers, before columns with names."""
-        self.columns = dict(sorted(self.columns.items(), key=lambda item: _place(item[0])))
-
-    def _fill(self, column: _Column, length: int) -> None:
-        missing = length - len(column)
-        if missing > 0:
-            column.extend([self.absent if isinstance(column, array) else None] * missing)
-
     def rows(self, query_id: str) -> Mapping[str, int]:
         """Return the row of each candidate of a query; empty if it has none."""
-        return self._rows.get(query_id, {})
+        return self.rows_of.get(query_id, {})
 
-    def row(self, row: int) -> dict[str, object]:
-        """Return the cells of a row by column, without empty ones."""
-        cells = {name: column[row] for name, column in self.columns.items()}
-        return {name: cell for name, cell in cells.items() if not _is_empty(cell)}
+    def cells(self, query_id: str) -> Iterator[tuple[str, dict[str, object]]]:
+        """Yield the candidates of a query with their cells by column, without empty ones."""
+        rows = self.rows(query_id)
+        places = list(rows.values())
+        columns = {name: _as_list(_taken(cells, places)) for name, cells in self.columns.items()}
+        for place, doc_id in enumerate(rows):
+            cells = {name: column[place] for name, column in columns.items()}
+            yield doc_id, {name: cell for name, cell in cells.items() if not _is_empty(cell)}
 
-    def differs(self, row: int, values: Mapping[str, object]) -> bool:
-        """Whether other cells than these were added in a row."""
-        cells = {name: column[row] for name, column in self.columns.items() if row < len(column)}
-        return self._present(cells) != self._present(values)
+    def are_equal(self, row: int, other: int) -> bool:
+        """Whether two rows have the same cells."""
+        pairs = ((column[row], column[other]) for column in self.columns.values())
+        return all(one == two or (_is_empty(one) and _is_empty(two)) for one, two in pairs)
 
-    def _present(self, cells: Mapping[str, object]) -> dict[str, object]:
-        return {
-            name: cell
-            for name, cell in cells.items()
-            if not (_is_empty(cell) or (isinstance(cell, float) and cell == self.absent))
+    def take(self, query_ids: Iterable[str]) -> Candidates:
+        """Return the candidates of some queries; the columns are shared."""
+        chosen = {each: self.rows_of[each] for each in query_ids if each in self.rows_of}
+        return replace(self, rows_of=chosen)
+
+    def compact(self) -> Candidates:
+        """Return the same candidates in columns of their own, without the rows of others."""
+        taken = [row for rows in self.rows_of.values() for row in rows.values()]
+        numbers = iter(range(len(taken)))
+        rows_of = {
+            query_id: dict(zip(rows, numbers, strict=False))
+            for query_id, rows in self.rows_of.items()
         }
-
-    @property
-    def query_ids(self) -> Iterable[str]:
-        """The queries that have candidates."""
-        return self._rows.keys()
+        columns = {name: _taken(cells, taken) for name, cells in self.columns.items()}
+        return replace(self, rows_of=rows_of, columns=columns)
 
     def __bool__(self) -> bool:
-        return bool(self.doc_ids)
+        return bool(self.rows_of)
+
+
+class CandidateRows:
+    """Collects candidates whose columns are numbers, one by one."""
+
+    def __init__(self, absent: float = math.nan) -> None:
+        self.absent = absent
+        self.rows_of: dict[str, dict[str, int]] = {}
+        self.columns: dict[str, array[float]] = {}
+        self._count = 0
+
+    def add(self, query_id: str, doc_id: str, numbers: Mapping[str, float]) -> None:
+        """Add a new candidate of a query; new columns are created."""
+        self.rows_of.setdefault(query_id, {})[doc_id] = self._count
+        for name, number in numbers.items():
+            column = self.columns.get(name)
+            if column is None:
+                column = self.columns[name] = array("d")
+            if len(column) < self._count:
+                self._filled(column)
+            column.append(number)
+        self._count += 1
+
+    def differs(self, row: int, numbers: Mapping[str, float]) -> bool:
+        """Whether other numbers than these were added in a row."""
+        present = {name: column[row] for name, column in self.columns.items() if row < len(column)}
+        return _without(present, self.absent) != _without(numbers, self.absent)
+
+    def built(self, first_feature: int | None = None) -> Candidates:
+        """Return the candidates; numbered columns are in the order of their numbers."""
+        filled = {name: np.array(self._filled(cells)) for name, cells in self.columns.items()}
+        columns = _in_order(filled) if self.absent == 0 else filled
+        return Candidates(self.rows_of, columns, self.absent, first_feature)
+
+    def _filled(self, column: array[float]) -> array[float]:
+        column.extend([self.absent] * (self._count - len(column)))
+        return column
 
 
 def is_feature_number(name: str) -> bool:
@@ -106,69 +127,89 @@ def is_feature_number(name: str) -> bool:
     return name.isascii() and name.isdecimal() and len(name) <= _DIGITS
 
 
-def _place(name: str) -> tuple[bool, int]:
-    """Return a sort key: numbers by their value, before names."""
-    return (False, int(name)) if is_feature_number(name) else (True, 0)
+def merged_candidates(parts: Sequence[Candidates]) -> Candidates:
+    """Return the candidates of several golden sets.
+
+    A query may have candidates in several; a document that is there twice must have equal columns.
+    If one set has numbered features, the others must have them too, counted alike from 0 or from 1.
+    """
+    parts = [part.compact() for part in parts if part]
+    is_sparse = any(part.is_sparse for part in parts)
+    firsts = {part.first_feature for part in parts} - {None}
+    if len(firsts) > 1 or (is_sparse and not all(part.is_sparse for part in parts)):
+        raise GoldenSetError(
+            "the numbered features (LETOR) of one golden set are not those of another, or are "
+            "counted from another number; give both the same features before you merge them"
+        )
+    absent = 0.0 if is_sparse else math.nan
+    columns = {
+        name: _joined([(part.columns.get(name), _count(part)) for part in parts], absent)
+        for name in dict.fromkeys(name for part in parts for name in part.columns)
+    }
+    if all(map(is_feature_number, columns)):
+        columns = _in_order(columns)
+    whole = Candidates({}, columns, absent, next(iter(firsts), None))
+    rows_of: dict[str, dict[str, int]] = {}
+    start = 0
+    for part in parts:
+        for query_id, rows in part.rows_of.items():
+            for doc_id, row in rows.items():
+                first = rows_of.setdefault(query_id, {}).setdefault(doc_id, start + row)
+                if not whole.are_equal(first, start + row):
+                    raise GoldenSetError(
+                        f"document '{quoted(doc_id)}' of query '{quoted(query_id)}' is a candidate "
+                        "in two of the golden sets, with different columns; keep one of them"
+                    )
+        start += _count(part)
+    return replace(whole, rows_of=rows_of)
+
+
+def _count(part: Candidates) -> int:
+    return sum(map(len, part.rows_of.values()))
+
+
+def _joined(cells: Sequence[tuple[Column | None, int]], absent: float) -> Column:
+    """Return a column of several parts, given its cells in each, or how many are missing."""
+    if any(isinstance(each, list) for each, _ in cells):
+        return [
+            cell
+            for each, count in cells
+            for cell in ([None] * count if each is None else _as_list(each))
+        ]
+    return np.concatenate(
+        [np.full(count, absent) if each is None else np.asarray(each) for each, count in cells]
+    )
+
+
+def _typed(cells: Sequence[object]) -> Column:
+    if all(cell is None or isinstance(cell, float) for cell in cells):
+        return np.array(cells, np.float64)  # None becomes NaN
+    return list(cells)
+
+
+def _taken(column: Column, rows: Sequence[int]) -> Column:
+    if isinstance(column, list):
+        return [column[row] for row in rows]
+    return column[np.asarray(rows, np.int64)]
+
+
+def _as_list(column: Column) -> list[object]:
+    cells: list[object] = column if isinstance(column, list) else column.tolist()
+    return cells
+
+
+def _without(numbers: Mapping[str, float], absent: float) -> dict[str, float]:
+    return {name: number for name, number in numbers.items() if number != absent}
+
+
+def _in_order(columns: Mapping[str, Column]) -> dict[str, Column]:
+    """Return numbered columns in the order of their numbers, before columns with names."""
+
+    def place(name: str) -> tuple[bool, int]:
+        return (False, int(name)) if is_feature_number(name) else (True, 0)
+
+    return {name: columns[name] for name in sorted(columns, key=place)}
 
 
 def _is_empty(cell: object) -> bool:
     return cell is None or (isinstance(cell, float) and math.isnan(cell))
-
-
-def copy_candidates(
-    candidates: Candidates,
-    copies: Candidates,
-    query_ids: Iterable[str],
-    to_id: Callable[[str], str] = str,
-) -> tuple[str, str] | None:
-    """Add the candidates of some queries to others, with mapped ids.
-
-    Returns the query and the unmapped id of the first candidate that is there with other columns
-    already, and stops there; None without one.
-    """
-    if not candidates:
-        return None
-    _agree_on_features(candidates, copies)
-    for name, column in candidates.columns.items():
-        copies.declare(name, is_number=not isinstance(column, list))
-    for query_id in query_ids:
-        for doc_id, row in candidates.rows(query_id).items():
-            cells = {name: column[row] for name, column in candidates.columns.items()}
-            cells = {name: cell for name, cell in cells.items() if cell is not None}
-            key = to_id(doc_id)
-            before = copies.rows(query_id).get(key)
-            if before is None:
-                copies.add(query_id, key, cells)
-            elif copies.differs(before, cells):
-                return query_id, doc_id
-    copies.complete()
-    return None
-
-
-def _agree_on_features(candidates: Candidates, copies: Candidates) -> None:
-    """Check that the features of two golden sets can be merged, and note how they are counted.
-
-    If one set has numbered features, the other must have them too, counted alike from 0 or from 1.
-    Those that a line leaves out are 0 (LETOR); missing cells of a table are not.
-    """
-    if not copies:
-        copies.absent, copies.first_feature = candidates.absent, candidates.first_feature
-        return
-    pair = (candidates, copies)
-    sparse = [each for each in pair if each.is_sparse]
-    for each in pair:
-        unnumbered = [name for name in each.columns if not is_feature_number(name)]
-        if sparse and not each.is_sparse and (unnumbered or not each.columns):
-            has = listed(unnumbered, 5) or "no features"
-            raise GoldenSetError(
-                "one golden set has numbered features (LETOR), and the candidates of another have "
-                f"{has}; give both the same columns before you merge them"
-            )
-    firsts = {each.first_feature for each in sparse} - {None}
-    if len(firsts) > 1:
-        raise GoldenSetError(
-            "the features of one golden set are counted from 0, those of another from 1; number "
-            "them alike before you merge them"
-        )
-    copies.first_feature = next(iter(firsts), None)
-    copies.absent = 0.0 if sparse else copies.absent

@@ -7,22 +7,15 @@ the sum of their gains, each divided by the ideal DCG of its query.
 
 from __future__ import annotations
 
+import math
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
-
-import numpy as np
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.reranking_candidates import Candidates
-from pytest_rankcheck.metrics.judged_hits import JudgedHits, padded
-from pytest_rankcheck.metrics.metric_names import Metric
-
-__all__ = ["alike", "ceiling_of", "same_texts"]
 
 _Grades = Mapping[str, Mapping[str, float]]
-
-_BLOCK = 500
-"""How many groups are computed at once, in matrices of one column for each rank."""
 
 
 def ceiling_of(
@@ -41,8 +34,8 @@ def ceiling_of(
         for group in same_texts(queries.values(), candidates)
         if any(grades[query_id] != grades[group[0]] for query_id in group)
     ]
-    for start in range(0, len(groups), _BLOCK):
-        reached.update(_shared(groups[start : start + _BLOCK], grades, cutoff))
+    for group in groups:
+        reached.update(_shared({query_id: grades[query_id] for query_id in group}, cutoff))
     return reached
 
 
@@ -52,51 +45,35 @@ def same_texts(queries: Iterable[Query], candidates: Candidates) -> list[tuple[s
     Their texts are equal after Unicode normalisation, and so are their candidates, if the set has
     any.
     """
-    return alike(queries, candidates, lambda text: unicodedata.normalize("NFC", text))
-
-
-def alike(
-    queries: Iterable[Query], candidates: Candidates, key: Callable[[str], object]
-) -> list[tuple[str, ...]]:
-    """Return groups of query ids with the same candidates, and the same key of their texts."""
     groups: dict[object, list[str]] = {}
     for query in queries:
         if query.text:
-            visible = key(query.text), frozenset(candidates.rows(query.id))
+            text = unicodedata.normalize("NFC", query.text)
+            visible = text, frozenset(candidates.rows(query.id))
             groups.setdefault(visible, []).append(query.id)
     return [tuple(group) for group in groups.values() if len(group) > 1]
 
 
-def _shared(groups: Sequence[tuple[str, ...]], grades: _Grades, cutoff: int) -> dict[str, float]:
-    """Return the nDCG of each query of some groups, under its best common ranking."""
-    judged = {query_id: grades[query_id] for group in groups for query_id in group}
-    ideal = [sorted(each, key=lambda doc_id: -each[doc_id])[:cutoff] for each in judged.values()]
-    best = dict(zip(judged, _values("DCG", cutoff, judged, ideal), strict=True))
-    rankings: list[Sequence[str]] = []
-    for group in groups:
-        value: dict[str, float] = {}
-        for query_id in group:
-            for doc_id, grade in judged[query_id].items():
-                share = max(grade, 0.0) / best[query_id] if best[query_id] else 0.0
-                value[doc_id] = value.get(doc_id, 0.0) + share
-        rankings += [sorted(value, key=lambda doc_id: -value[doc_id])[:cutoff]] * len(group)
-    return dict(zip(judged, _values("nDCG", cutoff, judged, rankings), strict=True))
+def _shared(judged: _Grades, cutoff: int) -> dict[str, float]:
+    """Return the nDCG of queries under the common ranking that is best for all of them."""
+    discounts = [1 / math.log2(rank + 1) for rank in range(1, cutoff + 1)]
 
+    def dcg(gains: Iterable[float]) -> float:
+        return sum(gain * discount for gain, discount in zip(gains, discounts, strict=False))
 
-def _values(
-    name: str, cutoff: int, judged: _Grades, rankings: Sequence[Sequence[str]]
-) -> list[float]:
-    """Return a metric's value at a cutoff for each query, whose ranking ends there."""
-    hits = [
-        [(rank, grades[doc_id]) for rank, doc_id in enumerate(ranking, 1) if doc_id in grades]
-        for ranking, grades in zip(rankings, judged.values(), strict=True)
-    ]
-    ideal = [sorted(grades.values(), reverse=True)[:cutoff] for grades in judged.values()]
-    block = JudgedHits(
-        ranks=padded([[rank for rank, _ in pairs] for pairs in hits]),
-        grades=padded([[grade for _, grade in pairs] for pairs in hits]),
-        retrieved=np.array(list(map(len, rankings)), np.float64),
-        ideal=padded(ideal),
-    )
-    values: list[float] = Metric.of(name, cutoff).compute(block).tolist()
-    return values
+    gains = {
+        query_id: {doc_id: max(grade, 0.0) for doc_id, grade in of_query.items()}
+        for query_id, of_query in judged.items()
+    }
+    best = {each: dcg(sorted(gains[each].values(), reverse=True)) for each in judged}
+    shares: defaultdict[str, float] = defaultdict(float)
+    for query_id, of_query in gains.items():
+        for doc_id, gain in of_query.items():
+            shares[doc_id] += gain / best[query_id] if best[query_id] else 0.0
+    ranking = sorted(shares, key=lambda doc_id: -shares[doc_id])[:cutoff]
+    return {
+        each: dcg(gains[each].get(doc_id, 0.0) for doc_id in ranking) / best[each]
+        if best[each]
+        else 0.0
+        for each in judged
+    }

@@ -9,8 +9,6 @@ import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray
 
-__all__ = ["Aggregate", "mean_of", "median_of"]
-
 Aggregate = Literal["arithmetic", "geometric", "median", "sum"]
 """How the values of the queries become one number: one of three means, or their sum."""
 

@@ -12,15 +12,6 @@ from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_definition import Definition
 from pytest_rankcheck.metrics.name_grammar import NameParts, parts_of
 
-__all__ = [
-    "ONLY_THERE",
-    "PREFIX",
-    "ir_measures_definition",
-    "is_known_there",
-    "measure_of",
-    "parts_of_measure",
-]
-
 PREFIX = "ir_measures:"
 
 ONLY_THERE = frozenset({"SDCG"})

@@ -10,8 +10,6 @@ import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray, IntArray, make_read_only
 
-__all__ = ["JudgedHits", "last_of_running_sum", "padded", "padded_columns"]
-
 
 @dataclass(frozen=True, slots=True)
 class JudgedHits:

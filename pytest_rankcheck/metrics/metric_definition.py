@@ -10,14 +10,11 @@ import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import MetricError
-from pytest_rankcheck.metrics.averages import Aggregate, mean_of
+from pytest_rankcheck.metrics.averages import Aggregate
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
-from pytest_rankcheck.metrics.laws.declared_laws import LawDeclaration, LawStatus
 from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, flag
 from pytest_rankcheck.metrics.session_trails import Trails
 from pytest_rankcheck.metrics.whole_run import WholeRun
-
-__all__ = ["JUDGED_ONLY", "Definition", "MetricFunction", "MetricInput", "Unit", "wrong_form"]
 
 MetricFunction = Callable[..., FloatArray]
 """``function(hits, cutoff, **parameters)`` returns the value of each query, ``[Q]``."""
@@ -34,6 +31,9 @@ At = Literal["cutoff", "recall"] | None
 Unit = Literal["query", "session", "run"]
 """What has one value each: a query, a session of a log, or (``run``) a query whose value depends
 on the other queries of the run."""
+
+Graded = bool | Callable[[Mapping[str, Value]], bool]
+"""Whether a metric needs more than two grades to be informative, perhaps by its parameters."""
 
 MetricInput = JudgedHits | Trails | WholeRun
 """The first argument of a metric's function; its type depends on the metric's unit."""
@@ -74,9 +74,7 @@ class Definition:
     trec_eval: tuple[str, ...] = ()
     aggregate: Aggregate = "arithmetic"
     unit: Unit = "query"
-    graded: LawDeclaration = field(default=False, compare=False)
-    laws: Mapping[str, LawDeclaration] = field(default_factory=dict, compare=False)
-    """The laws that the metric declares to keep or not to keep."""
+    graded: Graded = field(default=False, compare=False)
     ir_measures: str | None = None
     """The name in ir_measures, if that library computes the metric; else None."""
 
@@ -93,32 +91,10 @@ class Definition:
                 return spelling(given) if callable(spelling) else {**spelling, **given}
         return given
 
-    def needs_grades(self, parameters: Mapping[str, Value]) -> bool:
-        """Whether the metric needs more than two grades to be informative."""
-        return bool(self.graded(parameters) if callable(self.graded) else self.graded)
-
-    def declared(
-        self, law: str, parameters: Mapping[str, Value], cutoff: int | None = None
-    ) -> LawStatus | None:
-        """Return whether the metric declares a law to hold; None if it declares nothing."""
-        status = self.laws.get(law)
-        return status({**parameters, "cutoff": cutoff}) if callable(status) else status
-
     @property
     def is_mean_of_values(self) -> bool:
         """Whether the difference of two means is the mean of the differences."""
         return self.aggregate == "arithmetic"
-
-    def mean(self, values: FloatArray, weights: FloatArray | None = None) -> float:
-        """Return the mean of the values that are not NaN; NaN if all are NaN.
-
-        The sum is exact, so it does not depend on the order of the queries.
-
-        Args:
-            values: the value of each query, ``[Q]``.
-            weights: the weight of each query, ``[Q]``; by default, all weights are equal.
-        """
-        return mean_of(values, weights, self.aggregate)
 
     def __call__(
         self, block: MetricInput, cutoff: int | None, parameters: Mapping[str, Value]
@@ -130,8 +106,9 @@ class Definition:
                 one of queries, for example.
         """
         arguments = dict(parameters)
-        if not isinstance(block, _INPUT_TYPES[self.unit]):
-            raise MetricError(_wrong_unit_message(self.name, self.unit))
+        kind, advice = _INPUTS[self.unit]
+        if not isinstance(block, kind):
+            raise MetricError(f"{self.name} is a metric of {advice}")
         if isinstance(block, JudgedHits) and arguments.pop(JUDGED_ONLY.name):
             block = block.judged_only()
         values = self.compute(block, cutoff, **arguments)
@@ -164,23 +141,15 @@ def wrong_form(values: object, count: int) -> str | None:
     return None
 
 
-_INPUT_TYPES: Mapping[Unit, type[MetricInput]] = {
-    "query": JudgedHits,
-    "session": Trails,
-    "run": WholeRun,
+_INPUTS: Mapping[Unit, tuple[type[MetricInput], str]] = {
+    "query": (
+        JudgedHits,
+        "queries, but these are sessions: log.to_golden_set(...) turns them into queries",
+    ),
+    "session": (
+        Trails,
+        "sessions: use it with evaluate_sessions(log), or with the fixture session_evaluation",
+    ),
+    "run": (WholeRun, "the whole run: use it with evaluate(run, golden)"),
 }
-"""What the functions of each unit's metrics take."""
-
-
-def _wrong_unit_message(name: str, unit: Unit) -> str:
-    if unit == "session":
-        return (
-            f"{name} is a metric of sessions: use it with evaluate_sessions(log), or with the "
-            "fixture session_evaluation"
-        )
-    if unit == "run":
-        return f"{name} is a metric of the whole run: use it with evaluate(run, golden)"
-    return (
-        f"{name} is a metric of queries, but these are sessions: log.to_golden_set(...) turns them "
-        "into queries"
-    )
+"""What the functions of each unit's metrics take, and what to do about anything else."""

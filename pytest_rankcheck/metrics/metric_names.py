@@ -12,6 +12,7 @@ from typing import Any
 
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import MetricError, quoted, suggestion
+from pytest_rankcheck.metrics.averages import mean_of
 from pytest_rankcheck.metrics.ir_measures_bridge import (
     ONLY_THERE,
     PREFIX,
@@ -19,7 +20,6 @@ from pytest_rankcheck.metrics.ir_measures_bridge import (
     is_known_there,
     parts_of_measure,
 )
-from pytest_rankcheck.metrics.laws.declared_laws import LawStatus
 from pytest_rankcheck.metrics.metric_definition import Definition, MetricInput, Unit
 from pytest_rankcheck.metrics.metric_parameters import Value, spelled
 from pytest_rankcheck.metrics.metric_registry import (
@@ -29,9 +29,7 @@ from pytest_rankcheck.metrics.metric_registry import (
     registered,
     trec_eval_definition,
 )
-from pytest_rankcheck.metrics.name_grammar import NameParts, parts_of
-
-__all__ = ["USUAL_METRICS", "Metric", "MetricLike", "usual_metrics"]
+from pytest_rankcheck.metrics.name_grammar import parts_of
 
 USUAL_METRICS = ("nDCG@10", "RR")
 """The metrics that are shown unless others are configured."""
@@ -143,21 +141,13 @@ class Metric:
 
     def mean(self, values: FloatArray, weights: FloatArray | None = None) -> float:
         """Return the metric's mean of the values that are not NaN; NaN if all are NaN."""
-        return self.definition.mean(values, weights)
+        return mean_of(values, weights, self.definition.aggregate)
 
     @property
     def needs_grades(self) -> bool:
         """Whether the metric needs more than two grades to be informative."""
-        return self.definition.needs_grades(dict(self.parameters))
-
-    @property
-    def is_monotone(self) -> bool:
-        """Whether moving a document up past one with a lower grade never makes the value worse."""
-        return self.declared("monotone") is True
-
-    def declared(self, law: str) -> LawStatus | None:
-        """Return whether the metric declares a law to hold; None if it declares nothing."""
-        return self.definition.declared(law, dict(self.parameters), self.cutoff)
+        graded = self.definition.graded
+        return graded(dict(self.parameters)) if callable(graded) else graded
 
     def __reduce__(self) -> tuple[Callable[[MetricLike], Metric], tuple[str]]:
         """Pickle only the name: the metric must also be registered where it is unpickled."""
@@ -205,18 +195,13 @@ def _parse(text: str, _generation: int) -> Metric:
     name_at = _NAME_AT.fullmatch(text.strip())
     if name_at and registered(name_at[1]) and not registered(text.strip()):
         return _build(name_at[1], {}, int(name_at[2]), text)
-    parts = _parts_of(text)
+    try:
+        parts = parts_of(text)
+    except MetricError as failure:  # say what to write instead of another tool's name
+        raise refusal_of(text.strip()) or failure from None
     if parts.name in ONLY_THERE or (registered(parts.name) is None and is_known_there(parts.name)):
         return Metric(ir_measures_definition(text.strip()))
     return _build(parts.name, parts.given, parts.cutoff, text)
-
-
-def _parts_of(text: str) -> NameParts:
-    """Return the parts of a name; an error says what to write instead of another tool's name."""
-    try:
-        return parts_of(text)
-    except MetricError as failure:
-        raise refusal_of(text.strip()) or failure from None
 
 
 def _build(name: str, given: Mapping[str, object], cutoff: object, text: str) -> Metric:

@@ -3,29 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from numbers import Real
 
 from pytest_rankcheck.errors import suggestion
-
-__all__ = [
-    "AnyCheck",
-    "Call",
-    "CallCheck",
-    "NumberCheck",
-    "Parameter",
-    "ParameterCheck",
-    "Value",
-    "WordCheck",
-    "call",
-    "choice",
-    "flag",
-    "mapping",
-    "number",
-    "one_of",
-    "spelled",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,81 +52,15 @@ class Parameter:
         return self.default if is_default else self.check(value)
 
 
-@dataclass(frozen=True, slots=True)
-class WordCheck:
-    """Accepts one of some words, in any case."""
-
-    words: tuple[str, ...]
-
-    def __call__(self, value: object) -> Value:
-        """Return the word in lower case, or raise a ValueError with a hint."""
-        if isinstance(value, str) and value.casefold() in self.words:
-            return value.casefold()
-        raise ValueError(suggestion(value, self.words) if isinstance(value, str) else "")
-
-
-@dataclass(frozen=True, slots=True)
-class NumberCheck:
-    """Accepts a finite number within bounds; see ``number``."""
-
-    at_least: float
-    above: float
-    at_most: float
-    below: float
-
-    def __call__(self, value: object) -> Value:
-        """Return the number, or raise a ValueError."""
-        if isinstance(value, bool) or not isinstance(value, Real):
-            raise ValueError
-        try:
-            real = float(value)
-        except OverflowError:
-            raise ValueError from None
-        if not (math.isfinite(real) and self._is_within_bounds(real)):
-            raise ValueError
-        return int(real) if _is_whole(real) else real
-
-    def _is_within_bounds(self, real: float) -> bool:
-        return self.at_least <= real <= self.at_most and self.above < real < self.below
-
-
-@dataclass(frozen=True, slots=True)
-class CallCheck:
-    """Accepts ``name(...)`` with arguments that pass their checks."""
-
-    name: str
-    arguments: tuple[ParameterCheck, ...]
-
-    def __call__(self, value: object) -> Value:
-        """Return the call with its arguments in canonical form, or raise a ValueError."""
-        if not isinstance(value, Call) or value.name.casefold() != self.name:
-            raise ValueError
-        if len(value.arguments) != len(self.arguments):
-            raise ValueError(f"; {self.name} takes {len(self.arguments)} argument(s)")
-        pairs = zip(self.arguments, value.arguments, strict=True)
-        return Call(self.name, tuple(_as_number(accept(argument)) for accept, argument in pairs))
-
-
-@dataclass(frozen=True, slots=True)
-class AnyCheck:
-    """Accepts what any of some checks accepts; the first hint is kept."""
-
-    checks: tuple[ParameterCheck, ...]
-
-    def __call__(self, value: object) -> Value:
-        """Return what the first check that accepts the value returns, or raise a ValueError."""
-        hint = ""
-        for accept in self.checks:
-            try:
-                return accept(value)
-            except ValueError as refusal:
-                hint = hint or str(refusal)
-        raise ValueError(hint)
-
-
 def choice(*words: str) -> ParameterCheck:
     """Return a check that accepts one of these words, in any case."""
-    return WordCheck(words)
+    return partial(_chosen, words)
+
+
+def _chosen(words: Sequence[str], value: object) -> Value:
+    if isinstance(value, str) and value.casefold() in words:
+        return value.casefold()
+    raise ValueError(suggestion(value, words) if isinstance(value, str) else "")
 
 
 def number(
@@ -160,17 +77,49 @@ def number(
         at_most: the highest valid value.
         below: a bound that valid values must stay below.
     """
-    return NumberCheck(at_least, above, at_most, below)
+    return partial(_bounded, (at_least, at_most), (above, below))
+
+
+def _bounded(within: tuple[float, float], between: tuple[float, float], value: object) -> Value:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise ValueError
+    try:
+        real = float(value)
+    except OverflowError:
+        raise ValueError from None
+    is_valid = within[0] <= real <= within[1] and between[0] < real < between[1]
+    if not (math.isfinite(real) and is_valid):
+        raise ValueError
+    return int(real) if _is_whole(real) else real
 
 
 def call(name: str, *arguments: ParameterCheck) -> ParameterCheck:
     """Return a check that accepts ``name(...)`` with arguments that pass these checks."""
-    return CallCheck(name, arguments)
+    return partial(_called, name, arguments)
+
+
+def _called(name: str, checks: Sequence[ParameterCheck], value: object) -> Value:
+    if not isinstance(value, Call) or value.name.casefold() != name:
+        raise ValueError
+    if len(value.arguments) != len(checks):
+        raise ValueError(f"; {name} takes {len(checks)} argument(s)")
+    pairs = zip(checks, value.arguments, strict=True)
+    return Call(name, tuple(_as_number(accept(argument)) for accept, argument in pairs))
 
 
 def one_of(*checks: ParameterCheck) -> ParameterCheck:
     """Return a check that accepts what any of ``checks`` accepts; the first hint is kept."""
-    return AnyCheck(checks)
+    return partial(_accepted, checks)
+
+
+def _accepted(checks: Sequence[ParameterCheck], value: object) -> Value:
+    hint = ""
+    for accept in checks:
+        try:
+            return accept(value)
+        except ValueError as refusal:
+            hint = hint or str(refusal)
+    raise ValueError(hint)
 
 
 def flag(value: object) -> Value:

@@ -10,32 +10,21 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Unpack
+from typing import TypedDict, Unpack
 
 from pytest_rankcheck.errors import MetricError, quoted, suggestion
 from pytest_rankcheck.metrics.averages import Aggregate
-from pytest_rankcheck.metrics.laws.declared_laws import LawDeclaration, Laws, checked_laws
 from pytest_rankcheck.metrics.metric_definition import (
     JUDGED_ONLY,
     At,
     Definition,
+    Graded,
     MetricFunction,
     Spelling,
     Synonyms,
     Unit,
 )
 from pytest_rankcheck.metrics.metric_parameters import Parameter
-
-__all__ = [
-    "definition",
-    "definitions",
-    "generation",
-    "judged_definitions",
-    "metric",
-    "refusal_of",
-    "registered",
-    "trec_eval_definition",
-]
 
 _FAMILIES = "pytest_rankcheck.metrics.families."
 """The package of the functions of our own metrics."""
@@ -47,26 +36,28 @@ _NAMES: dict[str, Definition] = {}
 _GENERATIONS = [0]
 
 
+class Declared(TypedDict, total=False):
+    """What a metric may declare beside its name and parameters; see `metric`."""
+
+    reference: str
+    formula: str
+    use: str
+    aliases: tuple[str, ...]
+    synonyms: Synonyms
+    renamed: Mapping[str, str]
+    spellings: Mapping[str, Spelling]
+    higher_is_better: bool
+    range: tuple[float, float]
+    at: At
+    unjudged: str
+    trec_eval: tuple[str, ...]
+    aggregate: Aggregate
+    unit: Unit
+    graded: Graded
+
+
 def metric(
-    name: str,
-    *,
-    reference: str = "",
-    formula: str = "",
-    use: str = "",
-    aliases: tuple[str, ...] = (),
-    parameters: tuple[Parameter, ...] = (),
-    synonyms: Synonyms | None = None,
-    renamed: Mapping[str, str] | None = None,
-    spellings: Mapping[str, Spelling] | None = None,
-    higher_is_better: bool = True,
-    range: tuple[float, float] = (0.0, 1.0),
-    at: At = "cutoff",
-    unjudged: str = "not relevant",
-    trec_eval: tuple[str, ...] = (),
-    aggregate: Aggregate = "arithmetic",
-    unit: Unit = "query",
-    graded: LawDeclaration = False,
-    **laws: Unpack[Laws],
+    name: str, *, parameters: tuple[Parameter, ...] = (), **declared: Unpack[Declared]
 ) -> Callable[[MetricFunction], MetricFunction]:
     """Register the decorated function as the metric ``name``.
 
@@ -76,70 +67,58 @@ def metric(
 
     Args:
         name: the canonical name, as it is printed.
-        reference: the source of the formula (paper, equation); by default, the function.
-        formula: the formula as one line of plain text, for the metric's card.
-        use: when to use the metric, in one sentence, for the metric's card.
-        aliases: other names; names and aliases ignore case.
         parameters: the parameters that the name may have in brackets, in canonical order.
-        synonyms: other libraries' parameters, translated value by value, such as
+        **declared: any of these:
+            reference: the source of the formula (paper, equation); by default, the function.
+            formula: the formula as one line of plain text, for the metric's card.
+            use: when to use the metric, in one sentence, for the metric's card.
+            aliases: other names; names and aliases ignore case.
+            synonyms: other libraries' parameters, translated value by value, such as
             ``{"dcg": {"exp-log2": {"gain": "exponential"}}}``.
-        renamed: other libraries' parameters that differ only in name, such as
+            renamed: other libraries' parameters that differ only in name, such as
             ``{"gains": "gain"}``.
-        spellings: other tools' names for the metric with certain parameters, such as
+            spellings: other tools' names for the metric with certain parameters, such as
             ``{"rbp": {"p": 0.9}}``; or with a function that translates the given parameters.
-        higher_is_better: whether a higher value means a better ranking.
-        range: the lowest and the highest possible value.
-        at: what the number after @ means: the cutoff, the parameter ``recall``, or None if no
+            higher_is_better: whether a higher value means a better ranking; by default, it does.
+            range: the lowest and the highest possible value; by default, 0 to 1.
+            at: what the number after @ means: the cutoff, the parameter ``recall``, or None if no
             number is allowed.
-        unjudged: what an unjudged document counts as, for the manual.
-        trec_eval: trec_eval's names for the metric that a number follows, such as ``ndcg_cut``
+            unjudged: what an unjudged document counts as, for the manual.
+            trec_eval: trec_eval's names for the metric that a number follows, such as ``ndcg_cut``
             in ``ndcg_cut_10``.
-        aggregate: how the values of the queries are averaged.
-        unit: ``"query"``; ``"session"`` for a metric of the sessions of a log, whose function takes
-            the trails of sessions instead of judged hits; or ``"run"`` for a metric whose function
-            takes all rankings at once.
-        graded: whether the metric needs more than two grades to be informative.
-        **laws: the laws that the metric keeps (True), does not keep (False), or keeps on binary
-            judgments (``"binary"``), such as ``monotone=True``; or a function that returns this for
-            the parameters and the cutoff. `check_metric` verifies them.
+            aggregate: how the values of the queries are averaged.
+            unit: ``"query"``; ``"session"`` for a metric of the sessions of a log, whose function
+            takes the trails of sessions instead of judged hits; or ``"run"`` for a metric whose
+            function takes all rankings at once.
+            graded: whether the metric needs more than two grades to be informative.
 
     Returns:
         A decorator that registers a function and returns it unchanged.
 
     Raises:
-        MetricError: a name is invalid or taken, the range is invalid, a law is unknown, or the
-            function does not accept the parameters.
+        MetricError: an argument is unknown, a name is invalid or taken, the range is invalid, or
+            the function does not accept the parameters.
     """
-    declared_laws = checked_laws(name, laws, Laws)
-    _check_declaration((name, *aliases, *(spellings or ())), parameters, range)
+    for word in declared.keys() - Declared.__annotations__.keys():
+        hint = suggestion(word, Declared.__annotations__)
+        raise MetricError(f"{quoted(name)}: @metric has no argument '{quoted(word)}'{hint}")
+    names = (name, *declared.get("aliases", ()), *declared.get("spellings", ()))
+    _check_declaration(names, parameters, declared.get("range", (0.0, 1.0)))
 
     def register(compute: MetricFunction) -> MetricFunction:
         _check_signature(name, compute, [parameter.name for parameter in parameters])
-        shared = (JUDGED_ONLY,) if unit == "query" else ()
-        declared = {parameter.name: parameter for parameter in (*parameters, *shared)}
-        entry = Definition(
-            name=name,
-            compute=compute,
-            summary=(compute.__doc__ or "").strip().partition("\n")[0],
-            reference=reference or f"the function {FunctionOrigin.of(compute)}",
-            formula=formula,
-            use=use,
-            aliases=aliases,
-            parameters=declared,
-            synonyms=synonyms or {},
-            renamed=renamed or {},
-            spellings=spellings or {},
-            higher_is_better=higher_is_better,
-            range=range,
-            at=at,
-            unjudged=unjudged,
-            trec_eval=trec_eval,
-            aggregate=aggregate,
-            unit=unit,
-            graded=graded,
-            laws=declared_laws,  # type: ignore[arg-type]
+        of_queries = declared.get("unit", "query") == "query"
+        every = (*parameters, JUDGED_ONLY) if of_queries else parameters
+        known = {"reference": f"the function {FunctionOrigin.of(compute)}", **declared}
+        _add(
+            Definition(
+                name=name,
+                compute=compute,
+                summary=(compute.__doc__ or "").strip().partition("\n")[0],
+                parameters={parameter.name: parameter for parameter in every},
+                **known,  # type: ignore[arg-type]
+            )
         )
-        _add(entry)
         return compute
 
     return register
@@ -150,11 +129,9 @@ def _add(entry: Definition) -> None:
     origin = FunctionOrigin.of(entry.compute)
     if not origin.module.startswith(_FAMILIES):
         _load_families()  # so that our own names count as taken
-    words = (entry.name, *entry.aliases, *entry.spellings)
-    spellings = {word.casefold(): word for word in words}
-    replaced = set()
-    for spelling, word in spellings.items():
-        holder = _NAMES.get(spelling)
+    words = {word.casefold(): word for word in (entry.name, *entry.aliases, *entry.spellings)}
+    for folded, word in words.items():
+        holder = _NAMES.get(folded)
         if holder is None:
             continue
         held_by = FunctionOrigin.of(holder.compute)
@@ -165,13 +142,13 @@ def _add(entry: Definition) -> None:
                 f"the metric name '{word}' is already taken by {holder.name} {whose}; "
                 f"give another name to the metric of {origin}"
             )
-        replaced.add(holder.name)
-    for name in replaced:
-        old = _DEFINITIONS.pop(name)
-        for spelling in [key for key, value in _NAMES.items() if value is old]:
-            del _NAMES[spelling]
+    replaced = [_NAMES[folded] for folded in words if folded in _NAMES]
+    for old in replaced:
+        _DEFINITIONS.pop(old.name, None)
+    for folded in [folded for folded, held in _NAMES.items() if held in replaced]:
+        del _NAMES[folded]
     _DEFINITIONS[entry.name] = entry
-    _NAMES.update(dict.fromkeys(spellings, entry))
+    _NAMES.update(dict.fromkeys(words, entry))
     _GENERATIONS[0] += 1
 
 

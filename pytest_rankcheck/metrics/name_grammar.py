@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from pytest_rankcheck.errors import MetricError, quoted
 from pytest_rankcheck.metrics.metric_parameters import Call
 
-__all__ = ["NameParts", "parts_of"]
-
 _LONGEST_NAME = 1000
 _PLAIN = (ast.Constant, ast.UnaryOp, ast.Name)
 """The node types that are valid keys of a mapping and elements of a tuple."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["advice_on"]
-
 _NUMBER = re.compile(r"[_.]\d+(\.\d+)?$")
 """A cutoff, as trec_eval writes it."""
 

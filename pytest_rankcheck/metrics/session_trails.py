@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pytest_rankcheck.array_types import FloatArray, make_read_only
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
-
-__all__ = ["Trails"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +74,3 @@ class Trails:
         ranks = np.full(len(self.final_rank), np.nan)
         ranks[self.selected_in[counted]] = self.selected_rank[counted]  # the last assignment wins
         return ranks
-
-    def judged(
-        self, states: JudgedHits, session_of: NDArray[np.intp], place_of: FloatArray
-    ) -> Trails:
-        """Return these trails with the judged hits of their events."""
-        return replace(self, states=states, session_of=session_of, place_of=place_of)

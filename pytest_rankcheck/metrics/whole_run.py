@@ -10,9 +10,6 @@ import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray, IntArray, make_read_only
 
-__all__ = ["ABSENT", "WholeRun"]
-
-
 ABSENT = -1
 """The document number that marks the end of a ranking."""
 

@@ -3,37 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
-from pytest_rankcheck.plugin.option_parsers import Given, report_path
+from pytest_rankcheck.plugin.option_parsers import PATH
 from pytest_rankcheck.plugin.option_rows import OptionRow, option_rows
-from pytest_rankcheck.plugin.option_table import Config, ReportPaths
+from pytest_rankcheck.plugin.option_table import Config
 from pytest_rankcheck.reports.report_formats import REPORT_FORMATS, report_format
 
-if TYPE_CHECKING:
-    from pytest_rankcheck.evaluation.conventions import Conventions
-    from pytest_rankcheck.reports.findings import ReportedFinding
-
-__all__ = [
-    "CONFIG",
-    "FOUND_IN_FIXTURES",
-    "add_options",
-    "all_option_rows",
-    "configured_names",
-    "conventions_of",
-    "read_configuration",
-    "refuse_idle_session",
-    "set_name",
-]
-
 CONFIG = pytest.StashKey[Config]()
-FOUND_IN_FIXTURES: pytest.StashKey[list[ReportedFinding]] = pytest.StashKey()
-"""Findings made while fixtures were set up; the next test that ends reports them."""
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -50,62 +31,56 @@ def all_option_rows() -> dict[str, OptionRow]:
 
 def _report_rows() -> dict[str, OptionRow]:
     return {
-        name: OptionRow(
-            None,
-            report.help,
-            flag=f"--rankcheck-{name}",
-            metavar="PATH",
-            parse=report_path,
-            guide="reports.md",
-        )
+        name: OptionRow(PATH, report.help, "reports.md", is_setting=False, name=name)
         for name, report in REPORT_FORMATS.items()
     }
 
 
-def _report_paths(config: pytest.Config) -> ReportPaths:
-    """Return where reports are written.
+def _report_paths(config: pytest.Config) -> dict[str, Path]:
+    """Return where reports are written, by their formats.
 
     Raises:
-        ConfigurationError: a path is a folder, or a module that a format needs is missing.
+        ConfigurationError: a format is unknown, or a module that it needs is missing.
     """
+    given = {name: row.on_command_line(config) for name, row in _report_rows().items()}
+    given |= option_rows(Config)["added_reports"].value(config)
     paths: dict[str, Path] = {}
-    for name, row in _report_rows().items():
-        path = row.value(config)
-        if path is not None:
-            REPORT_FORMATS[name].check(str(row.flag))
-            paths[name] = path
-    for name, file in option_rows(Config)["added_reports"].value(config).items():
-        report_format(name).check("--rankcheck-report")
-        added = report_path(Given("--rankcheck-report", file, config.invocation_params.dir))
-        if added is not None:
-            paths[name] = added
-    summary = os.environ.get("GITHUB_STEP_SUMMARY")
-    return ReportPaths(paths, Path(summary) if summary else None)
+    for name, file in given.items():
+        if file:
+            option = name if name in REPORT_FORMATS else "report"
+            report_format(name).check(f"--rankcheck-{option}")
+            paths[name] = config.invocation_params.dir / file
+    return paths
 
 
 def read_configuration(config: pytest.Config) -> Config:
     """Return the options and ini values of a test session.
 
     Raises:
-        ConfigurationError: an ini name is unknown, a value is invalid, or two sets have one name.
+        ConfigurationError: an ini name is unknown, or a value is invalid.
     """
     rows = option_rows(Config)
     _refuse_unknown_names(config, [row.ini for row in rows.values() if row.ini])
     values: dict[str, Any] = {name: row.value(config) for name, row in rows.items()}
-    _refuse_equal_names("rankcheck_golden", "golden sets", values["golden"])
-    _refuse_equal_names("rankcheck_sessions", "session logs", values["sessions"])
     if values["run"] is not None and values["ranker"] is not None:
         values["run"] = _run_unless_ranker(config, values["run"])
-    update = getattr(config.option, "update_snapshots", False)
-    if update and values["baseline_ref"] is not None:
+    if bool(values["resume"]) != bool(values["resume_key"]):
         raise ConfigurationError(
-            "--rankcheck-baseline-ref compares with what another commit has approved, and "
-            "--snapshot-update changes the files of this one; give one of them"
+            "--rankcheck-resume DIR and --rankcheck-resume-key KEY need each other; the key is a "
+            "text that changes whenever the rankings may change, such as the commit and the build "
+            "of the index"
         )
+    # What changes baselines counts only on the command line, so that no branch can put it in CI.
+    in_addopts = {str(word).partition("=")[0] for word in config.getini("addopts")}
+    if "--rankcheck-approve" in in_addopts:
+        values["approval"] = None
+    may_update = "--snapshot-update" not in in_addopts
+    summary = os.environ.get("GITHUB_STEP_SUMMARY")
     return Config(
         **values,
+        step_summary=Path(summary) if summary else None,
         reports=_report_paths(config),
-        update=update,
+        update=may_update and getattr(config.option, "update_snapshots", False),
         new_only=getattr(config.option, "update_new_snapshots_only", False),
         inputs=tuple(
             f"{row.flag}={value}"
@@ -146,12 +121,18 @@ def refuse_idle_session(config: pytest.Config) -> None:
     arguments = map(str, config.invocation_params.args)
     if not any(argument.startswith("--rankcheck-baseline-ref") for argument in arguments):
         return
-    for name, flag in _IDLE_OPTIONS.items():
-        if getattr(config.option, name, None):
-            raise ConfigurationError(
-                f"--rankcheck-baseline-ref compares what the tests measure, and {flag} runs no "
-                "test; give one of them, on the command line or in addopts"
-            )
+    flag = idle_option(config)
+    if flag is not None:
+        raise ConfigurationError(
+            f"--rankcheck-baseline-ref compares what the tests measure, and {flag} runs no test; "
+            "give one of them, on the command line or in addopts"
+        )
+
+
+def idle_option(config: pytest.Config) -> str | None:
+    """Return an option with which pytest runs no test, if one is given."""
+    given = (flag for name, flag in _IDLE_OPTIONS.items() if getattr(config.option, name, None))
+    return next(given, None)
 
 
 _IDLE_OPTIONS = {
@@ -194,33 +175,7 @@ def set_name(path: Path) -> str:
     return shown_name(path)
 
 
-def _refuse_equal_names(ini: str, kind: str, paths: Sequence[Path]) -> None:
-    """Refuse two sets of one name: a baseline belongs to a test and the name of a set."""
-    by_name: dict[str, Path] = {}
-    for path in paths:
-        other = by_name.setdefault(set_name(path), path)
-        if other is not path:
-            raise ConfigurationError(
-                f"{ini}: the {kind} {quoted(other, 200)} and {quoted(path, 200)} are both named "
-                f"'{quoted(set_name(path))}', and a baseline belongs to one of them; rename a file"
-            )
-
-
 def _as_list(value: Any) -> list[Any]:
     if isinstance(value, list):
         return value
     return [value] if value else []
-
-
-def conventions_of(config: Config) -> Conventions:
-    """Return the configured conventions.
-
-    Raises:
-        ConfigurationError: a convention or its value is unknown.
-    """
-    from pytest_rankcheck.evaluation.conventions import Conventions
-
-    try:
-        return Conventions.from_dict(config.conventions)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"rankcheck_conventions: {error}") from None

@@ -6,7 +6,7 @@ What needs numpy is imported when a fixture is used, never before.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -16,32 +16,31 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from pytest_rankcheck.errors import BaselineError, ConfigurationError, quoted
+from pytest_rankcheck.plugin.baseline_settings import baseline_settings
 from pytest_rankcheck.plugin.configuration import CONFIG, set_name
-from pytest_rankcheck.plugin.item_identity import HAS_GOLDEN, is_repeat, item_key, repeated_id
+from pytest_rankcheck.plugin.item_identity import HAS_GOLDEN, is_repeat, item_key
 from pytest_rankcheck.plugin.option_table import Config
 
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.baseline import Baseline
+    from pytest_rankcheck.baselines.check import Mode
     from pytest_rankcheck.baselines.syrupy_store import SnapshotStore
-    from pytest_rankcheck.baselines.update_actions import Mode
     from pytest_rankcheck.baselines.world import World
     from pytest_rankcheck.evaluation.evaluation import Evaluation
     from pytest_rankcheck.evaluation.session_evaluation import SessionEvaluation
     from pytest_rankcheck.golden.golden_set import GoldenSet
+    from pytest_rankcheck.plugin.inputs import Inputs
     from pytest_rankcheck.rankers.run import Run
     from pytest_rankcheck.sessions.session_log import SessionLog
 
-__all__ = ["BASELINE", "NAMES", "RANKER_ORIGINS", "configured_fixtures"]
 
-NAMES = ("ranker", "golden_set", "ranking_run", "evaluation", "session_log", "baseline")
+_NAMES = ("ranker", "golden_set", "ranking_run", "evaluation", "session_log", "baseline")
 """The fixtures whose inputs are checked before the first test runs."""
 
 BASELINE = pytest.StashKey["Baseline"]()
 """The baseline of a test that asked for it."""
-RANKER_ORIGINS = pytest.StashKey[dict[int, str]]()
-"""Where each ranker came from, by its id, in words that all xdist workers share."""
-_OWNERS = pytest.StashKey[dict[Path, tuple[str, str]]]()
-"""The test that has each baseline file, the same for all its repeats, and its node id."""
+_OWNERS = pytest.StashKey[dict[Path, str]]()
+"""The test that has each baseline file."""
 _RUNS = pytest.StashKey[dict[tuple[int, int], tuple[object, object, "Run"]]]()
 """The runs of this process by ranker and golden set, which are kept so that ids stay theirs."""
 
@@ -52,29 +51,35 @@ def configured_fixtures(config: Config) -> ModuleType:
     Several golden sets parametrise ``golden_set``; a run from a file needs no ``ranker``, so that
     a machine that only gates does not load the model.
     """
-    paths = config.golden if len(config.golden) > 1 else ()
-    ids = list(map(set_name, paths))
-    session = partial(pytest.fixture, scope="session")
     run: Callable[..., Run] = _run_from_ranker
     if config.run:
         needs_golden = config.golden or config.run.is_dir()
         run = _run_of_golden_set if needs_golden else _run_from_file
+    made: dict[str, Callable[..., object]] = {
+        "ranker": _ranker,
+        "golden_set": _golden_set,
+        "ranking_run": run,
+        "evaluation": _evaluation,
+        "session_log": _session_log,
+        "session_evaluation": _session_evaluation,
+        "rankcheck_world": _rankcheck_world,
+    }
+    params = {"golden_set": config.golden, "session_log": config.sessions}
     fixtures: Any = ModuleType(__name__)
-    fixtures.ranker = session(name="ranker")(_ranker)
-    fixtures.golden_set = session(name="golden_set", params=paths or None, ids=ids or None)(
-        _golden_set
-    )
-    fixtures.ranking_run = session(name="ranking_run")(run)
-    fixtures.evaluation = session(name="evaluation")(_evaluation)
-    logs = config.sessions if len(config.sessions) > 1 else ()
-    log_ids = list(map(set_name, logs))
-    fixtures.session_log = session(name="session_log", params=logs or None, ids=log_ids or None)(
-        _session_log
-    )
-    fixtures.session_evaluation = session(name="session_evaluation")(_session_evaluation)
-    fixtures.rankcheck_world = session(name="rankcheck_world")(_rankcheck_world)
+    for name, function in made.items():
+        paths = params.get(name, ())
+        several: dict[str, Any] = {}
+        if len(paths) > 1:
+            several = {"params": paths, "ids": list(map(set_name, paths))}
+        setattr(fixtures, name, pytest.fixture(scope="session", name=name, **several)(function))
     fixtures.baseline = pytest.fixture(name="baseline")(_baseline)
     return cast("ModuleType", fixtures)
+
+
+def _inputs(config: pytest.Config) -> Inputs:
+    from pytest_rankcheck.plugin.inputs import inputs_of
+
+    return inputs_of(config)
 
 
 def _ranker(pytestconfig: pytest.Config) -> object:
@@ -83,9 +88,8 @@ def _ranker(pytestconfig: pytest.Config) -> object:
     It comes from ``--rankcheck-ranker`` or ``rankcheck_ranker``; or write your own fixture of this
     name, with session scope.
     """
-    from pytest_rankcheck.plugin import configured_inputs as inputs
-
-    return inputs.configured_ranker(pytestconfig)
+    __tracebackhide__ = True
+    return _inputs(pytestconfig).ranker
 
 
 def _golden_set(request: pytest.FixtureRequest) -> GoldenSet:
@@ -96,21 +100,19 @@ def _golden_set(request: pytest.FixtureRequest) -> GoldenSet:
     this name, with session scope.
     """
     from pytest_rankcheck.golden.golden_set import GoldenSet
-    from pytest_rankcheck.plugin.configured_golden import check_golden, loaded_golden
 
-    given = getattr(request, "param", None)
-    if given is None:
-        config = request.config.stash[CONFIG]
-        check_golden(config)
-        given = config.golden[0]
-    if isinstance(given, GoldenSet):
-        return given
-    if not isinstance(given, (str, Path)):
-        raise ConfigurationError(
-            f"the parameter of golden_set is {quoted(given)}, not a path or a GoldenSet"
-        )
-    # A parameter may be relative to the root of the project, wherever pytest was started.
-    return loaded_golden(request.config.stash[CONFIG], request.config.rootpath / given)
+    inputs = _inputs(request.config)
+    given = request.param if hasattr(request, "param") else inputs.golden_paths[0]
+    return given if isinstance(given, GoldenSet) else inputs.golden_set(_path(request, given))
+
+
+def _path(request: pytest.FixtureRequest, given: object) -> Path:
+    """Return the path of a parameter; it may be relative to the root of the project."""
+    if isinstance(given, (str, Path)):
+        return request.config.rootpath / given
+    name = request.fixturename
+    kind = "GoldenSet" if name == "golden_set" else "SessionLog"
+    raise ConfigurationError(f"the parameter of {name} is {quoted(given)}, not a path or a {kind}")
 
 
 def _run_from_ranker(
@@ -127,39 +129,40 @@ def _run_from_ranker(
     runs = request.config.stash.setdefault(_RUNS, {})
     key = (id(ranker), id(golden_set))
     if key not in runs:
-        fixture = request.config.stash[RANKER_ORIGINS].get(id(ranker))
-        origin = RankerOrigin(fixture, specification_of(ranker), partial(_whole_world, request))
+        origin = RankerOrigin(_ranker_fixture(request), specification_of(ranker))
         shared = tmp_path_factory.getbasetemp().parent
-        run = ranked(request.config, ranker, golden_set, origin, shared)
+        run = ranked(request.session, ranker, golden_set, origin, shared)
         runs[key] = (ranker, golden_set, run)
     return runs[key][2]
 
 
+def _ranker_fixture(request: Any) -> str:
+    """Return in words that all xdist workers share which fixture made the ranker."""
+    definition = request._get_active_fixturedef("ranker")
+    callspec = getattr(request._pyfuncitem, "callspec", None)
+    number = callspec.indices.get("ranker", 0) if callspec else 0
+    function = definition.func
+    place = getattr(function, "__qualname__", "ranker")
+    return f"{definition.baseid}::{function.__module__}.{place}[{number}]"
+
+
 def _run_from_file(request: pytest.FixtureRequest) -> Run:
     """The run of the file ``--rankcheck-run``, cut to ``rankcheck_depth``."""
-    from pytest_rankcheck.plugin import configured_inputs as inputs
-    from pytest_rankcheck.plugin.ranking_runs import loaded_run
-
     golden_name = None
     # The project's own fixture says what was ranked; without a golden set, the file can be used.
     with suppress(ConfigurationError, pytest.fail.Exception):
         golden_name = request.getfixturevalue("golden_set").name
-    config = request.config.stash[CONFIG]
-    return loaded_run(config, inputs.check_run(config), golden_name)
+    return _inputs(request.config).run_of(golden_name)
 
 
 def _run_of_golden_set(pytestconfig: pytest.Config, golden_set: GoldenSet) -> Run:
     """The run of ``golden_set`` in ``--rankcheck-run``, cut to ``rankcheck_depth``."""
-    from pytest_rankcheck.plugin import configured_inputs as inputs
-
-    return inputs.configured_run(pytestconfig.stash[CONFIG], golden_set)
+    return _inputs(pytestconfig).run_of(golden_set.name)
 
 
 def _evaluation(pytestconfig: pytest.Config, ranking_run: Run, golden_set: GoldenSet) -> Evaluation:
     """The evaluation of ``ranking_run`` on ``golden_set``."""
-    from pytest_rankcheck.plugin import configured_inputs as inputs
-
-    return inputs.evaluated(pytestconfig.stash[CONFIG], ranking_run, golden_set)
+    return _inputs(pytestconfig).evaluation(ranking_run, golden_set)
 
 
 def _session_log(request: pytest.FixtureRequest) -> SessionLog:
@@ -169,24 +172,11 @@ def _session_log(request: pytest.FixtureRequest) -> SessionLog:
     that use it), from an indirect parameter (a path or a SessionLog), or from your own fixture of
     this name, with session scope.
     """
-    from pytest_rankcheck.plugin import configured_inputs as inputs
     from pytest_rankcheck.sessions.session_log import SessionLog
 
-    config = request.config.stash[CONFIG]
-    given = getattr(request, "param", None)
-    if given is None:
-        inputs.check_sessions(config)
-        given = config.sessions[0]
-    if isinstance(given, SessionLog):
-        return given
-    if not isinstance(given, (str, Path)):
-        raise ConfigurationError(
-            f"the parameter of session_log is {quoted(given)}, not a path or a SessionLog"
-        )
-    path, here = request.config.rootpath / given, Path.cwd()
-    shown = path.relative_to(here) if path.is_relative_to(here) else path
-    log = SessionLog.load(shown, **inputs.log_reading(config))
-    return log if config.session_clusters is None else log.clustered(config.session_clusters)
+    inputs = _inputs(request.config)
+    given = request.param if hasattr(request, "param") else inputs.log_paths[0]
+    return given if isinstance(given, SessionLog) else inputs.session_log(_path(request, given))
 
 
 def _session_evaluation(pytestconfig: pytest.Config, session_log: SessionLog) -> SessionEvaluation:
@@ -214,24 +204,23 @@ def _baseline(request: pytest.FixtureRequest) -> Baseline:
     """This test's approved record, to hold an ``evaluation`` against."""
     from pytest_rankcheck.baselines.baseline import Baseline, Defaults
     from pytest_rankcheck.baselines.syrupy_store import syrupy_session
-    from pytest_rankcheck.plugin.configured_baselines import configured_mode, configured_reference
-    from pytest_rankcheck.plugin.configured_inputs import configured_gates
 
     syrupy_session(request.config)
-    item, chosen = request.node, request.config.stash[CONFIG]
-    mode = configured_mode(request.config)
-    if mode.may_create and is_repeat(item) and hasattr(item.config, "workerinput"):
-        raise BaselineError(
-            f"{item.nodeid}: the baseline of a repeated test is written once, after all its "
-            "repeats, which the workers of pytest-xdist share among them; update without -n"
-        )
-    defaults = Defaults(chosen.metrics, configured_gates(chosen), chosen.slices)
+    item, inputs = request.node, _inputs(request.config)
+    chosen = inputs.config
+    settings = baseline_settings(request.config)
+    mode = settings.mode
+    file = os.path.relpath(item.path, item.config.invocation_params.dir)
+    if is_repeat(item):
+        raise BaselineError(f"{item.nodeid}: a repeated test has no baseline; run it once")
+    defaults = Defaults(chosen.metrics, inputs.gates, chosen.slices, chosen.kept_depth)
     made = Baseline(
         partial(_store, item, mode),
-        _runnable_id(item),
+        # The id as it can be given to pytest where this session was started.
+        f"{Path(file).as_posix()}::{item.nodeid.partition('::')[2]}",
         mode,
         defaults,
-        configured_reference(request.config),
+        settings.reference,
         key=item_key(item),
         inputs=chosen.inputs,
         expected_golden=partial(_golden_name, item),
@@ -250,13 +239,11 @@ def _store(item: pytest.Item, mode: Mode, golden_name: str) -> SnapshotStore:
     from pytest_rankcheck.baselines.baseline_path import baseline_path
     from pytest_rankcheck.baselines.syrupy_store import SnapshotStore
 
-    path, test = baseline_path(item.path, item_key(item), golden_name), repeated_id(item)
-    owner, owner_id = item.config.stash.setdefault(_OWNERS, {}).setdefault(
-        path, (test, item.nodeid)
-    )
-    if owner != test:
+    path = baseline_path(item.path, item_key(item), golden_name)
+    owner = item.config.stash.setdefault(_OWNERS, {}).setdefault(path, item.nodeid)
+    if owner != item.nodeid:
         raise BaselineError(
-            f"{item.nodeid} and {owner_id} have the same baseline, because both measure on a "
+            f"{item.nodeid} and {owner} have the same baseline, because both measure on a "
             f"golden set or log named '{quoted(golden_name)}'; name the sets differently, with "
             'name="..." in GoldenSet.load, from_frame, from_dict, subset and the like'
         )
@@ -270,9 +257,6 @@ def _whole_world(request: pytest.FixtureRequest) -> World:
         ConfigurationError: a file or package is missing; or the fixture fails, skips the test, or
             returns something else than a mapping of texts.
     """
-    from pytest_rankcheck.plugin.configured_baselines import configured_world
-
-    configured = configured_world(request.config)
     try:
         returned = request.getfixturevalue("rankcheck_world")
     except (Exception, pytest.skip.Exception, pytest.fail.Exception) as error:
@@ -287,13 +271,7 @@ def _whole_world(request: pytest.FixtureRequest) -> World:
             f"the fixture rankcheck_world returned {quoted(repr(returned), 100)}; return a mapping "
             'of names to texts, such as {"index": "built from 3f2a91c"}'
         )
-    for name in returned:
-        if name in configured:
-            raise ConfigurationError(
-                f"'{quoted(name, 200)}' is both a line of rankcheck_world and a name that the "
-                "fixture rankcheck_world returns; rename one of them"
-            )
-    return {**configured, **returned}
+    return {**baseline_settings(request.config).world, **returned}
 
 
 def _golden_name(item: pytest.Item) -> str | None:
@@ -305,7 +283,25 @@ def _golden_name(item: pytest.Item) -> str | None:
     return next((str(golden.name) for golden in sets if hasattr(golden, "name")), None)
 
 
-def _runnable_id(item: pytest.Item) -> str:
-    """Return the test's id as it can be given to pytest where this session was started."""
-    path = os.path.relpath(item.path, item.config.invocation_params.dir)
-    return f"{Path(path).as_posix()}::{item.nodeid.partition('::')[2]}"
+def fixtures_of(item: pytest.Item) -> dict[str, Sequence[pytest.FixtureDef[Any]]]:
+    """Return the fixtures that a test sees, by name; the last of each is the one it gets."""
+    info = getattr(item, "_fixtureinfo", None)
+    return info.name2fixturedefs if info else {}
+
+
+def users_of_our_fixtures(items: Sequence[pytest.Item]) -> Mapping[str, pytest.Item]:
+    """Return a test that gets each fixture from this plugin's configuration, by its name."""
+    users: dict[str, pytest.Item] = {}
+    for item in items:
+        definitions = fixtures_of(item)
+        params = item.callspec.params if hasattr(item, "callspec") else ()
+        for name in _NAMES:
+            is_ours = bool(definitions.get(name)) and is_our_fixture(definitions[name][-1])
+            if is_ours and name not in params:
+                users.setdefault(name, item)
+    return users
+
+
+def is_our_fixture(definition: pytest.FixtureDef[Any]) -> bool:
+    """Return whether a fixture is this plugin's own."""
+    return bool(definition.func.__module__ == __name__)

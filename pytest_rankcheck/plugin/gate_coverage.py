@@ -1,21 +1,26 @@
-"""The end of a test session: did the gates of all baselines run?"""
+"""The end of a test session: did the gates of all baselines run, and what must people know?"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_rankcheck.errors import ConfigurationError, quoted
-from pytest_rankcheck.files.git_error import GitError
-from pytest_rankcheck.plugin.configured_baselines import configured_reference
-from pytest_rankcheck.plugin.expected_gates import ExpectedGates
+from pytest_rankcheck.baselines.record import Record
+from pytest_rankcheck.errors import BaselineError, ConfigurationError, GitError, quoted
+from pytest_rankcheck.plugin.baseline_settings import baseline_settings
+from pytest_rankcheck.plugin.configuration import idle_option
+from pytest_rankcheck.plugin.unrun_gates import ExpectedGates, Unrun, readable_record
 from pytest_rankcheck.plugin.watched_tests import WatchedTests
-from pytest_rankcheck.reports.baseline_findings import RecordFinding
-from pytest_rankcheck.reports.findings import ReportedFinding
-from pytest_rankcheck.reports.notes import Note, Topic
+from pytest_rankcheck.reports.findings import Note, RecordFinding, ReportedFinding, Topic
 
-__all__ = ["coverage_findings"]
+if TYPE_CHECKING:
+    from pytest_rankcheck.baselines.reference_commit import Reference
+
 
 _ENDED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
 
@@ -26,7 +31,7 @@ def coverage_findings(
     findings: Sequence[ReportedFinding],
     exit_status: int,
 ) -> Sequence[ReportedFinding]:
-    """Return which baselines the test session saw, and what people must know about the others.
+    """Return which baselines the test session did not compare with, and what takes their place.
 
     Args:
         config: of the test session.
@@ -34,31 +39,99 @@ def coverage_findings(
         findings: of all tests.
         exit_status: of the test session, so far.
     """
-    does_not_run = any(
-        getattr(config.option, name, False) for name in ("collectonly", "setuponly", "setupplan")
-    )
-    if does_not_run or exit_status not in _ENDED or not watched.uses_baselines:
+    if idle_option(config) or exit_status not in _ENDED or not watched.uses_baselines:
         return []
+    root, settings = config.rootpath, baseline_settings(config)
+    ran = {root / finding.file for finding in findings if isinstance(finding, RecordFinding)}
     try:
-        reference = configured_reference(config)
-        expected = ExpectedGates(config, watched, reference)
-        if expected.mode == "ignore" and reference is None:
+        if settings.reference is None and settings.unrun == "ignore":
             return []
-        ran = {
-            config.rootpath / finding.file
-            for finding in findings
-            if isinstance(finding, RecordFinding)
-        }
-        if reference is None and ran.issuperset(expected.record_paths()):
-            return []
-        from pytest_rankcheck.plugin.coverage_findings import Coverage
-        from pytest_rankcheck.plugin.unrun_gates import UnrunGates
-
-        search = UnrunGates(expected)
-        unrun = list(search.found(ran, exit_status))
-        return Coverage(expected, search, unrun, reference, ran).findings()
-    except ConfigurationError:
-        return []  # it has failed the tests that needed it
-    except GitError as error:
+        unrun = list(ExpectedGates(config, watched).unrun(ran, exit_status))
+        return list(_findings(unrun, settings.reference, root, ran, settings.unrun))
+    except (ConfigurationError, GitError) as error:
         text = f"git cannot list the approved baselines: {quoted(error, 200)}"
         return [Note(Topic.NOT_RUN, text, failure=text)]
+
+
+def _findings(
+    unrun: Sequence[Unrun], reference: Reference | None, root: Path, ran: set[Path], mode: str
+) -> Iterator[ReportedFinding]:
+    replaced = _replaced(unrun, reference, root, ran) if reference else {}
+    for each in unrun:
+        file = _shown(each.path, root)
+        retirement = _retirement(each.path) if reference else None
+        if retirement is not None:
+            yield Note(Topic.RETIRED, f"{quoted(file, 200)}: {retirement}")
+            continue
+        if each.path in replaced:
+            new = quoted(_shown(replaced[each.path], root), 200)
+            text = f"{new} takes the place of {quoted(file, 200)}, whose test is gone"
+            yield Note(Topic.RENAMED, text)
+            continue
+        gated, why = (each.record.gated if each.record else ()), each.why
+        yield RecordFinding(file, each.golden_name, gated, why.text, why.is_expected)
+        if why.is_listed and mode != "ignore":
+            metrics = f" ({', '.join(gated)})" if gated else ""
+            detail = f": {quoted(why.detail, 200)}" if why.detail else ""
+            text = f"{quoted(file, 200)}{metrics}: {why.text}{detail}"
+            failure = (
+                f"{text}\nWhat was gated must stay gated: let the test run again, or give up the "
+                "baseline with python -m pytest_rankcheck retire FILE "
+                '--reason "why it is no longer needed"'
+            )
+            fails = mode == "fail" and not why.is_excused
+            yield Note(Topic.NOT_RUN, text, failure=failure if fails else None)
+
+
+def _shown(path: Path, root: Path) -> str:
+    return Path(os.path.relpath(path, root)).as_posix()
+
+
+def _retirement(path: Path) -> str | None:
+    """Return the reason for which this branch gave up a baseline; None if it is not retired."""
+    try:
+        retired = Record.load(path).retired
+    except BaselineError:
+        return None
+    if retired is None or not retired.reason.strip():
+        return None
+    author = f" by {quoted(retired.author)}" if retired.author else ""
+    return f'"{quoted(retired.reason)}"{author}'
+
+
+def _replaced(
+    unrun: Sequence[Unrun], reference: Reference, root: Path, ran: set[Path]
+) -> dict[Path, Path]:
+    """Return the baselines of tests that are gone, with the new ones that take their place.
+
+    A new baseline takes the place of at most one other, of the same golden set, if it breaks none
+    of its promises.
+    """
+    added = {
+        change.path: readable_record(change.after, change.path)
+        for change in reference.changes(root)
+        if change.before is None and change.path in ran
+    }
+    replaced: dict[Path, Path] = {}
+    for each in unrun:
+        if not each.why.is_gone or each.record is None or _retirement(each.path) is not None:
+            continue
+        new = next((path for path in added if _continues(each.record, added[path])), None)
+        if new is not None:
+            del added[new]
+            replaced[each.path] = new
+    return replaced
+
+
+def _continues(before: Record, after: Record | None) -> bool:
+    """Whether a record is of the golden set of another one, and no worse."""
+    from pytest_rankcheck.baselines.succession import broken_promises, new_approvals
+
+    if after is None or not (
+        before.golden_set.name == after.golden_set.name
+        or before.golden_set.fingerprint == after.golden_set.fingerprint
+    ):
+        return False
+    if new_approvals(before, after) is None:  # a new record has approvals of its own
+        before = replace(before, approvals=())
+    return not broken_promises(before, after)

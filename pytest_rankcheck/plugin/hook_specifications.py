@@ -9,8 +9,6 @@ import pytest
 if TYPE_CHECKING:
     from pytest_rankcheck.extension_registry import ExtensionRegistry
 
-__all__ = ["pytest_rankcheck_register"]
-
 
 @pytest.hookspec
 def pytest_rankcheck_register(registry: ExtensionRegistry) -> None:

@@ -8,26 +8,34 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Generator
-from typing import Any
+from contextlib import suppress
 
 import pytest
 
 from pytest_rankcheck.errors import RankcheckError
 from pytest_rankcheck.plugin import fixtures, hook_specifications
+from pytest_rankcheck.plugin.baseline_settings import baseline_settings
 from pytest_rankcheck.plugin.configuration import (
     CONFIG,
     add_options,
-    conventions_of,
     read_configuration,
     refuse_idle_session,
 )
-from pytest_rankcheck.plugin.fixtures import BASELINE, RANKER_ORIGINS
-from pytest_rankcheck.plugin.item_findings import SHOWN, findings_beside, refuse_update, settled
-from pytest_rankcheck.plugin.item_fixtures import fixtures_of, is_our_fixture, users_of_our_fixtures
-from pytest_rankcheck.plugin.repeated_tests import item_to_settle
-from pytest_rankcheck.plugin.terminal_summary import CARRIED, HANDED_OVER, LEDGER, SessionFindings
+from pytest_rankcheck.plugin.fixtures import (
+    BASELINE,
+    fixtures_of,
+    is_our_fixture,
+    users_of_our_fixtures,
+)
+from pytest_rankcheck.plugin.item_findings import (
+    SHOWN,
+    findings_beside,
+    refuse_dropped_gates,
+    settled,
+)
+from pytest_rankcheck.plugin.terminal_summary import CARRIED, LEDGER, SessionFindings
 from pytest_rankcheck.plugin.watched_tests import WatchedTests
-from pytest_rankcheck.reports.ledger import collecting
+from pytest_rankcheck.reports.ledger import collecting, packed
 
 NOT_PASSED = pytest.StashKey[bool]()
 """Whether a phase of the test, or a subtest, has failed, was skipped or xfailed so far."""
@@ -64,13 +72,14 @@ def pytest_configure(config: pytest.Config) -> None:
             from pytest_rankcheck.extension_registry import ExtensionRegistry
 
             config.hook.pytest_rankcheck_register(registry=ExtensionRegistry())
-        chosen = read_configuration(config)
+        chosen = config.stash[CONFIG] = read_configuration(config)
         if chosen.conventions:
-            conventions_of(chosen)
+            from pytest_rankcheck.plugin.inputs import inputs_of
+
+            _ = inputs_of(config).conventions
+        _ = baseline_settings(config).reference
     except RankcheckError as error:
         raise pytest.UsageError(str(error)) from None
-    config.stash[CONFIG] = chosen
-    config.stash[RANKER_ORIGINS] = {}
     config.stash[SHOWN] = {}
     config.pluginmanager.register(fixtures.configured_fixtures(chosen), "rankcheck-fixtures")
     watched = WatchedTests(config)
@@ -141,48 +150,29 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_fixture_setup(
-    fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
-) -> Generator[None, object, object]:
-    """Note where each ranker comes from, so that workers know which runs are the same."""
-    if request.config.stash[CONFIG].resume is None:
-        value = yield
-    else:
-        from pytest_rankcheck.plugin.ranking_execution import fixture_watched
-
-        with fixture_watched(request.config, fixturedef.argname, fixturedef.argnames):
-            value = yield
-    if fixturedef.argname != "ranker":
-        return value
-    place = getattr(fixturedef.func, "__qualname__", "ranker")
-    index = getattr(request, "param_index", 0)
-    origin = f"{fixturedef.baseid}::{fixturedef.func.__module__}.{place}[{index}]"
-    request.config.stash[RANKER_ORIGINS][id(value)] = origin
-    return value
-
-
-@pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Collect what the test's assertions find; refuse an update once they have all passed."""
     __tracebackhide__ = True
     chosen = item.config.stash[CONFIG]
-    stopped = True
     strict = chosen.inconclusive == "fail"
-    with collecting(detail=chosen.reports.wanted, strict=strict) as ledger:
+    with collecting(detail=chosen.writes_reports, strict=strict) as ledger:
         try:
             result = yield
-            stopped = False
             if not item.stash[NOT_PASSED]:  # a failed subtest raises nothing here
                 if BASELINE in item.stash:
-                    refuse_update(item.stash[BASELINE], ledger)
+                    refuse_dropped_gates(item.stash[BASELINE])
                 # The test passed: it caught these failures itself, with pytest.raises.
                 ledger[:] = [finding for finding in ledger if not finding.failed]
+            ledger.extend(findings_beside(item, ledger, stopped=False))
             return result
+        except BaseException:
+            with suppress(RankcheckError):  # the failure of the test says more
+                ledger.extend(findings_beside(item, ledger, stopped=True))
+            raise
         finally:
-            ledger.extend(findings_beside(item, ledger, stopped=stopped))
             item.stash[LEDGER] = ledger
             if ledger:
-                from pytest_rankcheck.reports.junit_properties import properties_of
+                from pytest_rankcheck.reports.ci_formats import properties_of
 
                 item.user_properties.extend(properties_of(ledger))
 
@@ -195,9 +185,8 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object
     """
     __tracebackhide__ = True
     result = yield
-    due = item_to_settle(item, passed=not item.stash.get(NOT_PASSED, False))
-    if due is not None:
-        item.stash[LEDGER] = settled(due)
+    if BASELINE in item.stash and not item.stash.get(NOT_PASSED, False):
+        item.stash[LEDGER] = settled(item)
     return result
 
 
@@ -218,11 +207,7 @@ def pytest_runtest_makereport(
     if not report.passed or hasattr(report, "wasxfail"):
         item.stash[NOT_PASSED] = True
     if item.stash.get(LEDGER, None):
-        from pytest_rankcheck.reports.finding_encoding import encoded
-
-        ledger = item.stash[LEDGER]
-        setattr(report, CARRIED, [encoded(finding) for finding in ledger])
-        item.config.stash[HANDED_OVER] = report, ledger
+        setattr(report, CARRIED, packed(item.stash[LEDGER]))
         del item.stash[LEDGER]
     return report
 

@@ -1,4 +1,4 @@
-"""How the values of options and ini names are checked and converted.
+"""What options and ini names take: how their values are checked and converted.
 
 A parser takes a `Given` value and returns the configured one, or raises a `ConfigurationError`
 that names the option.
@@ -6,32 +6,11 @@ that names the option.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pytest_rankcheck.errors import ConfigurationError, quoted
-
-__all__ = [
-    "Given",
-    "SlideChoice",
-    "changes",
-    "exact",
-    "grades",
-    "lines",
-    "number_from",
-    "pairs",
-    "path",
-    "paths",
-    "reason",
-    "report_path",
-    "seconds",
-    "session_reading",
-    "slide",
-    "text",
-    "whole_number",
-    "word_from",
-]
 
 
 class Given(NamedTuple):
@@ -44,36 +23,29 @@ class Given(NamedTuple):
     """Paths of the command line are relative to it; those of the configuration are absolute."""
 
 
-class SlideChoice(NamedTuple):
-    """What the guard against the slide does."""
+class Kind(NamedTuple):
+    """What an option takes."""
 
-    action: str = "warn"
-    """``"off"``, ``"warn"`` or ``"fail"``."""
-    level: float | None = None
-    """The share of innocent sequences of changes that it stops; None: the usual one."""
-
-
-def exact(given: Given) -> Any:
-    """Return the value as it is."""
-    return given.value
+    parse: Callable[[Given], Any]
+    ini_type: Literal["string", "paths", "linelist", "args", "int"] = "string"
+    metavar: str | None = "TEXT"
+    """What the help calls it; None for a switch."""
+    default: Any = None
+    repeated: bool = False
+    """Whether the option of the command line may be given several times."""
 
 
-def text(given: Given) -> str | None:
-    """Return a text; None where it is empty."""
-    return given.value or None
+def _text(given: Given) -> str | None:
+    """Return a text. An empty option, such as ``--rankcheck-baseline-ref=$UNSET``, stays empty."""
+    is_option = given.name.startswith("--")
+    return given.value if given.value or is_option else None
 
 
-def lines(given: Given) -> tuple[str, ...]:
-    """Return the lines or words of a list."""
+def _lines(given: Given) -> tuple[str, ...]:
     return tuple(given.value)
 
 
-def path(given: Given) -> Path | None:
-    """Return a path; None if the option is not given.
-
-    Raises:
-        ConfigurationError: there are several.
-    """
+def _path(given: Given) -> Path | None:
     values = given.value if isinstance(given.value, list) else [given.value]
     if len(values) > 1:
         raise ConfigurationError(
@@ -83,25 +55,12 @@ def path(given: Given) -> Path | None:
     return given.folder / values[0] if values and values[0] else None
 
 
-def paths(given: Given) -> tuple[Path, ...]:
-    """Return several paths."""
+def _paths(given: Given) -> tuple[Path, ...]:
     return tuple(given.folder / value for value in given.value)
 
 
-def report_path(given: Given) -> Path | None:
-    """Return the path of a report to write.
-
-    Raises:
-        ConfigurationError: it is a folder.
-    """
-    target = path(given)
-    if target is not None and target.is_dir():
-        raise ConfigurationError(f"{given.name} {target} is a folder; give the name of a file")
-    return target
-
-
-def whole_number(lowest: int) -> Callable[[Given], int]:
-    """Return a parser of whole numbers from ``lowest`` on."""
+def whole_number(lowest: int, default: int) -> Kind:
+    """Return the kind of whole numbers from ``lowest`` on."""
 
     def parse(given: Given) -> int:
         try:
@@ -112,188 +71,130 @@ def whole_number(lowest: int) -> Callable[[Given], int]:
             raise _invalid_number(given, f"a whole number from {lowest} on")
         return value
 
-    return parse
+    return Kind(parse, "int", "N", default)
 
 
-def changes(given: Given) -> int | None:
-    """Return a number of changes, at least 1; None if the option is not given."""
-    return whole_number(1)(given) if given.value else None
-
-
-def number_from(lowest: float, meaning: str) -> Callable[[Given], float | None]:
-    """Return a parser of finite numbers from ``lowest`` on; it returns None without a value."""
+def above_zero(meaning: str) -> Kind:
+    """Return the kind of finite numbers above 0; None without a value."""
 
     def parse(given: Given) -> float | None:
         if not given.value:
             return None
-        value = _number(given.value)
-        if value is None or not lowest <= value < float("inf"):
+        try:
+            value = float(given.value)
+        except ValueError:
+            value = 0.0
+        if not 0 < value < float("inf"):
             raise _invalid_number(given, meaning)
         return value
 
-    return parse
-
-
-def seconds(given: Given) -> float | None:
-    """Return a number of seconds above 0; None if the option is not given."""
-    if not given.value:
-        return None
-    value = _number(given.value)
-    if value is None or not value > 0:
-        raise _invalid_number(given, "a number of seconds above 0")
-    return value
+    return Kind(parse)
 
 
 def _invalid_number(given: Given, meaning: str) -> ConfigurationError:
     return ConfigurationError(f"{given.name} = {quoted(given.value)} is invalid; give {meaning}")
 
 
-def word_from(words: Collection[str], default: str) -> Callable[[Given], str]:
-    """Return a parser of one of ``words``."""
+def one_of(*words: str, default: str | None) -> Kind:
+    """Return the kind of one of ``words``."""
 
-    def parse(given: Given) -> str:
+    def parse(given: Given) -> str | None:
         word = given.value or default
-        if word not in words:
+        if word is not None and word not in words:
             raise ConfigurationError(
                 f"{given.name}: '{quoted(word)}' is not one of {', '.join(words)}"
             )
-        return str(word)
+        return word
 
-    return parse
+    return Kind(parse, default=default)
 
 
-def pairs(example: str) -> Callable[[Given], dict[str, str]]:
-    """Return a parser of lines of the form ``name=value``, such as ``example``."""
+def pairs(example: str) -> Kind:
+    """Return the kind of lines of the form ``name=value``, such as ``example``."""
 
     def parse(given: Given) -> dict[str, str]:
-        return dict(_pair(line, given.name, example) for line in given.value)
+        by_name = {}
+        for line in given.value:
+            key, equals, value = line.partition("=")
+            if not equals:
+                raise ConfigurationError(
+                    f"{given.name}: '{quoted(line)}' is not of the form name=value, such as "
+                    f"{example}"
+                )
+            by_name[key.strip()] = value.strip()
+        return by_name
 
-    return parse
-
-
-def grades(given: Given) -> Mapping[str, float] | float | None:
-    """Return the grade of each code, or of every judgment; None if nothing is configured.
-
-    Raises:
-        ConfigurationError: a grade is not a number.
-    """
-    constant = _number(given.value[0]) if len(given.value) == 1 else None
-    if constant is not None:
-        return constant
-    grades_by_code: dict[str, float] = {}
-    for code, grade in pairs("1=4")(given).items():
-        value = _number(grade)
-        if value is None:
-            raise ConfigurationError(
-                f"{given.name}: the grade '{quoted(grade)}' of code '{quoted(code)}' is not a "
-                "number"
-            )
-        grades_by_code[code] = value
-    return grades_by_code or None
+    return Kind(parse, "linelist", example, {}, repeated=True)
 
 
-def session_reading(given: Given) -> Mapping[str, object]:
-    """Return the keywords with which session logs are read.
+def _parsed_grades(given: Given) -> Mapping[str, float] | float | None:
+    """Return the grade of each code, or of every judgment; None if nothing is configured."""
+    try:
+        if len(given.value) == 1 and "=" not in given.value[0]:
+            return float(given.value[0])
+        grades = {code: float(grade) for code, grade in pairs("1=4").parse(given).items()}
+    except ValueError:
+        raise ConfigurationError(
+            f"{given.name}: '{quoted(', '.join(given.value))}' is invalid; write code=grade, such "
+            "as 1=4, or one number"
+        ) from None
+    return grades or None
 
-    Raises:
-        ConfigurationError: a keyword or its value is unknown.
-    """
+
+def _session_reading(given: Given) -> Mapping[str, object]:
+    """Return the keywords with which session logs are read, whose values the log itself checks."""
     keywords: dict[str, object] = {}
-    for key, value in pairs("first_rank=0")(given).items():
-        read = _READING.get(key, (None, ""))[0]
-        found = None if read is None else read(value)
-        if found is None:
+    for key, value in pairs("first_rank=0").parse(given).items():
+        try:
+            keywords[key] = _READING[key][0](value)
+        except (KeyError, ValueError):
             known = ", ".join(example for _, example in _READING.values())
             raise ConfigurationError(
                 f"{given.name}: '{quoted(key)}={quoted(value)}' is invalid; write {known}"
-            )
-        keywords[key] = found
+            ) from None
     return keywords
 
 
-def _one_of(*words: str) -> Callable[[str], str | None]:
-    return lambda text: text if text in words else None
+def _names(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def _count(text: str) -> int | None:
-    return int(text) if text.isdecimal() and int(text) > 0 else None
+def _by_name(text: str) -> dict[str, str]:
+    """Return the parts of a text such as ``add_to_cart:2,purchase:3`` by their names."""
+    by_name = {}
+    for part in _names(text):
+        name, value = part.split(":", 1)
+        by_name[name.strip()] = value.strip()
+    return by_name
 
 
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(",") if part.strip())
-
-
-def _values_by_name(text: str) -> dict[str, list[str]] | None:
-    """Return ``{column: values}`` of ``column:value|value,column:value``."""
-    by_name = [part.partition(":") for part in _names(text)]
-    if not by_name or any(not name or not values for name, _, values in by_name):
-        return None
-    return {name.strip(): values.split("|") for name, _, values in by_name}
-
-
-def _selections_where(text: str) -> dict[str, list[str]] | str | None:
-    return text if text == "all" else _values_by_name(text)
-
-
-def _grades(text: str) -> dict[str, float] | None:
-    """Return ``{value: grade}`` of ``value:grade,value:grade``."""
-    grades = {
-        name: _number(values[0]) if len(values) == 1 else None
-        for name, values in (_values_by_name(text) or {}).items()
-    }
-    known = {name: grade for name, grade in grades.items() if grade is not None}
-    return known if known and len(known) == len(grades) else None
+def _selections_where(text: str) -> Mapping[str, Sequence[str]] | str:
+    if text == "all":
+        return text
+    return {column: values.split("|") for column, values in _by_name(text).items()}
 
 
 _READING: Mapping[str, tuple[Callable[[str], object], str]] = {
-    "first_rank": ({"0": 0, "1": 1}.get, "first_rank=0 or 1"),
-    "time_unit": (_one_of("s", "ms", "us", "ns"), "time_unit=s, ms, us or ns"),
+    "first_rank": (int, "first_rank=0 or 1"),
+    "time_unit": (str, "time_unit=s, ms, us or ns"),
     "attributes": (_names, "attributes=group,locale"),
     "selections_where": (
         _selections_where,
         "selections_where=action_name:click|tap or selections_where=all",
     ),
-    "grades": (_grades, "grades=add_to_cart:2,purchase:3"),
+    "grades": (
+        lambda text: {name: float(grade) for name, grade in _by_name(text).items()},
+        "grades=add_to_cart:2,purchase:3",
+    ),
     "session_gap": (str, "session_gap=30min"),
-    "duplicates": (_one_of("error", "drop", "keep"), "duplicates=error, drop or keep"),
-    "drop_sessions_over": (_count, "drop_sessions_over=500"),
-    "lenient": ({"true": True, "false": False}.get, "lenient=true or false"),
+    "duplicates": (str, "duplicates=error, drop or keep"),
+    "drop_sessions_over": (int, "drop_sessions_over=500"),
+    "lenient": ({"true": True, "false": False}.__getitem__, "lenient=true or false"),
 }
-"""How each keyword for reading session logs is read from a line, and an example; None: invalid."""
+"""How each keyword for reading session logs is read from a line, and an example."""
 
 
-def slide(given: Given) -> SlideChoice:
-    """Return what the guard against the slide does, such as ``fail(alpha=0.2)``.
-
-    Raises:
-        ConfigurationError: it is not an action, or the level is not a number between 0 and 0.5.
-    """
-    action, bracket, rest = (given.value or "warn").replace(" ", "").partition("(")
-    if action not in ("off", "warn", "fail") or (bracket and action == "off"):
-        raise ConfigurationError(
-            f"{given.name}: '{quoted(given.value)}' is invalid; give off, warn, fail, or warn or "
-            "fail with a level, such as fail(alpha=0.2)"
-        )
-    if not bracket:
-        return SlideChoice(action)
-    name, equals, number = rest.removesuffix(")").partition("=")
-    level = _number(number)
-    if name != "alpha" or not equals or not rest.endswith(")") or level is None:
-        level = 0.0
-    if not 0 < level <= 0.5:
-        raise ConfigurationError(
-            f"{given.name}: '{quoted(given.value)}' is invalid; alpha is the share of innocent "
-            f"sequences of changes that are stopped, above 0 and at most 0.5: {action}(alpha=0.1)"
-        )
-    return SlideChoice(action, level)
-
-
-def reason(given: Given) -> str | None:
-    """Return the reason of an approval; None if the option is not given.
-
-    Raises:
-        ConfigurationError: it is blank.
-    """
+def _reason(given: Given) -> str | None:
     if given.value is None:
         return None
     if not given.value.strip():
@@ -303,17 +204,13 @@ def reason(given: Given) -> str | None:
     return str(given.value.strip())
 
 
-def _pair(line: str, name: str, example: str) -> tuple[str, str]:
-    key, equals, value = line.partition("=")
-    if not equals:
-        raise ConfigurationError(
-            f"{name}: '{quoted(line)}' is not of the form name=value, such as {example}"
-        )
-    return key.strip(), value.strip()
-
-
-def _number(value: str) -> float | None:
-    try:
-        return float(value)
-    except ValueError:
-        return None
+SWITCH = Kind(lambda given: given.value, metavar=None, default=False)
+TEXT = Kind(_text)
+LINES = Kind(_lines, "linelist", default=())
+WORDS = Kind(_lines, "args", default=())
+PATH = Kind(_path, "paths", "PATH")
+PATHS = Kind(_paths, "paths", "PATH", (), repeated=True)
+SECONDS = above_zero("a number of seconds above 0")
+GRADES = Kind(_parsed_grades, "linelist")
+SESSION_READING = Kind(_session_reading, "linelist", default={})
+REASON = Kind(_reason, metavar="REASON")

@@ -1,61 +1,70 @@
-"""A row of the table of options: where an option is given, its default, its parser and its help."""
+"""A row of the table of options: what it takes, what it does, where it is given."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 
 from pytest_rankcheck.errors import ConfigurationError
-from pytest_rankcheck.plugin.option_parsers import Given, exact
-
-__all__ = ["OptionRow", "option", "option_rows"]
+from pytest_rankcheck.plugin.option_parsers import Given, Kind
 
 
 @dataclass(repr=False, eq=False)  # each generated method costs every test session time
 class OptionRow:
     """An option: on the command line, in the configuration file, or both."""
 
-    default: Any
+    kind: Kind
     help: str
-    flag: str | None = None
-    """The option of the command line; None if it is only in the configuration file."""
+    guide: str
+    """Where the manual explains it: a file in docs/ and its heading."""
+    is_flag: bool = True
+    """Whether it is an option of the command line."""
+    is_setting: bool = True
+    """Whether it is in the configuration file."""
+    name: str = ""
+    """Its name without our prefix, with underscores; by default that of the attribute."""
     metavar: str | None = None
-    """What the option takes; None for a switch."""
-    repeated: bool = False
-    """Whether the option may be given several times."""
-    choices: tuple[str, ...] | None = None
-    """The words that the option takes; None for any."""
-    ini: str | None = None
-    """The name in the configuration file; None if it is only an option."""
-    ini_type: Literal["string", "paths", "linelist", "args", "int"] = "string"
-    parse: Callable[[Given], Any] = exact
+    """What the help calls its value; by default, as its kind does."""
     selects_input: bool = False
     """Whether it chooses what is measured, so that a suggested command has to repeat it."""
-    guide: str = ""
-    """Where the manual explains it: a file in docs/ and its heading."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = self.name or name
+
+    @property
+    def flag(self) -> str | None:
+        """The option of the command line; None if it is only in the configuration file."""
+        return f"--rankcheck-{self.name.replace('_', '-')}" if self.is_flag else None
+
+    @property
+    def ini(self) -> str | None:
+        """The name in the configuration file; None if it is only an option."""
+        return f"rankcheck_{self.name}" if self.is_setting else None
+
+    @property
+    def shown_value(self) -> str | None:
+        """What the help calls the option's value; None for a switch."""
+        return self.metavar or self.kind.metavar
 
     def declare(self, parser: pytest.Parser, group: pytest.OptionGroup) -> None:
         """Declare the option and the ini name to pytest."""
-        if self.flag and self.metavar is None:
+        if self.flag and self.shown_value is None:
             group.addoption(self.flag, action="store_true", help=self.help)
         elif self.flag:
-            how: dict[str, Any] = {"default": None if self.ini else self.default}
-            if self.repeated:
+            how: dict[str, Any] = {"default": None if self.ini else self.kind.default}
+            if self.kind.repeated:
                 how = {"action": "append", "default": []}
-            if self.choices:
-                how["choices"] = list(self.choices)
             overrides = f"; overrides {self.ini}" if self.ini else ""
-            group.addoption(self.flag, metavar=self.metavar, help=self.help + overrides, **how)
+            group.addoption(self.flag, metavar=self.shown_value, help=self.help + overrides, **how)
         if self.ini:
-            how = {"default": self.default} if self.ini_type == "int" else {}
-            parser.addini(self.ini, self.help, self.ini_type, **how)
+            how = {"default": self.kind.default} if self.kind.ini_type == "int" else {}
+            parser.addini(self.ini, self.help, self.kind.ini_type, **how)
 
     def on_command_line(self, config: pytest.Config) -> Any:
         """Return the value on the command line; None, False or empty if it is not given there."""
-        return getattr(config.option, self.flag.strip("-").replace("-", "_")) if self.flag else None
+        return getattr(config.option, f"rankcheck_{self.name}") if self.is_flag else None
 
     def value(self, config: pytest.Config) -> Any:
         """Return the configured value: of the command line, else of the configuration file.
@@ -69,22 +78,33 @@ class OptionRow:
             try:
                 value = config.getini(str(self.ini))
             except (TypeError, ValueError, pytest.UsageError) as error:
-                if self.ini_type != "int":
+                if self.kind.ini_type != "int":
                     raise ConfigurationError(f"{self.ini}: {error}") from None
                 value = str(error).rpartition(": ")[2].strip("'")  # the parser names the error
         name = str(self.ini if from_file else self.flag)
-        return self.parse(Given(name, value, config.invocation_params.dir))
+        return self.kind.parse(Given(name, value, config.invocation_params.dir))
 
 
-def option(default: Any, help: str, **how: Any) -> Any:
+def option(kind: Kind, help: str, guide: str, **how: Any) -> Any:
     """Return a row of the table; the configuration holds the option's value in its place.
 
     Args:
-        default: the value where the option is given nowhere.
+        kind: what it takes.
         help: what it does, for ``pytest --help`` and the manual.
+        guide: where the manual explains it.
         how: the other fields of `OptionRow`.
     """
-    return OptionRow(default, help, **how)
+    return OptionRow(kind, help, guide, **how)
+
+
+def setting(kind: Kind, help: str, guide: str, **how: Any) -> Any:
+    """Return a row like `option`, of an ini name without an option."""
+    return OptionRow(kind, help, guide, is_flag=False, **how)
+
+
+def flag(kind: Kind, help: str, guide: str, **how: Any) -> Any:
+    """Return a row like `option`, of an option without an ini name."""
+    return OptionRow(kind, help, guide, is_setting=False, **how)
 
 
 def option_rows(configuration: type) -> dict[str, OptionRow]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import io
-import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr
+from collections.abc import Sequence
+from contextlib import redirect_stderr
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,9 +18,8 @@ from pytest_rankcheck.plugin.configuration import (
 )
 from pytest_rankcheck.plugin.option_table import Config
 
-__all__ = ["ProjectConfiguration", "project_configuration"]
-
 _ENVIRONMENT = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
+"""Variables that add options and plugins."""
 _ARGUMENTS = (
     "--noconftest",
     "--disable-plugin-autoload",
@@ -75,7 +73,9 @@ def project_configuration() -> ProjectConfiguration:
     reader = _Reader()
     messages = io.StringIO()
     why = ""
-    with _clean_environment(), redirect_stderr(messages):
+    with pytest.MonkeyPatch.context() as patch, redirect_stderr(messages):
+        for name in _ENVIRONMENT:
+            patch.delenv(name, raising=False)
         try:
             pytest.main([*_ARGUMENTS], plugins=[reader])
         except RankcheckError:
@@ -86,13 +86,3 @@ def project_configuration() -> ProjectConfiguration:
         why = why or " ".join(messages.getvalue().removeprefix("ERROR: ").split())
         raise ConfigurationError(f"pytest cannot read its configuration file: {quoted(why, 300)}")
     return reader.read
-
-
-@contextmanager
-def _clean_environment() -> Iterator[None]:
-    """Take away the variables that add options and plugins, until the block ends."""
-    removed = {name: os.environ.pop(name) for name in _ENVIRONMENT if name in os.environ}
-    try:
-        yield
-    finally:
-        os.environ.update(removed)

@@ -18,7 +18,6 @@ from pytest_rankcheck.reports.report_formats import report_format
 if TYPE_CHECKING:
     from pytest_rankcheck.reports.findings import ReportedFinding
 
-__all__ = ["write_reports"]
 
 _STEP_SUMMARY_LIMIT = 900_000
 """Characters; GitHub takes a megabyte for a step."""
@@ -31,20 +30,20 @@ def write_reports(config: pytest.Config, findings: Sequence[ReportedFinding]) ->
         config: of the test session.
         findings: of all tests, in detail.
     """
-    paths = config.stash[CONFIG].reports
-    if not paths.wanted or not findings:
+    chosen = config.stash[CONFIG]
+    if not chosen.reports and not (chosen.step_summary and findings):
         return
     from pytest_rankcheck.reports.report_data import report_of
 
     command = shlex.join(["pytest", *config.invocation_params.args])
     report = report_of(findings, command)
-    if paths.step_summary:
+    if chosen.step_summary and findings:
         from pytest_rankcheck.reports.markdown_report import markdown_of
 
         # The page of the step shows it, so no line says where it is.
-        with suppress(OSError), paths.step_summary.open("a", encoding="utf-8") as file:
+        with suppress(OSError), chosen.step_summary.open("a", encoding="utf-8") as file:
             file.write(markdown_of(report, _STEP_SUMMARY_LIMIT))
-    for name, path in paths.by_format.items():
+    for name, path in chosen.reports.items():
         title = report_format(name).titled(report)
         shown_path = min(os.path.relpath(path, config.invocation_params.dir), str(path), key=len)
         try:

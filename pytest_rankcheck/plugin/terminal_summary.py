@@ -7,21 +7,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from _pytest._code.code import ExceptionRepr
 
-from pytest_rankcheck.errors import ConfigurationError
+from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
+from pytest_rankcheck.plugin.baseline_settings import baseline_settings
 from pytest_rankcheck.plugin.configuration import CONFIG, set_name
 from pytest_rankcheck.plugin.watched_tests import WatchedTests
 
 if TYPE_CHECKING:
-    from pytest_rankcheck.baselines.reference_commit import Reference
     from pytest_rankcheck.reports.findings import ReportedFinding
 
-__all__ = ["CARRIED", "HANDED_OVER", "LEDGER", "SessionFindings"]
 
 LEDGER = pytest.StashKey["list[ReportedFinding]"]()
 """The findings of a test."""
@@ -30,8 +30,6 @@ CARRIED = "rankcheck"
 
 With pytest-xdist it carries them from a worker to the controller.
 """
-HANDED_OVER = pytest.StashKey["tuple[pytest.TestReport, list[ReportedFinding]]"]()
-"""The last report that this process made, with its findings, which need not be decoded."""
 _OTHER_PLUGIN = "pytest_github_actions_annotate_failures"
 
 
@@ -59,7 +57,7 @@ class SessionFindings:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
         if not self.findings:
             return
-        from pytest_rankcheck.reports.junit_properties import properties_of
+        from pytest_rankcheck.reports.ci_formats import properties_of
 
         for plugin in session.config.pluginmanager.get_plugins():
             if hasattr(plugin, "add_global_property"):
@@ -73,37 +71,27 @@ class SessionFindings:
             return
         if report.failed:
             self.failures.append(report)
-        last, findings = self._config.stash.get(HANDED_OVER, (None, []))
-        if last is not report:
-            from pytest_rankcheck.reports.finding_codec import decoded
+        from pytest_rankcheck.reports.ledger import unpacked
 
-            findings = [decoded(finding) for finding in carried]
-        self.findings += [finding.with_test(report.nodeid) for finding in findings]
+        self.findings += [finding.with_test(report.nodeid) for finding in unpacked(carried)]
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the table and the notes; nothing where nothing was measured."""
         config = terminalreporter.config
-        expectations = list(_expectation_changes(config, self.findings))
-        if not self.findings and not expectations:
+        findings = [*self.findings, *_expectation_changes(config, self.findings)]
+        if not findings and not config.stash[CONFIG].reports:
             return
         from pytest_rankcheck.plugin.report_files import write_reports
         from pytest_rankcheck.reports.text.summary_table import summary_lines
 
         terminalreporter.section("rankcheck")
-        findings = [
-            *_with_ages(config, self.findings),
-            *expectations,
-            *_notes_from_git(config, self.findings),
-            *_depth_notes(config, self.findings),
-        ]
+        findings += _notes_from_git(config, self.findings)
         if "deselected" not in terminalreporter.stats:
             findings += _unused_gate_notes(config, self.findings)
         width = config.get_terminal_writer().fullwidth
         for line in summary_lines(findings, width):
             terminalreporter.write_line(line.text, **({line.colour: True} if line.colour else {}))
-        for text in write_reports(config, findings):
-            terminalreporter.write_line(text)
-        for text in _annotations(self.failures, config):
+        for text in (*write_reports(config, findings), *_annotations(self.failures, config)):
             terminalreporter.write_line(text)
 
 
@@ -114,7 +102,7 @@ def _annotations(failures: Sequence[pytest.TestReport], config: pytest.Config) -
     """
     if os.environ.get("GITHUB_ACTIONS") != "true" or config.pluginmanager.hasplugin(_OTHER_PLUGIN):
         return
-    from pytest_rankcheck.reports.github_annotations import annotation
+    from pytest_rankcheck.reports.ci_formats import annotation
 
     top = os.environ.get("GITHUB_WORKSPACE") or str(config.rootpath)
     for report in failures:
@@ -132,84 +120,43 @@ def _unused_gate_notes(
     config: pytest.Config, findings: Sequence[ReportedFinding]
 ) -> Iterator[ReportedFinding]:
     """Yield the lines of ``rankcheck_gate`` for golden sets that no test measured on."""
-    from pytest_rankcheck.errors import quoted, suggestion
-    from pytest_rankcheck.plugin.configured_inputs import configured_gates
-    from pytest_rankcheck.reports.metric_findings import MetricFinding
-    from pytest_rankcheck.reports.notes import Note, Topic
+    from pytest_rankcheck.plugin.inputs import inputs_of
+    from pytest_rankcheck.reports.findings import MetricFinding, Note, Topic
 
     measured = dict.fromkeys(f.golden_set for f in findings if isinstance(f, MetricFinding))
-    try:
-        named = configured_gates(config.stash[CONFIG]).golden_names if measured else ()
-    except ConfigurationError:
-        return  # it has failed the tests that needed it
-    for name in named:
-        if name not in measured:
-            hint = suggestion(name, measured)
-            yield Note(Topic.UNUSED_GATE, f"golden set '{quoted(name)}'{hint}")
-
-
-def _depth_notes(
-    config: pytest.Config, findings: Sequence[ReportedFinding]
-) -> Iterator[ReportedFinding]:
-    """Yield notes on what rankings at several depths mean for the test session's metrics."""
-    from pytest_rankcheck.reports.depth_findings import DepthFinding
-
-    found = [finding for finding in findings if isinstance(finding, DepthFinding)]
-    if found:
-        from pytest_rankcheck.reports.text.depth_notes import depth_notes
-
-        chosen = config.stash[CONFIG]
-        # The depth of a run file was chosen elsewhere.
-        yield from depth_notes(found, findings, None if chosen.run else chosen.depth)
-
-
-def _with_ages(
-    config: pytest.Config, findings: Sequence[ReportedFinding]
-) -> Sequence[ReportedFinding]:
-    """Return findings with the ages of the baselines that they are about."""
-    from pytest_rankcheck.reports.aged_findings import with_ages
-
-    return with_ages(findings, config.invocation_params.dir, config.rootpath, _reference(config))
-
-
-def _reference(config: pytest.Config) -> Reference | None:
-    """Return the commit whose baselines count; None without one, or if it is unknown."""
-    from pytest_rankcheck.plugin.configured_baselines import configured_reference
-
-    try:
-        return configured_reference(config)
-    except ConfigurationError:
-        return None  # it has failed the tests that needed it
+    if not measured:
+        return
+    with suppress(ConfigurationError):  # it has failed the tests that needed it
+        for name in inputs_of(config).gates.golden_names:
+            if name not in measured:
+                hint = suggestion(name, measured)
+                yield Note(Topic.UNUSED_GATE, f"golden set '{quoted(name)}'{hint}")
 
 
 def _notes_from_git(
     config: pytest.Config, findings: Sequence[ReportedFinding]
 ) -> Iterator[ReportedFinding]:
     """Yield written baselines to add to git, and those that differ from a reference commit."""
-    from pytest_rankcheck.reports.baseline_findings import BaselineFinding
+    from pytest_rankcheck.reports.findings import WrittenFinding
 
-    if any(isinstance(each, BaselineFinding) and each.action.writes for each in findings):
-        from pytest_rankcheck.reports.text.git_notes import written_notes
+    reference = baseline_settings(config).reference
+    if reference is not None or any(isinstance(each, WrittenFinding) for each in findings):
+        from pytest_rankcheck.reports.text.branch_notes import branch_notes, written_notes
 
         yield from written_notes(findings, config.invocation_params.dir)
-    reference = _reference(config)
-    if reference is not None:
-        from pytest_rankcheck.reports.text.git_notes import branch_notes
-
-        yield from branch_notes(reference, config.rootpath)
+        if reference is not None:
+            yield from branch_notes(reference, config.rootpath)
 
 
 def _expectation_changes(
     config: pytest.Config, findings: Sequence[ReportedFinding]
 ) -> Iterator[ReportedFinding]:
     """Yield the expectations that a branch loosened, and those that no test checked."""
-    chosen = config.stash[CONFIG]
-    files = {set_name(path): path for path in chosen.golden if path.suffix == ".jsonl"}
-    if not files or chosen.baseline_ref is None:
-        return
-    reference = _reference(config)
-    if reference is not None:
-        from pytest_rankcheck.reports.text.expectation_changes import (
+    golden = config.stash[CONFIG].golden
+    files = {set_name(path): path for path in golden if path.suffix == ".jsonl"}
+    reference = baseline_settings(config).reference
+    if files and reference is not None:
+        from pytest_rankcheck.reports.text.branch_notes import (
             looser_expectations,
             unchecked_expectations,
         )

@@ -1,10 +1,5 @@
 # The adapters, each stated once, as the public names of the package are in its __init__.pyi.
 
-from pytest_rankcheck.rankers.adapter_check import (
-    AdapterReport as AdapterReport,
-    AdapterRule as AdapterRule,
-    check_adapter as check_adapter,
-)
 from pytest_rankcheck.rankers.adapter_protocol import (
     Adapter as Adapter,
     QueryAnswer as QueryAnswer,

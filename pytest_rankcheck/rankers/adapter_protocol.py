@@ -7,25 +7,17 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pytest_rankcheck.argument_checks import check_whole_number
-from pytest_rankcheck.errors import RankerError, quoted
+from pytest_rankcheck.errors import RankcheckError, RankerError, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.query import Query
-
-__all__ = [
-    "Adapter",
-    "OnAnswer",
-    "QueryAnswer",
-    "RankingTask",
-    "Reorder",
-    "RetriedError",
-    "no_text",
-]
+from pytest_rankcheck.rankers.ranking_forms import plain_answer
 
 _FIRST_WAIT = 0.5
+"""Seconds before the first retry; doubled before each further one."""
 _LONGEST_WAIT = 30.0
 
 RetriedError = type[BaseException] | str
@@ -42,9 +34,15 @@ class QueryAnswer:
     seconds: float = math.nan
     """How long it took; for a batch, the query's share."""
 
+    def plain(self) -> QueryAnswer:
+        """Return the same answer as plain data; one that is not a ranking becomes a failure."""
+        if self.failure is not None:
+            return self
+        try:
+            return replace(self, answer=plain_answer(self.answer, self.query.id))
+        except Exception as error:  # a generator may raise while it is read
+            return replace(self, answer=None, failure=error)
 
-Reorder = Callable[[Sequence[int]], Sequence[int]]
-"""Reorders places."""
 
 OnAnswer = Callable[[QueryAnswer], None]
 """Called with each answer as it arrives."""
@@ -63,14 +61,12 @@ class RankingTask:
     retries: int = 0
     """How often a query is retried after an error listed in `retry_on`."""
     retry_on: Sequence[RetriedError] = ()
-    first_wait: float = field(default=_FIRST_WAIT)
-    """Seconds before the first retry; doubled before each further one."""
 
     def wait_before(self, tries: int, error: BaseException) -> float | None:
         """Return how many seconds to wait after ``tries`` tries; None if no retries are left."""
         if tries > self.retries or not any(_is_named(error, named) for named in self.retry_on):
             return None
-        return float(min(self.first_wait * 2 ** (tries - 1), _LONGEST_WAIT))
+        return float(min(_FIRST_WAIT * 2 ** (tries - 1), _LONGEST_WAIT))
 
     def tried(self, ask: Callable[[], object]) -> tuple[Any, Exception | None, float]:
         """Return an answer, or the error of the last allowed try; and how long that try took."""
@@ -128,8 +124,6 @@ class Adapter(ABC):
     """Whether it gives up a query after `RankingTask.timeout`."""
     is_async: bool = False
     """Whether it asks several queries at the same time by itself, so it cannot use an executor."""
-    calls_service: bool = False
-    """Whether answers come from a service, so the commit does not determine them."""
     notes: Sequence[str] = ()
     """What a reader of the run must know, as sentences; complete when `ask` has returned."""
 
@@ -150,20 +144,34 @@ class Adapter(ABC):
         """Return the same ranker with batches of ``size`` queries; None if it takes no batches."""
         return None
 
-    def with_candidates(self, order: Reorder) -> Adapter | None:
-        """Return the same ranker with its candidates reordered; None if it takes no candidates.
-
-        Args:
-            order: takes the places of a query's candidates and returns them in another order.
-        """
-        return None
-
     def sees(self, attribute: str) -> bool:
         """Whether the ranker receives this attribute, so its answers may depend on it."""
         return True
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name})"
+
+
+def error_text(error: BaseException) -> str:
+    """Return what an error says, with its type if it comes from the user's code."""
+    if isinstance(error, RankcheckError):
+        return str(error)
+    return f"{type(error).__name__}: {quoted(error, 500)}"
+
+
+def made_by(make: Callable[[], object], problem: str) -> object:
+    """Return what a function of the user makes.
+
+    Raises:
+        RankerError: it fails; the message begins with the ``problem``.
+        RankcheckError: it raises one itself.
+    """
+    try:
+        return make()
+    except RankcheckError:
+        raise
+    except Exception as error:
+        raise RankerError(f"{problem}: {error_text(error)}") from error
 
 
 def no_text(instead: str = "") -> RankerError:

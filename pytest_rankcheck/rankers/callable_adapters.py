@@ -5,8 +5,9 @@ from __future__ import annotations
 import inspect
 import re
 import time
+from abc import abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from typing import Any
 
@@ -20,26 +21,16 @@ from pytest_rankcheck.rankers.adapter_protocol import (
     no_text,
 )
 
-__all__ = [
-    "AskAsync",
-    "AsyncCallableAdapter",
-    "CallableAdapter",
-    "ConcurrentAdapter",
-    "ask_function",
-    "is_async",
-    "name_of",
-    "takes_depth",
-    "takes_queries",
-    "with_depth",
-]
+__tracebackhide__ = True  # pytest shows the frames of the user's code
+
 
 _QUERY = re.compile(rf"\b{Query.__name__}\b")
 
 AskAsync = Callable[[Query], Awaitable[object]]
 
 
-class CallableAdapter(Adapter):
-    """A function that takes a query and returns its answer."""
+class _FunctionAdapter(Adapter):
+    """A function that takes a query, or its text."""
 
     def __init__(self, ranker: Callable[..., object], name: str | None = None) -> None:
         self._ranker = ranker
@@ -52,11 +43,14 @@ class CallableAdapter(Adapter):
     @property
     def takes_depth(self) -> bool:
         """Whether it has a parameter for the depth."""
-        return takes_depth(self._ranker)
+        return depth_name(self._ranker) is not None
+
+
+class CallableAdapter(_FunctionAdapter):
+    """A function that returns its answer."""
 
     def ask(self, task: RankingTask, on_answer: OnAnswer) -> None:
         """Call the function for one query after another."""
-        __tracebackhide__ = True
         ask = ask_function(self._ranker, task)
         for query in task.golden:
             on_answer(QueryAnswer(query, *task.tried(partial(ask, query))))
@@ -67,17 +61,13 @@ class ConcurrentAdapter(Adapter):
 
     honours_timeout = True
     is_async = True
-    calls_service = True  # an async ranker usually waits for something outside this process
 
-    @asynccontextmanager
-    async def opened(self, task: RankingTask) -> AsyncIterator[AskAsync]:
+    @abstractmethod
+    def opened(self, task: RankingTask) -> AbstractAsyncContextManager[AskAsync]:
         """Open the resources shared by all queries, and yield the function that asks one."""
-        raise NotImplementedError
-        yield
 
     def ask(self, task: RankingTask, on_answer: OnAnswer) -> None:
         """Ask in a separate event loop, whether or not one is running in this thread."""
-        __tracebackhide__ = True
         import asyncio  # imported late: it loads OpenSSL, and most rankers are not async
         from concurrent.futures import ThreadPoolExecutor
 
@@ -99,9 +89,12 @@ class ConcurrentAdapter(Adapter):
                 for query in waiting:  # shared: each query goes to one worker
                     on_answer(await _awaited(ask, query, task))
 
-            async with asyncio.TaskGroup() as workers:
-                for _ in range(min(task.concurrency, len(task.golden))):
-                    workers.create_task(work())
+            try:
+                async with asyncio.TaskGroup() as workers:
+                    for _ in range(min(task.concurrency, len(task.golden))):
+                        workers.create_task(work())
+            except BaseExceptionGroup as group:  # only ``on_answer`` raises, and its caller waits
+                raise group.exceptions[0] from None
 
 
 async def _awaited(ask: AskAsync, query: Query, task: RankingTask) -> QueryAnswer:
@@ -133,27 +126,20 @@ def _explained(error: Exception, task: RankingTask, tries: int) -> Exception:
     return RankerError(f"no answer within {task.timeout:g} s{times}")
 
 
-class AsyncCallableAdapter(ConcurrentAdapter):
-    """An async function that takes a query and returns its answer."""
-
-    def __init__(self, ranker: Callable[..., object]) -> None:
-        self._ranker = ranker
-        self.name = name_of(ranker)
-
-    def sees(self, attribute: str) -> bool:
-        """Whether the function takes queries, not only their texts."""
-        return takes_queries(self._ranker)
-
-    @property
-    def takes_depth(self) -> bool:
-        """Whether it has a parameter for the depth."""
-        return takes_depth(self._ranker)
+class AsyncCallableAdapter(_FunctionAdapter, ConcurrentAdapter):
+    """An async function that returns its answer."""
 
     @asynccontextmanager
     async def opened(self, task: RankingTask) -> AsyncIterator[AskAsync]:
         """Yield the function itself; there is nothing to open."""
         ask: Any = ask_function(self._ranker, task)
         yield ask
+
+
+def function_adapter(ranker: Callable[..., object], name: str | None = None) -> Adapter:
+    """Return the adapter of a function, which may be async."""
+    kind = AsyncCallableAdapter if is_async(ranker) else CallableAdapter
+    return kind(ranker, name)
 
 
 def is_async(ranker: Callable[..., object]) -> bool:
@@ -180,7 +166,6 @@ def ask_function(ranker: Callable[..., object], task: RankingTask) -> Callable[[
     takes_candidates = _has(ranker, "candidates")
 
     def ask(query: Query) -> object:
-        __tracebackhide__ = True
         if query.text is None and not takes_query:
             raise no_text(
                 "annotate the ranker's first parameter as Query (def recommend(query: Query): ...) "
@@ -199,16 +184,12 @@ def with_depth(ranker: Callable[..., object], depth: int) -> Callable[[Any], obj
 
     A parameter named ``k``, as many search engines call it, is filled in as well.
     """
-    name = _depth_name(ranker)
+    name = depth_name(ranker)
     return ranker if name is None else partial(ranker, **{name: depth})
 
 
-def takes_depth(ranker: Callable[..., object]) -> bool:
-    """Whether a ranker has a parameter for the depth, which `with_depth` fills in."""
-    return _depth_name(ranker) is not None
-
-
-def _depth_name(ranker: Callable[..., object]) -> str | None:
+def depth_name(ranker: Callable[..., object]) -> str | None:
+    """Return the name of the parameter for the depth, which `with_depth` fills in."""
     return next((name for name in ("depth", "k") if _has(ranker, name)), None)
 
 

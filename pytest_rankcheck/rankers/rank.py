@@ -9,34 +9,42 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 from pytest_rankcheck.argument_checks import check_whole_number, checked_arguments
-from pytest_rankcheck.errors import ConfigurationError, RankerError, quoted
+from pytest_rankcheck.errors import (
+    ConfigurationError,
+    RankerError,
+    RunError,
+    listed,
+    plural,
+    quoted,
+)
+from pytest_rankcheck.golden.fingerprint import visible_fingerprint
 from pytest_rankcheck.golden.golden_set import GoldenSet
-from pytest_rankcheck.rankers.adapter_choice import adapter_of
+from pytest_rankcheck.package_version import package_version
 from pytest_rankcheck.rankers.adapter_protocol import (
     Adapter,
     QueryAnswer,
     RankingTask,
     RetriedError,
+    error_text,
 )
 from pytest_rankcheck.rankers.misread_scores import MisreadScores
+from pytest_rankcheck.rankers.ranker_lookup import (
+    NamedRanker,
+    adapter_of,
+    check_ranker_name,
+    load_ranker,
+    specification_of,
+)
 from pytest_rankcheck.rankers.ranking import Duplicates, Ranking, RankingRules, Ties, id_map
 from pytest_rankcheck.rankers.ranking_forms import ranking_of
 from pytest_rankcheck.rankers.run import Run
 
 if TYPE_CHECKING:
     from pytest_rankcheck.document_ids import DocIdRule
-    from pytest_rankcheck.rankers.execution.executor_pools import ExecutorLike
-    from pytest_rankcheck.rankers.execution.prepared_ranker import Execution
+    from pytest_rankcheck.rankers.executor_ranker import ExecutorLike
 
-__all__ = [
-    "DEFAULT_CHUNK",
-    "DEFAULT_DEPTH",
-    "Attempt",
-    "RankOptions",
-    "attempted",
-    "rank",
-    "ranked_as",
-]
+__tracebackhide__ = True  # pytest shows the frames of the user's code
+
 
 DEFAULT_DEPTH = 100
 DEFAULT_CHUNK = 50
@@ -88,14 +96,12 @@ def rank(
             mpi4py. Or a function that makes one, so that a broken one can be replaced; or a text:
             ``"processes:4"``, ``"dask:tcp://scheduler:8786"`` or ``"package.module:make_pool"``.
             A ranker given by name is made once on each worker; any other one must be picklable.
-        chunk: how many queries are sent to a worker, or kept in a file, together.
+        chunk: how many queries are sent to a worker together.
         resume: a folder that keeps answers until the run is complete, so that an interrupted
-            ranking continues where it stopped. The golden set, the depth, the ranker, the commit,
-            the changed files and the installed packages must be the same, and the answers at most
-            a day old.
-        resume_key: a text that changes whenever the rankings may change, such as the build of an
-            index. It is required outside git, and for a ranker that is an object, calls a service,
-            or reads files that are not in git. With it, answers may be of any age.
+            ranking continues where it stopped. Needs ``resume_key``.
+        resume_key: a text of your own that changes whenever the rankings may change, such as the
+            commit and the build of the index. Kept answers are used only under the same key, for
+            the same golden set, depth and ranker.
 
     Raises:
         RankerError: the ranker is invalid, raised an error, or did not return a ranking (the
@@ -103,32 +109,43 @@ def rank(
             queries the scores of (id, score) pairs rise down the list, or the scores of
             {id: score} are ranks; or it cannot be sent to the workers, or made there, or the
             executor was shut down or broke.
-        RunError: a file in ``resume`` was cut off or edited, or contradicts another one.
+        RunError: the file in ``resume`` was edited.
         ConfigurationError: ``doc_id`` is invalid, or does not return an id; ``timeout`` is given,
             but the ranker cannot be stopped; ``executor`` or ``chunk`` is invalid; or ``resume`` is
-            not a folder, holds the answers of another ranking, or needs a ``resume_key``.
+            not a folder, lacks a ``resume_key``, or holds the answers of another ranking.
     """
-    __tracebackhide__ = True
     # Whole numbers of numpy become those of Python, which every file format can hold.
     whole = (int(depth), int(concurrency), timeout, int(retries))
     task = RankingTask(golden, *whole, tuple(retry_on)).checked()
     rules = RankingRules(ties, duplicates, id_map(doc_id))
     check_whole_number("chunk", chunk, 1, ConfigurationError)
-    if resume is not None and not str(resume).strip():
-        raise ConfigurationError("resume= is empty; give the name of a folder, such as 'parts'")
-    if resume is None and resume_key is not None:
-        raise ConfigurationError("resume_key= has no effect without resume=; give a folder")
-    if executor is None and resume is None and not isinstance(ranker, str):
-        return ranked_as(None, ranker, task, rules, progress)
-    from pytest_rankcheck.rankers.execution.prepared_ranker import Execution, origin_of
-    from pytest_rankcheck.rankers.execution.resume_key import ResumeScope
+    if (resume is not None and bool(str(resume).strip())) != bool(resume_key):
+        raise ConfigurationError(
+            "resume= needs resume_key=, a text that changes whenever the rankings may change, such "
+            "as the commit and the build of the index; and resume_key= needs resume=, a folder"
+        )
+    folder = Path(resume) if resume and resume_key else None
+    execution = Execution(executor, int(chunk), folder, resume_key or "")
+    return ranked_as(execution, ranker, task, rules, progress)
 
-    scope = None if resume is None else ResumeScope(Path(resume), resume_key, origin_of(ranker))
-    return ranked_as(Execution(executor, int(chunk), scope), ranker, task, rules, progress)
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """Where to ask a ranker (without an executor: here), and where to keep answers."""
+
+    executor: ExecutorLike | None = None
+    chunk: int = DEFAULT_CHUNK
+    """The most queries that are sent to a worker together."""
+    resume: Path | None = None
+    """The folder of kept answers; None: none are kept."""
+    resume_key: str = ""
+    """A text of the user's that changes whenever the rankings may change."""
+    when_complete: Callable[[Callable[[], None]], None] = lambda delete: delete()
+    """Receives a function that deletes a complete run's answers; by default it is called."""
 
 
 def ranked_as(
-    execution: Execution | None,
+    execution: Execution,
     ranker: object,
     task: RankingTask,
     rules: RankingRules,
@@ -136,45 +153,76 @@ def ranked_as(
 ) -> Run:
     """Ask a ranker every query as `rank` does, here or on an executor.
 
-    Args:
-        execution: how to ask the ranker; None: in this process, without keeping answers.
-        ranker: the ranker.
-        task: the queries, and how each is asked.
-        rules: how rankings are read.
-        progress: as in `rank`.
-
     Raises:
         RankcheckError: as `rank` does.
     """
-    __tracebackhide__ = True
-    if execution is None:
-        return _complete(attempted(adapter_of(ranker), task, rules, progress), task.golden)
-    from pytest_rankcheck.rankers.execution.prepared_ranker import PreparedRanker
+    adapter = _adapter_of(ranker, is_sent=execution.executor is not None)
+    name = ranker if isinstance(ranker, str) else specification_of(ranker) or adapter.name
+    if execution.executor is not None:
+        from pytest_rankcheck.rankers.executor_ranker import ExecutorRanker, make_pool
 
-    prepared = PreparedRanker(ranker, execution, task.golden, task.depth)
-    try:
-        run = _complete(attempted(prepared.adapter, task, rules, progress), task.golden)
-        prepared.complete()
-    finally:
-        prepared.close()
-    return run
+        adapter = ExecutorRanker(adapter, make_pool(execution.executor), execution.chunk)
+    delete: Callable[[], None] | None = None
+    if execution.resume is not None:
+        from pytest_rankcheck.rankers.kept_answers import ResumedRanker
 
-
-def _complete(attempt: Attempt, golden: GoldenSet) -> Run:
-    """Return the run of an attempt in which no query failed.
-
-    Raises:
-        RankerError: a query failed, or the scores of most queries are misread.
-        ConfigurationError: ``doc_id`` does not return an id.
-    """
-    __tracebackhide__ = True
+        golden = task.golden
+        key = {
+            "the ranker": name,
+            "the golden set (its fingerprint)": visible_fingerprint(golden.fingerprint, golden),
+            "the depth": str(task.depth),
+            "resume_key": execution.resume_key,
+            "pytest-rankcheck": package_version(),
+        }
+        adapter = ResumedRanker(adapter, execution.resume, key)
+        delete = adapter.delete
+    attempt = attempted(adapter, task, rules, progress)
     if attempt.failures:
-        from pytest_rankcheck.rankers.failed_queries import failure_of_ranker
-
-        raise failure_of_ranker(attempt.failures, golden)
+        raise _failure_of_ranker(attempt.failures, task.golden)
     if attempt.problem:
         raise RankerError(f"ranker '{quoted(attempt.run.name)}': {attempt.problem}")
+    if delete is not None:
+        execution.when_complete(delete)
     return attempt.run
+
+
+def _adapter_of(ranker: object, *, is_sent: bool) -> Adapter:
+    """Return the adapter of a ranker or of its name; only the name is sent to workers."""
+    if not isinstance(ranker, str):
+        return adapter_of(ranker)
+    try:
+        check_ranker_name(ranker)
+    except ConfigurationError:
+        raise RankerError(
+            f"the ranker is the str '{quoted(ranker)}', which is not a ranker's name; give a "
+            "function that takes a query's text and returns document ids, best first, or its name, "
+            "such as 'search.engine:rank'"
+        ) from None
+    return NamedRanker(ranker) if is_sent else adapter_of(load_ranker(ranker))
+
+
+def _failure_of_ranker(failures: Mapping[str, Exception], golden: GoldenSet) -> Exception:
+    """Return one error for all queries on which a ranker failed; its cause is the first failure.
+
+    Args:
+        failures: the error of each query, in the order of the golden set.
+        golden: the queries.
+    """
+    query_id, first = next(iter(failures.items()))
+    if isinstance(first, ConfigurationError):  # an error of doc_id, not of the ranker
+        return first
+    text = golden.query(query_id).text
+    asked = f' "{quoted(text)}"' if text else ""
+    count = f"{len(failures):,} of {plural(len(golden), 'query', 'queries')}"
+    others = [failed for failed in failures if failed != query_id]
+    rest = f"\nalso failed: {listed(others)}" if others else ""
+    error = RankerError(
+        f"the ranker failed on {count}, first on '{quoted(query_id)}'{asked}: "
+        f"{error_text(first)}{rest}"
+    )
+    is_whole = isinstance(first, (RunError, RankerError)) and not hasattr(first, "__notes__")
+    error.__cause__ = None if is_whole else first
+    return error
 
 
 class RankOptions(TypedDict, total=False):
@@ -208,84 +256,46 @@ def attempted(
     progress: Callable[[int, int], None] | None = None,
 ) -> Attempt:
     """Ask a ranker for every query, even if some fail."""
-    __tracebackhide__ = True
     if task.timeout is not None and not adapter.honours_timeout:
         raise ConfigurationError(
             f"timeout={task.timeout:g} has no effect on ranker '{quoted(adapter.name)}': only "
             "async functions and rankers.http can be stopped. Make it async, or remove the timeout "
             "(rankcheck_timeout, or timeout= of rank)"
         )
-    answers = _Answers(task, rules, progress)
-    adapter.ask(task, answers.add)
-    return answers.attempt(adapter)
+    rankings = dict[str, Ranking]()
+    failures = dict[str, Exception]()
+    seconds = dict[str, float]()
+    misread = MisreadScores()
 
-
-class _Answers:
-    """The answers to the queries of a task, read as they arrive."""
-
-    def __init__(
-        self,
-        task: RankingTask,
-        rules: RankingRules,
-        progress: Callable[[int, int], None] | None,
-    ) -> None:
-        self._task, self._rules, self._progress = task, rules, progress
-        self._rankings: dict[str, Ranking] = {}
-        self._failures: dict[str, Exception] = {}
-        self._seconds: dict[str, float] = {}
-        self._differing: set[str] = set()
-        self._misread = MisreadScores()
-
-    def add(self, answered: QueryAnswer) -> None:
-        """Read the answer to a query; the first one counts."""
+    def add(answered: QueryAnswer) -> None:
         query_id, failure = answered.query.id, answered.failure
-        if query_id in self._seconds:
-            if self._differs(answered):
-                self._differing.add(query_id)
-            return
+        if query_id in seconds:
+            raise RankerError(f"the adapter answered query '{quoted(query_id)}' twice")
         if failure is None:
             try:
-                ranking = ranking_of(answered.answer, query_id, self._rules)
-                self._misread.add(query_id, answered.answer, ranking.doc_ids, ranking.scores)
-                self._rankings[query_id] = ranking.top(self._task.depth)
+                ranking = ranking_of(answered.answer, query_id, rules)
+                misread.add(query_id, answered.answer, ranking.doc_ids, ranking.scores)
+                rankings[query_id] = ranking.top(task.depth)
             except Exception as error:  # a generator may raise while it is read
                 failure = error
         if failure is not None:
-            self._failures[query_id] = failure
-        self._seconds[query_id] = answered.seconds
-        if self._progress is not None:
-            self._progress(len(self._seconds), len(self._task.golden))
+            failures[query_id] = failure
+        seconds[query_id] = answered.seconds
+        if progress is not None:
+            progress(len(seconds), len(task.golden))
 
-    def _differs(self, second: QueryAnswer) -> bool:
-        """Whether the second answer to a query gives a different ranking from the first."""
-        query_id = second.query.id
-        first = self._rankings.get(query_id)
-        if second.failure is not None or first is None:
-            return (second.failure is None) != (first is not None)
-        try:
-            ranking = ranking_of(second.answer, query_id, self._rules).top(self._task.depth)
-        except Exception:  # a generator may raise while it is read
-            return True
-        return ranking.doc_ids != first.doc_ids
-
-    def attempt(self, adapter: Adapter) -> Attempt:
-        """Return the rankings and the failures, in the order of the golden set."""
-        unanswered = RankerError(f"the adapter {type(adapter).__name__} did not answer the query")
-        rankings: dict[str, Ranking] = {}
-        failures: dict[str, Exception] = {}
-        for query_id in self._task.golden.query_ids:
-            if query_id in self._rankings:
-                rankings[query_id] = self._rankings[query_id]
-            else:
-                failures[query_id] = self._failures.get(query_id, unanswered)
-        run = Run(
-            rankings,
-            name=adapter.name,
-            depth=self._task.depth,
-            ties=self._rules.ties,
-            duplicates=self._rules.duplicates,
-            seconds={query_id: self._seconds[query_id] for query_id in rankings},
-        )
-        run.differing = tuple(query_id for query_id in rankings if query_id in self._differing)
-        run.notes = tuple(adapter.notes)
-        return Attempt(run, failures, self._misread.problem)
+    adapter.ask(task, add)
+    ranked = [query_id for query_id in task.golden.query_ids if query_id in rankings]
+    unanswered = RankerError(f"the adapter {type(adapter).__name__} did not answer the query")
+    run = Run(
+        {query_id: rankings[query_id] for query_id in ranked},
+        name=adapter.name,
+        depth=task.depth,
+        ties=rules.ties,
+        duplicates=rules.duplicates,
+        seconds={query_id: seconds[query_id] for query_id in ranked},
+    )
+    run.notes = tuple(adapter.notes)
+    others = (query_id for query_id in task.golden.query_ids if query_id not in rankings)
+    failed = {query_id: failures.get(query_id, unanswered) for query_id in others}
+    return Attempt(run, failed, misread.problem)

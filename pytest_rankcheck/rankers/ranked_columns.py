@@ -2,64 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, groupby, islice
-from pathlib import Path
-from typing import TypeVar
+from itertools import chain
 
 import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.errors import RunError
 from pytest_rankcheck.files.id_columns import NumberIds, TextIds
-from pytest_rankcheck.files.id_runs import row_blocks, starts_of
+from pytest_rankcheck.files.id_runs import starts_of
 from pytest_rankcheck.rankers.ranking import (
     Ranking,
     RankingRules,
     by_score,
     duplicates_settled,
-    without_ranks,
+    has_all_ranks,
 )
 from pytest_rankcheck.rankers.ranking_forms import ids_of, ranking_as_given
 
-__all__ = [
-    "TOP",
-    "Answer",
-    "HeldDocuments",
-    "RankedColumns",
-    "RunSource",
-    "SplitQueryError",
-    "blocks_of",
-    "columns_of",
-    "unsplit",
-]
-
-_BLOCK_QUERIES = 1024
 _BLOCK_ROWS = 1 << 17
 """How many documents are joined with the judgments at once: few, so that memory is used again."""
 
 Answer = Ranking | dict[str, float] | Sequence[str]
 """A query's ranking, or an answer that is not sorted or copied yet: scores, or ids best first."""
 
-Held = TypeVar("Held", dict[str, float], Ranking)
-
 TOP = 20
 """How many documents of each ranking are kept, if not all, to show what moved."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunSource:
-    """A run file, and how to read it."""
-
-    path: Path
-    rules: RankingRules = field(default_factory=RankingRules)
-    columns: Mapping[str, str] = field(default_factory=dict)
-    """``{role: column}`` for columns of a table with unusual names."""
-
-
 class SplitQueryError(Exception):
     """The rows of a query are not together, so the file must be read in another way."""
+
+
+class EmptyRunError(RunError):
+    """A file or folder has no ranked document, which only a part of a run may lack."""
+
+    def __init__(self, where: object) -> None:
+        super().__init__(f"{where} is empty; a run needs at least one ranked document")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,23 +77,10 @@ class RankedColumns:
     def __len__(self) -> int:
         return len(self.query_ids)
 
-    def blocks(self, rows: int) -> Iterator[RankedColumns]:
-        """Yield the rankings in blocks of about so many rows."""
-        documents = self.documents
-        for first, last in row_blocks(self.starts, rows):
-            start, end = self.starts[[first, last]].tolist()
-            yield replace(
-                self,
-                query_ids=self.query_ids[first:last],
-                starts=self.starts[first : last + 1] - start,
-                documents=(
-                    replace(documents, groups=documents.groups[first:last])
-                    if isinstance(documents, HeldDocuments)
-                    else documents.part(start, end)
-                ),
-                scores=None if self.scores is None else self.scores[start:end],
-                by_rank=None if self.by_rank is None else self.by_rank[first:last],
-            )
+    @property
+    def retrieved(self) -> IntArray:
+        """``[S]`` how many documents are ranked for each query, duplicates included."""
+        return np.diff(self.starts).clip(0, self.depth)
 
     def unsorted(self, place: int) -> dict[str, float] | None:
         """Return the documents of the query at a place, if they are in a dict of scores."""
@@ -175,11 +142,13 @@ class RankedColumns:
             return Ranking(doc_ids, tuple(scores))
         ranking = by_score(doc_ids, scores, self.query_ids[place], self.rules.ties)
         has_ranks = self.by_rank is not None and bool(self.by_rank[place])
-        return without_ranks(ranking) if has_ranks else ranking
+        if has_ranks and has_all_ranks([-score for score in scores]):
+            return Ranking(ranking.doc_ids)  # its scores are negated ranks, none repeated
+        return ranking
 
     def check(self) -> None:
         """Check that no document is a duplicate and no scores are tied, where that is an error."""
-        places: Iterable[int] = ()
+        places: Sequence[int] = ()
         if self.rules.ties == "error" and not self.is_ordered:
             places = range(len(self))
         elif self.rules.duplicates == "error":
@@ -200,42 +169,47 @@ class RankedColumns:
         return places
 
 
-def blocks_of(
-    answers: Mapping[str, Answer], rules: RankingRules, *, are_distinct: bool = False
-) -> Iterator[RankedColumns]:
-    """Yield answers in columns: dicts of scores, rankings with scores, and then the others."""
-    unsorted = _of_type(answers, dict)
-    rankings = _of_type(answers, Ranking)
-    scored = {each: got for each, got in rankings.items() if got.scores is not None}
-    apart = unsorted.keys() | scored.keys()
-    others = {each: answers[each] for each in answers if each not in apart} if apart else answers
-    for some in (unsorted, scored, others):
-        groups = [got.doc_ids if isinstance(got, Ranking) else got for got in some.values()]
-        starts = starts_of(list(map(len, groups)))
-        scores = None
-        if some is scored:
-            values = chain.from_iterable(ranking.scores or () for ranking in scored.values())
-            scores = np.fromiter(values, np.float64, int(starts[-1]))
-        documents = HeldDocuments(groups, are_distinct)
-        is_ordered = some is not unsorted
-        columns = RankedColumns(list(some), starts, documents, scores, rules, is_ordered)
-        yield from columns.blocks(_BLOCK_ROWS)
-
-
-def _of_type(answers: Mapping[str, Answer], kind: type[Held]) -> Mapping[str, Held]:
-    """Return the answers of a type; a look at all types is quicker than one at each answer."""
-    if not any(issubclass(found, kind) for found in set(map(type, answers.values()))):
-        return {}
-    return {each: got for each, got in answers.items() if isinstance(got, kind)}
-
-
 def columns_of(
-    rankings: Iterable[tuple[str, Ranking]], rules: RankingRules
+    answers: Iterable[tuple[str, Answer]], rules: RankingRules, *, are_distinct: bool = False
 ) -> Iterator[RankedColumns]:
-    """Yield rankings that are in order in columns, some of them at a time."""
-    for _, group in groupby(rankings, key=lambda pair: pair[1].scores is not None):
-        while some := dict(islice(group, _BLOCK_QUERIES)):
-            yield from blocks_of(some, rules)
+    """Yield answers in columns, in their order; a block has dicts of scores only, or none.
+
+    Args:
+        answers: each query and its answer.
+        rules: how to order documents where the answers leave it open.
+        are_distinct: whether it is known that no document is a duplicate.
+    """
+    block: dict[str, Answer] = {}
+    form, rows = "", 0
+    for query_id, answer in answers:
+        own = form if form and not answer else _form(answer)
+        if block and (own != form or rows >= _BLOCK_ROWS):
+            yield _block_of(block, form, rules, are_distinct)
+            block, rows = {}, 0
+        block[query_id], form, rows = answer, own, rows + len(answer)
+    if block:
+        yield _block_of(block, form, rules, are_distinct)
+
+
+def _form(answer: Answer) -> str:
+    if isinstance(answer, Ranking):
+        return "ids" if answer.scores is None else "scored ids"
+    return "scores" if isinstance(answer, dict) else "ids"
+
+
+def _block_of(
+    answers: Mapping[str, Answer], form: str, rules: RankingRules, are_distinct: bool
+) -> RankedColumns:
+    """Return answers of one form in columns; empty ones may have any form."""
+    groups = [got.doc_ids if isinstance(got, Ranking) else got for got in answers.values()]
+    starts, scores = starts_of(list(map(len, groups))), None
+    if form == "scores":
+        groups = [group or {} for group in groups]
+    if form == "scored ids":
+        given = (got.scores for got in answers.values() if isinstance(got, Ranking) and got.scores)
+        scores = np.fromiter(chain.from_iterable(given), np.float64, int(starts[-1]))
+    documents, is_ordered = HeldDocuments(groups, are_distinct), form != "scores"
+    return RankedColumns(list(answers), starts, documents, scores, rules, is_ordered)
 
 
 def unsplit(blocks: Iterable[RankedColumns]) -> Iterator[RankedColumns]:
@@ -251,3 +225,19 @@ def unsplit(blocks: Iterable[RankedColumns]) -> Iterator[RankedColumns]:
         if len(seen) < count + len(block):
             raise SplitQueryError
         yield block
+
+
+def held_blocks(columns: Callable[..., Iterator[RankedColumns]]) -> list[RankedColumns]:
+    """Return all rankings of a file or a table, whose blocks ``columns`` yields.
+
+    Raises:
+        RunError: a row is malformed, a document is a duplicate or scores are tied where that is an
+            error.
+    """
+    try:
+        blocks = list(unsplit(columns()))
+    except SplitQueryError:
+        blocks = list(columns(together=True))
+    for block in blocks:
+        block.check()
+    return blocks

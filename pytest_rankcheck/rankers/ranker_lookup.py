@@ -1,23 +1,50 @@
-"""Loading what a specification such as ``package.module:name`` names: a ranker or a function."""
+"""The adapter of a ranker, which is given as an object or by a name such as ``module:name``."""
 
 from __future__ import annotations
 
 import importlib
+import pkgutil
 import sys
+import uuid
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
 
-from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
-from pytest_rankcheck.rankers.adapter_choice import is_ranker
+from pytest_rankcheck.errors import ConfigurationError, RankerError, quoted, suggestion
+from pytest_rankcheck.rankers.adapter_protocol import Adapter, OnAnswer, RankingTask
+from pytest_rankcheck.rankers.callable_adapters import function_adapter, name_of
+from pytest_rankcheck.rankers.retrievers import retrieve_function, with_ids
 
-__all__ = [
-    "check_ranker_name",
-    "load_ranker",
-    "named_object",
-    "remember_specification",
-    "specification_of",
-]
+__tracebackhide__ = True  # pytest shows the frames of the user's code
+
 
 _LOADED: dict[int, tuple[object, str]] = {}
 """The configured rankers and their names, by ``id()``; kept alive so that no id is reused."""
+
+ADDED_ADAPTERS: dict[str, tuple[Callable[[object], bool], Callable[[Any], object]]] = {}
+"""The adapters of extensions by name: whether one fits a ranker, and what is asked in its place."""
+
+
+def adapter_of(ranker: object) -> Adapter:
+    """Return the adapter for a ranker.
+
+    Raises:
+        RankerError: the object is not a ranker.
+    """
+    if isinstance(ranker, Adapter):
+        return ranker
+    for fits, adapt in ADDED_ADAPTERS.values():
+        if fits(ranker):
+            return adapter_of(adapt(ranker))
+    retrieve = retrieve_function(ranker)
+    if retrieve is not None:
+        return function_adapter(with_ids(retrieve), name_of(ranker))
+    if not callable(ranker):
+        raise RankerError(
+            f"the ranker is {type(ranker).__name__}, which cannot be called; give a function that "
+            "takes a query's text and returns document ids, best first"
+        )
+    return function_adapter(ranker)
 
 
 def load_ranker(specification: str) -> object:
@@ -31,10 +58,22 @@ def load_ranker(specification: str) -> object:
             name, or the named object cannot be called.
         Exception: raised by the module on import, or by the factory.
     """
-    __tracebackhide__ = True
-    name = check_ranker_name(specification)
-    is_factory = specification.strip().endswith("()")
-    return _callable(named_object(name, "ranker"), is_factory, specification)
+    ranker = named_object(check_ranker_name(specification), "ranker")
+    if specification.strip().endswith("()") and callable(ranker):
+        ranker = ranker()
+    if isinstance(ranker, type):
+        raise ConfigurationError(
+            f"ranker '{quoted(specification)}' is a class; write '{quoted(specification)}()' to "
+            "create an instance, or name a function"
+        )
+    try:
+        adapter_of(ranker)
+    except RankerError:
+        raise ConfigurationError(
+            f"ranker '{quoted(specification)}' is {type(ranker).__name__}, which cannot be called; "
+            "name a function that takes a query's text and returns document ids, best first"
+        ) from None
+    return ranker
 
 
 def check_ranker_name(specification: str) -> str:
@@ -44,7 +83,7 @@ def check_ranker_name(specification: str) -> str:
         ConfigurationError: the text has another form.
     """
     name = specification.strip().removesuffix("()")
-    if not _is_name(name):
+    if not is_name(name):
         raise ConfigurationError(
             f"'{quoted(specification)}' does not name a ranker; write package.module:name, for "
             "example search.engine:rank (or search.engine:Engine() to create an instance)"
@@ -74,61 +113,91 @@ def named_object(specification: str, what: str) -> object:
             name.
         Exception: raised by the module on import.
     """
-    __tracebackhide__ = True
-    if not _is_name(specification):
+    if not is_name(specification):
         raise ConfigurationError(
             f"{what} '{quoted(specification)}' is invalid; write package.module:name"
         )
-    module_name, _, path = specification.partition(":")
-    target: object = _module(module_name, what)
-    for part in path.split("."):
-        if not hasattr(target, part):
-            near = suggestion(part, [name for name in dir(target) if not name.startswith("_")])
-            raise ConfigurationError(
-                f"{what} '{quoted(specification)}': there is no '{part}' in {module_name}{near}"
-            )
-        target = getattr(target, part)
-    return target
-
-
-def _is_name(specification: str) -> bool:
-    """Whether a text has the form ``package.module:name``."""
-    module_name, colon, path = specification.partition(":")
-    return bool(colon) and all(
-        part.isidentifier() for part in (*module_name.split("."), *path.split("."))
-    )
-
-
-def _module(name: str, what: str) -> object:
-    __tracebackhide__ = True
+    module, _, path = specification.partition(":")
     try:
-        return importlib.import_module(name)
+        importlib.import_module(module)
     except ModuleNotFoundError as missing:
-        if missing.name is None or not f"{name}.".startswith(f"{missing.name}."):
+        if missing.name is None or not f"{module}.".startswith(f"{missing.name}."):
             raise  # the module exists, but imports another one that is missing
+        searched = [path or "." for path in sys.path if not path.endswith((".zip", "-packages"))]
         raise ConfigurationError(
-            f"{what} module '{quoted(name)}' cannot be imported: no module named "
-            f"'{missing.name}'. Is its folder on sys.path (here: {_searched()})? In a repository "
-            'that is not installed, set pythonpath = ["."] under [tool.pytest.ini_options]'
+            f"{what} module '{quoted(module)}' cannot be imported: no module named "
+            f"'{missing.name}'. Is its folder on sys.path (here: "
+            f"{', '.join(map(quoted, searched[:3]))})? In a repository that is not installed, set "
+            'pythonpath = ["."] under [tool.pytest.ini_options]'
+        ) from None
+    try:
+        return pkgutil.resolve_name(specification)
+    except AttributeError as missing:
+        name = missing.name or path  # a module's own __getattr__ may leave it out
+        near = suggestion(name, [each for each in dir(missing.obj) if not each.startswith("_")])
+        raise ConfigurationError(
+            f"{what} '{quoted(specification)}': there is no '{name}' in {module}{near}"
         ) from None
 
 
-def _callable(target: object, is_factory: bool, specification: str) -> object:
-    __tracebackhide__ = True
-    ranker = target() if is_factory and callable(target) else target
-    if isinstance(ranker, type):
-        raise ConfigurationError(
-            f"ranker '{quoted(specification)}' is a class; write '{quoted(specification)}()' to "
-            "create an instance, or name a function"
-        )
-    if not is_ranker(ranker):
-        raise ConfigurationError(
-            f"ranker '{quoted(specification)}' is {type(ranker).__name__}, which cannot be called; "
-            "name a function that takes a query's text and returns document ids, best first"
-        )
-    return ranker
+def is_name(specification: str) -> bool:
+    """Whether a text has the form ``package.module:name``."""
+    module, colon, path = specification.partition(":")
+    return bool(colon) and all(part.isidentifier() for part in f"{module}.{path}".split("."))
 
 
-def _searched() -> str:
-    shown = [path or "." for path in sys.path if not path.endswith((".zip", "-packages"))]
-    return ", ".join(quoted(path) for path in shown[:3])
+class NamedRanker(Adapter):
+    """The ranker with the name ``package.module:name``, loaded when it is first asked.
+
+    Only the name is pickled, so the model is loaded in the process that unpickles and asks it.
+    """
+
+    def __init__(self, specification: str) -> None:
+        """Check the form of the name; nothing is imported.
+
+        Raises:
+            ConfigurationError: the text does not name a ranker.
+        """
+        check_ranker_name(specification)
+        self.name = specification
+        self.token = uuid.uuid4().hex
+        """Identifies this ranker on workers, which make one ranker for each token."""
+
+    @cached_property
+    def loaded(self) -> object:
+        """The ranker itself, loaded on first use.
+
+        Raises:
+            ConfigurationError: it cannot be found or called.
+            Exception: raised by its module or factory.
+        """
+        return load_ranker(self.name)
+
+    def adapter(self) -> Adapter:
+        """Return the adapter of the ranker, which is loaded on first use."""
+        return adapter_of(self.loaded)
+
+    def ask(self, task: RankingTask, on_answer: OnAnswer) -> None:
+        """Ask the ranker in this process."""
+        self.adapter().ask(task, on_answer)
+
+    @property
+    def takes_depth(self) -> bool:
+        """Whether the ranker, which is loaded to find out, receives the requested depth."""
+        return self.adapter().takes_depth
+
+    def sees(self, attribute: str) -> bool:
+        """Whether the ranker, which is loaded to find out, receives this attribute."""
+        return self.adapter().sees(attribute)
+
+    def with_size(self, size: int) -> Adapter | None:
+        """Return the same ranker, loaded in this process, with batches of ``size`` queries."""
+        return self.adapter().with_size(size)
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        """Call the ranker in this process, for tests that call the fixture ``ranker`` directly."""
+        ranker: Any = self.loaded
+        return ranker(*arguments, **options)
+
+    def __getstate__(self) -> Mapping[str, str]:
+        return {"name": self.name, "token": self.token}

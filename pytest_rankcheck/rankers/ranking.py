@@ -1,34 +1,21 @@
-"""One query's ranking: its order by scores or ranks, and its duplicate documents."""
+"""A query's ranking: its order by scores or ranks, its duplicate documents, its rows in a table."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, get_args
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypedDict
 
-from pytest_rankcheck.errors import RunError, quoted, suggestion
+from pytest_rankcheck.argument_checks import checked_arguments
+from pytest_rankcheck.errors import RunError, quoted
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from pytest_rankcheck.document_ids import DocIdMap, DocIdRule
 
-__all__ = [
-    "Duplicates",
-    "IncompleteRanks",
-    "Ranking",
-    "RankingRules",
-    "Ties",
-    "by_score",
-    "checked_option",
-    "duplicates_settled",
-    "first_ranks",
-    "has_all_ranks",
-    "id_map",
-    "ranked_twice",
-    "refuse_incomplete_ranks",
-    "without_ranks",
-]
 
 Ties = Literal["doc_id", "input", "error"]
 """How documents with equal scores are ordered: by document id, descending, as in trec_eval; as in
@@ -55,14 +42,34 @@ class RankingRules:
     incomplete_ranks: IncompleteRanks = "error"
 
 
+class ReadingOptions(TypedDict, total=False):
+    """How a run is read, as in `Run.load`."""
+
+    columns: Mapping[str, str] | None
+    ties: Ties
+    duplicates: Duplicates
+    doc_id: DocIdRule | None
+    incomplete_ranks: IncompleteRanks
+
+
+@checked_arguments
+def reading_rules(
+    columns: Mapping[str, str] | None = None,
+    ties: Ties = "doc_id",
+    duplicates: Duplicates = "error",
+    doc_id: DocIdRule | None = None,
+    incomplete_ranks: IncompleteRanks = "error",
+) -> tuple[Mapping[str, str], RankingRules]:
+    """Return the names of columns and the rules that reading options describe, checked."""
+    return columns or {}, RankingRules(ties, duplicates, id_map(doc_id), incomplete_ranks)
+
+
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """The documents ranked for one query, best first, with their scores if known."""
 
     doc_ids: tuple[str, ...]
     scores: tuple[float, ...] | None = None
-    repeated: bool = False
-    """Whether a document was duplicated, so that its later places do not count."""
 
     def __len__(self) -> int:
         return len(self.doc_ids)
@@ -71,19 +78,14 @@ class Ranking:
         """Return the first ``depth`` documents."""
         if depth >= len(self.doc_ids):
             return self
-        return Ranking(self.doc_ids[:depth], self.scores and self.scores[:depth], self.repeated)
+        return Ranking(self.doc_ids[:depth], self.scores and self.scores[:depth])
 
 
-def checked_option(value: str, kind: object, name: str) -> None:
-    """Check that ``value`` is one of the values of the literal type ``kind``.
+COLUMNS = ("query_id", "doc_id", "rank", "score")
+"""The names of the columns in which runs are written."""
 
-    Raises:
-        RunError: it is not; the message names the allowed values.
-    """
-    allowed = get_args(kind)
-    if value not in allowed:
-        hint = suggestion(str(value), allowed)
-        raise RunError(f"{name}={quoted(value)} is invalid{hint}; allowed: {', '.join(allowed)}")
+Rankings = Mapping[str, Ranking]
+"""The rankings of a run, by query id."""
 
 
 def by_score(
@@ -94,7 +96,8 @@ def by_score(
     Raises:
         RunError: a score is not finite, or scores are tied and ``ties`` is ``"error"``.
     """
-    if _is_falling(scores):
+    is_falling = list(scores) == sorted(scores, reverse=True) and len(set(scores)) == len(scores)
+    if is_falling and math.isfinite(sum(scores)):
         return Ranking(tuple(doc_ids), tuple(scores))
     for doc_id, score in zip(doc_ids, scores, strict=True):
         if not math.isfinite(score):
@@ -110,13 +113,6 @@ def by_score(
         if ties == "error":
             _refuse_ties(pairs, query_id)
     return Ranking(tuple(doc for _, doc in pairs), tuple(score for score, _ in pairs))
-
-
-def _is_falling(scores: Sequence[float]) -> bool:
-    """Whether all scores are finite, and each is lower than the previous one."""
-    if not math.isfinite(sum(scores)):
-        return False
-    return list(scores) == sorted(scores, reverse=True) and len(set(scores)) == len(scores)
 
 
 def _refuse_ties(pairs: Sequence[tuple[float, str]], query_id: str) -> None:
@@ -152,12 +148,6 @@ def refuse_incomplete_ranks(ranks: Sequence[float], query_id: str) -> None:
     )
 
 
-def without_ranks(ranking: Ranking) -> Ranking:
-    """Return a ranking whose scores are negated ranks without them, unless some are repeated."""
-    is_complete = has_all_ranks([-score for score in ranking.scores or ()])
-    return replace(ranking, scores=None) if is_complete else ranking
-
-
 def id_map(rule: DocIdRule | None) -> DocIdMap | None:
     """Return the mapping of ids that ``doc_id=`` describes; None without one."""
     if rule is None:
@@ -177,22 +167,17 @@ def duplicates_settled(ranking: Ranking, query_id: str, duplicates: Duplicates) 
         rank, doc_id = next(
             (rank, doc) for rank, doc in enumerate(doc_ids, start=1) if ranks[doc] != rank
         )
-        raise ranked_twice(query_id, doc_id, ranks[doc_id], rank)
+        raise RunError(
+            f"query '{quoted(query_id)}': document '{quoted(doc_id)}' is ranked twice, at "
+            f"{ranks[doc_id]} and {rank}; rank it once, or let only its first place count: "
+            "duplicates='keep_places' if the reader sees every place (chunks), "
+            "duplicates='close_gaps' if the documents below move up; in pytest, write "
+            "rankcheck_conventions = duplicates=keep_places"
+        )
     if duplicates == "close_gaps":
         scores = scores and tuple(scores[rank - 1] for rank in ranks.values())
         doc_ids = tuple(ranks)
-    return Ranking(doc_ids, scores, repeated=True)
-
-
-def ranked_twice(query_id: str, doc_id: str, first: int, again: int) -> RunError:
-    """Return the error for a document that is ranked twice, with both ranks."""
-    return RunError(
-        f"query '{quoted(query_id)}': document '{quoted(doc_id)}' is ranked twice, at "
-        f"{first} and {again}; rank it once, or let only its first place count: "
-        "duplicates='keep_places' if the reader sees every place (chunks), "
-        "duplicates='close_gaps' if the documents below move up; in pytest, write "
-        "rankcheck_conventions = duplicates=keep_places"
-    )
+    return Ranking(doc_ids, scores)
 
 
 def first_ranks(doc_ids: Sequence[str]) -> dict[str, int]:
@@ -201,3 +186,50 @@ def first_ranks(doc_ids: Sequence[str]) -> dict[str, int]:
     if len(ranks) < len(doc_ids):
         ranks.update(zip(reversed(doc_ids), range(len(doc_ids), 0, -1), strict=True))
     return ranks
+
+
+def ranked_rows(rankings: Rankings) -> Iterator[tuple[str, str, int, float]]:
+    """Yield query, document, rank and ordering score of every ranked document."""
+    for query_id, ranking in rankings.items():
+        pairs = zip(ranking.doc_ids, _ordering_scores(ranking, query_id), strict=True)
+        for rank, (doc_id, score) in enumerate(pairs, start=1):
+            yield query_id, doc_id, rank, score
+
+
+def _ordering_scores(ranking: Ranking, query_id: str) -> Sequence[float]:
+    """Return scores from which every evaluator reads the order of a ranking.
+
+    These are the original scores if, with ties by document id, they give that order; otherwise
+    they count down from the number of documents.
+    """
+    import numpy as np
+
+    doc_ids, scores = ranking.doc_ids, ranking.scores
+    if scores is not None:
+        with np.errstate(over="ignore"):
+            rounded = np.array(scores, np.float32).tolist()  # some evaluators compare these
+        if np.isfinite(rounded).all() and all(
+            by_score(doc_ids, each, query_id).doc_ids == doc_ids for each in (scores, rounded)
+        ):
+            return scores
+    return [float(rank) for rank in range(len(ranking), 0, -1)]
+
+
+def frame_of(rankings: Rankings) -> pd.DataFrame:
+    """Return rankings as a frame from which ``Run.from_frame`` reads them again."""
+    import pandas as pd
+
+    from pytest_rankcheck.files.frame_tables import frame_of_columns
+
+    rows: list[tuple[str, str, int, float | None]] = []
+    for query_id, ranking in rankings.items():
+        doc_ids, scores = ranking.doc_ids, ranking.scores or ()
+        gives_order = scores and by_score(doc_ids, scores, query_id).doc_ids == doc_ids
+        shown = scores if gives_order else itertools.repeat(None)
+        ranks = range(1, len(ranking) + 1)
+        rows.extend((query_id, *cells) for cells in zip(doc_ids, ranks, shown, strict=False))
+    columns = zip(*rows, strict=True) if rows else ([] for _ in COLUMNS)
+    frame = frame_of_columns(dict(zip(COLUMNS, map(list, columns), strict=True)))
+    if any(score is None for *_, score in rows):  # pandas would turn None into NaN
+        frame["score"] = pd.Series([score for *_, score in rows], dtype=object)
+    return frame

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import ItemsView, Iterable, KeysView, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -12,35 +11,22 @@ from numbers import Real
 from typing import Any, TypeGuard
 
 from pytest_rankcheck.errors import RunError, listed, quoted
-from pytest_rankcheck.files.checked_cells import finite_number, id_text
+from pytest_rankcheck.files.plain_values import finite_number, id_text
 from pytest_rankcheck.rankers.ranking import (
     Ranking,
     RankingRules,
     Ties,
     by_score,
     duplicates_settled,
-    has_all_ranks,
 )
-
-__all__ = [
-    "ScoredDocuments",
-    "given_twice",
-    "has_no_order",
-    "ids_of",
-    "is_list_of_ids",
-    "numbers_of",
-    "query_id_of",
-    "ranking_as_given",
-    "ranking_of",
-]
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredDocuments:
     """An answer that is sorted by score, as ``{id: score}`` is, but may repeat documents."""
 
-    doc_ids: Sequence[object]
-    scores: Sequence[object]
+    doc_ids: Sequence[Any]
+    scores: Sequence[Any]
 
 
 _DOC_COLUMNS = ("doc_id", "docno", "docid", "id")
@@ -88,14 +74,23 @@ def is_list_of_ids(answer: object) -> TypeGuard[Sequence[str]]:
 
 def ranking_as_given(answer: object, query_id: str, ties: Ties = "doc_id") -> Ranking:
     """Return the ranking given by ``answer``, including duplicate documents."""
+    plain = plain_answer(answer, query_id)
+    if isinstance(plain, ScoredDocuments):
+        return by_score(plain.doc_ids, plain.scores, query_id, ties)
+    return plain
+
+
+def plain_answer(answer: object, query_id: str) -> Ranking | ScoredDocuments:
+    """Return an answer as plain data that gives the same ranking, to be sent or kept in a file."""
+    if isinstance(answer, Ranking):  # kept, or sent by a worker
+        return answer
     if hasattr(answer, "columns") and hasattr(answer, "to_dict"):
         return _from_frame(answer, query_id)
     if isinstance(answer, Mapping):
         answer = ScoredDocuments(tuple(answer), tuple(answer.values()))
     if isinstance(answer, ScoredDocuments):
         doc_ids = ids_of(answer.doc_ids, query_id)
-        scores = numbers_of(answer.scores, doc_ids, query_id, "score")
-        return by_score(doc_ids, scores, query_id, ties)
+        return ScoredDocuments(doc_ids, numbers_of(answer.scores, doc_ids, query_id, "score"))
     if hasattr(answer, "to_frame") and hasattr(answer, "index"):
         return _from_series(answer, query_id)
     if has_no_order(answer):
@@ -120,27 +115,23 @@ def has_no_order(answer: object) -> bool:
     )
 
 
-def _from_items(items: list[object], query_id: str) -> Ranking:
+def _from_items(items: list[Any], query_id: str) -> Ranking:
     """Read a list of ids or of (id, score) pairs, whose order is the ranking."""
     if not any(isinstance(item, (tuple, list)) for item in items):
         return Ranking(ids_of(items, query_id))
-    pairs: list[Sequence[object]] = []
     for item in items:
         if not isinstance(item, (tuple, list)) or len(item) != 2:
             raise RunError(
                 f"query '{quoted(query_id)}': {_described(item)} is mixed with (id, score) pairs; "
                 "give all documents as pairs, or all as ids"
             )
-        pairs.append(item)
-    doc_ids = ids_of((pair[0] for pair in pairs), query_id)
-    return Ranking(doc_ids, numbers_of([pair[1] for pair in pairs], doc_ids, query_id, "score"))
+    docs, scores = zip(*items, strict=True)
+    doc_ids = ids_of(docs, query_id)
+    return Ranking(doc_ids, numbers_of(scores, doc_ids, query_id, "score"))
 
 
 def _from_frame(frame: object, query_id: str) -> Ranking:
     """Read a DataFrame (pandas, or anything like it), whose row order is the ranking."""
-    from pytest_rankcheck.files.delimited_tables import normalised_name
-    from pytest_rankcheck.rankers.run_columns import RANK
-
     columns = [str(name) for name in frame.columns]  # type: ignore[attr-defined]
     ids = next((name for name in _DOC_COLUMNS if name in columns), None)
     if ids is None:
@@ -149,42 +140,22 @@ def _from_frame(frame: object, query_id: str) -> Ranking:
             f"{', '.join(map(quoted, columns)) or 'none'}"
         )
     doc_ids = ids_of(frame[ids], query_id)  # type: ignore[index]
-    spelled = {name: normalised_name(name) for name in columns}
-    score = next((name for name in columns if spelled[name] == "score"), None)
+    score = next((name for name in columns if name.strip().lower() == "score"), None)
     scores: tuple[float, ...] | None = None
     if score is not None:
         scores = numbers_of(frame[score], doc_ids, query_id, "score")  # type: ignore[index]
-    elif "rank" in columns:
-        numbers_of(frame["rank"], doc_ids, query_id, "rank")  # type: ignore[index]
-    for name in columns if scores is None or not _give_order(scores) else ():
-        if spelled[name] in RANK.names:
-            _refuse_other_order(list(frame[name]), name, query_id)  # type: ignore[index]
+    # A reranker may leave the ranks of the first stage beside its scores, which then fall.
+    is_sorted = scores is not None and list(scores) == sorted(scores, reverse=True)
+    if "rank" in columns and not (is_sorted and len(set(scores or ())) > 1):
+        ranks = list(frame["rank"])  # type: ignore[index]
+        if scores is None:
+            ranks = [*numbers_of(ranks, doc_ids, query_id, "rank")]
+        if all(isinstance(rank, Real) for rank in ranks) and ranks != sorted(ranks):
+            raise RunError(
+                f"query '{quoted(query_id)}': the rows of the DataFrame, which must be best first, "
+                "are not in the order of its column rank; sort them, or drop the column"
+            )
     return Ranking(doc_ids, scores)
-
-
-def _give_order(scores: Sequence[float]) -> bool:
-    """Whether scores fall along a list, so that they and not the ranks give its order."""
-    falls = all(before >= after for before, after in itertools.pairwise(scores))
-    return falls and len(set(scores)) > 1
-
-
-def _refuse_other_order(cells: Sequence[Any], column: str, query_id: str) -> None:
-    """Check that the rows of a ranker's DataFrame are in the order of their ranks.
-
-    Only rows whose scores do not give their order are checked: a reranker may leave the ranks of
-    the first stage beside its scores. A column ``position`` may be something else, such as a job
-    or a place in a text, so it counts only if it has all ranks.
-    """
-    from pytest_rankcheck.files.delimited_tables import normalised_name
-
-    are_numbers = all(isinstance(cell, Real) and math.isfinite(cell) for cell in cells)
-    if not are_numbers or list(cells) == sorted(cells):
-        return
-    if normalised_name(column) == "rank" or has_all_ranks(cells):
-        raise RunError(
-            f"query '{quoted(query_id)}': the rows of the DataFrame, which must be best first, are "
-            f"not in the order of its column {quoted(column)}; sort them, or drop the column"
-        )
 
 
 def _from_series(series: Any, query_id: str) -> Ranking:
@@ -199,22 +170,6 @@ def _from_series(series: Any, query_id: str) -> Ranking:
         "give series.tolist(); for an index with scores, give series.to_dict() (highest first) or "
         "list(series.items()) (in this order)"
     )
-
-
-def query_id_of(value: object) -> str:
-    """Return a query id as text."""
-    query_id = id_text(value)
-    if query_id is None:
-        raise RunError(
-            f"a query id of the run is {quoted(repr(value), 60)}; query ids are text or whole "
-            "numbers"
-        )
-    return query_id
-
-
-def given_twice(query_id: str) -> RunError:
-    """Return the error for a query whose id is given as text and as a number."""
-    return RunError(f"duplicate query '{quoted(query_id)}': given as text and as a number")
 
 
 def ids_of(values: Iterable[object], query_id: str) -> tuple[str, ...]:

@@ -9,15 +9,8 @@ from typing import Any
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import RankerError, listed, quoted
 from pytest_rankcheck.rankers.adapter_protocol import Adapter
-from pytest_rankcheck.rankers.callable_adapters import (
-    AsyncCallableAdapter,
-    CallableAdapter,
-    is_async,
-    name_of,
-)
+from pytest_rankcheck.rankers.callable_adapters import function_adapter, is_async, name_of
 from pytest_rankcheck.rankers.ranking_forms import has_no_order
-
-__all__ = ["retrieve_function", "retriever", "with_ids"]
 
 _ID_KEYS = ("doc_id", "id", "source")
 """Metadata keys that hold the id of a retriever's document, if it has no id of its own."""
@@ -53,9 +46,7 @@ def retriever(ranker: object, key: Key) -> Adapter:
             f"retriever: {type(ranker).__name__} is not a retriever; give one of LangChain or "
             "LlamaIndex, or a function that takes a query's text and returns documents"
         )
-    if is_async(retrieve):
-        return AsyncCallableAdapter(_with_awaited_ids(retrieve, key))
-    return CallableAdapter(with_ids(retrieve, key), name_of(ranker))
+    return function_adapter(with_ids(retrieve, key), name_of(ranker))
 
 
 def retrieve_function(ranker: object) -> Callable[..., object] | None:
@@ -67,16 +58,10 @@ def retrieve_function(ranker: object) -> Callable[..., object] | None:
         return None
     methods = (getattr(ranker, name, None) for name in ("retrieve", "invoke"))
     method = next(filter(callable, methods), None)
-    if method is None:
-        return None
-
-    def ask(text: str) -> object:
-        return method(text)
-
-    return ask
+    return None if method is None else lambda text: method(text)  # noqa: PLW0108 - no other arguments
 
 
-def with_ids(retrieve: Callable[..., object], key: Key | None = None) -> Callable[..., object]:
+def with_ids(retrieve: Callable[..., Any], key: Key | None = None) -> Callable[..., Any]:
     """Return a function that returns the ids of the documents that are retrieved."""
 
     @wraps(retrieve)
@@ -84,72 +69,53 @@ def with_ids(retrieve: Callable[..., object], key: Key | None = None) -> Callabl
         __tracebackhide__ = True
         return _ids(retrieve(*arguments, **options), key)
 
-    return ask
-
-
-def _with_awaited_ids(retrieve: Callable[..., Any], key: Key) -> Callable[..., object]:
     @wraps(retrieve)
-    async def ask(*arguments: object, **options: object) -> object:
+    async def ask_async(*arguments: object, **options: object) -> object:
         return _ids(await retrieve(*arguments, **options), key)
 
-    return ask
+    return ask_async if is_async(retrieve) else ask
 
 
 def _ids(results: Any, key: Key | None) -> list[object]:
     """Return the ids of retrieved documents."""
-    if has_no_order(results):
+    is_list = isinstance(results, Iterable) and not isinstance(results, (str, bytes, Mapping))
+    if not is_list or has_no_order(results):
+        problem = "has no order" if has_no_order(results) else "is not a list of documents"
         raise RankerError(
-            f"the retriever returned {type(results).__name__}, which has no order; it must return "
-            "a list, best first"
-        )
-    if results is None:
-        raise RankerError("the retriever returned None; return an empty list for no results")
-    if isinstance(results, (str, bytes, Mapping)) or not isinstance(results, Iterable):
-        raise RankerError(
-            f"the retriever returned {type(results).__name__}, not a list of documents: "
-            f"{quoted(repr(results), 60)}"
+            f"the retriever returned {type(results).__name__}, which {problem}: "
+            f"{quoted(repr(results), 60)}; return a list, best first, and an empty one for no "
+            "results"
         )
     # LlamaIndex returns nodes with their scores.
     documents = [getattr(result, "node", result) for result in results]
-    if key is None:
-        return [_usual_id(document) for document in documents]
     if callable(key):
         return [key(document) for document in documents]
-    return [_entry(document, key) for document in documents]
+    return [_id_of(document, key) for document in documents]
 
 
-def _metadata(document: object) -> Mapping[str, object]:
-    """Return the metadata of a document; Haystack calls it meta."""
-    metadata = getattr(document, "metadata", None) or getattr(document, "meta", None)
-    return metadata if isinstance(metadata, Mapping) else {}
+def _id_of(document: object, key: str | None) -> object:
+    """Return an entry of a document's metadata, else an attribute of the document.
 
-
-def _entry(document: object, key: str) -> object:
-    """Return an entry of a document's metadata, else an attribute of the document."""
-    metadata = _metadata(document)
-    value = metadata.get(key)
-    if value is None:
-        value = getattr(document, key, None)
-    if value is None:
-        raise RankerError(
-            f"the retriever returned a document without '{quoted(key)}': its metadata has "
-            f"{listed(list(metadata), 10) or 'no entries'}; give another key, or a function from a "
-            "document to its id"
-        )
-    return value
-
-
-def _usual_id(document: object) -> str:
-    """Return the id of a LangChain document, or of a LlamaIndex node."""
-    metadata = _metadata(document)
-    if hasattr(document, "node_id"):
+    Without a key, it is the id of a LangChain document, or of a LlamaIndex node.
+    """
+    metadata: Any = getattr(document, "metadata", None) or getattr(document, "meta", None)
+    metadata = metadata if isinstance(metadata, Mapping) else {}  # Haystack calls it meta
+    if key is not None:
+        candidates = [metadata.get(key), getattr(document, key, None)]
+    elif hasattr(document, "node_id"):
         candidates = [metadata.get("doc_id"), document.node_id]
     else:
         candidates = [getattr(document, "id", None), *map(metadata.get, _ID_KEYS)]
     doc_id = next((candidate for candidate in candidates if candidate is not None), None)
-    if doc_id is None:
+    if doc_id is not None:
+        return doc_id if key else str(doc_id)
+    if key is None:
         raise RankerError(
             f"the retriever returned a document without an id: {quoted(document)}; set Document.id "
             f"(or {', '.join(_ID_KEYS)} in its metadata), or give a function that returns ids"
         )
-    return str(doc_id)
+    raise RankerError(
+        f"the retriever returned a document without '{quoted(key)}': its metadata has "
+        f"{listed(list(metadata), 10) or 'no entries'}; give another key, or a function from a "
+        "document to its id"
+    )

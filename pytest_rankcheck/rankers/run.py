@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from copy import copy
+from dataclasses import replace
+from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from pytest_rankcheck.argument_checks import check_whole_number, checked_arguments
 from pytest_rankcheck.errors import RunError, plural, quoted, unknown_id
 from pytest_rankcheck.files.paused_collector import collector_paused
-from pytest_rankcheck.rankers.held_rankings import HeldColumns, answers_of
-from pytest_rankcheck.rankers.ranked_columns import Answer, RankedColumns, RunSource
+from pytest_rankcheck.rankers.ranked_columns import (
+    Answer,
+    RankedColumns,
+    columns_of,
+    held_blocks,
+)
 from pytest_rankcheck.rankers.ranking import (
     Duplicates,
-    IncompleteRanks,
     Ranking,
     RankingRules,
+    ReadingOptions,
     Ties,
     id_map,
+    reading_rules,
 )
+from pytest_rankcheck.rankers.run_dicts import answers_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,11 +36,9 @@ if TYPE_CHECKING:
     from pytest_rankcheck.document_ids import DocIdRule
     from pytest_rankcheck.files.frame_tables import Frame
     from pytest_rankcheck.golden.golden_set import GoldenSet
-    from pytest_rankcheck.rankers.ranking_rows import Rankings
-    from pytest_rankcheck.rankers.run_file import RunFile
-    from pytest_rankcheck.rankers.run_parts import RunParts
+    from pytest_rankcheck.rankers.ranking import Rankings
+    from pytest_rankcheck.rankers.run_files import RunFiles
 
-__all__ = ["Run"]
 
 _SMALL_FILE_BYTES = 4 << 20
 """A run file up to this size is read at once, so that errors in it are raised at once."""
@@ -46,7 +52,7 @@ class Run:
 
     def __init__(
         self,
-        rankings: Mapping[str, Answer] | HeldColumns | RunFile | RunParts,
+        rankings: Mapping[str, Answer] | Sequence[RankedColumns] | RunFiles,
         *,
         name: str = "run",
         depth: int | None = None,
@@ -68,16 +74,18 @@ class Run:
         """The name of the golden set that was ranked; None if unknown."""
         self.repeats: tuple[Run, ...] = ()
         """More runs of the same ranker, if it was asked more than once."""
-        self.differing: tuple[str, ...] = ()
-        """The queries that were answered twice with different answers; the first one counts."""
         self.notes: tuple[str, ...] = ()
         """What a reader must know about how the run was ranked, as sentences."""
-        self._parts: RunParts | None = None
-        self._rankings: HeldColumns | RunFile | RunParts = (
-            HeldColumns.of(rankings, RankingRules(ties, duplicates))
-            if isinstance(rankings, Mapping)
-            else rankings
-        )
+        self._blocks: Sequence[RankedColumns] | None = None
+        self._files: RunFiles | None = None  # if the run comes from files
+        if isinstance(rankings, Mapping):
+            rules, are_distinct = RankingRules(ties, duplicates), duplicates != "keep_places"
+            self._blocks = [*columns_of(rankings.items(), rules, are_distinct=are_distinct)]
+        elif isinstance(rankings, Sequence):
+            self._blocks = rankings
+        else:
+            self._files = rankings
+        self._rankings: dict[str, Ranking] = {}
 
     @classmethod
     @checked_arguments
@@ -87,11 +95,7 @@ class Run:
         format: str | None = None,
         *,
         name: str | None = None,
-        columns: Mapping[str, str] | None = None,
-        ties: Ties = "doc_id",
-        duplicates: Duplicates = "error",
-        doc_id: DocIdRule | None = None,
-        incomplete_ranks: IncompleteRanks = "error",
+        **reading: Unpack[ReadingOptions],
     ) -> Run:
         """Read a run from a file, or from a folder of parts.
 
@@ -124,25 +128,9 @@ class Run:
                 about its lines when they are read. A folder has no parts, or they have different
                 formats or columns.
         """
-        from pytest_rankcheck.files.packed_files import failures_named
-        from pytest_rankcheck.files.regular_files import size_of
-
-        run = cls.scan(
-            path,
-            format,
-            name=name,
-            columns=columns,
-            ties=ties,
-            duplicates=duplicates,
-            doc_id=doc_id,
-            incomplete_ranks=incomplete_ranks,
-        )
-        assert not isinstance(run._rankings, HeldColumns)
-        size = 0
-        for file in run._rankings.files:
-            with failures_named(file, RunError):
-                size += size_of(file)
-        if size <= _SMALL_FILE_BYTES:
+        run = cls.scan(path, format, name=name, **reading)
+        assert run._files is not None
+        if run._files.size <= _SMALL_FILE_BYTES:
             run.read()
         return run
 
@@ -154,11 +142,7 @@ class Run:
         format: str | None = None,
         *,
         name: str | None = None,
-        columns: Mapping[str, str] | None = None,
-        ties: Ties = "doc_id",
-        duplicates: Duplicates = "error",
-        doc_id: DocIdRule | None = None,
-        incomplete_ranks: IncompleteRanks = "error",
+        **reading: Unpack[ReadingOptions],
     ) -> Run:
         """Return the run of a file, or of a folder of parts, without reading it yet.
 
@@ -171,22 +155,11 @@ class Run:
         Raises:
             RunError: the file is missing, empty or in an unknown format.
         """
-        from pytest_rankcheck.files.packed_files import shown_name
-        from pytest_rankcheck.files.part_files import are_parts
-        from pytest_rankcheck.rankers.run_file import RunFile
-        from pytest_rankcheck.rankers.run_parts import RunParts
+        from pytest_rankcheck.rankers.run_files import RunFiles
 
-        file = Path(path)
-        rules = RankingRules(ties, duplicates, id_map(doc_id), incomplete_ranks)
-        source = RunSource(file, rules, dict(columns or {}))
-        if are_parts(file):
-            own_name = file.name if file.is_dir() else shown_name(file)
-            parts = RunParts.of(source, format)
-            run = cls(parts, name=name or own_name, ties=ties, duplicates=duplicates)
-            run._parts = parts
-            return run
-        found = RunFile.of(source, format)
-        return cls(found, name=name or file.name, ties=ties, duplicates=duplicates)
+        columns, rules = reading_rules(**reading)
+        files = RunFiles.of(Path(path), format, rules, columns)
+        return cls(files, name=name or files.name, ties=rules.ties, duplicates=rules.duplicates)
 
     @classmethod
     @checked_arguments
@@ -233,11 +206,7 @@ class Run:
         frame: Frame,
         *,
         name: str = "run",
-        columns: Mapping[str, str] | None = None,
-        ties: Ties = "doc_id",
-        duplicates: Duplicates = "error",
-        doc_id: DocIdRule | None = None,
-        incomplete_ranks: IncompleteRanks = "error",
+        **reading: Unpack[ReadingOptions],
     ) -> Run:
         """Make a run from a table with one row for each ranked document.
 
@@ -253,9 +222,9 @@ class Run:
         """
         from pytest_rankcheck.rankers.run_tables import columns_of_table
 
-        rules = RankingRules(ties, duplicates, id_map(doc_id), incomplete_ranks)
-        blocks = partial(columns_of_table, frame, columns or {}, rules)
-        return cls(HeldColumns.read(blocks), name=name, ties=ties, duplicates=duplicates)
+        columns, rules = reading_rules(**reading)
+        blocks = held_blocks(partial(columns_of_table, frame, columns, rules))
+        return cls(blocks, name=name, ties=rules.ties, duplicates=rules.duplicates)
 
     @checked_arguments
     def save(self, path: str | PathLike[str], format: str | None = None) -> None:
@@ -272,7 +241,7 @@ class Run:
                 space.
         """
         from pytest_rankcheck.files.packed_files import require_packer, unpacked_suffix
-        from pytest_rankcheck.rankers.run_file import RUN_FORMATS
+        from pytest_rankcheck.rankers.run_files import RUN_FORMATS
 
         file = Path(path)
         require_packer(file, RunError)
@@ -291,7 +260,7 @@ class Run:
         give its order (no scores, a pinned document, ties in another order); `scores` has them.
         An empty ranking has no row.
         """
-        from pytest_rankcheck.rankers.ranking_rows import frame_of
+        from pytest_rankcheck.rankers.ranking import frame_of
 
         return frame_of(self.rankings())
 
@@ -302,17 +271,15 @@ class Run:
         Raises:
             RunError: ``depth`` is less than 1.
         """
+        check_whole_number("depth", depth, 1, RunError)
         depth = min(depth, self.depth or depth)
-        run = Run(
-            self._rankings.top(depth),
-            name=self.name,
-            depth=depth,
-            ties=self.ties,
-            duplicates=self.duplicates,
-            seconds=self.seconds,
-        )
-        run.asked, run.differing, run.notes = self.asked, self.differing, self.notes
-        run._parts = self._parts
+        run = copy(self)
+        run.depth, run.repeats, run._rankings = depth, (), {}
+        vars(run).pop("_places", None)
+        if self._blocks is not None:
+            run._blocks = [replace(block, depth=depth) for block in self._blocks]
+        elif self._files is not None:
+            run._files = replace(self._files, depth=depth)
         return run
 
     def columns(self, *, together: bool = False) -> Iterator[RankedColumns]:
@@ -327,7 +294,9 @@ class Run:
             RunError: a line of the file is malformed; file and line are named.
             SplitQueryError: the rows of a query are not together.
         """
-        return self._rankings.columns(together=together)
+        if self._blocks is None and self._files is not None:
+            return self._files.blocks(together=together)
+        return map(RankedColumns.with_scores, self._blocks or ())
 
     def read(self) -> None:
         """Read the rankings into memory, if they are in a file that is not read yet.
@@ -335,22 +304,24 @@ class Run:
         Raises:
             RunError: a line of the file is malformed; file and line are named.
         """
-        self._in_memory  # noqa: B018 - reads the file
+        if self._blocks is None and self._files is not None:
+            with collector_paused():
+                self._blocks = held_blocks(self._files.blocks)
 
     @property
     def is_in_memory(self) -> bool:
         """Whether the rankings are in memory; False if they are in a file that is not read yet."""
-        return isinstance(self._rankings, HeldColumns)
+        return self._blocks is not None
 
     @property
     def part_notes(self) -> Sequence[str]:
         """What was unusual in the parts of a folder, as sentences; known once they were read."""
-        return () if self._parts is None else self._parts.notes
+        return () if self._files is None else tuple(self._files.notes)
 
     @property
     def query_ids(self) -> Sequence[str]:
         """The ids of the queries that have a ranking, including empty ones."""
-        return tuple(self._in_memory)
+        return tuple(self._places)
 
     def ranking(self, query_id: str) -> Sequence[str]:
         """Return a query's document ids, best first; the same as ``run[query_id]``.
@@ -362,15 +333,15 @@ class Run:
 
     def get(self, query_id: str) -> Sequence[str]:
         """Return a query's document ids, best first; empty if the run lacks the query."""
-        return self._ranking(query_id).doc_ids if query_id in self._in_memory else ()
+        return self._ranking(query_id).doc_ids if query_id in self else ()
 
     def scores(self, query_id: str) -> Sequence[float] | None:
-        """Return the scores of a query's ranking, best first, or None if it has no scores.
+        """Return the scores of a query's ranking, best first; None without any.
 
         Raises:
             UnknownIdError: the run lacks the query.
         """
-        return self._ranking(query_id).scores
+        return self._ranking(query_id).scores or None
 
     def has_ties(self, query_id: str) -> bool:
         """Return whether two documents of a query's ranking have the same score.
@@ -378,48 +349,56 @@ class Run:
         Raises:
             UnknownIdError: the run lacks the query.
         """
-        self._require(query_id)
-        return self._in_memory.has_ties(query_id)
+        block, place = self._place_of(query_id)
+        unsorted = block.unsorted(place)
+        if unsorted is not None and block.depth is None:  # so it need not be sorted
+            return len(set(unsorted.values())) < len(unsorted)
+        ranking = self._ranking(query_id)
+        scores = ranking.scores or ()
+        different = len(set(scores))
+        return different < len(scores) and different < len(
+            set(zip(scores, ranking.doc_ids, strict=False))
+        )
 
-    @property
-    def repeated(self) -> Sequence[str]:
-        """The queries with a duplicate document; empty for a run in a file that is not read yet."""
-        if self.duplicates == "error" or not self.is_in_memory:
-            return ()
-        return tuple(query_id for query_id in self if self._ranking(query_id).repeated)
+    @cached_property
+    def _places(self) -> Mapping[str, tuple[RankedColumns, int]]:
+        """The block of each query, and its place there; reads the file if necessary."""
+        self.read()
+        return {
+            query_id: (block, place)
+            for block in self._blocks or ()
+            for place, query_id in enumerate(block.query_ids)
+        }
 
-    @property
-    def _in_memory(self) -> HeldColumns:
-        """The rankings, read from the file if they are not in memory yet."""
-        if not isinstance(self._rankings, HeldColumns):
-            with collector_paused():
-                self._rankings = self._rankings.read()
-        return self._rankings
+    def _place_of(self, query_id: str) -> tuple[RankedColumns, int]:
+        if query_id not in self._places:
+            raise unknown_id(f"run '{quoted(self.name)}'", "query", query_id, tuple(self._places))
+        return self._places[query_id]
 
     def _ranking(self, query_id: str) -> Ranking:
-        """Return a query's ranking in order."""
-        self._require(query_id)
-        return self._in_memory.ranking(query_id)
-
-    def _require(self, query_id: str) -> None:
-        if query_id not in self._in_memory:
-            owner = f"run '{quoted(self.name)}'"
-            raise unknown_id(owner, "query", query_id, tuple(self._in_memory))
+        """Return a query's ranking in order, which is made when someone asks for it."""
+        if query_id not in self._rankings:
+            block, place = self._place_of(query_id)
+            self._rankings[query_id] = block.ranking(place)
+        return self._rankings[query_id]
 
     def __getitem__(self, query_id: str) -> Sequence[str]:
         return self.ranking(query_id)
 
     def __contains__(self, query_id: object) -> bool:
-        return query_id in self._in_memory
+        return query_id in self._places
 
     def __iter__(self) -> Iterator[str]:
-        return iter(tuple(self._in_memory))
+        return iter(tuple(self._places))
 
     def __len__(self) -> int:
-        return len(self._in_memory)
+        return len(self._places)
 
     def __repr__(self) -> str:
-        if not self.is_in_memory:
+        if self._blocks is None:
             return f"Run({self.name!r}, not read yet)"
-        documents = plural(self._in_memory.documents, "document")
-        return f"Run({self.name!r}, {plural(len(self), 'query', 'queries')}, {documents})"
+        documents = sum(int(each.retrieved.sum()) for each in self._blocks)
+        return (
+            f"Run({self.name!r}, {plural(len(self), 'query', 'queries')}, "
+            f"{plural(documents, 'document')})"
+        )

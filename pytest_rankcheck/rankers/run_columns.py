@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from decimal import Decimal
 
 from pytest_rankcheck.errors import RunError, listed, quoted
-from pytest_rankcheck.files.checked_cells import checked_number
 from pytest_rankcheck.files.delimited_tables import (
     Role,
     index_of_roles,
@@ -14,11 +13,14 @@ from pytest_rankcheck.files.delimited_tables import (
     looks_meant_for,
     normalised_name,
 )
-from pytest_rankcheck.files.plain_values import is_missing
-from pytest_rankcheck.golden.column_marks import is_index, repeated_rows, spread_of
-from pytest_rankcheck.golden.judgment_columns import DOC_ID, QUERY_ID
-
-__all__ = ["RANK", "may_have_ranking", "refuse_unused_numbers", "run_columns"]
+from pytest_rankcheck.files.plain_values import checked_number, is_missing
+from pytest_rankcheck.golden.judgment_columns import (
+    DOC_ID,
+    QUERY_ID,
+    first_varying,
+    is_index,
+    repeated_rows,
+)
 
 RANK = Role("rank", ("rank", "position", "pos"))
 """The place of a document in its ranking."""
@@ -81,17 +83,16 @@ def refuse_unused_numbers(
     for index, name in sorted(free.items(), key=lambda item: item[1] != near):
         column = [None if is_missing(cell) else cell for cell in cells(index)]
         numbers = [cell for cell in column if cell is not None]
-        if not numbers or is_index(name, column) or normalised_name(name) in _IDS:
+        if not numbers or is_index(name) or normalised_name(name) in _IDS:
             continue
-        if all(map(_is_number, numbers)) and (name == near or spread_of(queries, column).varying):
+        are_numbers = all(
+            isinstance(cell, Decimal) or checked_number(cell) is not None for cell in numbers
+        )
+        if are_numbers and (name == near or first_varying(queries, column) is not None):
             problem = _lacks_order(header, place.values(), name, can_map=can_map)
             raise RunError(
                 f"{where} {problem}. If the rows are in order, best first, drop the column"
             )
-
-
-def _is_number(cell: object) -> bool:
-    return isinstance(cell, Decimal) or checked_number(cell) is not None
 
 
 def _lacks_order(
@@ -102,9 +103,7 @@ def _lacks_order(
     can_map: bool = True,
 ) -> str:
     """Return a clause about a missing score or rank, with both meanings of the column for it."""
-    free = [
-        name for index, name in enumerate(header) if index not in taken and not is_index(name, ())
-    ]
+    free = [name for index, name in enumerate(header) if index not in taken and not is_index(name)]
     column = column or _ORDER.near(free) or (free[0] if len(free) == 1 else None)
     has = f"has no column score or rank; it has {listed(header, 10)}"
     if not free:

@@ -1,92 +1,269 @@
-"""Runs as tables, in files or frames, with one row for each ranked document."""
+"""Runs as tables, in files or frames: their rows, and the rankings that these form."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
-from pytest_rankcheck.argument_kinds import is_stream
-from pytest_rankcheck.errors import RunError
+import numpy as np
+
+from pytest_rankcheck.argument_checks import is_stream
+from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
+from pytest_rankcheck.errors import RunError, quoted
+from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, NumberIds, TextIds
+from pytest_rankcheck.files.id_runs import joined_ids, last_run_start, run_starts, starts_of
+from pytest_rankcheck.files.plain_values import decimal_comma_hint
 from pytest_rankcheck.files.row_numbering import Numbering
-from pytest_rankcheck.files.table_batches import Table
-from pytest_rankcheck.files.tables import TableKind, read_table
-from pytest_rankcheck.rankers.ranked_columns import RankedColumns
-from pytest_rankcheck.rankers.ranking import RankingRules
-from pytest_rankcheck.rankers.row_batches import rows_of
-from pytest_rankcheck.rankers.rows_by_query import rows_together, whole_queries
+from pytest_rankcheck.files.table_batches import Batch, Table
+from pytest_rankcheck.files.tables import read_table
+from pytest_rankcheck.golden.golden_source import kind_of
+from pytest_rankcheck.rankers.ranked_columns import HeldDocuments, RankedColumns, SplitQueryError
+from pytest_rankcheck.rankers.ranking import RankingRules, has_all_ranks, refuse_incomplete_ranks
 from pytest_rankcheck.rankers.run_columns import refuse_unused_numbers, run_columns
-from pytest_rankcheck.rankers.run_rows import RunRows
 
-__all__ = ["OnLong", "columns_of_table"]
-
-OnLong = Callable[[str, Iterator[RankedColumns]], None]
-"""Takes a long query: its id, and all its rows in pieces."""
+_BATCH_ROWS = 1_000_000
 
 
 def columns_of_table(
-    source: object,
-    columns: Mapping[str, str],
-    rules: RankingRules,
-    *,
-    kind: TableKind | None = None,
-    together: bool = False,
-    on_long: OnLong | None = None,
+    source: object, columns: Mapping[str, str], rules: RankingRules, *, together: bool = False
 ) -> Iterator[RankedColumns]:
-    """Yield the rankings of a file, a frame or an open table.
+    """Yield the rankings of a frame, or of the open table of a file.
 
     Args:
-        source: the file, the frame or the `Table`.
+        source: the frame or the `Table`.
         columns: ``{meaning: column}`` for columns with unusual names.
         rules: how to order documents where the scores leave it open.
-        kind: the kind of a file; without it, the content decides.
         together: whether to group the rows by query first.
-        on_long: takes the queries with too many rows for memory; without it, their rows are
-            yielded like other rows.
 
     Raises:
         RunError: a column is missing, a row lacks an id or a finite number, the ranks that decide
             the order are incomplete, or a column of numbers may be a misspelt score or rank.
     """
-    is_file = isinstance(source, (Path, Table))
-    where = str(source) if isinstance(source, Path) else "the run"
-    if isinstance(source, Table):
-        table, where = source, source.numbering.source
-    else:
-        table = read_table(source, RunError, name=where, kind=kind)
+    is_file = isinstance(source, Table)
+    table = source if isinstance(source, Table) else read_table(source, RunError, name="the run")
     in_order = not is_file and not is_stream(source)
-    place = run_columns(table.header, columns, where, in_order=in_order)
+    place = run_columns(table.header, columns, table.numbering.source, in_order=in_order)
     if "score" not in place and "rank" not in place:
-        _refuse_other_numbers(source, table.header, place)
-    rows = rows_of(table, place)
-    take_long = None
-    if on_long is not None:
-        take_long = partial(_take_long, on_long, rules, table.numbering)
-    for some in [rows_together(rows)] if together else whole_queries(rows, take_long):
+        batches = list(table.batches())
+        refuse_unused_numbers(
+            table.header,
+            place,
+            lambda index: [cell for batch in batches for cell in batch.column(index).cells()],
+        )
+    rows = _rows_of(table, place)
+    for some in [rows_together(rows)] if together else whole_queries(rows):
         if len(some.queries):
             ranked = some.ranked(rules, table.numbering, are_whole=together)
             yield ranked if is_file else ranked.with_mapped_ids()
 
 
-def _refuse_other_numbers(frame: object, header: Sequence[str], place: Mapping[str, int]) -> None:
-    """Check that a frame in order has no other column that may be a score or a rank."""
-    batches = list(read_table(frame, RunError, name="the run").batches())
+def _rows_of(table: Table, place: Mapping[str, int]) -> Iterator[RunRows]:
+    """Yield the rows of each batch of a table.
 
-    def cells(index: int) -> list[object]:
-        return [cell for batch in batches for cell in batch.column(index).cells()]
+    Args:
+        table: an open table.
+        place: the index of the column of each role: ``query_id``, ``doc_id``, ``score``, ``rank``.
 
-    refuse_unused_numbers(header, place, cells)
+    Raises:
+        RunError: an id, a score or a rank is invalid; the message names the row.
+    """
+    for batch in table.batches(sorted(place.values()), rows=_BATCH_ROWS):
+        documents = _ids(batch, "doc_id", place, table.numbering)
+        queries = _ids(batch, "query_id", place, table.numbering)
+        scores = _numbers(batch, "score", place, documents, table.numbering)
+        are_scored = scores is not None and not np.isnan(scores).any()
+        ranks = None if are_scored else _numbers(batch, "rank", place, documents, table.numbering)
+        numbers: Any = batch.numbers
+        if isinstance(numbers, range):  # numpy would iterate over these
+            numbers = np.arange(numbers.start, numbers.stop)
+        yield RunRows(np.asarray(numbers, np.int64), queries, documents, scores, ranks)
 
 
-def _take_long(
-    on_long: OnLong,
-    rules: RankingRules,
-    numbering: Numbering,
-    query_id: str,
-    parts: Iterator[RunRows],
+def _ids(batch: Batch, role: str, place: Mapping[str, int], numbering: Numbering) -> IdColumn:
+    column = batch.column(place[role])
+    cells = column.ids()
+    if len(cells.invalid):
+        row = int(cells.invalid[0])
+        where, value = numbering.place(batch.numbers[row]), kind_of(column.cell(row))
+        hint = "" if value == "empty" else "; ids are text or whole numbers"
+        raise RunError(f"{where}: {role} is {value}{hint}")
+    return cells.ids
+
+
+def _numbers(
+    batch: Batch, role: str, place: Mapping[str, int], documents: IdColumn, numbering: Numbering
+) -> FloatArray | None:
+    if role not in place:
+        return None
+    column = batch.column(place[role])
+    cells = column.numbers()
+    if not len(cells.invalid):
+        return cells.values
+    if role == "rank" and "score" in place:  # if scores decide, ranks may be anything
+        return np.where(np.isin(np.arange(len(batch)), cells.invalid), np.inf, cells.values)
+    row = int(cells.invalid[0])
+    cell = column.cell(row)
+    shown = f"'{quoted(cell, 40)}'" if isinstance(cell, str) else kind_of(cell)
+    problem = f"{shown}, not a finite number{decimal_comma_hint(cell)}"
+    raise no_number(role, numbering.place(batch.numbers[row]), documents, row, problem)
+
+
+@dataclass(frozen=True, slots=True)
+class RunRows:
+    """Some rows of a table, n of them; the arrays have the shape ``[n]``."""
+
+    numbers: IntArray
+    """The number of each row, for messages."""
+    queries: IdColumn
+    documents: IdColumn
+    scores: FloatArray | None
+    """NaN where a cell is empty."""
+    ranks: FloatArray | None
+    """NaN where a cell is empty; None also if scores decide in all rows."""
+
+    def at(self, rows: IntArray | slice) -> RunRows:
+        """Return some rows, in this order."""
+        queries, documents = (
+            column.part(rows.start, rows.stop)
+            if isinstance(rows, slice)
+            else column.reordered(rows)
+            for column in (self.queries, self.documents)
+        )
+        return RunRows(
+            self.numbers[rows],
+            queries,
+            documents,
+            None if self.scores is None else self.scores[rows],
+            None if self.ranks is None else self.ranks[rows],
+        )
+
+    def ranked(
+        self, rules: RankingRules, numbering: Numbering, *, are_whole: bool
+    ) -> RankedColumns:
+        """Return the rankings of these rows.
+
+        Args:
+            rules: how to order documents where the scores leave it open.
+            numbering: how messages name the rows.
+            are_whole: whether these are all rows of each query.
+
+        Raises:
+            RunError: a query has empty scores or ranks, or ranks that are incomplete.
+            SplitQueryError: ranks are incomplete, but more rows may follow.
+        """
+        begins = run_starts(self.queries)
+        starts = np.append(begins, len(self.queries))
+        query_ids = self.queries.texts(begins)
+        scores, by_rank = self._decided(starts, numbering)
+        if by_rank is not None and rules.incomplete_ranks == "error":
+            assert self.ranks is not None
+            _refuse_incomplete(self.ranks, starts, by_rank, query_ids, are_whole)
+        documents = _documents(self.documents, starts)
+        return RankedColumns(query_ids, starts, documents, scores, rules, by_rank=by_rank)
+
+    def _decided(
+        self, starts: IntArray, numbering: Numbering
+    ) -> tuple[FloatArray | None, BoolArray | None]:
+        """Return the scores to sort by (or negated ranks), and which queries have ranks."""
+        scores, ranks = self.scores, self.ranks
+        if ranks is None:
+            if scores is not None:
+                self._refuse("score", np.isnan(scores), numbering)
+            return scores, None
+        by_rank = np.ones(len(starts) - 1, dtype=np.bool_)
+        if scores is not None:
+            is_given = starts_of(~np.isnan(scores))
+            by_rank = is_given[starts[1:]] == is_given[starts[:-1]]
+        of_row = np.repeat(by_rank, np.diff(starts))
+        if scores is not None:
+            self._refuse("score", np.isnan(scores) & ~of_row, numbering)
+        if not by_rank.any():
+            return scores, None
+        self._refuse("rank", np.isnan(ranks) & of_row, numbering)
+        self._refuse("rank", np.isinf(ranks) & of_row, numbering, "not a finite number")
+        return np.where(of_row, -ranks, -ranks if scores is None else scores), by_rank
+
+    def _refuse(
+        self, role: str, is_wrong: BoolArray, numbering: Numbering, problem: str = ""
+    ) -> None:
+        if is_wrong.any():
+            row = int(np.argmax(is_wrong))
+            problem = problem or ("empty or NaN" if numbering.is_table else "empty")
+            where = numbering.place(int(self.numbers[row]))
+            raise no_number(role, where, self.documents, row, problem)
+
+
+def _documents(documents: IdColumn, starts: IntArray) -> TextIds | NumberIds | HeldDocuments:
+    """Return a column of documents in the form that rankings use."""
+    if isinstance(documents, (TextIds, NumberIds)):
+        return documents
+    assert isinstance(documents, HeldIds)
+    return HeldDocuments([documents.ids[start:end] for start, end in pairwise(starts.tolist())])
+
+
+def _refuse_incomplete(
+    ranks: FloatArray,
+    starts: IntArray,
+    by_rank: BoolArray,
+    query_ids: Sequence[str],
+    are_whole: bool,
 ) -> None:
-    """Pass on the rows of a long query; the receiver sorts them and checks the ranks."""
-    of_piece = replace(rules, incomplete_ranks="close_gaps")
-    pieces = (part.ranked(of_piece, numbering, are_whole=False) for part in parts)
-    on_long(query_id, map(RankedColumns.with_mapped_ids, pieces))
+    """Check that the ranks of each query are 1, 2, 3, ... or 0, 1, 2, ... in some order."""
+    firsts = ranks[starts[:-1]]
+    expected = np.arange(len(ranks)) - np.repeat(starts[:-1] - firsts, np.diff(starts))
+    wrong = starts_of(ranks != expected)
+    in_order = (wrong[starts[1:]] == wrong[starts[:-1]]) & np.isin(firsts, (0, 1))
+    for place in np.flatnonzero(by_rank & ~in_order).tolist():
+        start, end = starts[place : place + 2].tolist()
+        listed = ranks[start:end].tolist()
+        if not are_whole and not has_all_ranks(listed):
+            raise SplitQueryError
+        refuse_incomplete_ranks(listed, query_ids[place])
+
+
+def no_number(role: str, where: str, documents: IdColumn, row: int, problem: str) -> RunError:
+    """Return the error for a row whose score or rank is not a number."""
+    doc_id = documents.texts(np.array([row]))[0]
+    return RunError(f"{where}: the {role} of document '{quoted(doc_id)}' is {problem}")
+
+
+def whole_queries(parts: Iterator[RunRows]) -> Iterator[RunRows]:
+    """Yield the same rows in parts that do not end within a query whose rows are together."""
+    rows: RunRows | None = None
+    for part in parts:
+        if rows is not None:
+            last = last_run_start(rows.queries)  # its query may continue in this part
+            if last:
+                yield rows.at(slice(0, last))
+            rows = rows.at(slice(last, len(rows.queries)))
+        rows = part if rows is None else _joined([rows, part])
+    if rows is not None:
+        yield rows
+
+
+def rows_together(parts: Iterator[RunRows]) -> RunRows:
+    """Return all rows grouped by query; queries are in the order of their first rows."""
+    rows = _joined(list(parts))
+    begins = run_starts(rows.queries)
+    codes: dict[str, int] = {}
+    runs = [codes.setdefault(each, len(codes)) for each in rows.queries.texts(begins)]
+    lengths = np.diff(np.append(begins, len(rows.queries)))
+    return rows.at(np.argsort(np.repeat(np.array(runs, np.int64), lengths), kind="stable"))
+
+
+def _joined(parts: Sequence[RunRows]) -> RunRows:
+    """Return the rows of all parts, one after another."""
+    scores = [part.scores for part in parts if part.scores is not None]
+    ranks = [  # a part's ranks were not read if all of its rows have scores
+        np.full(len(part.queries), np.nan) if part.ranks is None else part.ranks for part in parts
+    ]
+    has_ranks = any(part.ranks is not None for part in parts)
+    return RunRows(
+        np.concatenate([part.numbers for part in parts]),
+        joined_ids([part.queries for part in parts]),
+        joined_ids([part.documents for part in parts]),
+        np.concatenate(scores) if scores else None,
+        np.concatenate(ranks) if has_ranks else None,
+    )

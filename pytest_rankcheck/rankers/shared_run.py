@@ -13,8 +13,6 @@ from pytest_rankcheck.files.whole_files import write_whole
 from pytest_rankcheck.rankers.ranking import Ranking
 from pytest_rankcheck.rankers.run import Run
 
-__all__ = ["run_computed_once"]
-
 
 def run_computed_once(folder: Path, key: str, compute: Callable[[], Run]) -> Run:
     """Return the run that ``compute`` returns, computed by one process only.
@@ -39,20 +37,19 @@ def run_computed_once(folder: Path, key: str, compute: Callable[[], Run]) -> Run
 
 def _text_of(run: Run) -> str:
     rankings = {
-        query_id: (ranking.doc_ids, ranking.scores, ranking.repeated)
-        for query_id, ranking in run.rankings().items()
+        query_id: (ranking.doc_ids, ranking.scores) for query_id, ranking in run.rankings().items()
     }
-    names = ("name", "depth", "ties", "duplicates", "seconds", "differing", "notes")
+    names = ("name", "depth", "ties", "duplicates", "seconds", "notes")
     return json.dumps({"rankings": rankings, **{name: getattr(run, name) for name in names}})
 
 
 def _run_of(text: str) -> Run:
     details = json.loads(text)
     rankings = {
-        query_id: Ranking(tuple(doc_ids), None if scores is None else tuple(scores), repeated)
-        for query_id, (doc_ids, scores, repeated) in details.pop("rankings").items()
+        query_id: Ranking(tuple(doc_ids), None if scores is None else tuple(scores))
+        for query_id, (doc_ids, scores) in details.pop("rankings").items()
     }
-    differing, notes = tuple(details.pop("differing")), tuple(details.pop("notes"))
+    notes = tuple(details.pop("notes"))
     run = Run(rankings, **details)
-    run.differing, run.notes = differing, notes
+    run.notes = notes
     return run

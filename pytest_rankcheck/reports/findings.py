@@ -1,15 +1,22 @@
 """Findings: what assertions and the test session found, as values. Reports turn them into words.
 
-Every field is of a built-in type, an enum or another of these classes, so that ``finding_encoding``
-can write any finding as JSON, and ``finding_codec`` can read what a worker of pytest-xdist sent.
+A note is a finding that is words already: a sentence under the heading of its topic. What only
+reports show (the detail of a gate, the queries of a measurement) is kept as the JSON report has it;
+``report.schema.json`` describes it. A worker of pytest-xdist pickles findings; nothing else reads
+that pickle.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Self
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Self
 
-__all__ = ["FindingOfTest", "ReportedFinding"]
+from pytest_rankcheck.errors import quoted
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.baselines.approval import Approval
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +34,202 @@ class ReportedFinding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FindingOfTest(ReportedFinding):
-    """A finding that names its test."""
+class MetricFinding(ReportedFinding):
+    """The mean of a metric on a golden set; as such it is shown and decides nothing."""
 
+    golden_set: str
+    metric: str
+    now: float
+    baseline: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateFinding(MetricFinding):
+    """A metric that an assertion compared with a baseline, or with a fixed bound."""
+
+    verdict: str
+    """What the assertion decided, in a word or two."""
+    failed: bool = False
+    reached: bool = True
+    """Whether the test reached the assertion before it stopped."""
     test: str = ""
-    """The id of the test, or the two files that were compared; filled in when it has ended."""
+    """The id of the test, or the two files that were compared."""
+    approved: tuple[Approval, ...] = ()
+    """The reasons on this branch that let it pass, though it fails at the reference commit."""
+    baseline_file: str | None = None
+    """The baseline file as messages show it."""
+    detail: dict[str, Any] = field(default_factory=dict)
+    """What else the JSON report has of a gate; empty if no report is written."""
 
     def with_test(self, test: str) -> Self:
         """Return it with the test that made it, unless it has one."""
         return self if self.test else replace(self, test=test)
+
+
+@dataclass(frozen=True, slots=True)
+class MeasurementFinding(ReportedFinding):
+    """The queries of a golden set, as ranked now and, if known, before."""
+
+    data: dict[str, Any]
+    """A measurement of the JSON report; its ``key`` is that of the same rankings on both sides."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentToJudge:
+    """An unjudged document at the top of a query's ranking."""
+
+    golden_set: str
+    query_id: str
+    query: str
+    doc_id: str
+    title: str
+    rank: int
+    metric: str
+    influence: float
+    """How far the metric's mean would move if the document had the highest grade."""
+
+
+def most_influential(documents: Iterable[DocumentToJudge]) -> tuple[DocumentToJudge, ...]:
+    """Return each document of a query once, with the metric that it moves most; those first."""
+    best: dict[tuple[str, str, str], DocumentToJudge] = {}
+    for document in documents:
+        key = (document.golden_set, document.query_id, document.doc_id)
+        if key not in best or document.influence > best[key].influence:
+            best[key] = document
+    return tuple(sorted(best.values(), key=lambda document: -document.influence))
+
+
+@dataclass(frozen=True, slots=True)
+class JudgingFinding(ReportedFinding):
+    """The unjudged documents at the top of the rankings, most influential first."""
+
+    documents: tuple[DocumentToJudge, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordFinding(ReportedFinding):
+    """Whether the gate of a baseline ran in a test session."""
+
+    file: str
+    """The baseline file, relative to the root of the project."""
+    golden_set: str
+    gated: tuple[str, ...]
+    """The metrics that it gates."""
+    why_not: str | None = None
+    """Why the gate did not run; None if it ran."""
+    is_expected: bool = True
+    """False if the project has chosen that the gate does not run."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFinding(ReportedFinding):
+    """A baseline file that was written."""
+
+    file: str
+    """As messages show it."""
+
+
+class Topic(Enum):
+    """What a note is about: its heading, in which ``{about}`` is what the note is about.
+
+    Their order here is their order in every report.
+    """
+
+    EXPECTATIONS = "expectations"
+    KNOWN_FAILURES = "expectations with a known failure"
+    WORSE_KNOWN_FAILURES = "warning: known failures that got worse since they were marked"
+    WARNED_EXPECTATIONS = "expectations that only warn (severity warn)"
+    DETERMINISM = "determinism"
+    DEPTH = "the top of the rankings at several depths"
+    INVARIANCE = "invariance"
+    DIRECTION = "direction"
+    STABILITY = "rankings compared with their baseline"
+    UNGATED_FALL = "slices that are not gated, but fell by more than chance"
+    NO_SLICE_GATED = "warning: an assertion names slices, but gates none of them"
+    UNMET_IDS = "warning: ranked documents are not those that the golden set judges"
+    DECIDES_NOTHING = "warning: gates that could not have failed"
+    UNGATED_SLICES = "slices that are not gated"
+    INCONCLUSIVE = "inconclusive: not enough evidence to say whether it got worse"
+    REPLAYS = "replayed logs: documents that were never shown"
+    MIX = "differences at the baseline's mix, and what comes from slices that grew or shrank"
+    UNSHOWN_FALL = "falls that passed because chance could explain them"
+    SLICES = "slices"
+    NOISE_FLOOR = "tolerances below the noise of the ranker"
+    TIES = "verdicts that depend on the order of tied scores"
+    UNUSED_APPROVAL = (
+        "nothing to approve: the baselines are what is measured, so no reason was written"
+    )
+    UNUSED_GATE = "rankcheck_gate has lines for golden sets that no test measured"
+    PLAN = (
+        "queries needed to detect a fall, with 80% intervals (paired t-test, one-sided, alpha"
+        " 5%; Cohen 1988, Sakai 2018)"
+    )
+    REPEATS = "{about} runs of the same ranker"
+    MEASURED = "measured"
+    TIMING = "time to rank a query"
+    SLICE_MEANS = "{about}"
+    LINT = "lint of {about}"
+    # What to do comes last, because people read the end of the output first.
+    GOLDEN_CHANGE = "golden sets that changed since the baselines were recorded"
+    NO_LONGER_GATED = "no longer gated; the approved values stay in the baselines"
+    LOOSER_GATE = "gates that may pass what the gate of the baseline blocks"
+    LOOSER_EXPECTATIONS = "expectations that this branch removed or loosened, compared with {about}"
+    UNCHECKED_EXPECTATIONS = "golden sets with expectations that no test checked"
+    NOT_RUN = (
+        "baselines whose gates did not run (to give one up: python -m pytest_rankcheck retire"
+        ' FILE --reason "...")'
+    )
+    RETIRED = "baselines retired by this branch"
+    RENAMED = "baselines that take the place of those of tests that are gone"
+    KEPT = "baselines kept, because something is lower but within the tolerance"
+    KEPT_WITHIN_NOISE = (
+        "baselines kept, because the gain is within noise (to raise them: --rankcheck-approve "
+        '"reason")'
+    )
+    CAN_BE_RAISED = "baselines that can be raised with pytest --snapshot-update"
+    WRITTEN = "baselines written; commit them"
+    IGNORED = "baselines written, but ignored by git, so that a commit leaves them out"
+    BRANCH = "baselines changed by this branch, compared with {about}"
+
+    @property
+    def key(self) -> str:
+        """Its name in the JSON report, such as ``unmet-ids``."""
+        return self.name.lower().replace("_", "-")
+
+
+@dataclass(frozen=True, slots=True)
+class Note(ReportedFinding):
+    """A sentence about anything but one metric; or the result of a check that has no metric."""
+
+    topic: Topic
+    text: str
+    about: str = ""
+    """What it is about, such as a golden set; headings may name it. Foreign text is quoted."""
+    failure: str | None = None
+    """The whole failure text, if the check failed."""
+    of_test: bool = False
+    """Whether the text still lacks the name of its test, which is known when that has ended."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether it is the result of a check that failed."""
+        return self.failure is not None
+
+    def with_test(self, test: str) -> Self:
+        """Return it with the name of its test before the text, if it lacks that."""
+        if not self.of_test:
+            return self
+        return replace(self, text=f"{quoted(test, 200)}: {self.text}", of_test=False)
+
+    @property
+    def heading(self) -> str:
+        """The heading under which reports show it."""
+        return self.topic.value.format(about=self.about)
+
+
+def by_heading(notes: Iterable[Note]) -> dict[str, list[Note]]:
+    """Return notes by heading, in the order of their topics."""
+    place, groups = list(Topic).index, dict[str, list[Note]]()
+    for note in sorted(notes, key=lambda note: place(note.topic)):
+        groups.setdefault(note.heading, []).append(note)
+    return groups

@@ -1,175 +1,200 @@
-"""What reports show of a gate, made from its verdict or its bound."""
+"""What reports show of a gate besides its finding: the fields of a gate in the JSON report."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any
 
 from pytest_rankcheck.baselines.approval import Approval
-from pytest_rankcheck.baselines.slide_guard import GuardedSlide
-from pytest_rankcheck.comparison.compared_values import ComparedValues
-from pytest_rankcheck.comparison.comparison import Comparison
+from pytest_rankcheck.baselines.baseline import Baseline
+from pytest_rankcheck.baselines.record import Record
+from pytest_rankcheck.baselines.succession import manner_changes
+from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.comparison.unjudged_documents import unjudged_between
+from pytest_rankcheck.errors import RankcheckError
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.verdict import Decision, Verdict
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.reports.measurement_detail import rounded
-from pytest_rankcheck.reports.metric_findings import (
-    DecisionDetail,
-    GapDetail,
-    GateDetail,
-    SlideDetail,
-    UnjudgedDetail,
-)
+from pytest_rankcheck.reports.findings import GateFinding, ReportedFinding
+from pytest_rankcheck.reports.ledger import wants_detail
+from pytest_rankcheck.reports.measurement_findings import as_json, measurement_finding
 from pytest_rankcheck.reports.text.bound_text import Bound, Bounded
-from pytest_rankcheck.statistics.mean_differences import Differences
 
-__all__ = ["bound_detail", "new_detail", "verdict_detail"]
+NOT_REACHED = "not reached"
+"""The verdict of a gate whose assertion was not reached."""
+
+Detail = dict[str, Any]
 
 
 def verdict_detail(
-    verdict: Verdict,
-    comparison: Comparison,
-    *,
-    approvals: Sequence[Approval] = (),
-    suspicions: Sequence[str] = (),
-    slide: GuardedSlide | None = None,
-) -> GateDetail:
-    """Return what a report shows of a verdict.
+    verdict: Verdict, comparison: Comparison, approvals: Sequence[Approval] = ()
+) -> Detail:
+    """Return the detail of a verdict.
 
     Args:
         verdict: what the gate decided.
         comparison: what it decided from.
         approvals: why the baseline was allowed to fall, so far.
-        suspicions: what makes an improvement look like a leak.
-        slide: what the guard against the slide says.
     """
-    return GateDetail(
-        higher_is_better=verdict.metric.higher_is_better,
+    gaps = [
+        {
+            "lowest": gap.lowest.label,
+            "highest": gap.highest.label,
+            "before": gap.before,
+            "now": gap.now,
+            "is_too_wide": gap in verdict.wide_gaps,
+        }
+        for gap in verdict.gaps
+    ]
+    return _detail(
+        verdict.metric,
+        _decision(verdict.overall, verdict),
         gate=verdict.gate,
-        outcome=str(verdict.outcome),
-        overall=_decision(verdict.overall, verdict),
-        slices=tuple(_decision(decision, verdict) for decision in verdict.slices),
+        outcome=verdict.outcome,
+        slices=[_decision(decision, verdict) for decision in verdict.slices],
         margin=verdict.margin,
-        noise=rounded(verdict.overall.pairs.noise),
-        gaps=tuple(
-            GapDetail(
-                gap.lowest.label,
-                gap.highest.label,
-                rounded(gap.before),
-                rounded(gap.now),
-                gap in verdict.wide_gaps,
-            )
-            for gap in verdict.gaps
-        ),
-        query_drops=tuple(drop.query_id for drop in verdict.query_drops),
+        noise=verdict.overall.pairs.noise,
+        gaps=gaps,
+        query_drops=verdict.query_drops,
         ties=verdict.ties,
         unjudged=_unjudged(verdict, comparison),
-        fragility=verdict.fragility,
-        other_rulings=verdict.other_rulings,
         mixes=verdict.mixes,
         groups=verdict.groups,
         replay=verdict.replay,
-        suspicions=tuple(suspicions),
-        slide=_slide(slide),
-        approvals=tuple(approvals),
+        approvals=approvals,
     )
 
 
-def _slide(guarded: GuardedSlide | None) -> SlideDetail | None:
-    if guarded is None or guarded.slide is None:
-        return None
-    slide = guarded.slide
-    return SlideDetail(
-        distance=rounded(slide.distance),
-        approved=rounded(slide.approved),
-        budget=rounded(slide.budget) if math.isfinite(slide.budget) else None,
-        steps=slide.steps,
-        level=slide.level,
-        exceeds=slide.exceeds,
-        since=guarded.since.commit if guarded.since else None,
+def bound_detail(metric: Metric, bound: Bound, parts: Sequence[Bounded]) -> Detail:
+    """Return the detail of a metric with a fixed bound: all queries first, then slices."""
+    overall, *slices = (
+        _part(
+            len(part.places),
+            part.mean,
+            label=part.label,
+            tested=part.tested,
+            outcome="not gated" if not part.gated else "passed" if part.holds else "failed",
+        )
+        for part in parts
+    )
+    passed = all(part.holds or not part.gated for part in parts)
+    outcome = "passed" if passed else "failed"
+    return _detail(
+        metric, overall, gate=bound.words, limit=bound.limit, outcome=outcome, slices=slices
     )
 
 
-def bound_detail(metric: Metric, bound: Bound, parts: Sequence[Bounded]) -> GateDetail:
-    """Return what a report shows of a metric with a fixed bound: all queries first, then slices."""
-    return GateDetail(
-        higher_is_better=metric.higher_is_better,
-        gate=bound.words,
-        limit=bound.limit,
-        outcome="passed" if all(part.holds or not part.gated for part in parts) else "failed",
-        overall=_bounded(parts[0]),
-        slices=tuple(_bounded(part) for part in parts[1:]),
+def new_detail(metric: Metric, evaluation: Evaluation) -> Detail:
+    """Return the detail of a metric that cannot be compared with a baseline."""
+    return _detail(metric, _part(len(evaluation.query_ids), evaluation.mean(metric)))
+
+
+def _detail(metric: Metric, overall: Detail, **known: Any) -> Detail:
+    """Return a detail; what is not known is empty, or None."""
+    none = dict.fromkeys(
+        ("text", "limit", "margin", "noise", "ties", "unjudged", "groups", "replay")
     )
+    empty = dict.fromkeys(("slices", "gaps", "query_drops", "mixes", "approvals"), ())
+    start = {"higher_is_better": metric.higher_is_better, "gate": "", "outcome": ""}
+    detail: Detail = as_json({**start, "overall": overall, **none, **empty, **known})
+    return detail
 
 
-def new_detail(metric: Metric, evaluation: Evaluation) -> GateDetail:
-    """Return what a report shows of a metric that cannot be compared with a baseline."""
-    mean = rounded(evaluation.mean(metric))
-    return GateDetail(
-        higher_is_better=metric.higher_is_better,
-        gate="",
-        outcome="",
-        overall=DecisionDetail(label="", queries=len(evaluation.query_ids), now=mean),
-    )
+def _part(queries: int, now: float, **known: Any) -> Detail:
+    """Return what is known of all queries or of a slice; the rest is None."""
+    names = "before difference interval p effect detectable wins ties losses allowed tested"
+    unknown = dict.fromkeys(names.split())
+    start = {"label": "", "queries": queries, "now": now, "outcome": "", "paired": True}
+    return {**start, **unknown, **known}
 
 
-def _decision(decision: Decision, verdict: Verdict) -> DecisionDetail:
+def _decision(decision: Decision, verdict: Verdict) -> Detail:
     pairs = decision.pairs
     differences = pairs.differences
-    return DecisionDetail(
+    interval = pairs.interval()
+    has_interval = pairs.metric.definition.is_mean_of_values and not math.isnan(interval[0])
+    return _part(
+        len(pairs.query_ids),
+        pairs.mean_after,
         label=decision.label,
-        queries=len(pairs.query_ids),
+        outcome=decision.outcome,
         paired=pairs.is_paired,
-        before=rounded(pairs.mean_before),
-        now=rounded(pairs.mean_after),
-        difference=rounded(pairs.difference),
-        interval=_interval(pairs, differences),
-        guaranteed=rounded(verdict.guaranteed_bound(pairs)),
-        p=rounded(decision.p),
-        effect=rounded(differences.effect),
-        detectable=rounded(differences.smallest_detectable(verdict.alpha)),
+        before=pairs.mean_before,
+        difference=pairs.difference,
+        interval=interval if has_interval else None,
+        p=decision.p,
+        effect=differences.effect,
+        detectable=differences.smallest_detectable(verdict.alpha),
         wins=pairs.wins,
         ties=pairs.ties,
         losses=pairs.losses,
-        allowed=rounded(decision.allowed),
-        outcome=str(decision.outcome),
+        allowed=decision.allowed,
     )
 
 
-def _interval(pairs: ComparedValues, differences: Differences) -> tuple[float, float] | None:
-    """Return the 95% interval of the difference, after minus before; None without an interval."""
-    if not pairs.metric.definition.is_mean_of_values:
-        return None
-    low, high = differences.interval()
-    if math.isnan(low):
-        return None
-    return (low, high) if pairs.metric.higher_is_better else (-high, -low)
-
-
-def _bounded(part: Bounded) -> DecisionDetail:
-    return DecisionDetail(
-        label=part.label,
-        queries=len(part.places),
-        now=rounded(part.mean),
-        tested=rounded(part.tested),
-        outcome="not gated" if not part.gated else "passed" if part.holds else "failed",
-    )
-
-
-def _unjudged(verdict: Verdict, comparison: Comparison) -> UnjudgedDetail:
+def _unjudged(verdict: Verdict, comparison: Comparison) -> Detail:
+    """Return the unjudged documents; without differences that another library would compute."""
     unjudged = unjudged_between(comparison.evaluation, comparison.other, verdict.overall.pairs)
-    foreign = bool(verdict.metric.definition.ir_measures)
-    return UnjudgedDetail(
-        k=unjudged.k,
-        documents=unjudged.documents,
-        left=unjudged.left,
-        judged_before=unjudged.judged_before,
-        judged_now=unjudged.judged_after,
-        if_irrelevant=None if foreign else rounded(unjudged.if_irrelevant),
-        if_relevant=None if foreign else rounded(unjudged.if_relevant),
-        if_left_relevant=None if foreign else rounded(unjudged.if_left_relevant),
-        relevant_share=rounded(unjudged.relevant_share),
-        needed=unjudged.needed,
-        could_explain_fall=unjudged.could_explain_fall,
+    detail: Detail = as_json(unjudged)
+    if verdict.metric.definition.ir_measures:
+        detail |= dict.fromkeys(("if_irrelevant", "if_relevant", "if_left_relevant"))
+    return {**detail, "could_explain_fall": unjudged.could_explain_fall}
+
+
+def unreached_findings(
+    baseline: Baseline, evaluation: Evaluation | None
+) -> Iterator[ReportedFinding]:
+    """Yield the gated metrics of the record that a test has not checked, with recorded values.
+
+    Args:
+        baseline: the baseline of a test that stopped: it failed, or was skipped.
+        evaluation: what the test would have measured, if it made no check.
+    """
+    measured = baseline.evaluation or evaluation
+    if measured is None:
+        return
+    with suppress(RankcheckError):  # a baseline that cannot be read has failed the test
+        record = baseline.record
+        if record is None or record.golden_set.name != measured.golden.name:
+            return
+        reached = {str(check.metric) for check in baseline.checks}
+        for name in record.gated:
+            if name not in reached:
+                yield from _unreached(baseline, record, measured, Metric.parse(name))
+
+
+def _unreached(
+    baseline: Baseline, record: Record, evaluation: Evaluation, metric: Metric
+) -> Iterator[ReportedFinding]:
+    """Yield the finding of one metric; if a report is written, also its measurement."""
+    before, now = record.mean(metric), evaluation.mean(metric)
+    if not [*manner_changes(record, evaluation)]:
+        comparison = compare(evaluation, record)
+        if comparison.query_ids:
+            pairs = comparison.values(metric)
+            before, now = pairs.mean_before, pairs.mean_after
+    detail: Detail = {}
+    if wants_detail():
+        measurement = measurement_finding(evaluation, record, [metric])
+        yield measurement
+        count, difference = len(evaluation.query_ids), now - before
+        detail = _detail(
+            metric,
+            _part(count, now, before=before, difference=difference, outcome=NOT_REACHED),
+            gate=record.gate(metric) or "",
+            outcome=NOT_REACHED,
+            measurement=measurement.data["key"],
+        )
+    yield GateFinding(
+        golden_set=evaluation.golden.name,
+        metric=str(metric),
+        now=now,
+        baseline=before,
+        verdict=NOT_REACHED,
+        reached=False,
+        baseline_file=str(baseline.place),
+        test=baseline.test_id,
+        detail=detail,
     )

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
+from dataclasses import replace
 from typing import Any
 
 from pytest_rankcheck.files.whole_files import readable_json
-from pytest_rankcheck.reports.finding_encoding import to_builtin
-from pytest_rankcheck.reports.notes import Note
-from pytest_rankcheck.reports.report_data import Report, ReportedGate
-
-__all__ = ["FORMAT_NAME", "FORMAT_VERSION", "json_of", "report_json"]
+from pytest_rankcheck.reports.findings import GateFinding, Note
+from pytest_rankcheck.reports.measurement_findings import as_json
+from pytest_rankcheck.reports.report_data import Report
 
 FORMAT_NAME = "pytest-rankcheck report"
 FORMAT_VERSION = 2
@@ -27,21 +25,20 @@ def report_json(report: Report) -> dict[str, Any]:
         "outcome": "failed" if report.failed else "passed",
         "gates": [_gate(gate) for gate in report.gates],
         "notes": [_note(note) for note in report.notes],
-        "baselines": to_builtin(report.baselines),
-        "resolutions": to_builtin(report.resolutions),
-        "measurements": to_builtin(report.measurements),
+        "baselines": as_json(report.baselines),
+        "measurements": list(report.measurements),
     }
 
 
-def _gate(gate: ReportedGate) -> dict[str, Any]:
-    data = {**to_builtin(gate.finding), **to_builtin(gate.detail)}
-    now = None if math.isnan(gate.finding.now) else gate.finding.now
-    return {name: value for name, value in data.items() if name != "detail"} | {"now": now}
+def _gate(gate: GateFinding) -> dict[str, Any]:
+    finding = as_json(replace(gate, detail={}))
+    del finding["detail"]
+    return {**finding, **gate.detail}
 
 
 def _note(note: Note) -> dict[str, Any]:
     return {
-        "topic": note.topic.value,
+        "topic": note.topic.key,
         "heading": note.heading,
         "text": note.text,
         "failure": note.failure,
@@ -50,34 +47,24 @@ def _note(note: Note) -> dict[str, Any]:
 
 def json_of(report: Report) -> str:
     """Return the report as JSON text."""
-    data = report_json(report)
-    parts = [
-        f"{readable_json(key)}: {readable_json(value)}"
-        for key, value in data.items()
-        if key not in ("gates", "baselines", "measurements")
-    ]
-    parts += [
-        f'"{key}": {_lines([readable_json(line) for line in data[key]], 4)}'
-        for key in ("gates", "baselines")
-    ]
-    measurements = []
-    for measurement in data["measurements"]:
-        inner = [
-            f"{readable_json(key)}: {readable_json(value)}"
-            for key, value in measurement.items()
-            if key != "queries"
-        ]
-        queries = _lines([readable_json(query) for query in measurement["queries"]], 8)
-        inner.append(f'"queries": {queries}')
-        body = ",\n      ".join(inner)
-        measurements.append(f"{{\n      {body}\n    }}")
-    parts.append(f'"measurements": {_lines(measurements, 4)}')
-    body = ",\n  ".join(parts)
-    return f"{{\n  {body}\n}}\n"
+    return _text(report_json(report), "") + "\n"
 
 
-def _lines(lines: list[str], indent: int) -> str:
-    if not lines:
-        return "[]"
-    space = "\n" + " " * indent
-    return f"[{space}{f',{space}'.join(lines)}{space[:-2]}]"
+_LISTS = ("gates", "baselines", "measurements", "queries")
+"""What has a line for each of its items."""
+
+
+def _text(value: Any, indent: str) -> str:
+    """Return a value as JSON: on one line, unless it has one of the lists above."""
+    if not isinstance(value, dict) or not any(isinstance(value.get(key), list) for key in _LISTS):
+        return readable_json(value)
+    inner, parts = indent + "  ", []
+    for key, item in value.items():
+        text = readable_json(item)
+        if key in _LISTS and item:
+            deeper = inner + "  "
+            lines = f",\n{deeper}".join(_text(each, deeper) for each in item)
+            text = f"[\n{deeper}{lines}\n{inner}]"
+        parts.append(f"{inner}{readable_json(key)}: {text}")
+    body = ",\n".join(parts)
+    return f"{{\n{body}\n{indent}}}"

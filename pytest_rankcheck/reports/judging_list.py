@@ -7,16 +7,14 @@ import io
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from pytest_rankcheck.comparison.rejudged_values import can_rejudge, values_under
+from pytest_rankcheck.comparison.unjudged_documents import can_rejudge, values_under
 from pytest_rankcheck.errors import GoldenSetError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.golden.formats.to_judge_csv import COLUMNS, guarded, has_control, shown
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.rankers.ranking import first_ranks
-from pytest_rankcheck.reports.measurement_findings import DocumentToJudge
+from pytest_rankcheck.reports.findings import DocumentToJudge, most_influential
 from pytest_rankcheck.reports.report_data import Report
-
-__all__ = ["csv_of", "quepid_of", "to_judge"]
 
 _TOP = 10
 
@@ -32,17 +30,14 @@ def to_judge(evaluation: Evaluation, metrics: Sequence[Metric]) -> Iterator[Docu
         metrics: those that are gated; metrics of ir_measures, and those that need more of a
             ranking than is known, are left out.
     """
-    documents: dict[tuple[str, str], DocumentToJudge] = {}
-    for metric in metrics:
-        if can_rejudge(evaluation, metric):
-            for document in _of_metric(evaluation, metric):
-                key = (document.query_id, document.doc_id)
-                if key not in documents or document.influence > documents[key].influence:
-                    documents[key] = document
-    yield from sorted(
-        documents.values(),
-        key=lambda document: (-document.influence, document.query_id, document.rank),
-    )
+    found = [
+        document
+        for metric in metrics
+        if can_rejudge(evaluation, metric)
+        for document in _of_metric(evaluation, metric)
+    ]
+    found.sort(key=lambda document: (document.query_id, document.rank))
+    yield from most_influential(found)
 
 
 def _of_metric(evaluation: Evaluation, metric: Metric) -> Iterator[DocumentToJudge]:

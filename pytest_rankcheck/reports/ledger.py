@@ -12,22 +12,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pytest_rankcheck.reports.findings import ReportedFinding
-    from pytest_rankcheck.reports.measurement_findings import MeasurementFinding
 
-__all__ = [
-    "Ledger",
-    "collecting",
-    "enter",
-    "enter_measurement",
-    "fails_if_inconclusive",
-    "wants_detail",
-]
 
 Ledger = list["ReportedFinding"]
 
-_current: ContextVar[Ledger | None] = ContextVar("rankcheck_ledger", default=None)
-_detailed: ContextVar[bool] = ContextVar("rankcheck_detailed", default=False)
-_strict: ContextVar[bool] = ContextVar("rankcheck_strict", default=False)
+_current: ContextVar[tuple[Ledger | None, bool, bool]] = ContextVar(
+    "rankcheck_ledger", default=(None, False, False)
+)
+"""The ledger, whether a report wants all details, and whether inconclusive verdicts fail."""
 
 
 @contextmanager
@@ -39,39 +31,42 @@ def collecting(*, detail: bool = False, strict: bool = False) -> Iterator[Ledger
         strict: whether an inconclusive verdict fails its test.
     """
     ledger: Ledger = []
-    tokens = _current.set(ledger), _detailed.set(detail), _strict.set(strict)
+    token = _current.set((ledger, detail, strict))
     try:
         yield ledger
     finally:
-        _current.reset(tokens[0])
-        _detailed.reset(tokens[1])
-        _strict.reset(tokens[2])
+        _current.reset(token)
 
 
 def wants_detail() -> bool:
     """Return whether a report is written, so that details are wanted."""
-    return _current.get() is not None and _detailed.get()
+    return _current.get()[1]
 
 
 def fails_if_inconclusive() -> bool:
     """Return whether an inconclusive verdict fails its test (``rankcheck_inconclusive = fail``)."""
-    return _strict.get()
+    return _current.get()[2]
 
 
 def enter(finding: ReportedFinding) -> None:
     """Enter a finding; outside a test nothing is collected."""
-    ledger = _current.get()
+    ledger, _, _ = _current.get()
     if ledger is not None:
         ledger.append(finding)
 
 
-def enter_measurement(measurement: MeasurementFinding) -> None:
-    """Enter the queries of a measurement, once for the same rankings and metrics."""
-    for earlier in _current.get() or ():
-        if (
-            isinstance(earlier, type(measurement))
-            and earlier.key == measurement.key
-            and not measurement.metrics.keys() - earlier.metrics.keys()
-        ):
-            return
-    enter(measurement)
+def packed(ledger: Ledger) -> str:
+    """Return findings as text that a worker of pytest-xdist can send along with a test's report."""
+    from base64 import b64encode
+    from pickle import dumps
+
+    return b64encode(dumps(ledger)).decode("ascii")
+
+
+def unpacked(text: str) -> Ledger:
+    """Return the findings that a process of this test session packed."""
+    from base64 import b64decode
+    from pickle import loads
+
+    findings: Ledger = loads(b64decode(text))
+    return findings

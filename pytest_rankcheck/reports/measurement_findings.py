@@ -1,122 +1,151 @@
-"""Findings about whole measurements: queries, the resolution of metrics, what to judge next.
-
-They follow the rules of `findings`: built-in types, enums and other such classes in every field.
-"""
+"""What reports show of a measurement: its queries, as ranked now and, if known, before."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from typing import Any
 
-from pytest_rankcheck.reports.findings import ReportedFinding
+import numpy as np
 
-__all__ = [
-    "DocumentToJudge",
-    "GoldenSetDetail",
-    "JudgingFinding",
-    "MeasurementFinding",
-    "MetricDetail",
-    "QueryDetail",
-    "RunDetail",
-]
+from pytest_rankcheck.baselines.record import as_decimal
+from pytest_rankcheck.comparison.measurement import Measured
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.golden.query import REPLAY
+from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
+from pytest_rankcheck.reports.findings import MeasurementFinding
 
+_TOP = 10
+"""How many documents of each ranking a report shows."""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeasurementFinding(ReportedFinding):
-    """The queries of a golden set, as ranked now and, if known, before."""
-
-    key: str
-    """The same for measurements of the same rankings, now and before."""
-    rankings: str
-    """The same for the same rankings now."""
-    unit: Literal["queries", "sessions"]
-    golden_set: GoldenSetDetail
-    run: RunDetail
-    conventions: dict[str, str]
-    metrics: dict[str, MetricDetail]
-    means: dict[str, tuple[float | None, float | None]]
-    """By metric: before, of the unchanged queries, and now, of all."""
-    missing: tuple[str, ...]
-    extra: tuple[str, ...]
-    queries: tuple[QueryDetail, ...]
-    titles: dict[str, str]
-
-    @property
-    def has_baseline(self) -> bool:
-        """Whether rankings before are known."""
-        return any(query.before is not None for query in self.queries)
+_Values = dict[str, float | None]
+"""The values of a metric by query, with six decimals; None: it has none."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GoldenSetDetail:
-    """What a report shows of a golden set, or of a session log."""
+def measurement_finding(
+    evaluation: Evaluation, other: Measured | None, metrics: Iterable[MetricLike]
+) -> MeasurementFinding:
+    """Return the queries of an evaluation, with what they were before if that is known.
 
-    name: str
-    queries: int
-    judgments: int
-    fingerprint: str
-    scale: float
-    """The highest grade that a document could get."""
-    attributes: tuple[str, ...]
+    Its ``rankings`` are the same for the same rankings now, its ``key`` for those on both sides.
+    """
+    golden = evaluation.golden
+    prints = {} if other is None else other.query_fingerprints
+    now = {query_id: _top(evaluation, query_id) for query_id in evaluation.query_ids}
+    before = {
+        query_id: _top(other, query_id)
+        for query_id in now
+        if other is not None and query_id in prints
+    }
+    chosen = list(dict.fromkeys(map(Metric.parse, metrics)))
+    values = {
+        str(metric): (_values(other, metric), _values(evaluation, metric)) for metric in chosen
+    }
+    queries = []
+    for query_id, top in now.items():
+        query, grades = golden.query(query_id), golden.grades(query_id)
+        fingerprint, old = golden.query_fingerprints[query_id], prints.get(query_id)
+        state = "new" if old is None else "unchanged" if old == fingerprint else "changed"
+        top_before = before.get(query_id)
+        shown = {*top, *(top_before or ())}
+        entry = {
+            "id": query_id,
+            "text": query.text or "",
+            "attributes": {name: it for name, it in query.attributes.items() if name != REPLAY},
+            "fingerprint": fingerprint,
+            "state": state,
+            "values": {
+                name: (then.get(query_id) if state == "unchanged" else None, own[query_id])
+                for name, (then, own) in values.items()
+            },
+            "judged": sum(doc in grades for doc in top) / len(top) if top else None,
+            "now": top,
+            "before": top_before,
+            "grades": {doc: grade for doc, grade in grades.items() if grade > 0 or doc in shown},
+        }
+        queries.append(as_json(entry))
+    docs = {doc for tops in (now, before) for top in tops.values() for doc in top}
+    rankings = _key(golden.name, golden.fingerprint, now)
+    data = {
+        "key": _key(rankings, before),
+        "rankings": rankings,
+        "unit": "sessions" if evaluation.unit == "session" else "queries",
+        "golden_set": {
+            "name": golden.name,
+            "queries": len(golden),
+            "judgments": golden.judgment_count,
+            "fingerprint": golden.fingerprint,
+            "scale": float(golden.scale),
+            "attributes": [name for name in golden.attributes if name != REPLAY],
+        },
+        "run": {"name": evaluation.name, "depth": evaluation.depth},
+        "conventions": evaluation.conventions.to_dict(),
+        "metrics": {str(metric): _definition(metric) for metric in chosen},
+        "means": {
+            str(metric): (
+                _mean_before(evaluation, prints, metric, values[str(metric)][0]),
+                evaluation.mean(metric),
+            )
+            for metric in chosen
+        },
+        "missing": evaluation.missing,
+        "extra": evaluation.extra,
+    }
+    titles = {doc: title for doc in sorted(docs) if (title := golden.title(doc))}
+    return MeasurementFinding({**as_json(data), "queries": queries, "titles": titles})
 
 
-@dataclass(frozen=True, slots=True)
-class RunDetail:
-    """What a report shows of a run."""
-
-    name: str
-    depth: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetricDetail:
-    """The definition of a metric."""
-
-    summary: str
-    reference: str
-    higher_is_better: bool
-    range: tuple[float | None, float | None]
-    """None is infinite."""
-    parameters: dict[str, Any]
-    unjudged: str
+def _mean_before(
+    evaluation: Evaluation, prints: Mapping[str, str], metric: Metric, values: _Values
+) -> float:
+    """Return the mean before: of the unchanged queries, or of all sessions of another log."""
+    if evaluation.unit == "session":
+        return metric.mean(np.array(list(values.values()), dtype=np.float64))
+    own = evaluation.query_fingerprints
+    same = np.array([prints.get(query_id) == own[query_id] for query_id in evaluation.query_ids])
+    before = np.array([values.get(query_id) for query_id in evaluation.query_ids], dtype=np.float64)
+    weights = evaluation.weights
+    return metric.mean(before[same], None if weights is None else weights[same])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueryDetail:
-    """A query, its values and the top of its rankings."""
-
-    id: str
-    text: str
-    attributes: dict[str, Any]
-    fingerprint: str
-    state: Literal["unchanged", "changed", "new"]
-    values: dict[str, tuple[float | None, float | None]]
-    """By metric: before and now."""
-    judged: float | None
-    """The share of the first ten documents that is judged."""
-    now: tuple[str, ...]
-    before: tuple[str, ...] | None
-    grades: dict[str, float]
-    """Of the relevant documents and of those shown."""
+def _definition(metric: Metric) -> dict[str, Any]:
+    names = ("summary", "reference", "higher_is_better", "range", "unjudged")
+    described = {name: getattr(metric.definition, name) for name in names}
+    return {**described, "parameters": dict(metric.parameters)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentToJudge:
-    """An unjudged document at the top of a query's ranking."""
-
-    golden_set: str
-    query_id: str
-    query: str
-    doc_id: str
-    title: str
-    rank: int
-    metric: str
-    influence: float
-    """How far the metric's mean would move if the document had the highest grade."""
+def _values(side: Measured | None, metric: Metric) -> _Values:
+    """Return the values of a metric by query; nothing if a record does not have the metric."""
+    if side is None or (side.recorded_metrics is not None and metric not in side.recorded_metrics):
+        return {}
+    return dict(zip(side.query_ids, map(as_json, side.values(metric).tolist()), strict=True))
 
 
-@dataclass(frozen=True, slots=True)
-class JudgingFinding(ReportedFinding):
-    """The unjudged documents at the top of the rankings, most influential first."""
+def _top(side: Measured, query_id: str) -> list[str]:
+    return list(side.ranking(query_id)[:_TOP])
 
-    documents: tuple[DocumentToJudge, ...]
+
+def _key(*parts: object) -> str:
+    return hashlib.sha256(json.dumps(parts).encode("ascii")).hexdigest()[:16]
+
+
+def as_json(value: Any) -> Any:
+    """Return a value of dataclasses, enums and collections as JSON knows it.
+
+    Numbers have six decimals; NaN and infinity are None; anything else is a text.
+    """
+    if isinstance(value, Enum):
+        return value.value
+    if is_dataclass(value) and not isinstance(value, type):
+        return {each.name: as_json(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(name): as_json(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [as_json(item) for item in value]
+    if isinstance(value, float):
+        return None if math.isinf(value) else as_decimal(float(value))
+    return value if value is None or isinstance(value, (str, int)) else str(value)

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from pytest_rankcheck.reports.report_data import Report
 
-__all__ = ["ADDED_REPORTS", "REPORT_FORMATS", "ReportFormat", "report_format"]
-
 
 class ReportFormat(NamedTuple):
     """A kind of report that can be written."""
@@ -75,7 +73,7 @@ REPORT_FORMATS = {
             "html",
             "HTML report",
             "write the report as one HTML file, to look at (needs pytest-rankcheck[report])",
-            "pytest_rankcheck.reports.html.html_report:html_of",
+            "pytest_rankcheck.reports.html_report:html_of",
             needs=("jinja2",),
             install=install_hint("report"),
         ),

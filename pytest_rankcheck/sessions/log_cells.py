@@ -1,50 +1,34 @@
-"""Parsing the cells and columns of a log: ids, lists of ids or ranks, numbers and flags."""
+"""Reading the cells and columns of a log: ids, lists of ids, numbers and flags."""
 
 from __future__ import annotations
 
 import json
 import math
+import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
-from numbers import Integral
-from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.errors import quoted
-from pytest_rankcheck.files.plain_values import as_flag
+from pytest_rankcheck.files.plain_values import as_flag, finite_number
 from pytest_rankcheck.files.table_columns import Column
 
-__all__ = [
-    "LARGEST",
-    "Errors",
-    "flag_of",
-    "id_list_of",
-    "id_of",
-    "is_absent",
-    "is_placeholder",
-    "number_of",
-    "numbers",
-    "per_distinct_value",
-    "plain_lists",
-    "rank_list_of",
-]
-
-T = TypeVar("T")
-
+Cells = NDArray[np.object_]
 Errors = Mapping[int, str]
 """By row, why its cell is invalid."""
 
-LARGEST = 2**31
-"""A bound that no number of results reaches."""
 _EXACT = 2**53
 """From here on, a float may be another whole number, rounded."""
+_ONE_ID = re.compile(r"[\w.:/-]+")
+"""A text that is surely one id."""
 _NOTHING = frozenset({"", "null", "none", "nan", "[]", "n/a", "na"})
 _PLACEHOLDERS = _NOTHING | {
     *("nil", "nat", "undefined", "unknown", "anonymous", "anon", "guest", "not set", "missing"),
     *("-", "--", "?", "00000000-0000-0000-0000-000000000000"),
 }
-_SEPARATORS = ("|", ";", ",")
 
 
 def is_absent(value: object) -> bool:
@@ -76,17 +60,15 @@ def id_of(value: object) -> str | None:
         return value if value.strip() else None
     if is_absent(value):
         return None
-    if isinstance(value, (bool, list, dict, tuple)):
-        raise ValueError(f"'{quoted(value, 60)}' is not an id")
-    if isinstance(value, Integral):
-        return str(int(value))
-    number = number_of(value)
+    if type(value) is int:
+        return str(value)
+    number = finite_number(value)
     if number is None or not number.is_integer() or abs(number) >= _EXACT:
         raise ValueError(f"'{quoted(value, 60)}' is not an id; ids are text or whole numbers")
     return str(int(number))
 
 
-def id_list_of(value: object) -> Sequence[str] | None:
+def id_list_of(value: object) -> tuple[str, ...] | None:
     """Return a list of ids; None for an empty cell.
 
     A text is a JSON list, or ids separated by bars, semicolons, commas or white space: the first
@@ -95,54 +77,19 @@ def id_list_of(value: object) -> Sequence[str] | None:
     Raises:
         ValueError: an item is not an id.
     """
-    items = _items(value)
-    if items is None:
+    if isinstance(value, str) and _ONE_ID.fullmatch(value):  # quickly
+        return None if value.lower() in _NOTHING else (value,)
+    ids = items_of(value)
+    if ids is None:
         return None
-    if set(map(type, items)) <= {str} and all(map(str.strip, items)):  # type: ignore[arg-type]
-        return items  # type: ignore[return-value]
-    ids = [id_of(item) for item in items]
-    if any(item is None for item in ids):
+    if not isinstance(value, str) or value.lstrip().startswith("["):  # else all are stripped text
+        ids = [id_of(item) or "" for item in ids]
+    if "" in ids:
         raise ValueError(f"the list '{quoted(value, 60)}' has an empty id")
-    return [item for item in ids if item is not None]
+    return tuple(map(sys.intern, ids))  # type: ignore[arg-type]
 
 
-def plain_lists(cells: Sequence[object]) -> tuple[list[int], list[str]] | None:
-    """Return the length of each list of ids, and the ids of all lists one after the other.
-
-    None unless `id_list_of` would only split each cell: all cells are texts without white space
-    that use the same separator, and none is empty, JSON, or has an empty id.
-    """
-    if not set(map(type, cells)) <= {str}:
-        return None
-    text = "\n".join(cells)  # type: ignore[arg-type]
-    used = [separator for separator in _SEPARATORS if separator in text]
-    if len(used) > 1 or "[" in text or not _NOTHING.isdisjoint(map(str.lower, cells)):  # type: ignore[arg-type]
-        return None
-    separator = used[0] if used else "\n"
-    lines = text.replace(separator, "\n")
-    ids, lengths = lines.split("\n"), [1 + cell.count(separator) for cell in cells]  # type: ignore[attr-defined]
-    return (lengths, ids) if ids == lines.split() and sum(lengths) == len(ids) else None
-
-
-def rank_list_of(value: object) -> list[int] | None:
-    """Return a list of ranks as they are written; None for an empty cell.
-
-    Raises:
-        ValueError: an item is not a whole number.
-    """
-    items = _items(value)
-    if items is None:
-        return None
-    ranks = []
-    for item in items:
-        number = number_of(item)
-        if number is None or not number.is_integer() or abs(number) > LARGEST:
-            raise ValueError(f"'{quoted(item, 60)}' is not a rank; ranks are whole numbers")
-        ranks.append(int(number))
-    return ranks
-
-
-def _items(value: object) -> Sequence[object] | None:
+def items_of(value: object) -> Sequence[object] | None:
     """Return the items of a list, which `id_list_of` describes; None for an empty cell.
 
     Raises:
@@ -152,36 +99,25 @@ def _items(value: object) -> Sequence[object] | None:
         text = value.strip()
         if text.startswith("["):
             return _json_list(text)
-        for separator in _SEPARATORS:
+        for separator in "|;,":
             if separator in text:
                 return [part.strip() for part in text.split(separator)]
-        parts = text.split()
-        return None if len(parts) < 2 and text.lower() in _NOTHING else parts
+        return None if text.lower() in _NOTHING else text.split()
     if isinstance(value, (list, tuple)):
         return value
-    to_list = getattr(value, "tolist", None)  # a numpy array or a polars series
-    if callable(to_list) and hasattr(value, "ndim"):
-        return list(to_list())
+    if hasattr(value, "ndim"):  # a numpy array or a polars series
+        return list(value.tolist())  # type: ignore[attr-defined]
     return None if is_absent(value) else [value]
 
 
-def number_of(value: object) -> float | None:
-    """Return a finite number; None for an empty cell.
-
-    Raises:
-        ValueError: the value is not a finite number.
-    """
-    if is_absent(value):
-        return None
-    if isinstance(value, bool):
-        raise ValueError(f"'{value}' is not a number")
+def _json_list(text: str) -> list[object]:
     try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"'{quoted(value, 60)}' is not a number") from None
-    if not math.isfinite(number):
-        raise ValueError(f"{number} is not a finite number")
-    return number
+        items = json.loads(text)
+    except (ValueError, RecursionError):
+        items = None
+    if not isinstance(items, list):
+        raise ValueError(f"'{quoted(text, 60)}' is not a JSON list")
+    return items
 
 
 def flag_of(value: object) -> bool:
@@ -190,39 +126,27 @@ def flag_of(value: object) -> bool:
     Raises:
         ValueError: the value is neither true nor false.
     """
-    if is_absent(value):
-        return False
-    flag = as_flag(value)
+    flag = False if is_absent(value) else as_flag(value)
     if flag is None:
         raise ValueError(f"'{quoted(value, 60)}' is neither true nor false")
     return flag
 
 
-def numbers(column: Column) -> tuple[FloatArray, Errors]:
-    """Return a column of numbers, NaN where a cell is empty or invalid, ``[N]``."""
-    found = column.numbers()
-    values, errors = found.values.copy(), dict[int, str]()
-    for row in found.invalid.tolist():  # perhaps "n/a", or a spelling that only a log may have
-        try:
-            number = number_of(column.cell(row))
-        except ValueError as error:
-            errors[row] = str(error)
-        else:
-            values[row] = np.nan if number is None else number
-    return values, errors
+# --- columns --------------------------------------------------------------------------------------
 
 
-def per_distinct_value(
-    column: Column, convert: Callable[[object], T]
-) -> tuple[Sequence[T | None], IntArray, Errors]:
-    """Convert the distinct values of a column.
+def objects(values: Sequence[object]) -> Cells:
+    """Return values as an array of objects, also if they are lists."""
+    return np.fromiter(values, dtype=object, count=len(values))
 
-    Returns:
-        The converted values, None for an invalid one; which one each row has, ``[N]``; and the
-        errors.
+
+def converted(column: Column, convert: Callable[[object], object]) -> tuple[Cells, Errors]:
+    """Return each cell converted, ``[N]``, and why a cell is invalid; such a cell is None.
+
+    Each distinct value is converted once.
     """
     coded = column.coded()
-    values: list[T | None] = []
+    values: list[object] = []
     problems: dict[int, str] = {}
     for code, value in enumerate(coded.values):
         try:
@@ -230,19 +154,60 @@ def per_distinct_value(
         except ValueError as error:
             values.append(None)
             problems[code] = str(error)
-    errors: Errors = {}
-    if problems:
-        rows = np.flatnonzero(np.isin(coded.codes, list(problems)))
-        codes = coded.codes[rows].tolist()
-        errors = {row: problems[code] for row, code in zip(rows.tolist(), codes, strict=True)}
-    return values, coded.codes, errors
+    rows = np.flatnonzero(np.isin(coded.codes, list(problems))).tolist() if problems else []
+    return objects(values)[coded.codes], {row: problems[int(coded.codes[row])] for row in rows}
 
 
-def _json_list(text: str) -> list[object]:
-    try:
-        items = json.loads(text)
-    except (ValueError, RecursionError):
-        raise ValueError(f"'{quoted(text, 60)}' is not a JSON list") from None
-    if not isinstance(items, list):
-        raise ValueError(f"'{quoted(text, 60)}' is not a JSON list")
-    return items
+def numbers(column: Column) -> tuple[FloatArray, Errors]:
+    """Return a column of numbers, NaN where a cell is empty or invalid, ``[N]``."""
+    found = column.numbers()
+    values = found.values.copy()
+    values[found.invalid] = np.nan
+    wrong = {row: column.cell(row) for row in found.invalid.tolist()}
+    return values, {
+        row: f"'{quoted(cell, 60)}' is not a number"
+        for row, cell in wrong.items()
+        if not is_absent(cell)
+    }
+
+
+def id_lists(column: Column, *, empty_text_is_list: bool = False) -> tuple[Cells, Errors]:
+    """Return a column of lists of ids, ``[N]`` tuples; None where there is no list.
+
+    Args:
+        column: the column: of lists, or of texts as `id_list_of` reads them.
+        empty_text_is_list: whether an empty text is an empty list, instead of an unknown one.
+    """
+    lists = column.lists()
+    if lists is not None:
+        coded = lists.items.coded()
+        if all(isinstance(each, str) and each.strip() for each in coded.values):
+            ids = objects(coded.values)[coded.codes].tolist()
+            ends = np.cumsum(np.maximum(lists.lengths, 0)).tolist()
+            pairs = zip(lists.lengths.tolist(), ends, strict=True)
+            found = [
+                None if length < 0 else tuple(ids[end - length : end]) for length, end in pairs
+            ]
+            return objects(found), {}
+
+    def convert(cell: object) -> tuple[str, ...] | None:
+        is_empty = empty_text_is_list and isinstance(cell, str) and not cell
+        return () if is_empty else id_list_of(cell)
+
+    return converted(column, convert)
+
+
+def rank_lists(column: Column) -> tuple[IntArray, FloatArray, Errors]:
+    """Return the row of each rank in a column of ranks or of lists of them, and the rank."""
+    if column.lists() is None:
+        single = column.numbers()
+        if not len(single.invalid):
+            rows: IntArray = np.flatnonzero(~np.isnan(single.values))
+            return rows, single.values[rows], {}
+    lists, errors = converted(column, items_of)
+    lengths = [len(each or ()) for each in lists]
+    owners: IntArray = np.repeat(np.arange(len(lists)), lengths)
+    ranks, wrong = numbers(Column([item for each in lists for item in each or ()]))
+    unknown = np.flatnonzero(np.isnan(ranks)).tolist()
+    wrong = {int(owners[item]): wrong.get(item, "a rank is empty") for item in unknown}
+    return np.delete(owners, unknown), np.delete(ranks, unknown), {**wrong, **errors}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 
-from pytest_rankcheck.errors import ConfigurationError, SessionLogError, listed, plural, quoted
+from pytest_rankcheck.errors import ConfigurationError, SessionLogError, plural, quoted
 from pytest_rankcheck.files.file_patterns import is_pattern, matching_files
 from pytest_rankcheck.files.format_registry import Formats
 from pytest_rankcheck.files.json_rows import table_of_objects
@@ -17,8 +17,6 @@ from pytest_rankcheck.files.row_numbering import JoinedNumbering, Numbering
 from pytest_rankcheck.files.table_batches import Batch, Table
 from pytest_rankcheck.sessions import formats
 from pytest_rankcheck.sessions.log_problems import LogSource, Problems
-
-__all__ = ["LOG_FORMATS", "LogFiles", "table_of_records"]
 
 LOG_FORMATS: Formats[Table] = Formats(formats, "session logs", SessionLogError)
 
@@ -48,11 +46,7 @@ class LogFiles:
         several = [given] if isinstance(given, (str, PathLike)) else list(given)
         wrong = [path for path in several if not isinstance(path, (str, PathLike))]
         if wrong or not several:
-            what = (
-                f"'{quoted(wrong[0], 60)}' in the list is not a path"
-                if wrong
-                else "the list is empty"
-            )
+            what = f"'{quoted(wrong[0], 60)}' is not a path" if wrong else "the list is empty"
             raise ConfigurationError(f"path: {what}; give the paths of log files")
         paths = list(map(Path, several))
         parts = {path: files_of_parts(path, SessionLogError) for path in paths if _is_folder(path)}
@@ -75,7 +69,11 @@ class LogFiles:
         return f"the log of {len(self.files)} files ({first}{', ...' * (len(self.given) > 1)})"
 
     def table(
-        self, format: str | None, columns: Mapping[str, str] | None, problems: Problems
+        self,
+        format: str | None,
+        columns: Mapping[str, str] | None,
+        problems: Problems,
+        after: int = 0,
     ) -> Table:
         """Return the rows of all files as one table.
 
@@ -83,6 +81,7 @@ class LogFiles:
             format: the name of the format of all files; None to detect that of each.
             columns: ``{meaning: column}`` for columns with unusual names.
             problems: collects what is not a row.
+            after: the number of the last row of sources that precede these files, for problems.
 
         Raises:
             SessionLogError: a file is missing, empty or not a log.
@@ -97,7 +96,7 @@ class LogFiles:
             return with_columns(table, partition_columns(path, self.roots[path]))
 
         if len(self.files) == 1:
-            return opened(LogSource(self.files[0], problems))
+            return opened(LogSource(self.files[0], problems, after))
         filled = [path for path in self.files if first_bytes(path, 1, SessionLogError)]
         empty = len(self.files) - len(filled)
         if empty:
@@ -105,24 +104,16 @@ class LogFiles:
         numbering = JoinedNumbering(self.words)
 
         def read(*_: object) -> Iterator[Batch]:
-            before, bare = 0, list[str]()
+            before = 0
             for path in filled:
-                source = LogSource(path, problems, before)
+                source = LogSource(path, problems, after + before)
                 table = opened(source)
                 numbering.parts.append((before, table.numbering))
                 last = 0
                 for batch in table.batches():
-                    if len(batch):
-                        last = max(last, batch.numbers[-1])
-                        yield replace(batch, numbers=[each + before for each in batch.numbers])
-                if not max(last, source.last):
-                    bare.append(str(path))
+                    last = max([last, *batch.numbers[-1:]])
+                    yield replace(batch, numbers=[each + before for each in batch.numbers])
                 before += max(last, source.last)
-            if bare:
-                count = plural(len(bare), "file has", "files have")
-                problems.notes.append(
-                    f"{count} no rows (of {len(self.files):,} files): {listed(bare)}"
-                )
 
         return Table([], numbering, read)
 
@@ -132,13 +123,12 @@ def _is_folder(path: Path) -> bool:
         return path.is_dir()
 
 
-def table_of_records(records: Iterable[object], problems: Problems) -> Table:
+def table_of_records(records: Iterable[object], source: LogSource) -> Table:
     """Return dicts in memory as the rows of a log.
 
     Anything else among them becomes a problem.
     """
-    source = LogSource(Path(problems.source), problems)
-    numbering = Numbering(problems.source, is_table=True)
+    numbering = Numbering(str(source.path), is_table=True)
     return table_of_objects(
         records, numbering, SessionLogError, what="log", on_broken=source.note_broken
     )

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from pytest_rankcheck.errors import SessionLogError, listed, quoted, suggestion
 from pytest_rankcheck.files.delimited_tables import Role, index_of_roles, normalised_name
 from pytest_rankcheck.sessions.log_options import LogOptions
 from pytest_rankcheck.sessions.log_problems import Problems
-from pytest_rankcheck.sessions.nested_columns import NestedColumns
-from pytest_rankcheck.sessions.repeated_users import USER_NAMES
-
-__all__ = ["ROLES", "Layouts"]
 
 ROLES = (
     Role("session", ("session_id", "sessionid", "sid")),
@@ -74,10 +70,18 @@ _PAYLOAD_ROLES = (
 """In a flat event log: the kind of event, and its JSON payload."""
 
 _MEANINGS = frozenset(role.name for role in ROLES)
-_RANKED = frozenset({"selected_rank", "clicks"})
-_TIMED = frozenset({"time", "clicks"})
 _PAYLOAD = frozenset({"event_id", "event_data"})
 _UNINFORMATIVE = frozenset({"query_length", "querylength", "event_id", "event_data"})
+
+_WHO = ("user", "client", "visitor", "customer", "account", "member", "cookie", "device")
+USER_NAMES = frozenset(
+    (
+        *(who for who in _WHO if who != "device"),
+        *(f"{who}{end}" for who in _WHO for end in ("id", "_id", "_uuid", "_hash", "_name")),
+        *("uid", "uuid", "username", "anonymous_id", "anonymousid", "person", "person_id"),
+    )
+)
+"""The names of attributes that are taken for users, normalised."""
 
 Header = tuple[str, ...]
 
@@ -89,8 +93,10 @@ class Layouts:
         self._options = options
         self._problems = problems
         self._layouts: dict[Header, Mapping[str, str]] = {}
-        self.nested = NestedColumns(options.named)
-        """Makes columns of the dotted names in the options."""
+        self._roles: dict[str, str] = {}
+        """The first column with each role that any row has."""
+        self.named: Sequence[str] = options.named
+        """The columns that the options name."""
 
     def of(self, header: Header) -> Mapping[str, str]:
         """Return ``{role: column}`` for rows with these columns.
@@ -98,10 +104,10 @@ class Layouts:
         Raises:
             SessionLogError: two columns could have the same role.
         """
-        layout = self._layouts.get(header)
-        if layout is None:
-            layout = self._layouts[header] = self._layout(header)
-        return layout
+        if header not in self._layouts:
+            self._layouts[header] = layout = self._layout(header)
+            self._roles = {**layout, **self._roles}
+        return self._layouts[header]
 
     def _layout(self, header: Header) -> Mapping[str, str]:
         """Return ``{role: column}``.
@@ -153,70 +159,38 @@ class Layouts:
         claimed = set(self.of(header).values()) - self.conditions
         return [name for name in header if name not in claimed]
 
-    @property
-    def meanings(self) -> frozenset[str]:
-        """The roles that any row has."""
-        return frozenset(role for layout in self._layouts.values() for role in layout)
-
     def guessed(self, role: str) -> str | None:
         """Return the column that has a role because of its name; None if the options name it."""
-        if role in self._options.columns:
-            return None
-        return next((names[role] for names in self._layouts.values() if role in names), None)
+        return None if role in self._options.columns else self._roles.get(role)
 
     @property
     def has_selections(self) -> bool:
         """Whether the log has a column of selections."""
-        return bool(self.meanings & (_RANKED | {"selected"}))
+        return bool(self._roles.keys() & {"selected_rank", "selected", "clicks"})
 
     def check(self) -> None:
         """Check that the columns named in the options exist, and that the log has sessions.
 
         Raises:
-            SessionLogError: a column is missing (the nearest one is suggested), or an option
-                applies to no column.
+            SessionLogError: a column is missing; the nearest one is suggested.
         """
         columns = list(dict.fromkeys(name for header in self._layouts for name in header))
-        for column in self._options.named:
+        for column in self.named:
             if columns and column not in columns:
-                hint = suggestion(column, [*columns, *self.nested.known])
+                hint = suggestion(column, columns)
                 raise SessionLogError(
                     f"{self._problems.source} has no column '{quoted(column)}'{hint}; it has "
                     f"{listed(columns, 12)}"
                 )
-        for argument, roles, what in self._needs():
-            if self.meanings and not self.meanings & roles:
-                role = sorted(roles - {"clicks"}, reverse=True)[0]
-                raise SessionLogError(
-                    f"{self._problems.source}: {argument} was given, but there is no known column "
-                    f"with {what}; it has {listed(columns, 12)}. Name the column {role}, or pass "
-                    f"columns={{'{role}': ...}}"
-                )
         first = self._problems.place_of_first("no session")
-        if first is not None and "session" not in self.meanings:
+        if first is not None and "session" not in self._roles:
             users = [name for name in columns if normalised_name(name) in USER_NAMES]
-            what_else = ""
-            if users:
-                what_else = (
-                    f". If there are only users, split what they did by pauses: session="
-                    f"'{quoted(users[0])}', session_gap='30min'"
-                )
+            user = quoted(users[0] if users else "user_id")
             raise SessionLogError(
                 f"{first}: there is no session column; the columns are {listed(columns, 12)}. "
-                f"Name it session_id, or pass columns={{'session': ...}}{what_else}"
+                "Name it session_id, or pass columns={'session': ...}. If there are only users, "
+                f"split what they did by pauses: session='{user}', session_gap='30min'"
             )
-
-    def _needs(self) -> Iterator[tuple[str, frozenset[str], str]]:
-        """Yield each given option that needs a column: the roles of such columns, and in words."""
-        options = self._options
-        if options.first_rank is not None:
-            yield f"first_rank={options.first_rank}", _RANKED, "the ranks of selections"
-        if options.time_unit is not None:
-            yield f"time_unit={options.time_unit}", _TIMED, "times"
-        if options.gap is not None:
-            yield "session_gap", frozenset({"time"}), "times"
-        if self.conditions:
-            yield "selections_where", _RANKED | {"selected"}, "the ranks or documents of selections"
 
 
 def _is_query(column: str) -> bool:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import timedelta
-from numbers import Integral, Real
-from typing import Literal
+from numbers import Real
+from typing import Literal, TypedDict, get_args
 
-from pytest_rankcheck.errors import ConfigurationError, listed, quoted
-from pytest_rankcheck.sessions.selection_rule import SelectionRule, SelectionsWhere, value_key
+import numpy as np
+import pandas as pd
 
-__all__ = ["Duplicates", "Gap", "LogOptions"]
+from pytest_rankcheck.argument_checks import check_whole_number, is_number
+from pytest_rankcheck.array_types import BoolArray, FloatArray
+from pytest_rankcheck.errors import ConfigurationError, listed, quoted, suggestion
+from pytest_rankcheck.files.plain_values import as_flag, is_missing
+from pytest_rankcheck.files.table_columns import Column
+from pytest_rankcheck.sessions.event_times import TimeUnit
 
 Duplicates = Literal["error", "drop", "keep"]
 """What happens to rows that are identical in all columns."""
@@ -21,75 +26,139 @@ Duplicates = Literal["error", "drop", "keep"]
 Gap = float | str | timedelta
 """A length of time: seconds, a text such as "30min", or a timedelta."""
 
-_UNITS = {"": 1.0, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
-_GAP = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", re.IGNORECASE)
+SelectionsWhere = Mapping[str, Sequence[object]] | Literal["all"]
+"""``{column: values}`` of the rows that are selections, or ``"all"``."""
 
 
-@dataclass(frozen=True)
-class LogOptions:
-    """The options for reading a log; `SessionLog.load` describes each.
+_CHOICES: Mapping[str, Sequence[object]] = {
+    "first_rank": (0, 1),
+    "time_unit": get_args(TimeUnit),
+    "duplicates": get_args(Duplicates),
+}
+"""The options with few possible values."""
 
-    Raises:
-        ConfigurationError: an option is invalid, or two contradict each other.
+
+class Reading(TypedDict, total=False):
+    """How a log is read, as keywords; `SessionLog.load` describes each."""
+
+    columns: Mapping[str, str] | None
+    session: str | None
+    first_rank: int | None
+    time_unit: str | None
+    attributes: Sequence[str] | None
+    selections_where: SelectionsWhere | None
+    grades: Mapping[str, float] | None
+    session_gap: Gap | None
+    duplicates: Duplicates
+    drop_sessions_over: int | None
+
+
+def value_key(value: object) -> str:
+    """Return a value in the form in which values are compared; empty for a missing one.
+
+    Case and surrounding spaces do not matter; True, 1, "yes" and "true" are equal, as are False, 0,
+    "no" and "false".
     """
+    if is_missing(value):
+        return ""
+    flag = as_flag(value)
+    return str(value).strip().casefold() if flag is None else str(flag).casefold()
 
-    columns: Mapping[str, str] = field(default_factory=dict)
+
+@dataclass(frozen=True, slots=True)
+class SelectionRule:
+    """Tells the rows that are selections from all others."""
+
+    wanted: Mapping[str, frozenset[str]]
+    """By column, the keys of the values that mean a selection: see `value_key`. A row is a
+    selection if every column has one of its values; without columns, all rows are."""
+    grades: Mapping[str, float]
+    """The grade of a selection, by the key of a value; 1 for all others."""
+
+    def mask(self, columns: Mapping[str, Column], size: int) -> BoolArray:
+        """Return which of N rows are selections, ``[N]``; a row without a column is not one."""
+        chosen = np.full(size, self.wanted.keys() <= columns.keys())
+        for name in self.wanted.keys() & columns.keys():
+            coded = columns[name].coded()
+            is_wanted = [value_key(value) in self.wanted[name] for value in coded.values]
+            chosen &= np.array(is_wanted, dtype=bool)[coded.codes]
+        return chosen
+
+    def grades_of(self, columns: Mapping[str, Column], size: int) -> FloatArray:
+        """Return the highest grade of a value of each row, NaN without one, ``[N]``."""
+        highest = np.full(size, np.nan)
+        for name in (self.wanted.keys() & columns.keys()) if self.grades else ():
+            coded = columns[name].coded()
+            found = [self.grades.get(value_key(value), np.nan) for value in coded.values]
+            highest = np.fmax(highest, np.array(found, dtype=np.float64)[coded.codes])
+        return highest
+
+
+@dataclass(frozen=True, slots=True)
+class LogOptions:
+    """The options for reading a log, checked; `SessionLog.load` describes each."""
+
+    columns: Mapping[str, str]
     """``{role: column}`` for columns with unusual names."""
-    first_rank: int | None = None
+    first_rank: int | None
     """The rank of the first result, 0 or 1; None if not given."""
-    time_unit: str | None = None
-    attributes: Sequence[str] | None = None
+    time_unit: str | None
+    attributes: Sequence[str] | None
     """The columns that are attributes of sessions; None for all suitable ones."""
-    session: str | None = None
-    """The column of the session; the same as ``columns["session"]``."""
-    selections_where: SelectionsWhere | None = None
-    """``{column: values}`` of the rows that are selections, or ``"all"``; None if not given."""
-    grades: Mapping[str, float] | None = None
-    """The grade of a selection, by a value of a column in ``selections_where``."""
-    session_gap: Gap | None = None
-    duplicates: Duplicates = "error"
-    drop_sessions_over: int | None = None
-    rule: SelectionRule | None = field(init=False, default=None)
+    rule: SelectionRule | None
     """Which rows are selections, and their grades; None if ``selections_where`` is not given."""
-    gap: float | None = field(init=False, default=None)
+    gap: float | None
     """The time in seconds after which a new session begins; None if sessions are not split."""
+    duplicates: Duplicates
+    drop_sessions_over: int | None
+    convention: str
+    """What decides which sessions there are and what they came to, as records keep it.
 
-    def __post_init__(self) -> None:
-        if self.first_rank not in (None, 0, 1) or isinstance(self.first_rank, bool):
-            raise ConfigurationError(
-                f"first_rank={quoted(self.first_rank)} is invalid; give 0 or 1, the rank of the "
-                "first result in the log"
-            )
-        object.__setattr__(self, "columns", self._columns_with_session())
-        object.__setattr__(self, "rule", _rule(self.selections_where, self.grades))
-        object.__setattr__(self, "gap", _seconds(self.session_gap))
-        limit = self.drop_sessions_over
-        is_whole = isinstance(limit, Integral) and not isinstance(limit, bool)
-        if limit is not None and not (is_whole and limit >= 1):
-            raise ConfigurationError(
-                f"drop_sessions_over={quoted(limit)} is invalid; give the largest number of "
-                "events that a session may have, such as drop_sessions_over=500"
-            )
+    Empty with the usual options. Attributes and the unit of times change no value.
+    """
+    is_ubi: bool = False
+    """Whether the rows are of User Behavior Insights: in sessions, with times in seconds."""
 
-    @property
-    def convention(self) -> str:
-        """What decides which sessions there are and what they came to, as records keep it.
+    @classmethod
+    def of(cls, reading: Reading) -> LogOptions:
+        """Return the options that are given as keywords.
 
-        Empty with the usual options. Attributes and the unit of times change no value.
+        Raises:
+            TypeError: a keyword is unknown.
+            ConfigurationError: an option is invalid, or two contradict each other.
         """
-        where = self.selections_where
+        for name in reading:
+            if name not in Reading.__annotations__:
+                known = list(Reading.__annotations__)
+                raise TypeError(
+                    f"'{name}' is not a keyword for reading a log{suggestion(name, known)}; the "
+                    f"keywords are {', '.join(known)}"
+                )
+        for name, allowed in _CHOICES.items():
+            given = reading.get(name)
+            if given is not None and (given not in allowed or isinstance(given, bool)):
+                raise ConfigurationError(
+                    f"{name}={quoted(given)} is invalid{suggestion(str(given), map(str, allowed))};"
+                    f" give one of {', '.join(map(str, allowed))}"
+                )
+        first_rank, limit = reading.get("first_rank"), reading.get("drop_sessions_over")
+        if limit is not None:
+            check_whole_number("drop_sessions_over", limit, 1, ConfigurationError)
+        columns, where = _columns(reading), reading.get("selections_where")
+        grades, duplicates = reading.get("grades"), reading.get("duplicates") or "error"
+        rule, gap = _selection_rule(where, grades), _seconds(reading.get("session_gap"))
         choices = {
-            "columns": _sorted(self.columns),
-            "first_rank": self.first_rank,
-            "selections_where": where if where is None or where == "all" else _sorted(where),
-            "grades": _sorted(self.grades),
-            "session_gap": self.gap,
-            "duplicates": None if self.duplicates == "error" else self.duplicates,
-            "drop_sessions_over": self.drop_sessions_over,
+            "columns": columns,
+            "first_rank": first_rank,
+            "selections_where": where,
+            "grades": grades,
+            "session_gap": gap,
+            "duplicates": None if duplicates == "error" else duplicates,
+            "drop_sessions_over": limit,
         }
-        return ", ".join(
-            f"{name}={chosen}" for name, chosen in choices.items() if chosen is not None
-        )
+        unit, attributes = reading.get("time_unit"), reading.get("attributes")
+        convention = choices_text(choices)
+        return cls(columns, first_rank, unit, attributes, rule, gap, duplicates, limit, convention)
 
     @property
     def named(self) -> list[str]:
@@ -97,24 +166,45 @@ class LogOptions:
         conditions = self.rule.wanted if self.rule else ()
         return [*self.columns.values(), *(self.attributes or ()), *conditions]
 
-    def _columns_with_session(self) -> Mapping[str, str]:
-        mapped = self.columns.get("session", self.session)
-        if self.session is None:
-            return self.columns
-        if mapped != self.session:
-            raise ConfigurationError(
-                f"session='{quoted(self.session)}' and columns={{'session': '{quoted(mapped)}'}} "
-                "contradict each other; give one of them"
-            )
-        return {**self.columns, "session": self.session}
+
+def _columns(reading: Reading) -> Mapping[str, str]:
+    """Return ``{role: column}``, with the column of the session."""
+    columns, session = reading.get("columns") or {}, reading.get("session")
+    if session is None:
+        return columns
+    if columns.get("session", session) != session:
+        raise ConfigurationError(
+            f"session='{quoted(session)}' and columns={{'session': '{quoted(columns['session'])}'}}"
+            " contradict each other; give one of them"
+        )
+    return {**columns, "session": session}
 
 
-def _sorted(given: Mapping[str, object] | str | None) -> dict[str, object] | None:
-    """Return a mapping sorted by key; None if it is empty."""
-    return dict(sorted(given.items())) if given and isinstance(given, Mapping) else None
+def _seconds(gap: object) -> float | None:
+    """Return a length of time in seconds.
+
+    Raises:
+        ConfigurationError: it is not a positive length of time.
+    """
+    if gap is None:
+        return None
+    seconds = math.nan
+    with suppress(ValueError):
+        if isinstance(gap, timedelta):
+            seconds = gap.total_seconds()
+        elif isinstance(gap, str) and not gap.isdecimal():
+            seconds = pd.Timedelta(gap.lower()).total_seconds()
+        elif isinstance(gap, (Real, str)) and not isinstance(gap, bool):
+            seconds = float(gap)
+    if not 0 < seconds < math.inf:
+        raise ConfigurationError(
+            f"session_gap={quoted(gap, 60)} is invalid; give the time without an event after which "
+            'a new session begins: a number of seconds, or a text such as "30min", "1h" or "45s"'
+        )
+    return seconds
 
 
-def _rule(
+def _selection_rule(
     where: SelectionsWhere | None, grades: Mapping[str, float] | None
 ) -> SelectionRule | None:
     """Return which rows are selections.
@@ -135,7 +225,9 @@ def _rule(
             'selections_where={"action_name": ["click"]}, or "all"'
         )
     wanted = {str(column): _keys(column, values) for column, values in where.items()}
-    by_key = {value_key(value): _grade(value, grade) for value, grade in (grades or {}).items()}
+    by_key = {
+        value_key(value): checked_grade(value, grade) for value, grade in (grades or {}).items()
+    }
     unknown = set(by_key).difference(*wanted.values())
     if unknown and len(wanted) > 1:
         raise ConfigurationError(
@@ -159,34 +251,24 @@ def _keys(column: object, values: object) -> frozenset[str]:
     return keys
 
 
-def _grade(value: object, grade: object) -> float:
-    is_number = isinstance(grade, Real) and not isinstance(grade, bool)
-    if not is_number or not 0 <= float(grade) < math.inf:  # type: ignore[arg-type]
+def choices_text(choices: Mapping[str, object]) -> str:
+    """Return what was chosen as text; without the options that are None or empty."""
+    ordered = {
+        name: dict(sorted(each.items())) if isinstance(each, Mapping) else each
+        for name, each in choices.items()
+    }
+    return ", ".join(f"{name}={each}" for name, each in ordered.items() if each not in (None, {}))
+
+
+def checked_grade(value: object, grade: object) -> float:
+    """Return the grade of a selection.
+
+    Raises:
+        ConfigurationError: it is not a number from 0 on.
+    """
+    if not (is_number(grade) and 0 <= grade < math.inf):
         raise ConfigurationError(
             f"grades: the grade {quoted(grade, 60)} of '{quoted(value)}' is invalid; give a number "
             "from 0 on"
         )
-    return float(grade)  # type: ignore[arg-type]
-
-
-def _seconds(gap: object) -> float | None:
-    """Return a length of time in seconds.
-
-    Raises:
-        ConfigurationError: it is not a positive length of time.
-    """
-    if gap is None:
-        return None
-    seconds = math.nan
-    if isinstance(gap, timedelta):
-        seconds = gap.total_seconds()
-    elif isinstance(gap, Real) and not isinstance(gap, bool):
-        seconds = float(gap)
-    elif isinstance(gap, str) and (found := _GAP.fullmatch(gap)):
-        seconds = float(found[1]) * _UNITS.get(found[2].lower(), math.nan)
-    if not 0 < seconds < math.inf:
-        raise ConfigurationError(
-            f"session_gap={quoted(gap, 60)} is invalid; give the time without an event after which "
-            'a new session begins: a number of seconds, or a text such as "30min", "1h" or "45s"'
-        )
-    return seconds
+    return float(grade)

@@ -3,19 +3,41 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pytest_rankcheck.errors import SessionLogError, plural
-from pytest_rankcheck.files.row_numbering import Numbering
-from pytest_rankcheck.sessions.event_columns import number_at, positions
+import numpy as np
 
-__all__ = ["LogSource", "Problems", "SetAside"]
+from pytest_rankcheck.array_types import IntArray
+from pytest_rankcheck.errors import SessionLogError, plural, quoted
+from pytest_rankcheck.files.row_numbering import Numbering
 
 _EXAMPLES = 20
+_PLACES = 1 << 31
+"""More events than a row can hold."""
 _REASONS = {"no object": "no event"}
 """What a table calls a problem, and what a log does."""
+
+
+def positions(numbers: Sequence[int]) -> IntArray:
+    """Return where the rows with these numbers begin; add the place of an event in its row."""
+    return np.fromiter(numbers, np.int64, len(numbers)) * _PLACES
+
+
+def number_at(position: int) -> int:
+    """Return the number of the row of an event."""
+    return int(position) // _PLACES
+
+
+def place_in_row(position: IntArray) -> IntArray:
+    """Return the place of each event in its row; 0 where a row is one event."""
+    return position % _PLACES
+
+
+def counts_text(counts: Mapping[str, int]) -> str:
+    """Return how often something occurs, as text: ``2 x not JSON, 1 x no session``."""
+    return ", ".join(f"{count:,} x {what}" for what, count in counts.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +58,8 @@ class SetAside:
     def __str__(self) -> str:
         if not self:
             return "nothing set aside"
-        reasons = ", ".join(f"{count:,} x {reason}" for reason, count in self.reasons.items())
         aside = f"{plural(self.rows, 'row')} set aside from {plural(self.sessions, 'session')}"
-        return f"{aside}: {reasons}; first: {self.examples[0]}"
+        return f"{aside}: {counts_text(self.reasons)}; first: {self.examples[0]}"
 
 
 class Problems:
@@ -51,81 +72,69 @@ class Problems:
         """The places of rows, for messages."""
         self.is_lenient = is_lenient
         self.lost_rows = 0
-        """Rows without a session."""
-        self.unread = 0
-        """Rows of a known session that could not be read as events."""
+        """Rows that are not among the events."""
+        self.sessions: set[str] = set()
+        """The sessions with a row that cannot be used."""
         self.notes: list[str] = []
         """What was unusual in the sources of the rows, as sentences."""
-        self.times_are_seconds = False
-        """Whether the format of a source says that its times are seconds since a start."""
-        self._reasons: Counter[str] = Counter()
-        self._first: dict[str, tuple[bool, int]] = {}
-        """By reason, whether the first such row was read as an event, and its position."""
+        self._counts: Counter[str] = Counter()
+        self._first: dict[str, int] = {}
+        """The position of the first row with each kind of problem."""
         self._examples: list[tuple[int, str]] = []
-        self._sessions: set[str] = set()
 
     def place(self, position: int) -> str:
         """Return the place of a row, for messages."""
         return self.numbering.place(number_at(position))
 
-    def add(
+    def add(self, position: int, session: str | None, reason: str, text: str) -> None:
+        """Note one row, as `note` does."""
+        self.note(np.array([position]), [session], reason, lambda _: text)
+
+    def note(
         self,
-        position: int,
-        session_id: str | None,
+        positions: IntArray,
+        sessions: Sequence[str | None],
         reason: str,
-        text: str,
-        *,
-        is_read: bool = False,
+        text: Callable[[int], str],
     ) -> None:
-        """Note a row that cannot be used.
+        """Note rows that cannot be used.
 
         Args:
-            position: where it is: see `positions`.
-            session_id: its session; None if unknown.
+            positions: where they are: see `positions`.
+            sessions: the session of each; None if unknown.
             reason: the kind of problem, in a few fixed words.
-            text: what is wrong and what to do.
-            is_read: whether the row was nevertheless read as an event.
+            text: returns what is wrong with a row, by its index among these rows, and what to do.
         """
-        position = int(position)
-        self._reasons[reason] += 1
-        first = is_read, position
-        self._first[reason] = min(first, self._first.get(reason, first))
-        if session_id is None:
-            self.lost_rows += 1
-        else:
-            self.unread += not is_read
-            self._sessions.add(session_id)
-        # Keep the first in the file, in whatever order they are noted.
-        self._examples.append((position, text))
-        if len(self._examples) > 2 * _EXAMPLES:
-            self._examples = sorted(self._examples)[:_EXAMPLES]
+        if not len(positions):
+            return
+        self._counts[reason] += len(positions)
+        self.sessions.update(each for each in sessions if each is not None)
+        self.lost_rows += sum(each is None for each in sessions)
+        first = np.argsort(positions, kind="stable")[:_EXAMPLES].tolist()
+        start = int(positions[first[0]])
+        self._first[reason] = min(start, self._first.get(reason, start))
+        for index in first:
+            session = sessions[index]
+            owner = "" if session is None else f"session '{quoted(session)}': "
+            self._examples.append((int(positions[index]), f"{owner}{text(index)}"))
+        self._examples = sorted(self._examples)[:_EXAMPLES]  # the first in the file
 
     def place_of_first(self, reason: str) -> str | None:
         """Return the place of the first row with a kind of problem; None without one."""
-        return self.place(self._first[reason][1]) if reason in self._first else None
+        return self.place(self._first[reason]) if reason in self._first else None
 
     @property
     def examples(self) -> Sequence[str]:
         """Descriptions of the first problems in the file, with their places."""
-        first = sorted(self._examples)[:_EXAMPLES]
-        return [f"{self.place(position)}: {text}" for position, text in first]
+        return [f"{self.place(position)}: {text}" for position, text in self._examples]
 
     @property
-    def sessions(self) -> frozenset[str]:
-        """The sessions with a row that cannot be used."""
-        return frozenset(self._sessions)
-
-    def split(self, parts: Mapping[str, Sequence[str]]) -> None:
-        """Put the sessions that a session was split into in its place."""
-        self._sessions = {
-            part for session in self._sessions for part in parts.get(session) or [session]
-        }
-
-    @property
-    def reasons(self) -> dict[str, int]:
+    def reasons(self) -> Mapping[str, int]:
         """How many rows cannot be used, by reason: in the order of their first rows."""
-        ordered = sorted(self._first.items(), key=lambda item: item[1])
-        return {reason: self._reasons[reason] for reason, _ in ordered}
+        return {
+            reason: self._counts[reason]
+            for reason in sorted(self._first, key=self._first.__getitem__)
+        }
 
     def refuse(self) -> None:
         """Reject the log if it has problems and is read strictly.
@@ -133,23 +142,19 @@ class Problems:
         Raises:
             SessionLogError: the first problem, and the number of problems of each kind.
         """
-        if self.is_lenient or not self._reasons:
+        total = self._counts.total()
+        if self.is_lenient or not total:
             return
-        total = sum(self._reasons.values())
-        first = self.examples[0]
-        more = ""
-        if total > 1:
-            kinds = ", ".join(f"{count:,} x {reason}" for reason, count in self.reasons.items())
-            more = f"\n{total:,} rows cannot be used: {kinds}"
+        more = f"\n{total:,} rows cannot be used: {counts_text(self.reasons)}" if total > 1 else ""
         raise SessionLogError(
-            f"{first}{more}\nFix the log, or read it with lenient=True, which sets aside and "
-            "counts the sessions of such rows"
+            f"{self.examples[0]}{more}\nFix the log, or read it with lenient=True, which sets "
+            "aside and counts the sessions of such rows"
         )
 
     def set_aside(self, events: int) -> SetAside:
-        """Return what is set aside, if the sessions with problems had so many events."""
-        rows = self.lost_rows + self.unread + events
-        return SetAside(rows, len(self._sessions), self.reasons, tuple(self.examples))
+        """Return what is set aside, if the sessions with problems still had so many events."""
+        rows = self.lost_rows + events
+        return SetAside(rows, len(self.sessions), self.reasons, tuple(self.examples))
 
 
 @dataclass(slots=True)

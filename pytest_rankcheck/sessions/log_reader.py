@@ -3,144 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 
-from pytest_rankcheck.array_types import BoolArray, IntArray
-from pytest_rankcheck.errors import SessionLogError, quoted
-from pytest_rankcheck.files.data_frames import frame_of_columns
+from pytest_rankcheck.array_types import IntArray
+from pytest_rankcheck.errors import SessionLogError, plural, quoted
 from pytest_rankcheck.files.paused_collector import collector_paused
 from pytest_rankcheck.files.table_batches import Table
-from pytest_rankcheck.golden.query import label_of
-from pytest_rankcheck.sessions.action_columns import refuse_only_selections
-from pytest_rankcheck.sessions.event_columns import Events
-from pytest_rankcheck.sessions.event_order import check_order, out_of_order
-from pytest_rankcheck.sessions.event_rows import EventReader
-from pytest_rankcheck.sessions.log_cells import is_placeholder
+from pytest_rankcheck.sessions.action_columns import SEVERAL
+from pytest_rankcheck.sessions.event_frames import ATTRIBUTE, Events, Normaliser
+from pytest_rankcheck.sessions.event_rows import RowReader
+from pytest_rankcheck.sessions.event_sessions import check_order, in_order, split_by_pauses
+from pytest_rankcheck.sessions.log_contents import LogContents
 from pytest_rankcheck.sessions.log_layouts import Layouts
+from pytest_rankcheck.sessions.log_notes import left_out, notes_of_events, notes_of_order
 from pytest_rankcheck.sessions.log_options import LogOptions
-from pytest_rankcheck.sessions.log_problems import Problems, SetAside
-from pytest_rankcheck.sessions.log_rows import LogRows, events_of
-from pytest_rankcheck.sessions.log_trails import event_places, session_starts
-from pytest_rankcheck.sessions.nested_events import NestedEvents, SessionIds
-from pytest_rankcheck.sessions.search_ids import refuse_shared_searches, refuse_split_searches
-from pytest_rankcheck.sessions.session_attributes import Described
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = ["Dropped", "LogContents", "read_log"]
-
-
-@dataclass(frozen=True, slots=True)
-class Dropped:
-    """The sessions that are left out because they have too many events."""
-
-    limit: float
-    """The largest number of events that a session may have."""
-    sessions: int
-    events: int
-    """How many these have in all."""
-
-    @classmethod
-    def of(cls, sizes: IntArray, limit: int | None) -> Dropped:
-        """Return what is left out of sessions with so many events."""
-        if limit is None:
-            return cls(np.inf, 0, 0)
-        too_large = sizes[sizes > limit]
-        return cls(limit, len(too_large), int(too_large.sum()))
-
-
-@dataclass(frozen=True)
-class LogContents:
-    """The contents of a log, and what was set aside while reading it."""
-
-    events: Events
-    session_ids: Sequence[str]
-    queries: Sequence[str]
-    documents: Sequence[str]
-    attributes: Sequence[Mapping[str, object]]
-    """The attributes of each session."""
-    set_aside: SetAside
-    reordered: int
-    """How many events came later in the file than the next event of their session."""
-    ignored: Mapping[str, int]
-    """How many events of other kinds were ignored, by kind."""
-    varying: Sequence[str]
-    """The columns that change within a session and therefore are not attributes."""
-    has_selections: bool
-    """Whether the log has a column of selections."""
-    source_notes: Sequence[str]
-    """What was unusual in the files, as sentences."""
-    duplicates: int
-    """How many identical rows were dropped."""
-    dropped: Dropped
-    reading: str
-    """The options that decide what the sessions came to; empty with the usual ones."""
-    first_rank: int | None
-    """The rank of the first result that was given."""
-
-    @cached_property
-    def last_events(self) -> IntArray:
-        """The last event of each session, ``[S]``."""
-        return session_starts(self.events, len(self.session_ids))[1:] - 1
-
-    def part(self, places: Sequence[int]) -> LogContents:
-        """Return some of the sessions, in the same order."""
-        kept: IntArray = np.unique(np.asarray(places, dtype=np.int64))
-        events = self.events.taken(np.flatnonzero(np.isin(self.events.session, kept)))
-        attributes = self.attributes
-        assert isinstance(attributes, Described)
-        return replace(
-            self,
-            events=replace(events, session=np.searchsorted(kept, events.session)),
-            session_ids=tuple(self.session_ids[place] for place in kept.tolist()),
-            attributes=attributes.taken(kept),
-        )
-
-    def units_by(self, attribute: str) -> Sequence[str]:
-        """Return the independent unit of each session: the value of an attribute.
-
-        A session without a value, or with a placeholder such as "unknown", is a unit of its own,
-        whatever the others are called.
-        """
-        values = [each.get(attribute) for each in self.attributes]
-        named = [None if value is None else label_of(value) for value in values]
-        labels = [None if each is None or is_placeholder(each) else each for each in named]
-        alone, taken = "(session {})", set(labels)
-        pairs = list(zip(labels, self.session_ids, strict=True))
-        while any(label is None and alone.format(own) in taken for label, own in pairs):
-            alone = f"({alone})"
-        return [alone.format(own) if label is None else label for label, own in pairs]
-
-    def query_at(self, place: int) -> str | None:
-        """Return the query text of an event; None without one."""
-        number = int(self.events.query[place])
-        return None if number < 0 else self.queries[number]
-
-    def results_at(self, place: int) -> Sequence[str]:
-        """Return the documents that an event showed; empty where unknown."""
-        start, end = self.events.shown_starts[place : place + 2].tolist()
-        return [self.documents[number] for number in self.events.shown[start:end].tolist()]
-
-    def frame(self) -> pd.DataFrame:
-        """Return a DataFrame with one row per event, in order."""
-        events, rows = self.events, range(len(self.events))
-        starts = events.selected_starts
-        ranks = (events.selected_rank[starts[row] : starts[row + 1]] for row in rows)
-        return frame_of_columns(
-            {
-                "session_id": np.array(self.session_ids, dtype=object)[events.session],
-                "event": event_places(events, len(self.session_ids)),
-                "time": events.time,
-                "query": [self.query_at(row) for row in rows],
-                "results": [list(self.results_at(row)) for row in rows],
-                "selected": [of_event.tolist() for of_event in ranks],
-            }
-        )
+from pytest_rankcheck.sessions.log_problems import Problems, counts_text, place_in_row
+from pytest_rankcheck.sessions.searches import (
+    merged,
+    refuse_shared_searches,
+    refuse_split_searches,
+)
 
 
 def read_log(table: Table, options: LogOptions, problems: Problems) -> LogContents:
@@ -152,113 +37,177 @@ def read_log(table: Table, options: LogOptions, problems: Problems) -> LogConten
     """
     problems.numbering = table.numbering
     layouts = Layouts(options, problems)
-    sessions = SessionIds(problems)
-    nested = NestedEvents(layouts, sessions, problems)
-    reader = EventReader(options, sessions, problems, merges_rows=layouts.merges_rows)
-    with collector_paused():
-        for batch in table.batches():
-            for rows in nested.events(batch):
-                reader.read(rows)
-    layouts.check()
-    reader.clock.refuse_mixture(problems.place, are_seconds=problems.times_are_seconds)
-    reader.actions.refuse(problems.source)
-    problems.notes.extend(reader.actions.unmet())
-    if not reader.parts:
-        problems.refuse()
-        raise SessionLogError(_no_events(problems, problems.set_aside(0), nested.ignored))
-    rows_read = LogRows.of(reader, sessions.ids)
-    column = layouts.guessed("search")
-    if rows_read.items is not None and column is not None:
-        search, names = rows_read.items.search, list(reader.searches)
-        refuse_shared_searches(search, rows_read.events, column, names, sessions.ids)
-    if rows_read.items is not None and options.selections_where != "all":
-        refuse_split_searches(rows_read.events, rows_read.items, problems.source)
-    read = rows_read.in_sessions(options.gap, problems)
-    ids = read.ids
-    attributes, varying = reader.attributes.settled(read.order, read.events.session)
-    _note_varying(varying, read.events, ids, problems)
-    events, duplicates = events_of(read, reader, options, problems)
-    check_order(events, ids, problems)
+    rows = RowReader(layouts, problems)
+    events = _events(table, layouts, rows, options, problems)
+    events = _with_sessions(events, layouts, options, problems)
+    attributes, varying = _attributes(events, options, problems)
+    events, copies = _without_duplicates(events, options, problems)
+    if layouts.merges_rows:
+        events = merged(events, problems)
+    if options.gap is not None:
+        events.frame["event"] = np.nan
+    if layouts.merges_rows:
+        events = in_order(events)
+    check_order(events, problems)
     problems.refuse()
-    reordered = out_of_order(events)
-    is_kept, dropped, set_aside = _kept(events, ids, options.drop_sessions_over, problems)
-    kept: IntArray = np.flatnonzero(is_kept)
-    if not is_kept.all():
-        events = events.taken(np.flatnonzero(is_kept[events.session]))
-        events = replace(events, session=np.searchsorted(kept, events.session))
-    if not len(events):
-        raise SessionLogError(_no_events(problems, set_aside, nested.ignored, dropped))
+    sizes, broken = events.sizes, problems.sessions
+    is_sound = np.array([each not in broken for each in events.session_ids], dtype=bool)
+    set_aside = problems.set_aside(int(sizes[~is_sound].sum()))
+    limit = options.drop_sessions_over or np.inf
+    is_large = is_sound & (sizes > limit)
+    kept: IntArray = np.flatnonzero(is_sound & ~is_large & (sizes > 0))
+    if not len(kept):
+        why = f"no session is left; {set_aside}"
+        if is_large.any():
+            why = f"no session is left, because each has more than {limit:,} events; give a "
+            why += "larger number in drop_sessions_over"
+        raise SessionLogError(f"{problems.source}: {why}")
+    notes = [*problems.notes, *left_out(set_aside, len(kept), copies)]
+    if is_large.any():
+        notes.append(
+            f"{plural(int(is_large.sum()), 'session')} with more than {limit:,} events dropped, "
+            f"with {plural(int(sizes[is_large].sum()), 'event')} in all"
+        )
+    if len(kept) < len(sizes):
+        events = events.of_sessions(kept)
     if options.rule is None:
-        refuse_only_selections(events, problems.source)
+        _refuse_only_selections(events, problems.source)
+    notes += notes_of_events(events, options, has_selections=layouts.has_selections)
+    notes += notes_of_order(events, rows.ignored, varying)
+    strictness = "lenient=True" if problems.is_lenient else ""
     return LogContents(
         events=events,
-        session_ids=tuple(ids[session] for session in kept.tolist()),
-        queries=tuple(reader.queries),
-        documents=tuple(reader.documents),
-        attributes=attributes.taken(kept),
+        attributes=[attributes[session] for session in kept.tolist()],
+        varying=varying,
         set_aside=set_aside,
-        reordered=reordered,
-        ignored=dict(nested.ignored),
-        varying=tuple(varying),
-        has_selections=layouts.has_selections,
-        source_notes=tuple(problems.notes),
-        duplicates=duplicates,
-        dropped=dropped,
-        reading=_reading(options, problems),
-        first_rank=options.first_rank,
+        notes=notes,
+        reading=", ".join(filter(None, (options.convention, strictness))),
     )
 
 
-def _reading(options: LogOptions, problems: Problems) -> str:
-    """Return the options that decide what the sessions came to, as text."""
-    lenient = "lenient=True" if problems.is_lenient else ""
-    return ", ".join(filter(None, (options.convention, lenient)))
+def _events(
+    table: Table, layouts: Layouts, rows: RowReader, options: LogOptions, problems: Problems
+) -> Events:
+    """Return the events of all rows that can be used, in the order of the file."""
+    normaliser = Normaliser(options, problems, merges_rows=layouts.merges_rows)
+    with collector_paused():
+        for batch in table.batches():
+            for found in rows.events(batch):
+                normaliser.read(found)
+    layouts.check()
+    normaliser.clock.refuse_mixture(problems.place, are_seconds=options.is_ubi)
+    normaliser.actions.refuse(problems.source)
+    problems.notes.extend(normaliser.actions.unmet())
+    if normaliser.parts:
+        return Events.joined(normaliser.parts)
+    problems.refuse()
+    why = "is empty; a log needs at least one event"
+    if rows.ignored:
+        why = f"has no search events: {counts_text(rows.ignored)}"
+    if set_aside := problems.set_aside(0):
+        why = f"has no session left; {set_aside}"
+    raise SessionLogError(f"{problems.source} {why}")
 
 
-def _kept(
-    events: Events, ids: Sequence[str], limit: int | None, problems: Problems
-) -> tuple[BoolArray, Dropped, SetAside]:
-    """Return which sessions are kept, ``[S]``, and what is dropped and set aside."""
-    broken = problems.sessions
-    is_sound = np.array([session not in broken for session in ids], dtype=bool)
-    sizes = np.bincount(events.session, minlength=len(ids))
-    dropped = Dropped.of(sizes[is_sound], limit)
-    set_aside = problems.set_aside(int(sizes[~is_sound].sum()))
-    return is_sound & (sizes <= dropped.limit) & (sizes > 0), dropped, set_aside
+def _with_sessions(
+    events: Events, layouts: Layouts, options: LogOptions, problems: Problems
+) -> Events:
+    """Return the events in order, with the number of each one's session.
+
+    Sessions are in the order of their first events.
+    """
+    numbers, ids = pd.factorize(events.frame["session"])
+    events.frame["session"] = numbers
+    events, column = replace(events, session_ids=tuple(ids)), layouts.guessed("search")
+    if layouts.merges_rows and column is not None:
+        refuse_shared_searches(events, column)
+    if layouts.merges_rows and (options.rule is None or options.rule.wanted):
+        refuse_split_searches(events.frame, problems.source)
+    if options.gap is not None:
+        if problems.sessions:  # an unusable row of a client may belong to any of its sessions
+            is_sound = np.array([each not in problems.sessions for each in ids], dtype=bool)
+            problems.lost_rows += int(events.sizes[~is_sound].sum())
+            events = events.of_sessions(np.flatnonzero(is_sound))
+        events = split_by_pauses(events, options.gap)
+        if not layouts.merges_rows:  # else the index tells which rows are one event
+            events.frame["event"] = np.nan
+    return in_order(events)
 
 
-def _note_varying(
-    varying: Mapping[str, int | None], events: Events, ids: Sequence[str], problems: Problems
-) -> None:
-    """Note requested attributes that change within a session."""
-    for name, place in varying.items():
-        if place is not None:
-            session = ids[events.session[place]]
-            text = (
-                f"session '{quoted(session)}': the attribute '{quoted(name)}' changes; an "
-                "attribute must be constant within a session"
+def _attributes(
+    events: Events, options: LogOptions, problems: Problems
+) -> tuple[Sequence[Mapping[str, object]], Sequence[str]]:
+    """Return the attributes of each session, and the columns that change within a session.
+
+    The columns are removed from the events. A requested attribute that changes is a problem.
+    """
+    frame, session = events.frame, events.column("session")
+    found: list[dict[str, object]] = [{} for _ in events.session_ids]
+    varying = []
+    for column in [name for name in frame if name.startswith(ATTRIBUTE)]:
+        name, values = column.removeprefix(ATTRIBUTE), frame.pop(column)
+        codes = pd.factorize(values)[0]  # here 1 and True are one value
+        rows = np.flatnonzero(codes >= 0)
+        owners, firsts = np.unique(session[rows], return_index=True)
+        first = np.full(len(found), -1)
+        first[owners] = rows[firsts]
+        changes = rows[codes[rows] != codes[first[session[rows]]]]
+        if len(changes):
+            varying.append(name)
+            if name in (options.attributes or ()):
+                text = (
+                    f"the attribute '{quoted(name)}' changes; an attribute must be constant within "
+                    "a session"
+                ).format
+                events.note(changes[:1], problems, "attribute changes", text)
+            continue
+        cells = values.to_numpy(dtype=object)[rows[firsts]].tolist()
+        for owner, cell in zip(owners.tolist(), cells, strict=True):
+            found[owner][name] = cell
+    return found, varying
+
+
+def _without_duplicates(
+    events: Events, options: LogOptions, problems: Problems
+) -> tuple[Events, int]:
+    """Return the events without rows that are identical to another one, and how many these are.
+
+    Raises no error, but notes the problems if identical rows are not to be dropped.
+    """
+    if options.duplicates == "keep":
+        return events, 0
+    may_repeat = events.frame.duplicated(["session", "time", "other"], keep=False)  # quickly
+    frame = events.frame[may_repeat]
+    frame = frame.assign(place=place_in_row(frame["position"]))
+    keys = [name for name in frame if name != "position"]
+    copies: IntArray = frame.index[frame.duplicated(keys)].to_numpy()
+    del events.frame["other"]
+    if not len(copies):
+        return events, 0
+    if options.duplicates == "error":
+        # With an index of its own for each row, a copy that is kept is a duplicate event.
+        may_keep = "search" in frame or bool(frame["event"].isna().any())
+        keep = '; if users did the same twice, duplicates="keep" keeps them' if may_keep else ""
+        some = frame[frame.duplicated(keys, keep=False)]
+        first = some.groupby(keys, dropna=False, sort=False)["position"].transform("first")
+
+        def text(row: int) -> str:
+            return (
+                f"the row is identical to {problems.place(first.at[row])}; if rows were delivered "
+                f'twice, duplicates="drop" drops the copies{keep}'
             )
-            position = int(events.position[place])
-            problems.add(position, session, "attribute changes", text, is_read=True)
+
+        events.note(copies, problems, "identical row", text)
+    return events.taken(np.setdiff1d(np.arange(len(events)), copies)), len(copies)
 
 
-def _no_events(
-    problems: Problems,
-    set_aside: SetAside,
-    ignored: Mapping[str, int],
-    dropped: Dropped | None = None,
-) -> str:
-    if dropped and dropped.sessions:
-        return (
-            f"{problems.source}: no session is left, because each has more than {dropped.limit:,} "
-            "events; give a larger number in drop_sessions_over"
+def _refuse_only_selections(events: Events, source: str) -> None:
+    """Refuse a log in which every one of several events has a selection."""
+    if len(events) >= SEVERAL and events.selected.all():
+        raise SessionLogError(
+            f"{source}: each of the {len(events):,} events has a selection, which is implausible: "
+            "perhaps impressions are counted as selections, or searches without a selection are "
+            "missing. If a column says which rows are selections, write "
+            'selections_where={"that column": ["its value"]}; if all of them are, write '
+            'selections_where="all"'
         )
-    if set_aside:
-        return f"{problems.source}: no session is left; {set_aside}"
-    if ignored:
-        kinds = ", ".join(f"{count:,} x {quoted(kind)}" for kind, count in ignored.items())
-        return (
-            f"{problems.source} has no search events: only events with event_id searchRestarted "
-            f"or sessionFinished are read, and it has {kinds}"
-        )
-    return f"{problems.source} is empty; a log needs at least one event"

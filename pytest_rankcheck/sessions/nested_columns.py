@@ -3,44 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from itertools import islice
 
-from pytest_rankcheck.files.table_columns import CellColumn, Column
-
-__all__ = ["ABSENT", "NestedColumns", "object_in", "value_at"]
+from pytest_rankcheck.files.table_columns import Column
 
 ABSENT = object()
 """What an object has at a path that it does not have."""
-_ROWS = 50
-"""How many rows are looked at for the names in a column, to suggest one of them."""
-_PATHS = 1000
-_DEPTH = 8
 
 
-class NestedColumns:
-    """Makes columns of the dotted names that the options mention."""
+def with_nested(columns: dict[str, Column], wanted: Iterable[str]) -> dict[str, Column]:
+    """Return columns with those of the wanted dotted names that a row has.
 
-    def __init__(self, wanted: Iterable[str]) -> None:
-        self._wanted = [name for name in dict.fromkeys(wanted) if "." in name]
-        self.known: dict[str, None] = {}
-        """The dotted names that rows have, as far as known: of rows that lack a wanted one."""
-
-    def added(self, columns: dict[str, Column]) -> dict[str, Column]:
-        """Return columns with those of the dotted names that a row has.
-
-        A column whose own name has the dots takes precedence. An object may also be JSON text. A
-        row without the name has an empty cell.
-        """
-        found = dict(columns)
-        for name in self._wanted:
-            column = None if name in columns else _column_at(columns, name)
-            if column is not None:
-                found[name] = column
-            elif name not in columns and len(self.known) < _PATHS:
-                self.known |= dict.fromkeys(islice(_paths(columns), _PATHS))
-        return found
+    A column whose own name has the dots takes precedence. An object may also be JSON text. A row
+    without the name has an empty cell.
+    """
+    found = dict(columns)
+    for name in wanted:
+        column = None if name in columns else _column_at(columns, name)
+        if column is not None:
+            found[name] = column
+    return found
 
 
 def _column_at(columns: Mapping[str, Column], name: str) -> Column | None:
@@ -52,7 +35,7 @@ def _column_at(columns: Mapping[str, Column], name: str) -> Column | None:
             path = ".".join(parts[size:])
             cells = [value_at(cell, path) for cell in outer.cells()]
             if any(cell is not ABSENT for cell in cells):
-                return CellColumn([None if cell is ABSENT else cell for cell in cells])
+                return Column([None if cell is ABSENT else cell for cell in cells])
     return None
 
 
@@ -81,19 +64,3 @@ def object_in(cell: object) -> Mapping[str, object] | None:
         with suppress(ValueError, RecursionError):
             cell = json.loads(cell)
     return cell if isinstance(cell, Mapping) else None
-
-
-def _paths(columns: Mapping[str, Column]) -> Iterator[str]:
-    """Yield the dotted names that the first rows have."""
-    for name, column in columns.items():
-        for cell in column.cells()[:_ROWS]:
-            yield from _paths_in(cell, name)
-
-
-def _paths_in(cell: object, before: str, depth: int = 0) -> Iterator[str]:
-    inner = object_in(cell)
-    if inner is None or depth > _DEPTH:
-        return
-    for name, value in inner.items():
-        yield f"{before}.{name}"
-        yield from _paths_in(value, f"{before}.{name}", depth + 1)

@@ -2,59 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 
-from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
-from pytest_rankcheck.errors import plural, quoted
-from pytest_rankcheck.files.id_runs import starts_of
-from pytest_rankcheck.sessions.event_columns import Events
-from pytest_rankcheck.sessions.log_lists import Lists
+from pytest_rankcheck.array_types import IntArray
+from pytest_rankcheck.errors import SessionLogError, listed, plural, quoted
+from pytest_rankcheck.files.delimited_tables import normalised_name
+from pytest_rankcheck.sessions.event_frames import Events, FrameLike
+from pytest_rankcheck.sessions.log_cells import Cells
 from pytest_rankcheck.sessions.log_problems import Problems
-from pytest_rankcheck.sessions.selections import Problem, not_shown
+from pytest_rankcheck.sessions.selections import not_shown
 
-__all__ = ["RowItems", "merged"]
-
-
-class RowItems(NamedTuple):
-    """What each of N rows is about."""
-
-    search: IntArray
-    """``[N]`` the code of its search; -1 if the row does not say."""
-    document: IntArray
-    """``[N]`` the code of its document; -1 without one."""
-    rank: IntArray
-    """``[N]`` the rank of its document, from 1; 0 without one."""
-    is_selection: BoolArray
-    """``[N]`` whether the row is a selection."""
-
-    def taken(self, rows: IntArray) -> RowItems:
-        """Return some rows, in this order."""
-        return RowItems(
-            self.search[rows], self.document[rows], self.rank[rows], self.is_selection[rows]
-        )
-
-    @staticmethod
-    def joined(parts: Sequence[RowItems]) -> RowItems:
-        """Return the rows of several parts, one after the other."""
-        return RowItems(
-            np.concatenate([part.search for part in parts]),
-            np.concatenate([part.document for part in parts]),
-            np.concatenate([part.rank for part in parts]),
-            np.concatenate([part.is_selection for part in parts]),
-        )
+_MANY = 0.1
+"""If a larger share of searches or rows is affected, the ids are wrong, not the data."""
+_OF_SEARCHES = {
+    **dict.fromkeys(("event", "time", "start"), "min"),
+    **dict.fromkeys(("end", "count", "is_finish"), "max"),
+}
+"""What an event has of its rows."""
 
 
-def merged(
-    events: Events,
-    items: RowItems,
-    session_ids: Sequence[str],
-    documents: Sequence[str],
-    problems: Problems,
-) -> Events:
+def merged(events: Events, problems: Problems) -> Events:
     """Return one event for each search, from one event for each row.
 
     Rows of a session belong to one search if they have the same search id; without a search id, if
@@ -64,218 +34,209 @@ def merged(
     selections; otherwise what was shown is unknown.
 
     Args:
-        events: one per row, by session, and there in order.
-        items: what the rows are about.
-        session_ids: the sessions, for messages.
-        documents: the ids of documents, for messages.
+        events: one per row, in order.
         problems: collects searches that contradict themselves.
     """
-    groups = _Groups.of(events, items.search)
-    count = len(groups.first)
-    shown, clashes = _shown(groups, events, items)
-    counts = np.full(count, -1, dtype=np.int64)
-    np.maximum.at(counts, groups.of_row, events.count)
-    counts = np.where(shown.lengths >= 0, shown.lengths, counts)
-    order = np.argsort(groups.of_row, kind="stable")
-    selections = events.taken(order)
-    rows = order.repeat(selections.selections)
-    ranks = _ranks(selections.selected_rank, rows, groups, items, shown)
-    check = _Check(events, items, groups, shown, counts, session_ids, documents, problems)
-    check.note(clashes, check.clash)
-    check.note_selections(rows, ranks)
-    return replace(
-        events.taken(groups.first),
-        event=groups.least(events.event),
-        time=groups.least(events.time),
-        end=-groups.least(-events.end),
-        start=groups.least(events.start),
-        query=_or_unknown(events.query, groups.first_with(events.query >= 0)),
-        count=counts,
-        has_list=shown.lengths >= 0,
-        is_finish=np.bincount(groups.of_row, events.is_finish, count) > 0,
-        shown_starts=shown.starts,
-        shown=shown.items,
-        selected_starts=starts_of(np.bincount(groups.of_row[rows], minlength=count)),
-        selected_rank=ranks,
-        selected_time=_times(events, selections.selected_time, rows, groups),
-        selected_grade=selections.selected_grade,
+    rows = events.frame
+    of_row = _search_of_row(rows)
+    _, firsts = np.unique(of_row, return_index=True)
+    grouped = rows.groupby(of_row)
+    frame = rows[["position", "session"]].iloc[firsts].reset_index(drop=True)
+    for name, how in _OF_SEARCHES.items():
+        frame[name] = grouped[name].agg(how)
+    known = grouped[["query", "results"]].first().astype(object)  # the first that is not missing
+    known = known.where(known.notna(), None)
+    frame["query"], results = known["query"], known["results"].to_numpy(copy=True)
+    clashes = _add_impressions(rows, of_row, results)
+    lengths = np.array([-1 if each is None else len(each) for each in results], dtype=np.int64)
+    frame["results"] = pd.Series(results, dtype=object)
+    frame["count"] = np.where(lengths >= 0, lengths, frame["count"])
+    selections = _selections_of_searches(events, of_row, results)
+    _note_contradictions(events, of_row, frame, selections["rank"].to_numpy(), problems)
+    events.note(
+        clashes, problems, "two documents at one rank", lambda row: _clash(rows, of_row, row)
+    )
+    selections = selections.sort_values("event", kind="stable", ignore_index=True)
+    return Events(frame, selections, events.session_ids)
+
+
+def _selections_of_searches(events: Events, of_row: IntArray, results: Cells) -> FrameLike:
+    """Return the selections with their searches as events, in the order of the rows.
+
+    The rank is that of the document, where the row has none; 0 if it is not among the results.
+    """
+    rows, selections = events.frame, events.selections
+    row = selections["event"].to_numpy()
+    search, documents = of_row[row], rows["document"].to_numpy()
+    ranks = selections["rank"].to_numpy(copy=True)
+    for place in np.flatnonzero(ranks == 0).tolist():
+        shown, document = results[search[place]] or (), documents[row[place]]
+        ranks[place] = shown.index(document) + 1 if document in shown else 0
+    times, is_single = selections["time"], np.bincount(of_row)[search] == 1
+    times = times.where(times.notna() | is_single, rows["time"].to_numpy()[row])
+    return selections.assign(event=search, rank=ranks, time=times)
+
+
+def _note_contradictions(
+    events: Events, of_row: IntArray, searches: FrameLike, ranks: IntArray, problems: Problems
+) -> None:
+    """Note selections that contradict what their search showed.
+
+    Args:
+        events: one per row.
+        of_row: the search of each row.
+        searches: what each search showed.
+        ranks: the rank of each selection, 0 where it is unknown.
+        problems: collects the rows.
+    """
+    rows, row = events.frame, events.selections["event"].to_numpy()
+    search, documents, given = of_row[row], rows["document"].to_numpy(), rows["rank"].to_numpy()
+    results, counts = searches["results"].to_numpy(), searches["count"].to_numpy()
+    is_about = ((given > 0) & rows["document"].notna().to_numpy())[row]
+    places = zip(documents[row], given[row].tolist(), results[search], strict=True)
+    agree = [shown is None or shown[at - 1 : at] == (each,) for each, at, shown in places]
+
+    def beyond(each: int) -> str:
+        shown = plural(int(counts[of_row[each]]), "result")
+        return (
+            f"the search showed {shown}, fewer than the selected rank needs; is first_rank right?"
+        )
+
+    for reason, wrong, text in (
+        (
+            "unknown rank",
+            ranks == 0,
+            lambda each: not_shown(documents[each], results[of_row[each]]),
+        ),
+        (
+            "rank beyond the results",
+            (counts[search] >= 0) & (ranks > counts[search]) & ~is_about,
+            beyond,
+        ),
+        (
+            "rank and document disagree",
+            is_about & ~np.array(agree, dtype=bool),
+            lambda each: _disagreement(documents[each], given[each], results[of_row[each]]),
+        ),
+    ):
+        events.note(np.unique(row[wrong]), problems, reason, text)
+
+
+def _clash(rows: FrameLike, of_row: IntArray, row: int) -> str:
+    """Return that the search of a row shows two documents at one rank."""
+    first = rows[(of_row == of_row[row]) & (rows["rank"] == rows["rank"].iat[row])].iloc[0]
+    return (
+        f"'{quoted(first['document'])}' and '{quoted(rows['document'].iat[row])}' have the same "
+        "rank in one search; name the column with the id of the search: columns={'search': ...}"
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Groups:
-    """The searches that N rows belong to."""
-
-    of_row: IntArray
-    """``[N]`` the index of the search, in the order of their first rows."""
-    first: IntArray
-    """The first row of each search."""
-
-    @classmethod
-    def of(cls, events: Events, search: IntArray) -> _Groups:
-        rows = np.arange(len(events))
-        kinds = np.where(search >= 0, 0, np.where(np.isnan(events.event), 2, 1))
-        values = np.choose(kinds, (search, np.nan_to_num(events.event), rows))
-        keys = np.lexsort((rows, values, kinds, events.session))
-        columns = (events.session[keys], kinds[keys], values[keys])
-        is_new = np.ones(len(rows), dtype=bool)
-        is_new[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
-        first = keys[is_new]
-        by_first = np.argsort(first)
-        numbers = np.empty_like(by_first)
-        numbers[by_first] = np.arange(len(first))
-        of_row = np.empty_like(rows)
-        of_row[keys] = numbers[np.cumsum(is_new) - 1]
-        return cls(of_row, first[by_first])
-
-    def first_with(self, has: BoolArray) -> IntArray:
-        """Return the first row of each search that has something, -1 without one."""
-        found: IntArray = np.full(len(self.first), -1, dtype=np.int64)
-        rows = np.flatnonzero(has)[::-1]
-        found[self.of_row[rows]] = rows  # the last assignment wins
-        return found
-
-    def least(self, values: FloatArray) -> FloatArray:
-        """Return the least value of the rows of each search, NaN without one."""
-        least = np.full(len(self.first), np.nan)
-        np.fmin.at(least, self.of_row, values)
-        return least
+def _disagreement(document: str, rank: int, results: Sequence[str]) -> str:
+    """Return that a selected document has another rank in the results of its search."""
+    place = results.index(document) + 1 if document in results else None
+    where = f"result {place}" if place else "not among the results shown"
+    hint = "; is first_rank right?" if place and abs(place - rank) == 1 else ""
+    return (
+        f"the selected document '{quoted(document)}' is {where}, but its rank is that of result "
+        f"{rank}{hint}"
+    )
 
 
-def _shown(groups: _Groups, events: Events, items: RowItems) -> tuple[Lists, IntArray]:
-    """Return what each search showed, and the rows with two documents at a rank."""
-    listed = groups.first_with(events.has_list)
-    impressions, clashes = _impressions(groups, items)
-    pool = np.concatenate((events.shown, impressions.items))
-    begins = len(events.shown) + impressions.starts[:-1]
-    begins = np.where(listed >= 0, events.shown_starts[listed], begins)
-    lengths = np.where(listed >= 0, np.diff(events.shown_starts)[listed], impressions.lengths)
-    starts = starts_of(np.maximum(lengths, 0))
-    shift = np.repeat(begins - starts[:-1], np.maximum(lengths, 0))
-    return Lists(lengths, pool[np.arange(starts[-1]) + shift], {}), clashes
+def _search_of_row(rows: FrameLike) -> IntArray:
+    """Return the number of each row's search, in the order of their first rows, ``[N]``."""
+    search, event = rows["search"], rows["event"]
+    kind = np.where(search.notna(), 0, np.where(event.notna(), 1, 2))
+    codes = (pd.factorize(search)[0], pd.factorize(event)[0], np.arange(len(rows)))
+    keys = (rows["session"].to_numpy() * 3 + kind) * (len(rows) + 1) + np.choose(kind, codes)
+    numbers: IntArray = pd.factorize(keys)[0]
+    return numbers
 
 
-def _impressions(groups: _Groups, items: RowItems) -> tuple[Lists, IntArray]:
-    """Return what each search showed, from its rows, and the rows with two documents at a rank.
+def _add_impressions(rows: FrameLike, of_row: IntArray, results: Cells) -> IntArray:
+    """Add what searches without a list showed, by their rows; return rows that contradict others.
 
-    There is no list where the ranks have a gap, or where only selections are logged.
+    There is no list where the ranks have a gap, or where only selections are logged. Two documents
+    at one rank are a contradiction.
     """
-    count = len(groups.first)
-    is_known = (items.document >= 0) & (items.rank > 0)
-    if not (is_known & ~items.is_selection).any():
-        return Lists(np.full(count, -1, dtype=np.int64), items.rank[:0], {}), items.rank[:0]
-    rows = np.flatnonzero(is_known)
-    rows = rows[np.lexsort((rows, items.rank[rows], groups.of_row[rows]))]
-    group, rank, document = groups.of_row[rows], items.rank[rows], items.document[rows]
-    is_same = (group[1:] == group[:-1]) & (rank[1:] == rank[:-1])
-    is_clash = np.append(False, is_same & (document[1:] != document[:-1]))
-    is_new = np.append(True, ~is_same)
-    lengths = np.bincount(group[is_new], minlength=count)
-    highest = np.zeros(count, dtype=np.int64)
-    np.maximum.at(highest, group, rank)
-    is_whole = (lengths == highest) & (lengths > 0)
-    kept = is_new & is_whole[group]
-    return Lists(np.where(is_whole, lengths, -1), document[kept], {}), rows[is_clash]
+    about = rows[["document", "rank", "is_selection"]].assign(search=of_row)
+    about = about[about["document"].notna() & (about["rank"] > 0)]
+    if about["is_selection"].all():
+        return of_row[:0]
+    about = about.sort_values(["search", "rank"], kind="stable")
+    is_again = about.duplicated(["search", "rank"])
+    is_clash = is_again & (about["document"] != about["document"].shift())
+    about = about[~is_again]
+    search, rank = about["search"].to_numpy(), about["rank"].to_numpy()
+    documents = about["document"].tolist()
+    starts = np.flatnonzero(np.diff(search, prepend=-1))
+    for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(search)], strict=True):
+        if results[search[start]] is None and rank[end - 1] == end - start:
+            results[search[start]] = tuple(documents[start:end])
+    clashes: IntArray = is_clash.index[is_clash].to_numpy()
+    return clashes
 
 
-def _or_unknown(values: IntArray, rows: IntArray) -> IntArray:
-    found: IntArray = np.where(rows >= 0, values[rows], -1)
-    return found
+# --- ids that merge several searches, or split one ------------------------------------------------
 
 
-def _ranks(
-    ranks: IntArray, rows: IntArray, groups: _Groups, items: RowItems, shown: Lists
-) -> IntArray:
-    """Return the ranks of selections; 0 becomes the rank of the row's document, if it was shown."""
-    unknown = np.flatnonzero(ranks == 0)
-    found = shown.places_of(groups.of_row[rows[unknown]], items.document[rows[unknown]])
-    known = ranks.copy()
-    known[unknown] = found + 1
-    return known
+def refuse_shared_searches(events: Events, column: str) -> None:
+    """Refuse ids of query texts as ids of searches: they would merge repeated searches.
+
+    An id that occurs in several sessions may also number the searches within each session; then it
+    has different query texts. A few searches may be in two sessions, because a session ended while
+    a page was open.
+
+    Args:
+        events: one per row of the log.
+        column: the column of searches.
+
+    Raises:
+        SessionLogError: more than a tenth of the searches are in several sessions with the same
+            query text; or, without query texts, with a column that is not called search_id.
+    """
+    rows = events.frame
+    pairs = rows[["search", "session"]].dropna().drop_duplicates()
+    counts = pairs["search"].value_counts(sort=False)
+    texts = rows[["search", "query"]].dropna().drop_duplicates()["search"].value_counts()
+    is_shared = (counts > 1) & (texts.reindex(counts.index, fill_value=0) <= 1)
+    if rows["query"].isna().all():
+        is_shared &= normalised_name(column) != "search_id"
+    if not is_shared.sum() > _MANY * len(counts):
+        return
+    most = counts.where(is_shared, 0).idxmax()
+    shown = [
+        events.session_ids[number] for number in sorted(pairs["session"][pairs["search"] == most])
+    ]
+    raise SessionLogError(
+        f"the column '{quoted(column)}' seems to name query texts instead of searches: "
+        f"'{quoted(most)}' is in {counts[most]:,} sessions ({listed(shown, 3)}), and "
+        f"{is_shared.mean():.0%} of its values are in several. Name the column that tells searches "
+        "apart: columns={'search': ...}; if it is this one, because it numbers the searches of "
+        f"each session, write columns={{'search': '{quoted(column)}'}}"
+    )
 
 
-def _times(events: Events, times: FloatArray, rows: IntArray, groups: _Groups) -> FloatArray:
-    """Return the times of selections: in a search of several rows, those of their rows."""
-    is_single = np.bincount(groups.of_row)[groups.of_row[rows]] == 1
-    return np.where(np.isnan(times) & ~is_single, events.time[rows], times)
+def refuse_split_searches(rows: FrameLike, source: str) -> None:
+    """Refuse rows if several of them belong to one search, but no column says to which.
 
+    Each row would count as an event that showed one document.
 
-@dataclass(frozen=True, slots=True)
-class _Check:
-    """Notes the rows of searches that contradict themselves."""
-
-    events: Events
-    items: RowItems
-    groups: _Groups
-    shown: Lists
-    counts: IntArray
-    session_ids: Sequence[str]
-    documents: Sequence[str]
-    problems: Problems
-
-    def note(self, rows: IntArray, describe: Callable[[int], Problem]) -> None:
-        """Note some rows as problems."""
-        for row in rows.tolist():
-            session = self.session_ids[self.events.session[row]]
-            reason, text = describe(row)
-            text = f"session '{quoted(session)}': {text}"
-            self.problems.add(self.events.position[row], session, reason, text, is_read=True)
-
-    def note_selections(self, rows: IntArray, ranks: IntArray) -> None:
-        """Note the rows of selections that what their search showed does not have there.
-
-        Args:
-            rows: ``[M]`` the row of each selection.
-            ranks: ``[M]`` its rank from 1; 0 where unknown.
-        """
-        self.note(np.unique(rows[ranks == 0]), self.unknown)
-        group, rank, document = self.groups.of_row, self.items.rank, self.items.document
-        is_known = (document >= 0) & (rank > 0)
-        counts = self.counts[group[rows]]
-        beyond = (counts >= 0) & (ranks > counts) & ~is_known[rows]
-        self.note(np.unique(rows[beyond]), self.beyond)
-        both = np.unique(rows[is_known[rows] & (self.shown.lengths[group[rows]] >= 0)])
-        is_shown = rank[both] <= self.shown.lengths[group[both]]
-        place = np.where(is_shown, self.shown.starts[group[both]] + rank[both] - 1, -1)
-        is_same = np.append(self.shown.items, -1)[place] == document[both]
-        self.note(both[~is_same], self.disagreement)
-
-    def clash(self, row: int) -> Problem:
-        """Say that the search of a row shows two documents at one rank."""
-        same = self.groups.of_row == self.groups.of_row[row]
-        first = int(np.flatnonzero(same & (self.items.rank == self.items.rank[row]))[0])
-        return Problem(
-            "two documents at one rank",
-            f"'{self._name(first)}' and '{self._name(row)}' have the same rank in one search; name "
-            "the column with the id of the search: columns={'search': ...}",
-        )
-
-    def unknown(self, row: int) -> Problem:
-        """Say that the selected document of a row has no rank."""
-        return not_shown(self._name(row), int(self.shown.lengths[self.groups.of_row[row]]))
-
-    def beyond(self, row: int) -> Problem:
-        """Say that a selected rank of a row is beyond what its search showed."""
-        count = int(self.counts[self.groups.of_row[row]])
-        return Problem(
-            "rank beyond the results",
-            f"the search showed {plural(count, 'result')}, fewer than the selected rank needs; is "
-            "first_rank right?",
-        )
-
-    def disagreement(self, row: int) -> Problem:
-        """Say that a row has another rank than its document."""
-        start, end = self.shown.starts[self.groups.of_row[row] :][:2].tolist()
-        results = self.shown.items[start:end].tolist()
-        document, rank = int(self.items.document[row]), int(self.items.rank[row])
-        place = results.index(document) + 1 if document in results else None
-        where = f"result {place}" if place else "not among the results shown"
-        hint = "; is first_rank right?" if place and abs(place - rank) == 1 else ""
-        return Problem(
-            "rank and document disagree",
-            f"the selected document '{self._name(row)}' is {where}, but its rank is that of result "
-            f"{rank}{hint}",
-        )
-
-    def _name(self, row: int) -> str:
-        return quoted(self.documents[self.items.document[row]])
+    Raises:
+        SessionLogError: more than a tenth of the rows have the session, the time and the query of
+            another row, with a document at another rank.
+    """
+    keys = ["session", "time", "query"]
+    alone = rows[rows["search"].isna() & rows["event"].isna() & (rows["rank"] > 0)]
+    alone = alone[alone.duplicated(keys, keep=False)]
+    ranks = alone.groupby(keys, dropna=False)["rank"].transform("nunique")
+    in_search = int((ranks > 1).sum())
+    if not in_search > _MANY * len(rows):
+        return
+    raise SessionLogError(
+        f"{source}: {in_search / len(rows):.0%} of the rows have the session, the time and the "
+        "query of another row with another rank, so they are parts of one search, but no column "
+        "says which. Name the column that tells searches apart: columns={'search': ...}. Without "
+        "one, the "
+        "column of the query text serves, if few people search for the same text twice: "
+        "columns={'search': 'query'}"
+    )

@@ -1,305 +1,242 @@
-"""The selections of events, given as ranks, documents or clicks, checked and made 1-based."""
+"""The selections of rows: given as ranks, documents or clicks, checked and made 1-based."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.errors import SessionLogError, plural, quoted
-from pytest_rankcheck.files.table_columns import CellColumn, Column
+from pytest_rankcheck.files.table_columns import Column
 from pytest_rankcheck.sessions.event_times import Clock
-from pytest_rankcheck.sessions.log_cells import LARGEST, Errors, numbers
-from pytest_rankcheck.sessions.log_lists import DocumentCodes, Lists, id_lists, rank_lists
+from pytest_rankcheck.sessions.log_cells import Cells, Errors, id_lists, numbers, rank_lists
+from pytest_rankcheck.sessions.log_problems import Problems
 
-__all__ = ["Items", "Problem", "SelectionReader", "Selections", "not_shown"]
-
-
-class Problem(NamedTuple):
-    """Why a row cannot be used."""
-
-    reason: str
-    """The kind of problem, in a few fixed words."""
-    text: str
+LARGEST = 2**31
+"""A bound that no number of results reaches."""
 
 
-@dataclass(frozen=True, slots=True)
-class Selections:
-    """The selections of some events, in the order of the log."""
+@dataclass(slots=True)
+class UsableRows:
+    """Which of N rows can be used so far. Only the first problem of a row is noted."""
 
-    rows: IntArray
-    """``[M]`` the event of each, ascending."""
-    ranks: IntArray
-    """``[M]`` from 1."""
-    times: FloatArray
-    """``[M]`` seconds; NaN where only the event's time is known."""
-    grades: FloatArray
-    """``[M]`` how good each selection is; NaN where the log does not say."""
-    problems: Mapping[int, Problem]
-    """By row, why its selections cannot be used."""
+    ids: Cells
+    """``[N]`` the session of each row; None without one."""
+    positions: IntArray
+    problems: Problems
+    mask: BoolArray
 
-    def of(self, is_chosen: BoolArray) -> Selections:
-        """Return the selections of some events."""
-        chosen = is_chosen[self.rows]
-        return replace(
-            self,
-            rows=self.rows[chosen],
-            ranks=self.ranks[chosen],
-            times=self.times[chosen],
-            grades=self.grades[chosen],
-        )
+    def refuse(
+        self,
+        wrong: BoolArray | Errors,
+        reason: str,
+        text: str | Callable[[int], str] = "",
+    ) -> None:
+        """Note rows that cannot be used, if nothing is wrong with them yet.
 
-    def of_row(self, row: int) -> IntArray:
-        """Return the ranks of one event."""
-        start, end = np.searchsorted(self.rows, (row, row + 1)).tolist()
-        return self.ranks[start:end]
+        Args:
+            wrong: the mask of the rows, or what is wrong with each.
+            reason: the kind of problem, in a few fixed words.
+            text: what is wrong with the rows of a mask, or with one of them; what precedes errors.
+        """
+        errors = wrong if isinstance(wrong, Mapping) else {}
+        rows: IntArray = np.array(sorted(errors), dtype=np.int64)
+        if not isinstance(wrong, Mapping):
+            rows = np.flatnonzero(wrong)
+        rows = rows[self.mask[rows]]
+        self.mask[rows] = False
 
+        def words(index: int) -> str:
+            row = int(rows[index])
+            return text(row) if callable(text) else f"{text}{errors.get(row, '')}"
 
-@dataclass(frozen=True, slots=True)
-class Items:
-    """The document that each of N rows is about, in a log with a row per impression or click."""
-
-    documents: IntArray
-    """``[N]`` its code; -1 if the row has no document, or several."""
-    ranks: IntArray
-    """``[N]`` its rank from 1; 0 if the row has no rank, or several."""
-    is_selection: BoolArray
-    """``[N]`` whether the row is a selection."""
-
-    @classmethod
-    def unknown(cls, size: int) -> Items:
-        """Return N rows whose documents are unknown so far."""
-        ranks = np.zeros(size, dtype=np.int64)
-        return cls(ranks - 1, ranks, np.ones(size, dtype=bool))
+        self.problems.note(self.positions[rows], self.ids[rows].tolist(), reason, words)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SelectionReader:
-    """Reads the selections of N rows."""
+    """Reads the selections of N rows: given as ranks, as documents or as clicks."""
 
     columns: Mapping[str, Column]
-    """The columns of the rows, by role."""
-    shown: Lists
-    """The documents that they showed."""
+    shown: Cells
+    """The documents that the rows showed."""
     counts: IntArray
     """``[N]`` how many results were shown; -1 where unknown."""
-    documents: DocumentCodes
+    is_selection: BoolArray
+    """``[N]`` which rows are selections, if they have a rank or a document."""
+    usable: UsableRows
     first_rank: int | None
     """The rank of the first result, 0 or 1; None if not given."""
     clock: Clock
-    positions: IntArray
-    """``[N]`` where the rows are, for messages."""
-    is_selection: BoolArray
-    """``[N]`` which rows are selections, if they have a rank or a document."""
-    items: Items | None
-    """Filled with the document and the rank of each row; None if no rows are merged."""
+    documents: Cells | None = None
+    """Filled with the document that each row is about; None if no rows are merged."""
+    ranks: IntArray | None = None
+    """Filled with the rank of that document, from 1."""
 
-    def read(self, is_used: BoolArray) -> Selections:
-        """Return the selections of some rows, ``[N]``.
+    def read(self) -> Any:
+        """Return the selections of the usable rows, by row, as in `Events.selections`.
+
+        Clicks come before documents, and documents before ranks.
 
         Raises:
             SessionLogError: there are ranks, and it is unknown whether they count from 0 or 1.
         """
-        clicks = self._clicks(is_used & self.is_selection)
-        is_used = is_used & ~_mask(len(is_used), clicks)
-        ranks = self._ranks(is_used)
-        documents = self._documents(is_used, _mask(len(is_used), ranks))
-        ranks = ranks.of(self.is_selection)
-        problems = {
-            **self._disagreements(ranks, documents),
-            **documents.problems,
-            **ranks.problems,
-            **clicks.problems,
-        }
-        found = (clicks, documents, ranks.of(~_mask(len(is_used), documents)))
-        rows = np.concatenate([part.rows for part in found])
-        order = np.argsort(rows, kind="stable")
-        numbers, times, grades = (
-            np.concatenate([getattr(part, name) for part in found])[order]
-            for name in ("ranks", "times", "grades")
-        )
-        return Selections(rows[order], numbers, times, grades, problems)
+        size = len(self.counts)
+        clicks = self._clicks()
+        is_open = self.usable.mask & ~np.isin(np.arange(size), clicks["event"])
+        ranks = self._ranks(is_open)
+        has_rank = np.bincount(ranks["event"], minlength=size) > 0
+        documents = self._documents(is_open, has_rank)
+        ranks = ranks[self.is_selection[ranks["event"].to_numpy()]]
+        self._refuse_disagreements(ranks, documents)
+        others = ranks[~ranks["event"].isin(documents["event"])]
+        found = pd.concat([clicks, documents, others], ignore_index=True)
+        found["rank"] = found["rank"].astype(np.int64)
+        found = found[self.usable.mask[found["event"].to_numpy()]]
+        return found.sort_values("event", kind="stable", ignore_index=True)
 
-    def _clicks(self, is_used: BoolArray) -> Selections:
-        """Return the selections in lists of clicks with ranks and times."""
-        if "clicks" not in self.columns:
-            return _NO_SELECTIONS
-        problems: dict[int, Problem] = {}
-        places: list[int] = []
+    def _clicks(self) -> Any:
+        """Return the clicks in the lists of rows."""
+        owners: list[int] = []
         clicks: list[object] = []
-        cells = self.columns["clicks"].cells()
-        for row in np.flatnonzero(is_used).tolist():
+        wrong: dict[int, str] = {}
+        cells = self.columns["clicks"].cells() if "clicks" in self.columns else ()
+        used = self.usable.mask & self.is_selection
+        for row in np.flatnonzero(used).tolist() if len(cells) else ():
             cell = cells[row]
             if isinstance(cell, (list, tuple)):
-                places += [row] * len(cell)
+                owners += [row] * len(cell)
                 clicks += cell
             elif hasattr(cell, "ndim") or cell:
-                problems[row] = _bad(f"clicks is '{quoted(cell, 60)}', not a list")
-        rows = np.array(places, dtype=np.int64)
+                wrong[row] = f"clicks is '{quoted(cell, 60)}', not a list"
+        self.usable.refuse(wrong, "bad selection")
+        at: IntArray = np.array(owners, dtype=np.int64)
         fields = [click if isinstance(click, Mapping) else {} for click in clicks]
-        ranks, errors = numbers(CellColumn([click.get("rank") for click in fields]))
-        moments = CellColumn([click.get("start", click.get("time")) for click in fields])
-        every = np.arange(len(rows))
-        times, time_errors = self.clock.column(moments, self.positions[rows], every)
-        grades, grade_errors = numbers(CellColumn([click.get("grade") for click in fields]))
+        ranks, rank_errors = numbers(Column([click.get("rank") for click in fields]))
+        moments = Column([click.get("start", click.get("time")) for click in fields])
+        times, time_errors = self.clock.column(
+            moments, self.usable.positions[at], self.usable.mask[at]
+        )
+        grades, grade_errors = numbers(Column([click.get("grade") for click in fields]))
+        is_odd = ~((ranks == np.floor(ranks)) & (abs(ranks) <= LARGEST))
+        odd = {
+            item: f"'{quoted(clicks[item], 60)}' has no rank"
+            for item in np.flatnonzero(is_odd).tolist()
+        }
+        for errors in (rank_errors, time_errors, grade_errors, odd):
+            of_rows = {owners[item]: text for item, text in errors.items()}
+            self.usable.refuse(of_rows, "bad selection", "a click: ")
         first = 1 if self.first_rank is None else self.first_rank
-        is_whole = (ranks == np.floor(ranks)) & (np.abs(ranks) <= LARGEST)
-        is_bad = ~is_whole | self._is_beyond(rows, ranks, first)
-        is_bad[[*time_errors, *grade_errors]] = True
-        for item in np.flatnonzero(is_bad).tolist():
-            error = errors.get(item) or time_errors.get(item) or grade_errors.get(item)
-            if error:
-                problem = _bad(f"a click: {error}")
-            elif not is_whole[item]:
-                problem = _bad(f"the click '{quoted(clicks[item], 60)}' has no rank")
-            else:
-                problem = self._beyond(int(rows[item]), int(ranks[item]), first)
-            problems.setdefault(int(rows[item]), problem)
-        ranks[~is_whole] = 0
-        return Selections(rows, ranks.astype(np.int64) - first + 1, times, grades, problems)
+        return _frame(at, self._from_1(at, ranks, first), times, grades)
 
-    def _ranks(self, is_used: BoolArray) -> Selections:
-        """Return the selections that are given by rank."""
+    def _ranks(self, is_open: BoolArray) -> Any:
+        """Return the ranks of rows, whether these are selections or not."""
         if "selected_rank" not in self.columns:
-            return _NO_SELECTIONS
-        lists = rank_lists(self.columns["selected_rank"])
-        chosen = is_used[lists.rows]
-        rows, ranks = lists.rows[chosen], lists.items[chosen]
+            return _frame([], [])
+        rows, ranks, errors = rank_lists(self.columns["selected_rank"])
+        rows, ranks = rows[is_open[rows]], ranks[is_open[rows]]
         if self.first_rank is None and len(rows):
             raise SessionLogError(
                 "the log has ranks of selections; specify whether the first result has rank 0 or "
                 "1: first_rank=0 or first_rank=1"
             )
-        first = self.first_rank or 0
-        problems = _invalid(lists.errors, is_used)
-        for item in np.flatnonzero(self._is_beyond(rows, ranks, first)).tolist():
-            row = int(rows[item])
-            problems.setdefault(row, self._beyond(row, int(ranks[item]), first))
-        if self.items:
-            chosen = np.bincount(rows, minlength=len(is_used))[rows] == 1
-            self.items.ranks[rows[chosen]] = ranks[chosen] - first + 1
-        return _plain(rows, ranks - first + 1, problems)
+        odd = np.flatnonzero((ranks != np.floor(ranks)) | (abs(ranks) > LARGEST)).tolist()
+        text = "'{:g}' is not a rank; ranks are whole numbers".format
+        wrong = {int(rows[item]): text(ranks[item]) for item in odd}
+        wrong |= {row: text for row, text in errors.items() if is_open[row]}
+        self.usable.refuse(wrong, "bad selection", "the selection: ")
+        from_1 = self._from_1(rows, ranks, self.first_rank or 0)
+        if self.ranks is not None:
+            single = np.bincount(rows, minlength=len(is_open))[rows] == 1
+            self.ranks[rows[single]] = from_1[single]
+        return _frame(rows, from_1)
 
-    def _is_beyond(self, rows: IntArray, ranks: IntArray | FloatArray, first: int) -> BoolArray:
-        """Return which ranks no result of their rows has."""
+    def _from_1(self, rows: IntArray, ranks: FloatArray, first: int) -> IntArray:
+        """Return ranks counted from 1; refuse those that no result of their rows has."""
+        given: IntArray = np.nan_to_num(ranks).clip(-LARGEST, LARGEST).astype(np.int64)
         counts = self.counts[rows]
-        is_beyond: BoolArray = (ranks < first) | ((counts >= 0) & (ranks - first >= counts))
-        return is_beyond
-
-    def _beyond(self, row: int, rank: int, first: int) -> Problem:
-        """Return what is wrong with a rank that no result of its row has."""
-        if rank >= first:
-            count = int(self.counts[row])
-            hint = "; are ranks counted from 1?" if rank == count and first == 0 else ""
-            return Problem(
-                "rank beyond the results",
+        wrong = {}
+        for item in np.flatnonzero(given < first).tolist():
+            problem = "negative; leave it empty if nothing was selected"
+            if given[item] == 0:
+                problem = "0, although ranks count from 1; are ranks counted from 0?"
+            wrong[int(rows[item])] = f"the selected rank is {problem}"
+        self.usable.refuse(wrong, "rank too small")
+        beyond = {}
+        for item in np.flatnonzero((counts >= 0) & (given - first >= counts)).tolist():
+            rank, count = int(given[item]), int(counts[item])
+            beyond[int(rows[item])] = (
                 f"the selected rank is {rank}, counted from {first}, but "
-                f"{plural(count, 'result was', 'results were')} shown{hint}",
+                f"{plural(count, 'result was', 'results were')} shown"
+                f"{'; are ranks counted from 1?' if rank == count and first == 0 else ''}"
             )
-        problem, hint = "negative; leave it empty if nothing was selected", ""
-        if rank == 0:
-            problem, hint = "0, although ranks count from 1", "; are ranks counted from 0?"
-        return Problem("rank too small", f"the selected rank is {problem}{hint}")
+        self.usable.refuse(beyond, "rank beyond the results")
+        return given - first + 1
 
-    def _documents(self, is_used: BoolArray, has_rank: BoolArray) -> Selections:
-        """Return the selections that are given by document.
+    def _documents(self, is_open: BoolArray, has_rank: BoolArray) -> Any:
+        """Return the ranks of the selected documents.
 
         The rank is 0 where it becomes known only when rows are merged.
         """
         if "selected" not in self.columns:
-            return _NO_SELECTIONS
-        lists = id_lists(self.columns["selected"], self.documents)
-        is_listed = self.shown.lengths >= 0
-        single = np.flatnonzero(is_used & (lists.lengths == 1)) if self.items else _NO_ROWS
-        if self.items:
-            self.items.documents[single] = lists.items[lists.starts[single]]
-        is_used = is_used & self.is_selection & (is_listed | ~has_rank)
-        later = single[(is_used & ~is_listed)[single]]
-        is_used[later] = False
-        chosen = is_used[lists.rows]
-        rows, codes = lists.rows[chosen], lists.items[chosen]
-        problems = _invalid(lists.errors, is_used)
-        ranks = self.shown.places_of(rows, codes) + 1
-        unknown = np.flatnonzero(ranks == 0).tolist()
-        names = list(self.documents) if unknown else []
-        for item in unknown:
-            row = int(rows[item])
-            problems.setdefault(row, not_shown(names[codes[item]], int(self.shown.lengths[row])))
-        unranked = np.zeros(len(later), dtype=np.int64)
-        return _plain(np.append(rows, later), np.append(ranks, unranked), problems)
+            return _frame([], [])
+        lists, errors = id_lists(self.columns["selected"])
+        is_listed = np.array([each is not None for each in self.shown], dtype=bool)
+        lengths = np.array([len(each or ()) for each in lists], dtype=np.int64)
+        chosen = is_open & self.is_selection & (is_listed | ~has_rank)
+        single = np.zeros(len(is_open), dtype=bool)
+        if self.documents is not None:
+            single = is_open & (lengths == 1)
+            self.documents[single] = [each[0] for each in lists[single]]
+        errors = {row: text for row, text in errors.items() if chosen[row]}
+        self.usable.refuse(errors, "bad selection", "the selection: ")
+        is_pending = single & ~is_listed
+        rows: list[int] = []
+        ranks: list[int] = []
+        for row in np.flatnonzero(chosen & (lengths > 0)).tolist():
+            shown, found = self.shown[row] or (), [0] * bool(is_pending[row])
+            missing = next((each for each in lists[row] if each not in shown), None)
+            if missing is None:
+                found = [shown.index(each) + 1 for each in lists[row]]
+            elif not found:
+                self.usable.refuse({row: not_shown(missing, self.shown[row])}, "unknown rank")
+            rows += [row] * len(found)
+            ranks += found
+        return _frame(rows, ranks)
 
-    def _disagreements(self, ranks: Selections, documents: Selections) -> Mapping[int, Problem]:
-        """Return the problems of events whose ranks are not those of their documents."""
-        size = len(self.counts)
-        is_both = _mask(size, ranks) & _mask(size, documents)
-        is_both[[*ranks.problems, *documents.problems]] = False
-        ranks, documents = ranks.of(is_both), documents.of(is_both)
-        differs = np.bincount(ranks.rows, minlength=size) != np.bincount(
-            documents.rows, minlength=size
-        )
-        first, second = ranks.of(~differs), documents.of(~differs)
-        by_rank = np.lexsort((first.ranks, first.rows))
-        by_document = np.lexsort((second.ranks, second.rows))
-        is_other = first.ranks[by_rank] != second.ranks[by_document]
-        differs[first.rows[by_rank[is_other]]] = True
-        names = list(self.documents) if differs.any() else []
-        problems = {}
-        for row in np.flatnonzero(differs).tolist():
-            given, places = ranks.of_row(row), documents.of_row(row)
-            name = names[self.shown.items[self.shown.starts[row] + places[0] - 1]]
-            problems[row] = self._disagreement(name, given, places)
-        return problems
-
-    def _disagreement(self, name: str, ranks: IntArray, places: IntArray) -> Problem:
-        first, hint = self.first_rank or 0, ""
-        if any(np.array_equal(ranks + shift, places) for shift in (1, -1)):
-            hint = f"; are ranks counted from {1 - first}?"
-        return Problem(
-            "rank and document disagree",
-            f"the selected document '{quoted(name)}' is result {places[0]}, but the "
-            f"selected rank {ranks[0] + first - 1} is result {ranks[0]}{hint}",
-        )
+    def _refuse_disagreements(self, ranks: Any, documents: Any) -> None:
+        """Refuse rows whose ranks are not those of their documents."""
+        both = ranks[ranks["event"].isin(documents["event"][documents["rank"] > 0])]
+        if not len(both):
+            return
+        of_documents = documents.groupby("event")["rank"].agg(list)
+        for row, found in both.groupby("event")["rank"]:
+            own, places = found.tolist(), of_documents[row]
+            if sorted(own) == sorted(places):
+                continue
+            first, hint = self.first_rank or 0, ""
+            if any([rank + shift for rank in own] == places for shift in (1, -1)):
+                hint = f"; are ranks counted from {1 - first}?"
+            text = (
+                f"the selected document '{quoted(self.shown[row][places[0] - 1])}' is result "
+                f"{places[0]}, but the selected rank {own[0] + first - 1} is result {own[0]}{hint}"
+            )
+            self.usable.refuse({int(row): text}, "rank and document disagree")
 
 
-def not_shown(document: str, count: int) -> Problem:
-    """Return what is wrong with a selected document; -1 results are unknown ones."""
-    if count < 0:
-        return Problem(
-            "unknown rank",
-            f"'{quoted(document)}' was selected, but the results shown are unknown; add the "
-            "results or the selected rank",
-        )
-    return Problem(
-        "document not shown",
-        f"'{quoted(document)}' was selected, but is not among the {plural(count, 'result')} shown",
-    )
+def _frame(rows: Any, ranks: Any, times: Any = np.nan, grades: Any = np.nan) -> Any:
+    """Return selections as a frame."""
+    columns = {"event": np.asarray(rows, np.int64), "rank": np.asarray(ranks, np.int64)}
+    return pd.DataFrame(columns).assign(time=times, grade=grades)
 
 
-def _plain(rows: IntArray, ranks: IntArray, problems: Mapping[int, Problem]) -> Selections:
-    """Return selections without times and grades of their own."""
-    unknown = np.full(len(rows), np.nan)
-    return Selections(rows, ranks, unknown, unknown, problems)
-
-
-_NO_ROWS: IntArray = np.zeros(0, dtype=np.int64)
-_NO_SELECTIONS = _plain(_NO_ROWS, _NO_ROWS, {})
-
-
-def _mask(size: int, selections: Selections) -> BoolArray:
-    """Return which of some events have selections, or problems with them, ``[N]``."""
-    has_any: BoolArray = np.zeros(size, dtype=bool)
-    has_any[selections.rows] = True
-    has_any[list(selections.problems)] = True
-    return has_any
-
-
-def _invalid(errors: Errors, is_used: BoolArray) -> dict[int, Problem]:
-    """Return the problems of cells that cannot be read."""
-    return {row: _bad(f"the selection: {errors[row]}") for row in errors if is_used[row]}
-
-
-def _bad(text: str) -> Problem:
-    return Problem("bad selection", text)
+def not_shown(document: str, shown: Sequence[str] | None) -> str:
+    """Return that a selected document is not among the results shown; None: they are unknown."""
+    why = "but the results shown are unknown; add the results or the selected rank"
+    if shown is not None:
+        why = f"but is not among the {plural(len(shown), 'result')} shown"
+    return f"'{quoted(document)}' was selected, {why}"

@@ -1,35 +1,76 @@
-"""The session log, read from files, frames, dicts or User Behavior Insights."""
+"""The session log: what users did, how it ended, and its replay."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Unpack
+
+import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.errors import ConfigurationError, SessionLogError
+from pytest_rankcheck.errors import SessionLogError, listed, plural, quoted, suggestion, unknown_id
+from pytest_rankcheck.files.frame_tables import frame_of_columns
 from pytest_rankcheck.files.tables import read_table
+from pytest_rankcheck.golden.log_replay import MAX_UNSEEN
+from pytest_rankcheck.metrics.session_trails import Trails
+from pytest_rankcheck.sessions.log_contents import (
+    LogContents,
+    RepeatedUsers,
+    final_events,
+    trails_of,
+)
 from pytest_rankcheck.sessions.log_files import LogFiles, table_of_records
-from pytest_rankcheck.sessions.log_options import Duplicates, Gap, LogOptions
-from pytest_rankcheck.sessions.log_problems import Problems
+from pytest_rankcheck.sessions.log_options import Gap, LogOptions, Reading
+from pytest_rankcheck.sessions.log_problems import LogSource, Problems, SetAside
 from pytest_rankcheck.sessions.log_reader import read_log
-from pytest_rankcheck.sessions.logged_sessions import LoggedSessions
-from pytest_rankcheck.sessions.selection_rule import SelectionsWhere
-from pytest_rankcheck.sessions.ubi.ubi_log import UbiChoice, grades_of, table_of_ubi
-from pytest_rankcheck.sessions.ubi.ubi_rows import UbiSource
+from pytest_rankcheck.sessions.propensity import Propensity
+from pytest_rankcheck.sessions.replayed_queries import (
+    ReplayOptions,
+    States,
+    replayed_queries,
+    state_ids,
+)
+from pytest_rankcheck.sessions.ubi_log import UbiSource, ubi_log
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from pytest_rankcheck.files.frame_tables import Frame
+    from pytest_rankcheck.golden.golden_set import GoldenSet
 
-__all__ = ["SessionLog"]
+
+@dataclass(frozen=True, slots=True)
+class SessionState:
+    """An event of a session, as a query of a replay."""
+
+    id: str
+    session: int
+    """The index of its session in the log, from 0."""
+    session_id: str
+    place: int
+    """Its place in the session, from 1."""
+    results: Sequence[str]
+    """What was shown, best first."""
 
 
-class SessionLog(LoggedSessions):
+class SessionLog:
     """The search sessions of users: their events, what was shown, what was selected.
 
     Make one with `load`, `from_frame`, `from_records` or `from_ubi`. It does not change after that.
     """
+
+    def __init__(
+        self, contents: LogContents, name: str = "session log", cluster_by: str | None = None
+    ) -> None:
+        self.name = name
+        """What messages and records call the log."""
+        self._contents = contents
+        self.cluster_by = cluster_by
+        """The attribute whose values are the independent units; None: each session is one."""
 
     @classmethod
     @checked_arguments
@@ -39,17 +80,8 @@ class SessionLog(LoggedSessions):
         format: str | None = None,
         *,
         name: str | None = None,
-        columns: Mapping[str, str] | None = None,
-        session: str | None = None,
-        first_rank: int | None = None,
-        time_unit: str | None = None,
-        attributes: Sequence[str] | None = None,
-        selections_where: SelectionsWhere | None = None,
-        grades: Mapping[str, float] | None = None,
-        session_gap: Gap | None = None,
-        duplicates: Duplicates = "error",
-        drop_sessions_over: int | None = None,
         lenient: bool = False,
+        **reading: Unpack[Reading],
     ) -> SessionLog:
         """Read a log: one row per event, a flat event log, or one object per session.
 
@@ -59,8 +91,7 @@ class SessionLog(LoggedSessions):
                 columns. A session may go on from one file to the next. The files may be packed
                 with gzip or Zstandard.
             format: ``"csv"``, ``"tsv"``, ``"jsonl"``, ``"json"`` (an array), ``"parquet"``,
-                ``"arrow"`` or ``"trec-xml"`` (of the TREC session tracks); without it, the content
-                of each file decides.
+                or ``"arrow"``; without it, the content of each file decides.
             name: what messages and records call the log; without it, the first file's name up to
                 the first dot, or what a pattern has before its first wildcard.
             columns: ``{meaning: column}`` for ``session``, ``event``, ``time``, ``query``,
@@ -103,18 +134,7 @@ class SessionLog(LoggedSessions):
         """
         files = LogFiles.of(path)
         problems = Problems(files.words, is_lenient=lenient)
-        options = LogOptions(
-            columns=columns or {},
-            session=session,
-            first_rank=first_rank,
-            time_unit=time_unit,
-            attributes=attributes,
-            selections_where=selections_where,
-            grades=grades,
-            session_gap=session_gap,
-            duplicates=duplicates,
-            drop_sessions_over=drop_sessions_over,
-        )
+        options = LogOptions.of(reading)
         table = files.table(format, options.columns, problems)
         return cls(read_log(table, options, problems), name or files.name)
 
@@ -125,17 +145,8 @@ class SessionLog(LoggedSessions):
         events: Frame,
         *,
         name: str = "session log",
-        columns: Mapping[str, str] | None = None,
-        session: str | None = None,
-        first_rank: int | None = None,
-        time_unit: str | None = None,
-        attributes: Sequence[str] | None = None,
-        selections_where: SelectionsWhere | None = None,
-        grades: Mapping[str, float] | None = None,
-        session_gap: Gap | None = None,
-        duplicates: Duplicates = "error",
-        drop_sessions_over: int | None = None,
         lenient: bool = False,
+        **reading: Unpack[Reading],
     ) -> SessionLog:
         """Make a log from a frame with one row per event: of pandas, polars or pyarrow.
 
@@ -146,19 +157,7 @@ class SessionLog(LoggedSessions):
         """
         problems = Problems("events", is_lenient=lenient)
         table = read_table(events, SessionLogError, name="events")
-        options = LogOptions(
-            columns=columns or {},
-            session=session,
-            first_rank=first_rank,
-            time_unit=time_unit,
-            attributes=attributes,
-            selections_where=selections_where,
-            grades=grades,
-            session_gap=session_gap,
-            duplicates=duplicates,
-            drop_sessions_over=drop_sessions_over,
-        )
-        return cls(read_log(table, options, problems), name)
+        return cls(read_log(table, LogOptions.of(reading), problems), name)
 
     @classmethod
     @checked_arguments
@@ -167,17 +166,8 @@ class SessionLog(LoggedSessions):
         records: Iterable[Mapping[str, object]],
         *,
         name: str = "session log",
-        columns: Mapping[str, str] | None = None,
-        session: str | None = None,
-        first_rank: int | None = None,
-        time_unit: str | None = None,
-        attributes: Sequence[str] | None = None,
-        selections_where: SelectionsWhere | None = None,
-        grades: Mapping[str, float] | None = None,
-        session_gap: Gap | None = None,
-        duplicates: Duplicates = "error",
-        drop_sessions_over: int | None = None,
         lenient: bool = False,
+        **reading: Unpack[Reading],
     ) -> SessionLog:
         """Make a log from dicts: each is an event, or a session with its ``events``.
 
@@ -186,20 +176,9 @@ class SessionLog(LoggedSessions):
         Raises:
             SessionLogError: as in `load`; records are named by their numbers from 1.
         """
-        problems = Problems("records", is_lenient=lenient)
-        options = LogOptions(
-            columns=columns or {},
-            session=session,
-            first_rank=first_rank,
-            time_unit=time_unit,
-            attributes=attributes,
-            selections_where=selections_where,
-            grades=grades,
-            session_gap=session_gap,
-            duplicates=duplicates,
-            drop_sessions_over=drop_sessions_over,
-        )
-        return cls(read_log(table_of_records(records, problems), options, problems), name)
+        problems, options = Problems("records", is_lenient=lenient), LogOptions.of(reading)
+        table = table_of_records(records, LogSource(Path("records"), problems))
+        return cls(read_log(table, options, problems), name)
 
     @classmethod
     @checked_arguments
@@ -251,22 +230,224 @@ class SessionLog(LoggedSessions):
             SessionLogError: a file or a row cannot be read, or no event has one of the actions.
             ConfigurationError: an argument is invalid.
         """
-        # The join has found which events are selections, and which were delivered twice.
-        options = LogOptions(
-            attributes=attributes,
-            first_rank=first_rank,
-            selections_where="all",
-            session_gap=session_gap,
-            duplicates="keep",
-            drop_sessions_over=drop_sessions_over,
+        contents = ubi_log(
+            queries,
+            events,
+            select=select,
+            grades=grades,
+            columns=columns or {},
+            is_lenient=lenient,
+            reading={
+                "attributes": attributes,
+                "first_rank": first_rank,
+                "session_gap": session_gap,
+                "drop_sessions_over": drop_sessions_over,
+            },
         )
-        if options.gap is None:
-            raise ConfigurationError('session_gap=None is invalid; give a pause, such as "30min"')
-        choice = UbiChoice(
-            grades_of(select, grades), options.gap, columns or {}, first_rank, lenient
+        return cls(contents, name or "ubi")
+
+    @checked_arguments
+    def clustered(self, by: str) -> SessionLog:
+        """Return the log with its sessions grouped into independent units, such as users.
+
+        Sessions of one user are not independent. Intervals, tests and replays of the result keep
+        them together. A session without the attribute is a unit of its own.
+
+        Args:
+            by: the attribute whose values are the units, such as ``"user"``.
+
+        Raises:
+            SessionLogError: no session has this attribute.
+        """
+        if by not in self.attribute_names:
+            varying = self._contents.varying
+            why = "; it changes within a session" if by in varying else ""
+            raise SessionLogError(
+                f"session log '{quoted(self.name)}' has no attribute '{quoted(by)}'"
+                f"{suggestion(by, self.attribute_names)}{why}; its attributes: "
+                f"{listed(self.attribute_names, 12) or 'none'}"
+            )
+        return type(self)(self._contents, self.name, by)
+
+    def part(self, places: Sequence[int], name: str) -> SessionLog:
+        """Return some sessions as a log, by their places in `session_ids`, in the same order."""
+        return type(self)(self._contents.part(places), name, self.cluster_by)
+
+    @cached_property
+    def attribute_names(self) -> Sequence[str]:
+        """The attributes that some session has."""
+        return tuple(dict.fromkeys(name for each in self._contents.attributes for name in each))
+
+    @property
+    def repeated_users(self) -> RepeatedUsers | None:
+        """The attribute that names users, if some have several sessions; the fewest users."""
+        return self._contents.repeated_users
+
+    @cached_property
+    def cluster_names(self) -> Sequence[str] | None:
+        """The independent unit of each session, ``[S]``; None: each session is one."""
+        by = self.cluster_by
+        return None if by is None else self._contents.units_by(by)
+
+    @property
+    def session_ids(self) -> Sequence[str]:
+        """The sessions, in the order in which they appear."""
+        return self._contents.session_ids
+
+    def __len__(self) -> int:
+        return len(self.session_ids)
+
+    @property
+    def event_count(self) -> int:
+        """The number of events in all sessions."""
+        return len(self._contents.events)
+
+    @property
+    def set_aside(self) -> SetAside:
+        """What a lenient reading skipped; empty for a strict one."""
+        return self._contents.set_aside
+
+    @property
+    def reading(self) -> str:
+        """The options that decide what the sessions came to, as text; empty with the usual ones."""
+        return self._contents.reading
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What was unusual when the log was read, as sentences: skipped, ignored, put in order."""
+        return self._contents.notes
+
+    def attributes(self, session_id: str) -> Mapping[str, object]:
+        """Return the attributes of a session.
+
+        Raises:
+            UnknownIdError: the log has no such session; a KeyError.
+        """
+        return self._contents.attributes[self._place_of(session_id)]
+
+    @cached_property
+    def trails(self) -> Trails:
+        """How each session ended, in the order of `session_ids`."""
+        return trails_of(self._contents)
+
+    @cached_property
+    def events(self) -> pd.DataFrame:
+        """One row per event, in order.
+
+        Columns: ``session_id``; ``event``, the place from 1 in the session; ``time``, seconds;
+        ``query``; ``results``; ``selected``, 1-based ranks.
+        """
+        frame, selections = self._contents.events.frame, self._contents.events.selections
+        selected: list[list[int]] = [[] for _ in range(len(frame))]
+        for event, rank in zip(
+            selections["event"].tolist(), selections["rank"].tolist(), strict=True
+        ):
+            selected[event].append(rank)
+        return frame_of_columns(
+            {
+                "session_id": np.array(self.session_ids, dtype=object)[frame["session"]],
+                "event": self._contents.places,
+                "time": frame["time"].to_numpy(),
+                "query": frame["query"].tolist(),
+                "results": [list(each or ()) for each in frame["results"]],
+                "selected": selected,
+            }
         )
-        table, problems = table_of_ubi(queries, events, choice)
-        options = replace(options, first_rank=None, session_gap=None)  # the join has used them
-        contents = read_log(table, options, problems)
-        limit = "" if drop_sessions_over is None else f", drop_sessions_over={drop_sessions_over}"
-        return cls(replace(contents, reading=f"{choice.convention}{limit}"), name or "ubi")
+
+    def states(self) -> Iterator[SessionState]:
+        """Yield the events in order, with the ids that they have as queries."""
+        contents = self._contents
+        columns = (state_ids(contents), contents.events.column("session"), contents.places)
+        for number, (state_id, session, place) in enumerate(zip(*columns, strict=True)):
+            own, shown = self.session_ids[session], list(contents.results[number] or ())
+            yield SessionState(state_id, int(session), own, int(place), shown)
+
+    def final_query(self, session_id: str) -> str | None:
+        """Return the last query text of a session, or None without a text.
+
+        Raises:
+            UnknownIdError: the log has no such session.
+        """
+        return self._contents.queries[self._last[self._place_of(session_id)]]
+
+    def final_results(self, session_id: str) -> Sequence[str]:
+        """Return what was shown with the final selection, or last; empty if that is unknown.
+
+        Raises:
+            UnknownIdError: the log has no such session.
+        """
+        return list(self._contents.results[self._last[self._place_of(session_id)]] or ())
+
+    @checked_arguments
+    def to_golden_set(
+        self,
+        states: States = "last",
+        *,
+        propensity: Propensity | None = None,
+        clip: float | None = None,
+        unselected: bool = False,
+        uncorrected: bool = False,
+        max_unseen: float = MAX_UNSEEN,
+        name: str | None = None,
+    ) -> GoldenSet:
+        """Return the states of the search as queries, with the selections as judgments.
+
+        The id of a query is ``session.event``, and its candidates are the results that were shown.
+        A selected result has the grade of its selection, 1 where the log does not say;
+        ``Run.from_candidates`` is the order in which users saw them. Intervals and tests on the set
+        keep each session together, or each unit that `clustered` names.
+
+        Args:
+            states: ``"last"``: the state of each session with its final selection; ``"all"``: all
+                states with a selection; ``"prefixes"``: all states up to the one with the final
+                selection, each judged by that.
+            propensity: the probability that a user looks at a rank, ``"power(1)"`` or a table;
+                selections, and all means, are weighted by its inverse. None: all count the same,
+                which favours what the old ranker put on top.
+            clip: a propensity below this counts as this (0.05).
+            unselected: whether states without a selection are queries too, without a judgment
+                (not with ``"prefixes"``); every metric of relevance is 0 there.
+            uncorrected: whether gates may compare with the order of the log without a propensity.
+            max_unseen: if a larger share of a new top k was never shown, gates are inconclusive.
+            name: what messages and records call the set; without it, the name of the log.
+
+        Raises:
+            SessionLogError: it is unknown what was shown, or nothing was selected.
+            ConfigurationError: an argument is invalid.
+        """
+        from pytest_rankcheck.golden.golden_set import GoldenSet
+
+        choice = ReplayOptions(
+            states=states,
+            propensity=propensity,
+            clip=clip,
+            unselected=unselected,
+            uncorrected=uncorrected,
+            max_unseen=max_unseen,
+        )
+        contents = replayed_queries(self._contents, choice, self.name, self.cluster_by)
+        return GoldenSet(contents, name or self.name)
+
+    @cached_property
+    def _place(self) -> Mapping[str, int]:
+        return {session_id: place for place, session_id in enumerate(self.session_ids)}
+
+    def _place_of(self, session_id: str) -> int:
+        try:
+            return self._place[session_id]
+        except KeyError:
+            owner = f"session log '{quoted(self.name)}'"
+            raise unknown_id(owner, "session", session_id, self._place) from None
+
+    @cached_property
+    def _last(self) -> Sequence[int]:
+        """The event with the final selection of each session, or its last event."""
+        contents = self._contents
+        final = final_events(contents)
+        places: list[int] = np.where(final < 0, contents.starts[1:] - 1, final).tolist()
+        return places
+
+    def __repr__(self) -> str:
+        size = f"{plural(len(self), 'session')}, {plural(self.event_count, 'event')}"
+        aside = f", {self.set_aside}" if self.set_aside else ""
+        return f"SessionLog({self.name!r}, {size}{aside})"

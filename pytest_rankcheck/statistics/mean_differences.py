@@ -1,10 +1,19 @@
 """The mean of paired differences: its interval, its bounds and the smallest detectable fall.
 
 Intervals use Student's t. The lower bound, which decides whether a fall of a margin is ruled out,
-is Student's t with one more unit that fell (see ``unseen_values``): without it, changes that lose
+is Student's t with one more unit that fell (see `unseen_fall`): without it, changes that lose
 much on a few queries pass too often. The smallest detectable fall is that of a one-sided test with
 80% power, (z_{1-alpha} + z_{0.8}) s / sqrt(n), with quantiles of t below 50 queries (Cohen,
 Statistical Power Analysis, 1988; for retrieval: Sakai, Laboratory Experiments in IR, 2018, ch. 6).
+
+What was not sampled counts too. Real regressions lose much on a few queries. A sample that happens
+to have none of these queries has a small mean fall and a small spread, so Student's t is too
+certain of it: it passes a fall of the margin two to four times as often as stated. Gates therefore
+decide as if one more unit (a query, or a cluster of queries) had been sampled, with a change that
+speaks against the verdict. This is the idea of the pseudo-observations of Agresti and Coull
+(Approximate is better than "exact" for interval estimation of binomial proportions, The American
+Statistician 52, 1998), applied to means. How far each value reaches was chosen on real pairs of
+rankings: see ``benchmarks/calibration.py``.
 
 Units of unequal weight count as n_e = (sum w)^2 / sum w^2 units (Kish, Survey Sampling, 1965), in
 the degrees of freedom too.
@@ -20,15 +29,23 @@ import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.array_types import FloatArray
-from pytest_rankcheck.statistics.unseen_values import (
-    UNSEEN_GAIN,
-    unseen_extreme,
-    unseen_fall,
-)
 from pytest_rankcheck.statistics.weighted_clusters import effective_count, linearised
 
-__all__ = ["POWER", "Differences"]
+UNSEEN_GAIN = 0.25
+"""A test of a fall adds one gain of this share of the largest change."""
+UNSEEN_WEIGHTED_GAIN = 0.5
+"""If weights were drawn together with the units, as the inverse propensities of a replayed log, a
+test adds one gain of this share of the largest change at the largest weight.
 
+Few selections come from far down. Each has a large weight, and a document that was far down mostly
+rises, so a sample with none of them has a mean that is too low and a spread that is too small. With
+this share, ``benchmarks/replayed_logs.py`` blocks an equal ranker in at most about 6% of logs with
+the right propensity; intervals allow for one such unit on each side.
+"""
+_REACH = 10.0
+"""The unseen fall lies this many n-ths of the way from the largest change to the full range."""
+_STRETCH = 10.0
+"""Without a known range, the largest change is stretched by this many root-n-ths of itself."""
 POWER = 0.8
 _SAME = 1e-9
 """Differences with a smaller range count as equal, because of rounding."""
@@ -54,11 +71,6 @@ class Differences:
     The heaviest possible units are then rare, so tests add one that was not sampled, and intervals
     two, one on each side of the mean: this share of the largest change, at the largest weight.
     """
-
-    @classmethod
-    def of(cls, gains: FloatArray, *, full_range: float = math.inf) -> Differences:
-        """Return the differences that are not NaN, of the same weight."""
-        return cls(gains[~np.isnan(gains)], full_range=full_range)
 
     @property
     def count(self) -> int:
@@ -145,12 +157,6 @@ class Differences:
         half = _t(1 - alpha, degrees) * error
         return mean - half if is_lower else mean + half
 
-    def quantile_of(self, bound: float) -> float:
-        """Return the quantile of Student's t that is as likely as a normal value of ``bound``."""
-        from scipy.special import ndtr, stdtrit
-
-        return -float(stdtrit(self.degrees, ndtr(-bound)))
-
     def noninferiority_p(self, margin: float) -> float:
         """Return p of the hypothesis that the mean is at or below ``-margin``; NaN for one query.
 
@@ -199,7 +205,7 @@ class Differences:
     def smallest_detectable(self, alpha: float = 0.05) -> float:
         """Return the smallest fall that a test at ``alpha`` detects with a power of 80%.
 
-        It is larger by the gain that tests add to what was sampled (see ``unseen_values``). NaN for
+        It is larger by the gain that tests add to what was sampled (see `unseen_fall`). NaN for
         fewer than two queries, or if all differences are equal.
         """
         if not self.deviation > 0:
@@ -240,7 +246,7 @@ class Differences:
         if self.drawn_share:
             unseen = self.drawn_share * self._heaviest(self.gains - self.mean)
             error = math.sqrt(error**2 + 2 * unseen**2)
-        return self._t(share) * error
+        return _t(share, self.degrees) * error
 
     def _heaviest(self, values: FloatArray) -> float:
         """Return how far the largest of some values at the largest weight moves their mean."""
@@ -251,13 +257,10 @@ class Differences:
 
     def _quantile(self, share: float) -> float:
         if self.count < _LARGE:
-            return self._t(share)
+            return _t(share, self.degrees)
         from scipy.special import ndtri
 
         return float(ndtri(share))
-
-    def _t(self, share: float) -> float:
-        return _t(share, self.degrees)
 
 
 def _queries(deviation: float, fall: float, alpha: float) -> float:
@@ -274,3 +277,33 @@ def _t(share: float, degrees: float) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(degrees, share))
+
+
+def unseen_fall(largest: float, full_range: float, units: float) -> float:
+    """Return how far the unit falls that was not sampled, above 0; infinite if unknown.
+
+    Args:
+        largest: the largest change of a unit, at least 0. If nothing changed, nothing is known of
+            how far a unit can fall, and the full range counts.
+        full_range: how far a unit can fall at most, above 0; infinite if that is unknown.
+        units: the number of independent units, or their effective number; above 0.
+    """
+    if largest == 0:
+        return full_range
+    if not math.isfinite(full_range):
+        return largest * (1 + _STRETCH / math.sqrt(units))
+    return largest + max(0.0, full_range - largest) * min(1.0, _REACH / units)
+
+
+def unseen_extreme(extreme: float, mean: float, limit: float, units: float) -> float:
+    """Return the value of a sample that was not sampled: further out than its extreme.
+
+    Args:
+        extreme: the highest or the lowest value that was seen.
+        mean: the mean of the sample.
+        limit: the highest or the lowest possible value; infinite if there is no known limit.
+        units: the number of values in the sample.
+    """
+    if not math.isfinite(limit):
+        return mean + (extreme - mean) * (1 + _STRETCH / math.sqrt(units))
+    return extreme + (limit - extreme) * min(1.0, _REACH / units)

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Correction", "corrected", "holm"]
-
 
 def holm(p_values: list[float]) -> list[float]:
     """Return p-values adjusted for multiple testing (Holm, Scand. J. Statist. 1979).

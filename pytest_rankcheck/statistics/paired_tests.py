@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray
-from pytest_rankcheck.statistics.mean_differences import Differences
-from pytest_rankcheck.statistics.named_tests import PairedTest
+from pytest_rankcheck.statistics.mean_differences import UNSEEN_GAIN, Differences
 from pytest_rankcheck.statistics.sign_flip import (
     DRAWS,
     MOST_EXACT,
@@ -14,18 +15,18 @@ from pytest_rankcheck.statistics.sign_flip import (
     sign_flip_test,
     whole_gains,
 )
-from pytest_rankcheck.statistics.unseen_values import UNSEEN_GAIN
 
-__all__ = ["p_of_fall", "smallest_p"]
+FallTest = Literal["sign_flip", "t", "bootstrap"]
+"""The tests that gates and comparisons offer."""
 
 
 def p_of_fall(
-    gains: FloatArray, test: PairedTest = "sign_flip", unseen_gain: float = UNSEEN_GAIN
+    gains: FloatArray, test: FallTest = "sign_flip", unseen_gain: float = UNSEEN_GAIN
 ) -> float:
     """Return the probability of a fall at least this large if nothing had changed, in [0, 1].
 
     One gain that was not sampled, of a quarter of the largest change, is added to the differences
-    (see ``unseen_values``): without it, many small falls with a few large gains are taken for a
+    (see ``mean_differences``): without it, many small falls with a few large gains are taken for a
     fall of the mean too often.
 
     Args:
@@ -50,7 +51,7 @@ def p_of_fall(
 
 
 def smallest_p(
-    gains: FloatArray, test: PairedTest = "sign_flip", unseen_gain: float = UNSEEN_GAIN
+    gains: FloatArray, test: FallTest = "sign_flip", unseen_gain: float = UNSEEN_GAIN
 ) -> float:
     """Return the smallest p that a fall could have with as many changed queries, in (0, 1].
 

@@ -19,8 +19,6 @@ import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray
 
-__all__ = ["LEVEL", "deviation_interval", "power_of", "queries_needed"]
-
 LEVEL = 0.8
 """The confidence level of the interval of a number of queries."""
 _MOST = 10**9

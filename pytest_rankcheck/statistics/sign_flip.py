@@ -14,16 +14,6 @@ import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray, IntArray
 
-__all__ = [
-    "DRAWS",
-    "MOST_EXACT",
-    "SignFlip",
-    "has_one_size",
-    "seed_of",
-    "sign_flip_test",
-    "whole_gains",
-]
-
 DRAWS = 10_000
 """The number of random sign assignments, used when there are too many to try all."""
 

@@ -2,9 +2,9 @@
 
 Intervals are Welch's: the standard error is sqrt(s0^2 / n0 + s1^2 / n1), with the degrees of
 freedom of Welch (The generalization of Student's problem, Biometrika 34, 1947) and Satterthwaite.
-The lower bound adds one unseen value to each sample (see ``unseen_values``). If the smaller sample
-is below 1,000, p is that of a permutation test, because Welch's t is too certain of skewed samples
-of unequal size.
+The lower bound adds one unseen value to each sample (see ``mean_differences``). If the smaller
+sample is below 1,000, p is that of a permutation test, because Welch's t is too certain of skewed
+samples of unequal size.
 
 Units of unequal weight, such as users with several sessions each, are linearised like those of one
 sample (see ``weighted_clusters``), and each sample's degrees of freedom come from its effective
@@ -21,14 +21,11 @@ from functools import cached_property
 
 import numpy as np
 
-from pytest_rankcheck.array_types import FloatArray
-from pytest_rankcheck.statistics.mean_differences import Differences
+from pytest_rankcheck.array_types import FloatArray, IntArray
+from pytest_rankcheck.statistics.mean_differences import Differences, unseen_extreme
 from pytest_rankcheck.statistics.permutation import permutation_p
 from pytest_rankcheck.statistics.sample_size import deviation_interval
-from pytest_rankcheck.statistics.unseen_values import unseen_extreme
-from pytest_rankcheck.statistics.weighted_clusters import linearised
-
-__all__ = ["LARGE_SAMPLE", "TwoSamples"]
+from pytest_rankcheck.statistics.weighted_clusters import linearised, unit_means
 
 LARGE_SAMPLE = 1000
 """From this size of the smaller sample on, Welch's t keeps its level on skewed values."""
@@ -73,11 +70,6 @@ class TwoSamples(Differences):
         """The variance of the mean of each sample; NaN for fewer than two values."""
         before, now = self.samples
         return before.error**2, now.error**2
-
-    @property
-    def share_before(self) -> float:
-        """The share of the variance of the difference that comes from the sample before."""
-        return self._variances[0] / sum(self._variances)
 
     @cached_property
     def deviation(self) -> float:
@@ -158,3 +150,63 @@ class TwoSamples(Differences):
         from scipy.special import stdtr
 
         return float(stdtr(self.degrees, self.mean / self.error))
+
+
+Clustered = tuple[FloatArray, IntArray, FloatArray | None]
+"""Values, the number of the unit of each, and how much each counts (None: all the same)."""
+
+Sample = tuple[FloatArray, IntArray | None, FloatArray | None]
+"""The same; without numbers, each value is a unit of its own."""
+
+
+def p_of_difference(before: Sample, now: Sample) -> float:
+    """Return the two-sided p of Welch's t-test, in [0, 1]; NaN if a side has fewer than two values.
+
+    Units that are in both samples are matched. NaN as well if no value differs.
+    """
+    (old, old_units, old_weights), (new, new_units, new_weights) = before, now
+    if min(len(old), len(new)) < 2:
+        return math.nan
+    difference: Differences
+    if old_units is not None and new_units is not None and np.isin(new_units, old_units).any():
+        both = (old, old_units, old_weights), (new, new_units, new_weights)
+        difference = matched_differences(*both)
+    else:
+        means, weights = unit_means(new, new_weights, new_units)
+        old_means, old_weights = unit_means(old, old_weights, old_units)
+        difference = TwoSamples(means, weights, before=old_means, before_weights=old_weights)
+    if not difference.error > 0:
+        return math.nan
+    from scipy.special import stdtr
+
+    return float(2 * stdtr(difference.degrees, -abs(difference.mean / difference.error)))
+
+
+def matched_differences(before: Clustered, now: Clustered) -> Differences:
+    """Return the differences of two samples whose units are partly the same, such as of users.
+
+    Each unit has a sum s and a size n in both samples; one that is in one sample only has a size of
+    0 in the other. The difference of the means is d = sum s1 / sum n1 - sum s0 / sum n0. Unit c
+    moves it by u_c = (s1_c - m1 n1_c) / N1 - (s0_c - m0 n0_c) / N0, and units are independent, so
+    its variance is C / (C - 1) sum u_c^2 (Deng, Knoblich and Lu, Applying the delta method in
+    metric analytics, KDD 2018, section 3, for the two ratios together).
+
+    Args:
+        before: the values before; the units of both samples are numbered together.
+        now: the values now.
+    """
+    codes = np.unique(np.concatenate((before[1], now[1])), return_inverse=True)[1]
+    count = int(codes.max(initial=-1)) + 1
+    shares, influences, means = [], [], []
+    for (values, _, weights), places in (
+        (before, codes[: len(before[0])]),
+        (now, codes[len(before[0]) :]),
+    ):
+        weight = np.ones(len(values)) if weights is None else weights
+        sums = np.bincount(places, weights=weight * values, minlength=count)
+        sizes = np.bincount(places, weights=weight, minlength=count)
+        means.append(sums.sum() / sizes.sum())
+        shares.append(sizes / sizes.sum())
+        influences.append((sums - means[-1] * sizes) / sizes.sum())
+    own = (shares[0] + shares[1]) / 2
+    return Differences(means[1] - means[0] + (influences[1] - influences[0]) / own, own)

@@ -11,8 +11,6 @@ import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray, IntArray
 
-__all__ = ["contributions", "effective_count", "linearised", "unit_means"]
-
 
 def contributions(
     gains: FloatArray, weights: FloatArray | None, clusters: IntArray | None

@@ -1,7 +1,6 @@
 """A pull request in a real git repository, and what becomes of it in CI.
 
-An attempt is a function of a few lines that prepares a branch with a worse ranker. Its decorator
-says what must happen: `blocked`, `refused`, `kept` or `listed`.
+The table in ``attempts`` says what each branch does, and what must happen.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -65,10 +64,6 @@ class PullRequest:
         """Set the rank of the relevant document of some queries; for all others it is first."""
         self.project.rank(dict(ranks))
 
-    def make_the_ranker_worse(self) -> None:
-        """Let 20 queries fall from rank 1 to rank 10."""
-        self.rank(WORSE_RANKS)
-
     def golden(self, lines: Lines, name: str = "web") -> None:
         """Write a golden set; later changes start from it."""
         self.lines = lines
@@ -93,15 +88,6 @@ class PullRequest:
         text = (self.path / path).read_text("utf-8")
         assert old in text, f"{old!r} is not in {path}"
         self.write(path, text.replace(old, new))
-
-    def edit_test(self, old: str, new: str) -> None:
-        """Replace text in the test module."""
-        self.edit("tests/test_ranking.py", old, new)
-
-    def worsen_and_edit(self, old: str, new: str) -> None:
-        """Make the ranker worse, and replace text in the test module."""
-        self.make_the_ranker_worse()
-        self.edit_test(old, new)
 
     def configure(self, *lines: str) -> None:
         """Add lines to pytest's configuration; a name that is already there is replaced."""
@@ -150,8 +136,7 @@ class PullRequest:
     def forget_records(self) -> None:
         """Delete all baseline files."""
         for file in self.records().values():
-            for each in (file, *file.parent.glob(f"{file.stem}.*.tsv")):
-                each.unlink()
+            file.unlink()
 
     def record_anew(self, *arguments: str) -> None:
         """Delete all baselines and record them again."""
@@ -267,143 +252,7 @@ class Repositories:
         return pull_request.lines
 
 
-# --- attempts --------------------------------------------------------------------------------
-
-Story = Callable[[PullRequest], object]
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """A way to get a worse ranker merged, and what must become of it."""
-
-    kind: str
-    """What is attacked: the first sentence of the module's docstring."""
-    module: str
-    name: str
-    """The name of the test."""
-    text: str
-    """What the branch does."""
-    outcome: str
-    causes: tuple[str, ...]
-    """What the message names."""
-
-
-ATTEMPTS: list[Attempt] = []
-
-
-def _attempt(
-    outcome: str, causes: tuple[str, ...], main: Main, check: Callable[[PullRequest], None]
-) -> Callable[[Story], Callable[[Repositories], None]]:
-    """Return a decorator that makes a test of a story."""
-
-    def decorate(story: Story) -> Callable[[Repositories], None]:
-        def run(repositories: Repositories) -> None:
-            pull_request = repositories.branch_of(main)
-            story(pull_request)
-            check(pull_request)
-
-        run.__name__, run.__doc__, run.__module__ = story.__name__, story.__doc__, story.__module__
-        kind = (story.__globals__["__doc__"] or "").partition("\n")[0].rstrip(".")
-        text = " ".join((story.__doc__ or "").split()).rstrip(".").replace("``", "`")
-        ATTEMPTS.append(Attempt(kind, story.__module__, story.__name__, text, outcome, causes))
-        return run
-
-    return decorate
-
-
-def blocked(
-    *causes: str, main: Main = one_gate
-) -> Callable[[Story], Callable[[Repositories], None]]:
-    """CI fails against main, and its output names the causes."""
-
-    def check(pull_request: PullRequest) -> None:
-        outcome = pull_request.ci()
-        assert not outcome.passed, f"CI passed:\n{outcome.terminal}"
-        _names(outcome.terminal, causes)
-
-    return _attempt("blocked", causes, main, check)
-
-
-def passes(*, main: Main = one_gate) -> Callable[[Story], Callable[[Repositories], None]]:
-    """CI passes, and nobody had to give a reason for anything."""
-
-    def check(pull_request: PullRequest) -> None:
-        outcome = pull_request.ci()
-        assert outcome.passed, outcome.terminal
-
-    return _attempt("passes", (), main, check)
-
-
-def refused(
-    *causes: str,
-    main: Main = one_gate,
-    options: Sequence[str] = (),
-    written_by_another: str | None = None,
-) -> Callable[[Story], Callable[[Repositories], None]]:
-    """An update fails, changes no file, and its output names the causes.
-
-    Args:
-        causes: what the output names.
-        main: makes the repository.
-        options: of the update.
-        written_by_another: a file with the record that another test session writes meanwhile.
-    """
-
-    def check(pull_request: PullRequest) -> None:
-        outcome = _update(pull_request, options, written_by_another)
-        assert not outcome.passed, f"the update passed:\n{outcome.terminal}"
-        _names(outcome.terminal, causes)
-
-    return _attempt("refused", causes, main, check)
-
-
-def kept(
-    *causes: str,
-    main: Main = one_gate,
-    options: Sequence[str] = (),
-    written_by_another: str | None = None,
-) -> Callable[[Story], Callable[[Repositories], None]]:
-    """An update passes, but changes no file, and its output names the causes: see `refused`."""
-
-    def check(pull_request: PullRequest) -> None:
-        outcome = _update(pull_request, options, written_by_another)
-        assert outcome.passed, outcome.terminal
-        _names(outcome.terminal, causes)
-
-    return _attempt("kept", causes, main, check)
-
-
-def _update(
-    pull_request: PullRequest, options: Sequence[str], written_by_another: str | None
-) -> Outcome:
-    """Update the baselines, which must change no file."""
-    before = {path: file.read_bytes() for path, file in pull_request.records().items()}
-    if written_by_another is not None:
-        content = (pull_request.path / written_by_another).read_bytes()
-        before[pull_request.record_path] = content
-    outcome = pull_request.update(*options)
-    after = {path: file.read_bytes() for path, file in pull_request.records().items()}
-    assert after == before, f"a baseline changed:\n{outcome.terminal}"
-    return outcome
-
-
-def listed(
-    *causes: str, main: Main = one_gate
-) -> Callable[[Story], Callable[[Repositories], None]]:
-    """The terminal and every report of CI name the causes."""
-
-    def check(pull_request: PullRequest) -> None:
-        outcome = pull_request.ci_with_reports()
-        assert outcome.passed, outcome.terminal
-        _names(outcome.terminal, causes)
-        assert set(outcome.reports) == set(REPORTS.values()), outcome.terminal
-        for name, text in outcome.reports.items():
-            _names(_readable(name, text), causes, name)
-
-    return _attempt("listed", causes, main, check)
-
-
-def _readable(name: str, text: str) -> str:
+def readable(name: str, text: str) -> str:
     """Return what a reader of a report sees, without the escapes of its format."""
     if name.endswith(".md"):
         return html.unescape(text.replace("\\", ""))
@@ -420,27 +269,3 @@ def _strings(value: object) -> Iterable[str]:
             yield from _strings(item)
     else:
         yield str(value)
-
-
-def _names(text: str, causes: Iterable[str], where: str = "the terminal") -> None:
-    for cause in causes:
-        assert cause in text, f"{cause!r} is not in {where}:\n{text}"
-
-
-__all__ = [
-    "ATTEMPTS",
-    "FALLEN",
-    "MAIN_RANKS",
-    "WORSE_RANKS",
-    "Attempt",
-    "Outcome",
-    "PullRequest",
-    "Repositories",
-    "blocked",
-    "git",
-    "kept",
-    "listed",
-    "one_gate",
-    "passes",
-    "refused",
-]

@@ -2,7 +2,7 @@
 
 Run as a script, it plays as many steps as wanted and prints the seed of each history::
 
-    python tests/adversary/random_history.py 10000 [SEED]
+    PYTHONPATH=tests python tests/adversary/random_history.py 10000 [SEED]
 """
 
 from __future__ import annotations
@@ -12,60 +12,36 @@ import random
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from gated_test import PlainStore
 from promises import (
     Entry,
-    Ledger,
     broken_promises,
     is_all_or_nothing,
     is_traded,
     lines_of,
     mean_of,
 )
-from record_entries import data_name, entry_of, read_entry, write_entry
+from record_entries import read_entry, write_entry
 
 from pytest_rankcheck import Gate, GoldenSet, Metric, Record, Run, evaluate
-from pytest_rankcheck.baselines import data_file
 from pytest_rankcheck.baselines.baseline import Baseline
-from pytest_rankcheck.baselines.baseline_file import Proposal
-from pytest_rankcheck.baselines.data_file import DataFiles, leftover_data
-from pytest_rankcheck.baselines.update_actions import Action, Mode
+from pytest_rankcheck.baselines.check import Mode
 from pytest_rankcheck.errors import BaselineError
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.files.folder_lock import locked_folder
-from pytest_rankcheck.files.whole_files import temporary_files, write_whole
 
 METRICS = ("RR", "nDCG@5", "FirstRank(missing=omit)")
 ALLOWANCES = (0.0, 0.01, 0.05, 0.2)
 QUERIES = 24
 
 
-Trick = Callable[[random.Random, Entry], None]
-
-
 class Killed(BaseException):
     """The process is killed."""
-
-
-class PlainStore:
-    """A baseline file without syrupy."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.shown_path = path.name
-
-    def submit(self, proposal: Proposal) -> None:
-        is_new = not self.path.exists() or self.path.read_text("utf-8") != proposal.text
-        if proposal.refusal is None and is_new:
-            write_whole(self.path, proposal.text)
-
-    def locked(self) -> AbstractContextManager[None]:
-        return locked_folder(self.path.parent)
 
 
 @dataclass
@@ -73,21 +49,13 @@ class MainBranch:
     """The reference: the text of the file on main."""
 
     content: str | None
-    data: Mapping[str, bytes] = field(default_factory=dict)
-    """The data files on main, by name."""
     name: str = "main"
 
     def text(self, path: Path) -> str | None:
         return self.content
 
-    def data_files(self, path: Path) -> DataFiles:
-        return DataFiles(path, lambda data_path: [self.data[data_path.name]])
-
     def is_untouched(self, path: Path, text: str | None) -> bool:
         return False
-
-    def inside(self, path: Path) -> None:
-        """Return that no repository has the file, so that it has no history."""
 
 
 class Session:
@@ -111,18 +79,16 @@ class Session:
             return
         self.passed = all(block is None for _, block in results)
         if self.passed:
-            settlement = self.baseline.decide()
-            self.passed = settlement is not None and settlement.action is not Action.REFUSE
+            self.passed = self.baseline.unapproved_drops() is None
 
     def finish(self) -> bool:
         """Write, if the test passed. Return whether the test session passes."""
         if not self.passed:
             return False
         try:
-            settlement = self.baseline.write_or_keep()
+            return self.baseline.write_or_keep() is not None
         except BaselineError:
             return False
-        return settlement is not None and settlement.action is not Action.REFUSE
 
     def values(self) -> Mapping[str, Mapping[str, float | None]]:
         """Return what was measured, as a record has it: metric -> query id -> value."""
@@ -140,15 +106,12 @@ class History:
     """A baseline on a branch, the same baseline on main, and what is measured."""
 
     def __init__(self, folder: Path, seed: int) -> None:
-        self._data: dict[str, bytes] = {}
-        """The data files of all records so far, by name."""
         self.random = random.Random(seed)
         self.path = folder / "test_x--web.json"
         self.queries: dict[str, tuple[str, dict[str, int]]] = {}
         self.ranks: dict[str, int | None] = {}
         self.gates: dict[str, float] = {"RR": 0.05, "nDCG@5": 0.05}
         self.main: str | None = None
-        self.ledger = self.main_ledger = Ledger()
         self.is_tampered = False
         self.played: list[str] = []
         self._names = 0
@@ -201,13 +164,11 @@ class History:
             self.change_the_gates: 3,
             self.update: 25,
             self.update_with_a_reason: 3,
-            self.raise_with_a_reason: 2,
             self.update_while_killed: 4,
             self.update_beside_another_session: 6,
             self.open_and_merge_a_pull_request: 6,
             self.tamper: 6,
             self.record_anew: 4,
-            self.take_away_and_forget: 4,
         }
         chosen = self.random.choices(list(steps), list(steps.values()))[0]
         self.played.append(chosen.__name__)
@@ -259,14 +220,11 @@ class History:
     def update_with_a_reason(self) -> None:
         self.update(Mode(update=True, approval="a faster index"))
 
-    def raise_with_a_reason(self) -> None:
-        self.update(Mode(update=True, raising="a better model"))
-
     def update_while_killed(self) -> None:
         before = self._text()
         session = Session(self, Mode(update=True))
-        at, after = self.random.choice([1, 1, 2]), self.random.random() < 0.3
-        with killing(at, after_replacing=after), suppress(Killed):
+        after = self.random.random() < 0.3
+        with killing(after_replacing=after), suppress(Killed):
             session.finish()
         if self._text() != before:
             self._check_update(before, session, True)
@@ -288,32 +246,24 @@ class History:
         if self.main is None or not self.path.exists():
             self._merge()
             return
-        if Session(self, Mode(), MainBranch(self.main, self._data)).passed:
-            before, after = self._entry_of(self.main), self._entry()
-            self._demand(broken_promises(before, after, updates=2))
-            self.main_ledger.follow(before, after)
-            self._demand(self.main_ledger.broken())
+        if Session(self, Mode(), MainBranch(self.main)).passed:
+            before, after = json.loads(self.main), self._entry()
+            self._demand(broken_promises(before, after))
             self._merge()
         elif self.is_tampered or self.random.random() < 0.5:
-            self._check_out(self.main)
-            self.ledger = self.main_ledger.copy()
+            self.path.write_text(self.main, "utf-8")
             self.is_tampered = False
 
     def _merge(self) -> None:
         if self.path.exists():
             self.main = self._text()
-            if self.main_ledger.queries == 0:
-                self.main_ledger = self.ledger.copy()
-            self.ledger = self.main_ledger.copy()
             self.is_tampered = False
 
     def tamper(self) -> None:
         """Edit the record by hand, cleverly, and open a pull request."""
-        self._tamper_with(self.random.choice(TRICKS))
-
-    def _tamper_with(self, trick: Trick) -> None:
         if self.main is None or self.is_tampered:
             return
+        trick = self.random.choice(TRICKS)
         entry = self._entry()
         self.played.append(trick.__name__)
         trick(self.random, entry)
@@ -334,43 +284,14 @@ class History:
         self.is_tampered = True
         self.open_and_merge_a_pull_request()
 
-    def take_away_and_forget(self) -> None:
-        """Remove a query in a pull request, and the count of removed queries in the next."""
-        self.update()
-        self.open_and_merge_a_pull_request()
-        if len(self.queries) > 4:
-            del self.queries[self._some()[0]]
-        self.update()
-        self.open_and_merge_a_pull_request()
-        self._tamper_with(_forget_changes)
-
     # --- checks ------------------------------------------------------------------------------
 
     def _text(self) -> str | None:
-        """Return the file; of a record of two files the header, which tells all others apart."""
-        if not self.path.exists():
-            return None
-        text = self.path.read_text("utf-8")
-        self._entry_of(text, self._read)  # its lines must be there
-        return text
-
-    def _read(self, name: str) -> bytes:
-        self._data[name] = (self.path.parent / name).read_bytes()
-        return self._data[name]
-
-    def _check_out(self, text: str) -> None:
-        """Write the files of an earlier record, as git does."""
-        entry = json.loads(text)
-        if "data" in entry:
-            name = data_name(self.path, entry["data"]["sha256"])
-            (self.path.parent / name).write_bytes(self._data[name])
-        self.path.write_text(text, "utf-8")
+        """Return the file; None if it does not exist."""
+        return self.path.read_text("utf-8") if self.path.exists() else None
 
     def _entry(self) -> Entry:
         return read_entry(self.path)
-
-    def _entry_of(self, text: str, data_of: Callable[[str], bytes] | None = None) -> Entry:
-        return entry_of(text, data_of or self._data.__getitem__, self.path)
 
     def _check_update(self, text: str | None, session: Session, passed: bool) -> None:
         """Check what a session made of the file."""
@@ -381,16 +302,12 @@ class History:
             return
         Record.load(self.path)
         after = self._entry()
-        assert not list(temporary_files(self.path.parent)), "a temporary file stays"
+        assert [*self.path.parent.iterdir()] == [self.path], "a temporary file stays"
         if text is None:
-            self.ledger.start(after)
             return
-        assert not leftover_data(self.path) or "update_while_killed" in self.played
-        before = self._entry_of(text)
-        self._demand(broken_promises(before, after))
+        before = json.loads(text)
+        self._demand(broken_promises(before, after, may_drop_gates=True))
         assert set(lines_of(after)) == set(session.evaluation.query_ids)
-        self.ledger.follow(before, after)
-        self._demand(self.ledger.broken())
         self._demand(is_all_or_nothing(before, after, session.values()))
         if not after["approvals"][len(before["approvals"]) :]:
             gated = [str(check.metric) for check in session.baseline.checks]
@@ -403,22 +320,14 @@ class History:
 
 
 @contextmanager
-def killing(at: int, *, after_replacing: bool) -> Iterator[None]:
-    """Kill the process before or after a temporary file takes the place of the old one.
-
-    Args:
-        at: the number of the file: a large record is two.
-        after_replacing: whether the file is replaced.
-    """
+def killing(*, after_replacing: bool) -> Iterator[None]:
+    """Kill the process before or after a temporary file takes the place of the old one."""
     replace = Path.replace
-    replaced: list[Path] = []
 
     def replace_and_die(path: Path, target: Any) -> None:
-        replaced.append(path)
-        if after_replacing or len(replaced) < at:
+        if after_replacing:
             replace(path, target)
-        if len(replaced) == at:
-            raise Killed
+        raise Killed
 
     with (
         mock.patch.object(Path, "replace", replace_and_die),
@@ -441,13 +350,6 @@ def _remove_a_value(chance: random.Random, entry: Entry) -> None:
     line["values"][chance.choice(list(line["values"]))] = None
 
 
-def _worsen_the_best(chance: random.Random, entry: Entry) -> None:
-    name = chance.choice(list(entry["metrics"]))
-    metric = entry["metrics"][name]
-    if metric["best"] is not None:
-        metric["best"] += 0.05 if name.startswith("FirstRank") else -0.05
-
-
 def _loosen_a_gate(chance: random.Random, entry: Entry) -> None:
     metric = entry["metrics"][chance.choice(list(entry["metrics"]))]
     if metric["gate"] is not None:
@@ -464,8 +366,6 @@ def _forget_a_metric(chance: random.Random, entry: Entry) -> None:
         del entry["metrics"][name]
         for line in entry["queries"]:
             del line["values"][name]
-        for part in ("counted", "uncounted", "mean_change"):
-            entry["since_approval"][part].pop(name, None)
 
 
 def _forget_queries(chance: random.Random, entry: Entry) -> None:
@@ -479,10 +379,6 @@ def _edit_a_fingerprint(chance: random.Random, entry: Entry) -> None:
         line["fingerprint"] = line["fingerprint"][::-1]
 
 
-def _forget_changes(chance: random.Random, entry: Entry) -> None:
-    entry["since_approval"].update(removed=0, edited=0, uncounted={})
-
-
 def _forget_an_approval(chance: random.Random, entry: Entry) -> None:
     if entry["approvals"]:
         entry["approvals"].pop(chance.randrange(len(entry["approvals"])))
@@ -491,13 +387,11 @@ def _forget_an_approval(chance: random.Random, entry: Entry) -> None:
 TRICKS = (
     _lower_a_value,
     _remove_a_value,
-    _worsen_the_best,
     _loosen_a_gate,
     _forget_a_gate,
     _forget_a_metric,
     _forget_queries,
     _edit_a_fingerprint,
-    _forget_changes,
     _forget_an_approval,
 )
 
@@ -505,21 +399,17 @@ TRICKS = (
 # --- playing ---------------------------------------------------------------------------------
 
 
-def play(steps: int, seed: int, compact_from: int = 1000) -> None:
+def play(steps: int, seed: int) -> None:
     """Play a history; an error says how to play it again.
 
     Args:
         steps: how many steps.
         seed: of the history.
-        compact_from: from how many queries on a record is two files.
 
     Raises:
         AssertionError: a promise was broken; the message has the seed and the steps.
     """
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        mock.patch.object(data_file, "COMPACT_FROM", compact_from),
-    ):
+    with tempfile.TemporaryDirectory() as folder:
         history = History(Path(folder), seed)
         for number in range(steps):
             try:
@@ -530,11 +420,10 @@ def play(steps: int, seed: int, compact_from: int = 1000) -> None:
 
 
 def main(steps: int, seed: int) -> None:
-    """Play histories of 200 steps each: of one file, of two, and from one form to the other."""
+    """Play histories of 200 steps each."""
     for number in range(0, steps, 200):
-        compact_from = (1000, 1, QUERIES)[number // 200 % 3]
-        print(f"seed {seed + number}, two files from {compact_from} queries on", flush=True)
-        play(200, seed + number, compact_from)
+        print(f"seed {seed + number}", flush=True)
+        play(200, seed + number)
 
 
 if __name__ == "__main__":

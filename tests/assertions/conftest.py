@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+MODULES = ("bound_assertions", "entered_findings", "group_assertion", "regression_assertion")
+
 
 @pytest.fixture(autouse=True)
-def no_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("bound_assertions", "regression_assertion"):
-        monkeypatch.setattr(f"pytest_rankcheck.assertions.{module}.enter", lambda finding: None)
+def entered(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """What the assertions of a test enter into the ledger."""
+    findings: list[object] = []
+    for module in MODULES:
+        monkeypatch.setattr(f"pytest_rankcheck.assertions.{module}.enter", findings.append)
+    return findings

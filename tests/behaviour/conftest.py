@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_rankcheck.reports.notes import Note
+from pytest_rankcheck.reports.findings import Note
 
 
 @pytest.fixture(autouse=True)
 def entered(monkeypatch: pytest.MonkeyPatch) -> list[Note]:
     """Return the entries that the assertions of a test make in the ledger."""
     entries: list[Note] = []
-    for module in (
-        "depth_assertion",
-        "determinism_assertion",
-        "expectation_assertion",
-        "index_assertions",
-        "invariance_assertions",
-    ):
+    for module in ("entered_findings", "expectation_assertion"):
         monkeypatch.setattr(f"pytest_rankcheck.assertions.{module}.enter", entries.append)
     return entries

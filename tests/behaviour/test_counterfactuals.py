@@ -20,8 +20,8 @@ from pytest_rankcheck import (
     counterfactual,
 )
 from pytest_rankcheck.rankers import batch, embedder, http, model, scorer
-from pytest_rankcheck.rankers.adapter_choice import adapter_of
-from pytest_rankcheck.reports.notes import Note
+from pytest_rankcheck.rankers.ranker_lookup import adapter_of
+from pytest_rankcheck.reports.findings import Note
 
 DEVICES = GoldenSet.from_dict(
     {"q1": {"a": 3, "b": 1}, "q2": {"b": 1}, "q3": {"c": 2}, "q4": {"a": 1}},
@@ -117,7 +117,7 @@ def test_a_misspelt_attribute_changes_nothing_and_is_an_error() -> None:
         counterfactual("device", [])
 
 
-def test_values_that_the_queries_do_not_have_are_errors_or_reported(entered: list[Note]) -> None:
+def test_values_that_the_queries_do_not_have_are_errors() -> None:
     message = (
         r"counterfactual\('gender', \['F', 'M'\]\): query 'q1' has gender 'f', which is not among "
         "the values; give all values, as the queries have them"
@@ -126,11 +126,6 @@ def test_values_that_the_queries_do_not_have_are_errors_or_reported(entered: lis
         assert_invariant(fair, DEVICES, counterfactual("gender", ["F", "M"]))
     with pytest.raises(ConfigurationError, match="query 'q2' has gender 'm'"):
         assert_invariant(fair, DEVICES, counterfactual("gender", ["f", "F"]))
-    women = DEVICES.subset(["q1"])
-    assert_invariant(fair, women, counterfactual("gender", ["f", "M"]))
-    assert entered[-1].text.endswith("; no query has gender M")
-    assert_invariant(fair, DEVICES, counterfactual("gender", ["f", "m"]))
-    assert "no query has" not in entered[-1].text
 
 
 def test_queries_without_a_text_have_attributes_too() -> None:
@@ -236,9 +231,8 @@ def score(query: Query, documents: list[str]) -> list[int]:
     return [len(document) for document in documents]
 
 
-@pytest.mark.parametrize(
-    ("ranker", "sees"),
-    [
+def test_which_rankers_see_an_attribute() -> None:
+    for ranker, sees in (
         (fair, True),
         (lambda text: ["a"], False),
         (asked_later, True),
@@ -252,10 +246,8 @@ def score(query: Query, documents: list[str]) -> list[int]:
         (http("http://x/?q={query}&g={attributes.gender}", ids="ids"), True),
         (http("http://x/?q={query}&g={attributes.genders}", ids="ids"), False),
         (http("http://x/", body={"{attributes.gender}": ["{query}"]}, ids="ids"), True),
-    ],
-)
-def test_which_rankers_see_an_attribute(ranker: object, sees: bool) -> None:
-    assert adapter_of(ranker).sees("gender") is sees
+    ):
+        assert adapter_of(ranker).sees("gender") is sees, ranker
 
 
 def test_a_model_sees_only_its_features() -> None:
@@ -289,22 +281,19 @@ def test_a_ranker_that_cannot_see_the_change_is_refused() -> None:
 # --- invalid input -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("perturbation", "message"),
-    [
+def test_anything_but_a_perturbed_query_is_refused() -> None:
+    for perturbation, message in (
         (
             lambda query: replace(query, attributes={}),
             "TypeError: .*; to get the query, annotate its parameter as Query",
         ),
-        (lambda text: Query("q9", "x"), "returned the query 'q9' for query 'q1' \"red\""),
+        (lambda text: Query("q9", "x"), "with the same id"),
         (lambda text: Query("q1", 3), "returned Query"),  # type: ignore[arg-type]
         (lambda text: Query("q1", "x", ["device"]), "it must return a text or a Query"),  # type: ignore[arg-type]
         (lambda text: [Query("q1", "x"), None], "returned None for query 'q1'"),
-    ],
-)
-def test_anything_but_a_perturbed_query_is_refused(perturbation: object, message: str) -> None:
-    with pytest.raises(ConfigurationError, match=message):
-        assert_invariant(fair, DEVICES, perturbation)  # type: ignore[arg-type]
+    ):
+        with pytest.raises(ConfigurationError, match=message):
+            assert_invariant(fair, DEVICES, perturbation)  # type: ignore[arg-type]
 
 
 def test_foreign_values_are_harmless() -> None:

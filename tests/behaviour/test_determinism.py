@@ -1,14 +1,9 @@
-"""A ranker answers the same: each condition broken by a ranker that breaks it, and only it."""
+"""A ranker answers the same: each condition broken by a ranker that breaks it."""
 
 from __future__ import annotations
 
-import asyncio
 import itertools
-import re
-import sys
-import threading
-import time
-from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,138 +18,92 @@ from pytest_rankcheck import (
     RunError,
     assert_deterministic,
 )
-from pytest_rankcheck.behaviour.answer_comparison import RepeatedRanker
-from pytest_rankcheck.behaviour.determinism_check import DeterminismResult, check_determinism
-from pytest_rankcheck.behaviour.determinism_options import DeterminismOptions
-from pytest_rankcheck.rankers import batch, embedder, model, scorer, transformer
-from pytest_rankcheck.reports.notes import Note, Topic
+from pytest_rankcheck.rankers import batch, model, scorer
+from pytest_rankcheck.reports.findings import Note, Topic
+from tests.behaviour import faulty_rankers as faulty
 
 GOLDEN = GoldenSet.from_dict(
-    {f"q{n}": {f"d{n}": 1, "e": 0, "f": 0} for n in range(9)},
-    {f"q{n}": f"text {n}" for n in range(9)},
+    {f"q{n}": {f"d{n}": 1, "e": 0, "f": 0} for n in range(24)},
+    {f"q{n}": f"text {n}" for n in range(24)},
     name="web",
 )
-NOT_GIVEN = ["fresh", "processes", "clock"]
-ALL = ["repeats", "batch", "order", "candidates", "threads", *NOT_GIVEN]
+NINE = GOLDEN.subset([f"q{n}" for n in range(9)])
+FEW = GOLDEN.subset(["q1", "q2", "q3"])
+MODULE = "tests.behaviour.faulty_rankers"
 
 
-def found_in(ranker: object, golden: GoldenSet = GOLDEN, **ways: Any) -> DeterminismResult:
-    return check_determinism(
-        RepeatedRanker.of(ranker, golden, {}), golden, DeterminismOptions(**ways)
-    )
+def failure_of(ranker: object, golden: GoldenSet = NINE, **how: Any) -> str:
+    with pytest.raises(AssertionError) as failure:
+        assert_deterministic(ranker, golden, **how)
+    return str(failure.value)
 
 
-def broken_by(ranker: object, **ways: Any) -> dict[str, list[str]]:
-    """Return the conditions that make a difference, with the queries."""
-    return {
-        one.condition: [difference.query_id for difference in one.differences]
-        for one in found_in(ranker, **ways).broken
-    }
-
-
-def without_numbers_of_calls(text: str) -> str:
-    """Return a text with N for the number of calls, which depends on how fast the machine is."""
-    return re.sub(r"[\d,]+ (calls per query|of them)", r"N \1", text)
+def cause(text: str) -> str:
+    return text.partition("\n")[0].rpartition("deterministic: ")[2]
 
 
 def constant(text: str) -> list[str]:
     return [text, "x", "y"]
 
 
-# --- what answers the same ---------------------------------------------------------------------
+# --- under which condition ---------------------------------------------------------------------
 
 
-class Estimator:
-    """Scores each candidate by its feature alone."""
-
-    def predict(self, rows: np.ndarray) -> np.ndarray:
-        return rows[:, 0]
-
-
-LETOR = GoldenSet.from_frame(
-    pd.DataFrame(
-        {
-            "query_id": ["q1", "q1", "q1", "q2", "q2"],
-            "doc_id": ["a", "b", "c", "a", "d"],
-            "relevance": [1, 0, 0, 1, 0],
-            "feature": [0.5, 2.0, 2.0, 1.0, 3.0],
-        }
-    )
-)
-
-
-async def waiting(text: str) -> list[str]:
-    await asyncio.sleep(0)
-    return [text]
-
-
-CALLED = list[str]
-
-
-@pytest.mark.parametrize(
-    ("ranker", "golden", "skipped"),
-    [
-        (constant, GOLDEN, ["batch", "candidates"]),
-        (waiting, GOLDEN, ["batch", "candidates"]),
-        (batch(lambda texts: [[text] for text in texts], size=4), GOLDEN, ["candidates"]),
-        (batch(lambda texts: [[text] for text in texts], size=1), GOLDEN, ["batch", "candidates"]),
-        (scorer(lambda text, docs: [len(doc) for doc in docs]), GOLDEN, ["batch"]),
-        (model(Estimator(), features=["feature"]), LETOR, []),
-        (
-            embedder(lambda texts: [[len(t), 1.0] for t in texts], {"a": "x"}),
-            GOLDEN,
-            ["candidates"],
-        ),
-        (
-            transformer(lambda queries: pd.DataFrame({"qid": queries["qid"], "docno": "d"})),
-            GOLDEN,
-            ["candidates"],
-        ),
-    ],
-)
-def test_what_answers_the_same_passes_and_says_what_applied(
-    ranker: object, golden: GoldenSet, skipped: list[str]
-) -> None:
-    found = found_in(ranker, golden)
-    assert sorted(one.condition for one in found.conditions) == sorted(ALL)
-    assert not found.broken
-    assert [one.condition for one in found.conditions if one.skipped] == [*skipped, *NOT_GIVEN]
-
-
-# --- what does not -----------------------------------------------------------------------------
-
-
-def test_a_ranker_that_draws_is_told_by_asking_again() -> None:
+def test_a_ranker_that_draws_is_found_by_asking_again() -> None:
     calls = itertools.count()
 
     def draws(text: str) -> list[str]:
         turn = next(calls) // 9 % 2
         return ["b", "a"] if text in ("text 2", "text 7") and turn else ["a", "b"]
 
-    assert broken_by(draws) == {"repeats": ["q2", "q7"]}
+    text = failure_of(draws)
+    assert cause(text) == "asked again"
+    assert "  asked again       2 of 9 queries ranked differently (time 2, time 3)" in text
+    assert "  order of queries  not checked: answers already differ" in text
+    assert '    q2 "text 2"   time 2, RBO 0.900, from rank 1 on' in text
+    assert text.endswith("\n    and q7")
 
 
-def test_a_ranker_that_remembers_is_told_by_the_order_of_queries() -> None:
+def test_a_ranker_that_remembers_is_found_by_the_order_of_queries() -> None:
     class Remembers:
-        """Ranks query 7 and 8 otherwise after query 8: in reverse, 8 follows on 8, then 7."""
+        """Swaps its answer to the query that follows query 8."""
 
         before = ""
 
         def __call__(self, text: str) -> list[str]:
-            was, self.before = self.before, "" if text == "text 0" else text
+            was, self.before = self.before, text
             return ["b", "a"] if was == "text 8" and text != "text 0" else ["a", "b"]
 
-    assert broken_by(Remembers(), insensitive_to=["order"]) == {"order": ["q7", "q8"]}
-    assert broken_by(Remembers(), insensitive_to=[]) == {}
+    assert cause(failure_of(Remembers(), insensitive_to=["order"])) == "order of queries"
+    assert_deterministic(Remembers(), NINE, insensitive_to=[])
 
 
-def test_a_batch_whose_queries_touch_each_other_is_told_by_its_size() -> None:
+def test_a_batch_whose_queries_touch_each_other_is_found_by_its_size(entered: list[Note]) -> None:
     def padded(texts: list[str]) -> list[list[str]]:
-        return [["a", "b"] if len(texts) > 2 or text != "text 4" else ["b", "a"] for text in texts]
+        docs = [f"d{place}" for place in range(8)]
+        swapped = [docs[0], docs[2], docs[1], *docs[3:]]
+        return [swapped if len(texts) < 3 and text == "text 4" else docs for text in texts]
 
-    assert broken_by(batch(padded, size=8)) == {"batch": ["q4"]}
-    assert broken_by(batch(padded, size=8), batch_sizes=[3, 7]) == {}
-    assert broken_by(batch(padded, size=8), insensitive_to=["order"]) == {}
+    text = failure_of(batch(padded, size=8))
+    # RBO at p = 0.9 of two rankings of 8 that swap ranks 2 and 3: the agreement is 1/2 at depth 2
+    # and 1 elsewhere, so it is 1 - 0.1 * 0.9 / 2 = 0.955.
+    name = "test_a_batch_whose_queries_touch_each_other_is_found_by_its_size.<locals>.padded"
+    assert text == (
+        f"ranker '{name}' on golden set 'web' (9 queries) is not deterministic: batch size\n"
+        "  asked again       9 queries ranked the same (time 2, time 3)\n"
+        "  batch size        1 of 9 queries ranked differently (1 at once, 4 at once)\n"
+        "  order of queries  not checked: answers already differ\n"
+        "  new instance      not checked: answers already differ\n"
+        "  new process       not checked: answers already differ\n"
+        "  5 calls per query\n"
+        "  batch size: an answer depends on the rest of its batch: look for padding, for "
+        "statistics over the batch, and for scores so close that rounding decides\n"
+        '    q4 "text 4"   1 at once, RBO 0.955, from rank 2 on\n'
+        "      first  1 d0   2 d1   3 d2   4 d3   5 d4   ... 8 documents\n"
+        "      then   1 d0   2 d2   3 d1   4 d3   5 d4   ... 8 documents"
+    )
+    assert (entered[-1].text, entered[-1].failure) == (text.partition("\n")[0], text)
+    assert_deterministic(batch(padded, size=8), NINE, batch_sizes=[3, 7], insensitive_to="batch")
 
 
 def test_no_batch_is_larger_than_the_ranker_is_made_for() -> None:
@@ -164,91 +113,8 @@ def test_no_batch_is_larger_than_the_ranker_is_made_for() -> None:
         sizes.add(len(texts))
         return [["a"] for _ in texts]
 
-    assert broken_by(batch(seen, size=4), insensitive_to=["batch"]) == {}
+    assert_deterministic(batch(seen, size=4), NINE, insensitive_to=["batch"])
     assert sizes == {4, 1, 2}  # nine queries are 4, 4, 1; one at once; and 2, 2, 2, 2, 1
-
-
-def first_wins(text: str, docs: list[str]) -> list[float]:
-    """Score by the length of the id, and ties by place."""
-    return [len(doc) - place / 100 for place, doc in enumerate(docs)]
-
-
-class ByPlace:
-    """Predicts by the feature, and ties by place."""
-
-    def predict(self, rows: np.ndarray) -> np.ndarray:
-        return rows[:, 0] - np.arange(len(rows)) / 100
-
-
-def test_a_reranker_that_looks_at_places_is_told_by_the_order_of_candidates() -> None:
-    assert broken_by(scorer(first_wins)) == {"candidates": [f"q{n}" for n in range(9)]}
-    two = {"q1": ["e", "f"], "q2": ["e", "ff"]}
-    assert broken_by(scorer(first_wins, candidates=two)) == {"candidates": ["q1"]}
-    found = found_in(model(ByPlace(), features=["feature"]), LETOR, insensitive_to=["candidates"])
-    assert [difference.query_id for difference in found.broken[0].differences] == ["q1"]
-
-
-class Racy:
-    """Keeps the query it works on where another thread can change it."""
-
-    def __call__(self, text: str) -> list[str]:
-        self.text = text
-        if threading.current_thread() is not threading.main_thread():
-            for _ in range(20):  # until another thread has come, however busy the machine is
-                if self.text != text:
-                    break
-                time.sleep(0.001)
-        return [self.text, "x"]
-
-
-class Locked(Racy):
-    """Does the same, and lets one thread in at a time."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-
-    def __call__(self, text: str) -> list[str]:
-        with self.lock:
-            return super().__call__(text)
-
-
-def test_a_ranker_that_shares_state_between_threads_is_told() -> None:
-    sys.setswitchinterval(0.005)  # Python's own
-    assert list(broken_by(Racy())) == ["threads"]
-    assert broken_by(Racy(), insensitive_to=["order"]) == {}
-    assert broken_by(Locked()) == {}
-    assert sys.getswitchinterval() == 0.005
-
-
-def test_an_async_ranker_is_asked_for_one_query_at_a_time_instead() -> None:
-    class Crossing:
-        """Keeps the query over a wait, in which others come."""
-
-        async def __call__(self, text: str) -> list[str]:
-            self.text = text
-            await asyncio.sleep(0)
-            return [self.text]
-
-    assert next(iter(broken_by(Crossing()))) == "threads"
-    asker = RepeatedRanker.of(Crossing(), GOLDEN, {"concurrency": 1})
-    found = check_determinism(asker, GOLDEN, DeterminismOptions())
-    assert not found.broken
-    assert found.conditions[1].skipped == "concurrency=1 asks for one query at a time"
-
-
-def test_what_is_broken_already_is_not_asked_about_again() -> None:
-    calls = itertools.count()
-    found = found_in(lambda text: [f"{text} {next(calls)}"])
-    assert [one.condition for one in found.broken] == ["repeats"]
-    assert [one.skipped for one in found.conditions[1:]] == [
-        "the ranker is asked one query after the other",
-        "no query is left that was always ranked the same",
-        "the ranker is given no candidates",
-        "no query is left that was always ranked the same",
-        "give fresh=",
-        "give processes=",
-        "give clock=",
-    ]
 
 
 def test_an_error_that_comes_later_is_a_difference() -> None:
@@ -259,80 +125,174 @@ def test_an_error_that_comes_later_is_a_difference() -> None:
             raise ValueError("index\x1b lost")
         return ["a"]
 
-    with pytest.raises(AssertionError) as failure:
-        assert_deterministic(breaks, GOLDEN)
-    text = str(failure.value)
-    assert (
-        "  asked again          1 of 9 queries ranked differently, 1 of them with an error" in text
+    text = failure_of(breaks)
+    assert "1 of 9 queries ranked differently, 1 of them with an error (time 2, time 3)" in text
+    assert '    q4 "text 4"   time 2\n      first  1 a\n      then   ValueError: index\\x1b' in text
+
+    def breaks_at_once(texts: list[str]) -> list[list[str]]:
+        if next(calls) > 14:
+            raise MemoryError("full")
+        return [["a"] for _ in texts]
+
+    calls = itertools.count(14)
+    assert "9 of 9 queries ranked diff" in failure_of(batch(breaks_at_once, size=9))
+
+
+# --- a new instance ----------------------------------------------------------------------------
+
+
+def test_a_cold_cache_with_colliding_keys_is_found_by_a_new_instance() -> None:
+    # Keys are the length and the last character: 0 to 9 have keys of their own, 10 to 23 collide
+    # in the pairs 10-20, 11-21, 12-22, 13-23. Each pair has the answer of the one asked first: in
+    # reverse all eight answers change.
+    assert_deterministic(faulty.ColdCache(), GOLDEN)  # all later answers agree with the first
+    for ranker, fresh in (
+        (faulty.ColdCache(), faulty.ColdCache),
+        (faulty.ColdCache(), f"{MODULE}:ColdCache"),
+        (faulty.ColdCache(), f"{MODULE}:ColdCache()"),
+        (f"{MODULE}:ColdCache()", None),
+    ):
+        text = failure_of(ranker, GOLDEN, fresh=fresh)
+        assert cause(text) == "new instance"
+        assert "8 of 24 queries ranked differently (a new instance, in reverse)" in text
+        assert "look for a cache whose keys collide" in text
+
+
+def test_a_factory_that_returns_the_same_ranker_proves_nothing(entered: list[Note]) -> None:
+    assert_deterministic(f"{MODULE}:get_the_one()", NINE, insensitive_to="fresh")
+    assert "not checked: new instance" in entered[-1].text
+    one = faulty.get_the_one()
+    for ranker, fresh in ((one, lambda: one), (one.__call__, lambda: one.__call__)):
+        with pytest.raises(ConfigurationError, match="fresh= returned the ranker that is being"):
+            assert_deterministic(ranker, NINE, fresh=fresh)
+
+
+def test_a_factory_that_fails_is_an_error() -> None:
+    with pytest.raises(RankerError, match=r"fresh= failed: FileNotFoundError: models/current\\x1b"):
+        assert_deterministic(faulty.sound, NINE, fresh=faulty.fails)
+    with pytest.raises(RankerError, match="the ranker is int"):
+        assert_deterministic(faulty.sound, NINE, fresh=lambda: 3)
+
+
+# --- a new process -----------------------------------------------------------------------------
+
+
+def test_an_order_that_depends_on_the_hash_seed_is_found_by_a_new_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for own in ("", "1", "0"):
+        monkeypatch.setenv("PYTHONHASHSEED", own) if own else None
+        text = failure_of(f"{MODULE}:iterates_over_a_set", insensitive_to="process")
+        assert cause(text) == "new process"
+        assert "9 of 9 queries ranked differently (another hash seed, in reverse)" in text
+        assert "sort sets before they are iterated, do not use hash()" in text
+
+
+def by_attribute(query: Query, candidates: list[str], k: int) -> list[str]:
+    """Rank by all that a ranker sees."""
+    salt = f"{query.id} {query.text} {sorted(query.attributes.items())} {k}"
+    return sorted(candidates, key=lambda doc: faulty.ranked(salt + doc))[:k]
+
+
+def shortened(doc_id: str) -> str:
+    return doc_id.partition("#")[0]
+
+
+class Estimator:
+    def predict(self, rows: Any) -> Any:
+        return rows[:, 0] * 2 - rows[:, 1]
+
+
+def make_model() -> object:
+    return model(Estimator(), features=["feature", "other"])
+
+
+def test_queries_attributes_candidates_and_options_reach_the_new_process() -> None:
+    here = "tests.behaviour.test_determinism"
+    golden = GoldenSet.from_dict(
+        {"q\n\x00": {"d1": 2, "d\u202e2": 0, "d3": -1}, "q\udcff": {"d1": 1, "d4": 0.5}, "é": {}},
+        {"q\n\x00": "\x1bone", "é": "zwei"},
+        attributes={"q\n\x00": {"locale": "de", "tags": ["a", "b"], "n": 3, "x": 0.1, "b": True}},
+        name="odd\n",
+        scale=4,
     )
-    assert (
-        '    q4 "text 4"   time 2\n      first  1 a\n      then   ValueError: index\\x1b lost'
-        in text
+    assert_deterministic(
+        f"{here}:by_attribute", golden, depth=2, doc_id=[shortened, "strip"], retry_on=[OSError]
     )
+    rows = {"query_id": ["q1", "q1", "q2"], "doc_id": ["a", "b", "a"], "relevance": [1, 0, 0]}
+    features = {"feature": [0.5, 2.0, 1.0], "other": [1.5, 0.1 + 0.2, 1e-300]}
+    letor = GoldenSet.from_frame(pd.DataFrame({**rows, **features}))
+    assert_deterministic(make_model(), letor, fresh=f"{here}:make_model")
+    with pytest.raises(ConfigurationError, match="cannot be sent to a new process"):
+        assert_deterministic(f"{here}:by_attribute", golden, doc_id=lambda doc_id: doc_id.lower())
 
 
-def test_an_error_of_everything_is_a_difference_too() -> None:
-    class Breaks:
-        calls = 0
-
-        def __call__(self, texts: list[str]) -> list[list[str]]:
-            self.calls += 1
-            if self.calls > 1:
-                raise MemoryError("full")
-            return [["a"] for _ in texts]
-
-    assert len(broken_by(batch(Breaks(), size=9))["repeats"]) == 9
+def test_what_the_ranker_prints_and_leaves_running_does_not_matter() -> None:
+    name = f"{MODULE}:prints_and_leaves_a_thread"
+    assert_deterministic(name, FEW, insensitive_to="process", process_timeout=60)
 
 
-# --- the assertion -----------------------------------------------------------------------------
-
-
-def test_the_text_names_conditions_queries_and_both_rankings(entered: list[Note]) -> None:
-    def padded(texts: list[str]) -> list[list[str]]:
-        docs = [f"d{place}" for place in range(8)]
-        swapped = [docs[0], docs[2], docs[1], *docs[3:]]
-        return [swapped if len(texts) < 3 and text == "text 4" else docs for text in texts]
-
-    with pytest.raises(AssertionError) as failure:
-        assert_deterministic(batch(padded, size=8), GOLDEN)
-    # RBO at p = 0.9 of two rankings of 8 that swap ranks 2 and 3: the agreement is 1/2 at depth 2
-    # and 1 elsewhere, so it is 1 - 0.1 * 0.9 / 2 = 0.955.
-    name = "test_the_text_names_conditions_queries_and_both_rankings.<locals>.padded"
-    assert without_numbers_of_calls(str(failure.value)) == (
-        f"ranker '{name}' on golden set 'web' (9 queries) is not deterministic: batch "
-        "size\n"
-        "  asked again          9 queries ranked the same (time 2, time 3)\n"
-        "  batch size           1 of 9 queries ranked differently (1 at once, 4 at once)\n"
-        "  order of queries     8 other queries ranked the same (in reverse, every second one "
-        "first)\n"
-        "  order of candidates  not checked: the ranker is given no candidates\n"
-        "  several at once      8 other queries ranked the same (4 threads)\n"
-        "  new instance         not checked: give fresh=\n"
-        "  new processes        not checked: give processes=\n"
-        "  clock                not checked: give clock=\n"
-        "  N calls per query, N of them from threads; 92 more calls to confirm the cause\n"
-        "  batch size: an answer depends on the rest of its batch: look for padding, for "
-        "statistics over the batch, and for scores so close that rounding decides\n"
-        "    asked again: different in 5 of 5 requests this way, and in 0 of 5 as the first time\n"
-        '    q4 "text 4"   1 at once, RBO 0.955, from rank 2 on\n'
-        "      first  1 d0   2 d1   3 d2   4 d3   5 d4   ... 8 documents\n"
-        "      then   1 d0   2 d2   3 d1   4 d3   5 d4   ... 8 documents"
+def test_a_process_without_an_answer_is_one_clear_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(RankerError) as error:
+        assert_deterministic(f"{MODULE}:dies_in_a_child", FEW)
+    assert str(error.value) == (
+        f"ranker '{MODULE}:dies_in_a_child' in a new process: it ended with exit status 137 and no "
+        "answer\n  the last lines of its output:\n    out of \\x1b[31mmemory\n"
+        '  to leave the new process out: insensitive_to= without "process"'
     )
-    (note,) = entered
-    assert note.failure == str(failure.value)
-    assert note.text == str(failure.value).partition("\n")[0]
+    file = tmp_path / "short_lived.py"
+    file.write_text("def search(text):\n    return [text]\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    __import__("short_lived")
+    file.write_text("import not_there_at_all\n")
+    with pytest.raises(RankerError, match=r"exit status 1 and no answer(?s:.*)not_there_at_all"):
+        assert_deterministic("short_lived:search", FEW)
 
 
-def test_what_passed_is_said_in_a_line(entered: list[Note]) -> None:
+@pytest.mark.slow
+def test_a_process_that_hangs_is_stopped_and_says_what_it_printed() -> None:
+    with pytest.raises(RankerError, match="did not answer within 8 s and was stopped") as error:
+        assert_deterministic(f"{MODULE}:hangs_in_a_child", FEW, process_timeout=8)
+    assert "waiting for the index" in str(error.value)
+
+
+def test_a_query_that_fails_only_in_a_new_process_is_a_difference() -> None:
+    text = failure_of(f"{MODULE}:fails_in_a_child", GOLDEN, insensitive_to="process")
+    assert "3 of 24 queries ranked differently, 3 of them with an error" in text  # 3, 13, 23
+    assert "then   RankerError: in the new process: ValueError: no\\x1b index" in text
+
+
+def test_a_module_that_ranks_while_it_is_imported_does_not_start_processes_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "eager.py").write_text(
+        "from pytest_rankcheck import GoldenSet, assert_deterministic\n"
+        "def search(text):\n    return [text]\n"
+        "golden = GoldenSet.from_dict({'q': {'d': 1}}, {'q': 'text'})\n"
+        "assert_deterministic('eager:search', golden)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    assert_deterministic("eager:search", FEW)
+
+
+# --- what passes, and what is refused ----------------------------------------------------------
+
+
+def test_what_passed_and_what_did_not_apply_is_said_in_a_line(entered: list[Note]) -> None:
     assert_deterministic(constant, GOLDEN.subset(["q1"]), 2, depth=2)
-    (note,) = entered
-    assert note.topic is Topic.DETERMINISM
-    assert not note.failed
-    assert without_numbers_of_calls(note.text) == (
-        "ranker 'constant' on golden set 'web' (1 query) is deterministic (asked again, several at "
-        "once); not checked: batch size, order of queries, order of candidates, new instance (give "
-        "fresh=), new processes (give processes=), clock (give clock=); N calls per query, N of "
-        "them from threads"
+    assert entered[-1].topic is Topic.DETERMINISM
+    assert not entered[-1].failed
+    assert entered[-1].text == (
+        "ranker 'constant' on golden set 'web' (1 query) is deterministic (asked again); not "
+        "checked: batch size, order of queries, new instance (give fresh=), new process (give the "
+        "ranker, or fresh=, by its name); 2 calls per query"
+    )
+    assert_deterministic(f"{MODULE}:sound", FEW)
+    assert entered[-1].text.endswith(
+        "is deterministic (asked again, order of queries, new process); not checked: batch size, "
+        "new instance; 6 calls per query"
     )
 
 
@@ -343,88 +303,47 @@ def test_the_options_of_rank_are_taken() -> None:
         asked.append(k)
         return [f"d{place}" for place in range(k)]
 
-    assert_deterministic(search, GOLDEN, repeats=2, insensitive_to=(), depth=7)
-    assert set(asked) == {7}
-    assert len(asked) == 18
-    tied = scorer(lambda text, docs: [1.0 for _ in docs])
-    assert_deterministic(tied, GOLDEN)  # ties are broken by id
-    with pytest.raises(AssertionError, match="order of candidates"):
-        assert_deterministic(tied, GOLDEN, ties="input")
+    assert_deterministic(search, NINE, repeats=2, insensitive_to=(), depth=7)
+    assert asked == [7] * 18
+    # Ties are broken by id.
+    assert_deterministic(scorer(lambda text, docs: np.ones(len(docs)).tolist()), NINE)
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
+def test_invalid_arguments_are_refused() -> None:
+    refused: list[tuple[dict[str, Any], str]] = [
+        ({"repeats": 1}, "repeats=1 is invalid"),
+        ({"repeats": True}, "repeats must be a whole number, not True"),
+        ({"batch_sizes": [2, 0]}, r"batch_sizes\[1\]=0 is invalid; give a whole number from 1 on"),
+        ({"process_timeout": 0}, "process_timeout=0 is invalid"),
+        ({"insensitive_to": "repeats"}, "insensitive_to=repeats is invalid; give one"),
+        ({"insensitive_to": ["ordr"]}, "insensitive_to=ordr is invalid; did you mean 'order'"),
         (
-            lambda: assert_deterministic(constant, GOLDEN, 1),
-            ConfigurationError,
-            "repeats=1 is invalid",
+            {"insensitive_to": ["fresh", "process"]},
+            r"can be checked \(fresh: give fresh=; process: give the ranker",
         ),
-        (
-            lambda: assert_deterministic(constant, GOLDEN, True),
-            ConfigurationError,
-            "repeats must be a whole number, not True",
-        ),
-        (
-            lambda: assert_deterministic(constant, GOLDEN, threads=1),
-            ConfigurationError,
-            "threads=1 is invalid; give a whole number from 2 on",
-        ),
-        (
-            lambda: assert_deterministic(constant, GOLDEN, batch_sizes=[2, 0]),
-            ConfigurationError,
-            r"batch_sizes\[1\]=0 is invalid; give a whole number from 1 on",
-        ),
-        (
-            lambda: assert_deterministic(constant, GOLDEN, insensitive_to="repeats"),  # type: ignore[arg-type]
-            ConfigurationError,
-            "insensitive_to=repeats is invalid; give one of batch, order",
-        ),
-        (
-            lambda: assert_deterministic(constant, GOLDEN, insensitive_to=["thread"]),  # type: ignore[list-item]
-            ConfigurationError,
-            "insensitive_to=thread is invalid; did you mean 'threads'",
-        ),
-        (
-            lambda: assert_deterministic(constant, GOLDEN, insensitive_to="threds"),  # type: ignore[arg-type]
-            ConfigurationError,
-            "insensitive_to=threds is invalid; did you mean 'threads'",
-        ),
-        (
-            lambda: assert_deterministic(constant, GOLDEN, detph=3),  # type: ignore[call-arg]
-            ConfigurationError,
-            "unknown option 'detph'; did you mean 'depth'",
-        ),
-        (lambda: assert_deterministic(constant, GOLDEN, depth=0), RankerError, "depth=0"),
-        (
-            lambda: assert_deterministic(GOLDEN, constant),  # type: ignore[arg-type]
-            ConfigurationError,
-            "golden_set and ranker are swapped",
-        ),
-        (lambda: assert_deterministic(3, GOLDEN), RankerError, "the ranker is int"),
-        (lambda: assert_deterministic(lambda text: [], GOLDEN), RunError, "every ranking is empty"),
-        (
-            lambda: assert_deterministic(lambda text: 1 / 0, GOLDEN),
-            RankerError,
-            "failed on 9 of 9 queries, first on 'q0'",
-        ),
-    ],
-)
-def test_invalid_arguments_are_refused(
-    call: Callable[[], None], error: type[Exception], message: str
-) -> None:
-    with pytest.raises(error, match=message):
-        call()
+        ({"fresh": 3}, "fresh=3 is invalid; give a function or class"),
+        ({"fresh": "engine"}, "does not name a ranker"),
+        ({"fresh": constant}, "fresh=<function constant.* is invalid; give a function or class"),
+        ({"fresh": f"{MODULE}:sound"}, "fresh='tests.*:sound' is invalid"),
+        ({"detph": 3}, "unknown option 'detph'; did you mean 'depth'"),
+        ({"golden_set": constant, "ranker": NINE}, "golden_set and ranker are swapped"),
+    ]
+    for arguments, message in refused:
+        with pytest.raises(ConfigurationError, match=message):
+            assert_deterministic(**{"ranker": constant, "golden_set": NINE, **arguments})
+    for ranker, message in (
+        (3, "the ranker is int"),
+        (lambda text: 1 / 0, "failed on 9 of 9 queries, first on 'q0'"),
+    ):
+        with pytest.raises(RankerError, match=message):
+            assert_deterministic(ranker, NINE)
+    with pytest.raises(RunError, match="every ranking is empty"):
+        assert_deterministic(lambda text: [], NINE)
 
 
 def test_foreign_text_in_rankings_is_harmless() -> None:
     calls = itertools.count()
-
-    def odd(text: str) -> Sequence[str]:
-        return [f"\x1b[2J{next(calls)}"]
-
     golden = GoldenSet.from_dict({"q\n": {"d": 1}}, {"q\n": "\u202etext"})
-    with pytest.raises(AssertionError) as failure:
-        assert_deterministic(odd, golden)
-    assert "\x1b" not in str(failure.value)
-    assert "\u202e" not in str(failure.value)
+    text = failure_of(lambda text: [f"\x1b[2J{next(calls)}"], golden)
+    assert "\x1b" not in text
+    assert "\u202e" not in text

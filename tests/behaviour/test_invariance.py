@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -22,7 +23,7 @@ from pytest_rankcheck import (
     rbo,
 )
 from pytest_rankcheck.rankers import batch, model, scorer
-from pytest_rankcheck.reports.notes import Note, Topic
+from pytest_rankcheck.reports.findings import Note, Topic
 
 # q4 has no judgment, q5 no text, and "42" of q6 has no case.
 SHOP = GoldenSet.from_dict(
@@ -296,8 +297,8 @@ def test_the_failure_of_a_long_query_shows_what_differs() -> None:
     )
     assert (
         "    q1   RBO 0.000, nDCG@10 1.000 -> 0.000\n"
-        '      text       "...roelastic models of heated high speed aircraft in laminar flow over plates"\n'
-        '      becomes    "...roelastic models of heated high speed aircarft in laminar flow over plates"\n'
+        '      text       "...f heated high speed aircraft in laminar flow over plates"\n'
+        '      becomes    "...f heated high speed aircarft in laminar flow over plates"\n'
         "      as it is   1 a\n"
         "      perturbed  1 b\n"
     ) in text
@@ -456,152 +457,64 @@ def raising(text: str) -> str:
     raise ValueError("no such language")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "options", "error", "message"),
-    [
-        ((alike, SHOP, "typos"), {}, ConfigurationError, "did you mean 'typo'"),
+def test_invalid_arguments_are_refused() -> None:
+    perturbations: tuple[tuple[Any, str], ...] = (
+        ("typos", "did you mean 'typo'"),
+        (3, "perturbation=3 is invalid; give the name of a perturbation"),
+        (raising, "'raising' failed on query 'q1' \"red\": ValueError"),
+        (lambda text: None, "returned None for query 'q1' \"red\""),
+        (lambda text: b"x", "returned b'x' for query 'q1'"),
+        (lambda text: {"x": 1}, "returned {'x': 1} for query"),
+        (lambda text: [3], "returned 3 for query 'q1'"),
+        (lambda text: text, "changes 0 of 6 queries of golden set 'shop', fewer than 1, which is"),
+    )
+    for perturbation, message in perturbations:
+        with pytest.raises(ConfigurationError, match=message):
+            assert_invariant(alike, SHOP, perturbation)
+    options: tuple[tuple[dict[str, Any], str], ...] = (
+        ({"min_queries": "1"}, "min_queries must be a whole number, not .1. .str."),
+        ({"min_queries": 5}, "changes 4 of 6 .* than 5"),
+        ({"min_rbo": 1.1}, "min_rbo=1.1 is invalid; give a number above 0"),
+        ({"min_rbo": True}, "min_rbo must be a number, not True"),
+        ({"min_mean_rbo": 0.0}, "min_mean_rbo=0.0 is invalid; give a number above 0"),
+        ({"min_mean_rbo": math.nan}, "min_mean_rbo=nan"),
+        ({"max_mean_drop": 0.1, "allowed_queries": 1}, "applies to limits on single queries, but"),
         (
-            (alike, SHOP, 3),
-            {},
-            ConfigurationError,
-            "perturbation=3 is invalid; give the name of a perturbation",
-        ),
-        (
-            (alike, SHOP, raising),
-            {},
-            ConfigurationError,
-            "'raising' failed on query 'q1' \"red\": V",
-        ),
-        (
-            (alike, SHOP, lambda text: None),
-            {},
-            ConfigurationError,
-            "returned None for query 'q1' \"red\"",
-        ),
-        ((alike, SHOP, lambda text: b"x"), {}, ConfigurationError, "returned b'x' for query 'q1'"),
-        (
-            (alike, SHOP, lambda text: {"x": 1}),
-            {},
-            ConfigurationError,
-            "returned {'x': 1} for query",
-        ),
-        (
-            (alike, SHOP, upper),
-            {"min_queries": "1"},
-            ConfigurationError,
-            "min_queries must be a whole number, not .1. .str.; write the number without",
-        ),
-        ((alike, SHOP, lambda text: [3]), {}, ConfigurationError, "returned 3 for query 'q1'"),
-        (
-            (alike, SHOP, lambda text: text),
-            {},
-            ConfigurationError,
-            "changes 0 of 6 queries of golden set 'shop', fewer than 1, which is too few",
-        ),
-        (
-            (alike, SHOP, upper),
-            {"min_queries": 5},
-            ConfigurationError,
-            "changes 4 of 6 .* than 5",
-        ),
-        (
-            (alike, SHOP, upper),
-            {"min_rbo": 1.1},
-            ConfigurationError,
-            "min_rbo=1.1 is invalid; give a number from 0 to 1",
-        ),
-        (
-            (alike, SHOP, upper),
-            {"min_rbo": True},
-            ConfigurationError,
-            "min_rbo must be a number, not True",
-        ),
-        ((alike, SHOP, upper), {"min_rbo": 0}, ConfigurationError, "min_rbo=0 can never fail"),
-        (
-            (alike, SHOP, upper),
-            {"min_mean_rbo": 0.0},
-            ConfigurationError,
-            "min_mean_rbo=0 can never fail; give a larger number, or None for no limit",
-        ),
-        (
-            (alike, SHOP, upper),
-            {"max_mean_drop": 0.1, "allowed_queries": 1},
-            ConfigurationError,
-            "allowed_queries= applies to limits on single queries, but only limits on the mean",
-        ),
-        (
-            (alike, SHOP, upper),
             {"max_mean_drop": 1},
-            ConfigurationError,
-            "max_mean_drop=1 can never fail: nDCG@10 cannot fall by more than 1; give a smaller",
+            "max_mean_drop=1 can never fail: nDCG@10 cannot change by more than",
         ),
-        ((alike, SHOP, upper), {"min_mean_rbo": math.nan}, ConfigurationError, "min_mean_rbo=nan"),
-        (
-            (alike, SHOP, upper),
-            {"max_drop": -0.1},
-            ConfigurationError,
-            "max_drop=-0.1 is invalid; give a number",
-        ),
-        (
-            (alike, SHOP, upper),
-            {"max_mean_drop": "1"},
-            ConfigurationError,
-            "max_mean_drop must be a number, not '1'",
-        ),
-        (
-            (alike, SHOP, upper),
-            {"allowed_queries": 0.5},
-            ConfigurationError,
-            "allowed_queries must be a whole number, not 0.5",
-        ),
-        (
-            (alike, SHOP, upper),
-            {"min_drop": 1},
-            ConfigurationError,
-            "unknown option 'min_drop'",
-        ),
-        (
-            (alike, SHOP, upper),
-            {"p": 1.0},
-            MetricError,
-            "p=1.0: p must be a number between 0 and 1",
-        ),
-        ((alike, SHOP, upper), {"metric": "nDGC"}, MetricError, "nDGC"),
-        (
-            (alike, SHOP.subset(["q4"]), upper),
-            {"max_drop": 0.1},
-            ConfigurationError,
-            "no perturbed query is judged",
-        ),
-        ((lambda text: [], SHOP.subset(["q1"]), upper), {}, RunError, "every ranking is empty"),
-        ((lambda text: 1 / 0, SHOP, upper), {}, RankerError, "failed on 4 of 4 queries"),
-        ((SHOP, alike, upper), {}, ConfigurationError, "golden_set and ranker are swapped"),
-        ((7, SHOP, upper), {}, RankerError, "the ranker is int"),
-    ],
-)
-def test_invalid_arguments_are_refused(
-    arguments: tuple[object, ...], options: dict, error: type[Exception], message: str
-) -> None:
-    with pytest.raises(error, match=message):
-        assert_invariant(*arguments, **options)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("direction", "options", "message"),
-    [
-        ("not_beter", {}, "direction=not_beter is invalid; did you mean 'not_better'"),
-        ("not_better", {"of": "queries"}, "of=queries is invalid; did you mean 'query'"),
-        ("not_better", {"slack": -1}, "slack=-1"),
-        ("not_worse", {"slack": 1}, "slack=1 can never fail: nothing can become worse by more"),
-        ("not_worse", {"of": "mean", "allowed_queries": 1}, "is for single queries; with of="),
-        ("not_worse", {"allowed_queries": 4}, "allowed_queries=4 can never fail on 4 checked"),
-        ("not_better", {"allowed_queries": -1}, "allowed_queries=-1"),
-        (lambda trial: True, {"of": "mean"}, "a function is called for each query"),
-    ],
-)
-def test_an_invalid_direction_is_refused(direction: object, options: dict, message: str) -> None:
-    with pytest.raises(ConfigurationError, match=message):
-        assert_direction(alike, SHOP, upper, direction, **options)  # type: ignore[arg-type]
+        ({"max_drop": -0.1}, "max_drop=-0.1 is invalid; give a number"),
+        ({"allowed_queries": 0.5}, "allowed_queries must be a whole number, not 0.5"),
+        ({"min_drop": 1}, "unknown option 'min_drop'"),
+        ({"p": 1.0}, "p=1.0 is invalid; give a number between 0 and 1"),
+        ({"golden_set": SHOP.subset(["q4"]), "max_drop": 0.1}, "no perturbed query is judged"),
+        ({"ranker": SHOP, "golden_set": alike}, "golden_set and ranker are swapped"),
+    )
+    usual = {"ranker": alike, "golden_set": SHOP, "perturbation": upper}
+    for given, message in options:
+        with pytest.raises(ConfigurationError, match=message):
+            assert_invariant(**{**usual, **given})
+    others: tuple[tuple[dict[str, Any], type[Exception], str], ...] = (
+        ({"metric": "nDGC"}, MetricError, "nDGC"),
+        ({"ranker": lambda text: []}, RunError, "every ranking is empty"),
+        ({"ranker": lambda text: 1 / 0}, RankerError, "failed on 4 of 4 queries"),
+        ({"ranker": 7}, RankerError, "the ranker is int"),
+    )
+    for given, error, message in others:
+        with pytest.raises(error, match=message):
+            assert_invariant(**{**usual, **given})
+    directions: tuple[tuple[dict[str, Any], str], ...] = (
+        ({"direction": "not_beter"}, "direction=not_beter is invalid; did you mean 'not_better'"),
+        ({"of": "queries"}, "of=queries is invalid; did you mean 'query'"),
+        ({"slack": -1}, "slack=-1"),
+        ({"slack": 1}, "slack=1 can never fail: nDCG@10 cannot change by more than 1"),
+        ({"of": "mean", "allowed_queries": 1}, "is for single queries; with of="),
+        ({"allowed_queries": 4}, "allowed_queries=4 can never fail on 4 checked"),
+        ({"direction": lambda trial: True, "of": "mean"}, "a function is called for each query"),
+    )
+    for given, message in directions:
+        with pytest.raises(ConfigurationError, match=message):
+            assert_direction(**{**usual, "direction": "not_worse", **given})
 
 
 def test_min_queries_0_lets_a_perturbation_change_nothing(entered: list[Note]) -> None:

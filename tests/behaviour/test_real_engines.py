@@ -12,10 +12,13 @@ import numpy as np
 import pytest
 
 from pytest_rankcheck import GoldenSet, assert_consistent_depth, assert_deterministic
-from pytest_rankcheck.behaviour.answer_comparison import RepeatedRanker
 from pytest_rankcheck.behaviour.depth_consistency import check_depths
+from pytest_rankcheck.behaviour.repeated_ranker import RepeatedRanker
 
-pytestmark = pytest.mark.filterwarnings("ignore:builtin type:DeprecationWarning")  # of faiss
+pytestmark = [
+    pytest.mark.needs("bm25s", "faiss", "hnswlib"),
+    pytest.mark.filterwarnings("ignore:builtin type:DeprecationWarning"),  # of faiss
+]
 
 QUERIES, DOCUMENTS, DIMENSIONS = 60, 2_000, 48
 _DRAW = np.random.default_rng(0)
@@ -53,7 +56,8 @@ def names(numbers: Any) -> list[str]:
 
 def make_hnswlib(seed: int = 1, shuffle: int = 0) -> Any:
     """Build an index as most services do: several threads, and the search as deep as is asked."""
-    hnswlib = pytest.importorskip("hnswlib")
+    import hnswlib
+
     index = hnswlib.Index(space="ip", dim=DIMENSIONS)
     index.init_index(max_elements=DOCUMENTS, ef_construction=100, M=12, random_seed=seed)
     order = np.random.default_rng(shuffle).permutation(DOCUMENTS) if shuffle else None
@@ -69,7 +73,8 @@ def make_hnswlib(seed: int = 1, shuffle: int = 0) -> Any:
 
 
 def make_faiss() -> Any:
-    faiss = pytest.importorskip("faiss")
+    import faiss
+
     index = faiss.IndexFlatIP(DIMENSIONS)
     index.add(VECTORS)
 
@@ -89,7 +94,8 @@ def words_of(name: str, count: int) -> list[str]:
 
 
 def make_bm25s(*, ties: bool = False) -> Any:
-    bm25s = pytest.importorskip("bm25s")
+    import bm25s
+
     index = bm25s.BM25()
     # No two documents are equally long, so that no scores are tied: bm25s orders ties by k.
     texts = [words_of(f"d{n % 60 if ties else n}", 30 + (0 if ties else n)) for n in range(600)]
@@ -104,7 +110,6 @@ def make_bm25s(*, ties: bool = False) -> Any:
 
 
 def test_an_hnsw_index_that_is_rebuilt_in_another_order_differs() -> None:
-    pytest.importorskip("hnswlib")
     orders = iter(range(1, 100))
     with pytest.raises(AssertionError) as failure:
         assert_deterministic(
@@ -114,22 +119,16 @@ def test_an_hnsw_index_that_is_rebuilt_in_another_order_differs() -> None:
             insensitive_to="fresh",
             depth=10,
         )
-    text = str(failure.value)
-    assert "is not deterministic: new instance" in text
-    assert "no two new instances rank alike: the ranker is built with randomness" in text
-    print(text.splitlines()[2])
+    assert "is not deterministic: new instance" in str(failure.value)
     same = {"fresh": make_hnswlib, "insensitive_to": "fresh", "depth": 10}
     assert_deterministic(make_hnswlib(), GOLDEN, **same)  # one seed, one thread, one order
 
 
 def test_an_hnsw_index_ranks_other_documents_at_a_larger_depth() -> None:
-    pytest.importorskip("hnswlib")
-    ranker = RepeatedRanker.of(make_hnswlib(), GOLDEN, {})
+    ranker = RepeatedRanker.of(make_hnswlib(), {})
     result = check_depths(ranker, GOLDEN, (10, 100))
     (pair,) = result.broken
     assert len(pair.differences) >= 5
-    assert result.confirmation is not None
-    assert result.confirmation.is_confirmed
     assert result.means is not None
     assert result.means[10] < result.means[100]
     print(f"{len(pair.differences)} of {QUERIES} differ; nDCG@10 {result.means}")
@@ -146,12 +145,3 @@ def test_the_order_of_ties_in_bm25s_depends_on_the_depth() -> None:
     with pytest.raises(AssertionError, match="has a different top 10 when it is asked for") as text:
         assert_consistent_depth(make_bm25s(ties=True), GOLDEN, (10, 100))
     print(str(text.value).splitlines()[1])
-
-
-def test_exact_engines_rank_the_same_in_new_processes() -> None:
-    pytest.importorskip("faiss")
-    pytest.importorskip("bm25s")
-    for make in (make_faiss, make_bm25s):
-        assert_deterministic(
-            make(), GOLDEN.sample(10), fresh=make, processes=2, insensitive_to="processes", depth=10
-        )

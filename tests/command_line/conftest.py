@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from pytest_rankcheck import GoldenSet, Metric, Record, Run, evaluate
-from pytest_rankcheck.baselines.record_writer import record_text
 
 
 @pytest.fixture(autouse=True)
@@ -29,5 +28,5 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         evaluate(Run.from_dict(good), GoldenSet.load(tmp_path / "web.jsonl")),
         [Metric.parse("RR"), Metric.parse("P@1")],
     )
-    (tmp_path / "base.json").write_text(record_text(record), "utf-8")
+    (tmp_path / "base.json").write_text(record.text, "utf-8")
     return tmp_path

@@ -14,7 +14,6 @@ import pytest
 
 import pytest_rankcheck.reports.report_data as report_module
 from pytest_rankcheck import GoldenSet, Metric, Record, Run, evaluate
-from pytest_rankcheck.baselines.record_writer import record_text
 from pytest_rankcheck.command_line.main import _parser, main
 from pytest_rankcheck.metrics.metric_registry import definitions
 
@@ -68,7 +67,7 @@ def test_a_baseline_brings_its_gate_and_slices(folder: Path) -> None:
         ("tolerance(abs=0.01)", (), 1),
     ):
         record = Record.of(evaluation, {Metric.parse("RR"): gate}, attributes=slices)
-        (folder / "gated.json").write_text(record_text(record), "utf-8")
+        (folder / "gated.json").write_text(record.text, "utf-8")
         assert main(["compare", "gated.json", "worse.run", *GOLDEN]) == code
         (folder / "pytest.ini").write_text("[pytest]\nrankcheck_gate = tolerance(abs=0.5)\n")
         assert main(["compare", "gated.json", "worse.run", *GOLDEN]) == code, "the test's gate"
@@ -84,46 +83,36 @@ def test_a_baseline_with_a_gate_that_was_removed_needs_another(
 ) -> None:
     evaluation = evaluate(Run.load(folder / "good.run"), GoldenSet.load(folder / "web.jsonl"))
     record = Record.of(evaluation, {Metric.parse("RR"): "significant(test=wilcoxon)"})
-    (folder / "gated.json").write_text(record_text(record), "utf-8")
+    (folder / "gated.json").write_text(record.text, "utf-8")
     assert main(["compare", "gated.json", "good.run", *GOLDEN]) == 2
     said = " ".join(capsys.readouterr().err.split())
     assert (
         "the gate of RR in the baseline is 'significant(test=wilcoxon)': test=wilcoxon is" in said
     )
-    assert "use sign_flip; name another with --gate" in said
+    assert "sign_flip" in said
+    assert "name another with --gate" in said
     assert main(["compare", "gated.json", "good.run", *GOLDEN, "--gate", "significant"]) == 0
 
 
-@pytest.mark.parametrize(("inconclusive", "code"), [("pass", 0), ("warn", 0), ("fail", 1)])
-def test_an_inconclusive_verdict(inconclusive: str, code: int) -> None:
+def test_an_inconclusive_verdict() -> None:
     arguments = ["--gate", "noninferior(margin=0.05, alpha=0.005)", "--metric", "RR"]
-    arguments += ["--inconclusive", inconclusive]
-    assert main(["compare", "good.run", "worse.run", *GOLDEN, *arguments]) == code
+    for word, code in (("pass", 0), ("warn", 0), ("fail", 1)):
+        given = ["good.run", "worse.run", *GOLDEN, *arguments, "--inconclusive", word]
+        assert main(["compare", *given]) == code
 
 
-def test_a_report_is_written_and_compared_again(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_report_is_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     written = ["--json", "out/r.json", "--markdown", "out/r.md"]
     assert main(["compare", "base.json", "worse.run", *GOLDEN, *written]) == 1
     report = json.loads((folder / "out/r.json").read_text("utf-8"))
     jsonschema.validate(report, SCHEMA)
     assert report["gates"][0]["test"] == "base.json -> worse.run"
     assert (folder / "out/r.md").read_text("utf-8").startswith("## ❌")
-    capsys.readouterr()
-    for old, new, code in (
-        ("good.run", "out/r.json", 1),
-        ("out/r.json", "good.run", 0),
-        ("out/r.json", "out/r.json", 0),
-        ("out/r.json", "base.json", 0),
-    ):
-        assert main(["compare", old, new, *GOLDEN, "--metric", "RR"]) == code, (old, new)
     out = capsys.readouterr().out
     assert "RR regressed on golden set 'web' (40 queries): 1.0000 -> 0.9250, -0.0750" in out
 
 
 def test_html_is_written_where_the_extra_is_installed(folder: Path) -> None:
-    pytest.importorskip("jinja2")
     assert main(["compare", "base.json", "good.run", *GOLDEN, "--html", "r.html"]) == 0
     assert "<h1>Ranking quality</h1>" in (folder / "r.html").read_text("utf-8")
 
@@ -134,7 +123,7 @@ def test_different_conventions_are_refused(
     golden = GoldenSet.load(folder / "web.jsonl")
     run = Run.from_dict({q: ["good"] for q in golden.query_ids}, ties="input")
     record = Record.of(evaluate(run, golden), [Metric.parse("RR")])
-    Path("other.json").write_text(record_text(record), "utf-8")
+    Path("other.json").write_text(record.text, "utf-8")
     assert main(["compare", "base.json", "other.json", *GOLDEN, "--metric", "RR"]) == 2
     output = capsys.readouterr()
     assert "not comparable: ties: 'doc_id' in base.json, 'input' in other.json" in output.err
@@ -147,7 +136,7 @@ def write_record(folder: Path, name: str, depth: int) -> None:
     record = Record.of(
         evaluate(run, GoldenSet.load(folder / "web.jsonl")), [Metric.parse("nDCG@1")]
     )
-    (folder / name).write_text(record_text(record), "utf-8")
+    (folder / name).write_text(record.text, "utf-8")
 
 
 def test_different_depths_are_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -177,32 +166,17 @@ def test_show(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", "base.json"]) == 0
     out = capsys.readouterr().out
     assert "pytest-rankcheck baseline of golden set 'web': 40 queries, 80 judgments" in out
-    assert "  RR  1.0000  best 1.0000" in out
-    assert main(["compare", "base.json", "worse.run", *GOLDEN, "--json", "r.json"]) == 1
-    report = json.loads(Path("r.json").read_text("utf-8"))
-    report["gates"][0]["best"] = 0.99
-    Path("r.json").write_text(json.dumps(report), "utf-8")
-    capsys.readouterr()
-    assert main(["show", "r.json"]) == 0
-    assert "best 0.9900" in capsys.readouterr().out
+    assert "  RR  1.0000\n" in out
     assert main(["show", "worse.run", *GOLDEN, "--metric", "RR", "--by", "locale"]) == 0
     out = capsys.readouterr().out
     assert "web         RR             -  0.9250" in out
     assert "RR by locale:\n  de  0.8500 (20)\n  en  1.0000 (20)" in out
-    # Each of 40 rankings has two documents, and RR sees that one swap.
-    assert (
-        "can see (run 'worse.run': 40 swaps of neighbours, 40 of different grades; 40 losses" in out
-    )
-    assert "  - gate on RR: it sees 100.0% of the swaps" in out
-    assert main(["show", "base.json", *GOLDEN]) == 0
-    assert "can see" not in capsys.readouterr().out, "a baseline has no rankings to swap"
 
 
 def test_lint(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lint", "web.jsonl"]) == 0
     out = capsys.readouterr().out
     assert "golden set 'web' (40 queries): 0 errors" in out
-    assert "what golden set 'web' can see (its ideal rankings, no run: 40 swaps of " in out
     (folder / "two.qrels").write_text("a 0 x 1\na 0 x 2\n", "utf-8")
     assert main(["lint", "web.jsonl", "two.qrels"]) == 1
     assert "contradictory-judgment" in capsys.readouterr().out
@@ -223,29 +197,22 @@ def test_lint_with_a_corpus(folder: Path, capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_lint_with_a_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = [f"q{n} 0 d{code} {code}" for n in range(10) for code in (1, 2, 3)]
-    ranked = [f"q{n} Q0 d{code} {code} {9 - code} t" for n in range(10) for code in (1, 2, 3)]
+    rows = [f"q{n} 0 d{n}{code} {code}" for n in range(10) for code in (1, 2, 3)]
+    ranked = [f"q{n} Q0 x{rank} {rank} {-rank} t" for n in range(10) for rank in range(1000)]
     (folder / "codes.qrels").write_text("\n".join(rows) + "\n", "utf-8")
     (folder / "runs").mkdir()
     (folder / "runs" / "codes.run").write_text("\n".join(ranked) + "\n", "utf-8")
+    stale = "stale-document: run 'codes.run' has 30 of 30"
     assert main(["lint", "codes.qrels"]) == 0
-    out = capsys.readouterr().out
-    assert "  not checked: inverted-scale, stale-document (no run is given)" in out
+    assert stale not in capsys.readouterr().out
     for run in ("runs/codes.run", "runs"):
         assert main(["lint", "codes.qrels", "--run", run, "--depth", "2"]) == 0
-        out = capsys.readouterr().out
-        assert "  warning inverted-scale: documents that run 'codes.run' ranks higher have" in out
-        assert "not checked: stale-document (run 'codes.run' has 3 documents a query, not" in out
-        assert "because the run cannot be measured: nDCG@10 looks at the first 10" in out
-        assert main(["lint", "codes.qrels", "--run", run]) == 0
-        out = capsys.readouterr().out
-        assert "what golden set 'codes' can see (run 'codes.run': " in out
-        assert "ideal rankings" not in out
+        assert stale in capsys.readouterr().out
     (folder / "pytest.ini").write_text("[pytest]\nrankcheck_run = runs\n", "utf-8")
     assert main(["lint", "codes.qrels"]) == 0
-    assert "warning inverted-scale" in capsys.readouterr().out
+    assert stale in capsys.readouterr().out
     assert main(["lint", "web.jsonl"]) == 0  # the folder has no run of it
-    assert "(no run is given)" in capsys.readouterr().out
+    assert "stale-document" not in capsys.readouterr().out
     for run, says in (("none.run", "does not exist"), ("pytest.ini", "pytest.ini")):
         assert main(["lint", "codes.qrels", "--run", run]) == 2
         assert says in capsys.readouterr().err
@@ -273,28 +240,22 @@ def test_metrics(capsys: pytest.CaptureFixture[str]) -> None:
         (["compare", "good.run", "good.run", *GOLDEN, "--metric", "XX"], "unknown metric 'XX'"),
         (["compare", "good.run", "good.run", *GOLDEN, "--by", "nothing"], "no attribute 'nothing'"),
         (["compare", "base.json", "base.json", *GOLDEN, "--metric", "AP"], "has no AP"),
-        (
-            ["compare", "good.run", "good.run", *GOLDEN, "--json", "web.jsonl/r"],
-            "cannot be written",
-        ),
+        (["compare", "good.run", "good.run", *GOLDEN, "--json", "web.jsonl/r"], "web.jsonl: "),
         (["metrics", "nDGC"], "did you mean 'nDCG'"),
         (["metrics", "Coverage"], "'Coverage' is not a metric here: "),
         (["lint", "nothere.jsonl"], "nothere.jsonl"),
+        (["compare", "base.json", "base.json", "--golden", "x.jsonl"], "'x' has no query with the"),
+        (["show", "good.run", *GOLDEN, "--depth", "1e3"], "--depth = 1e3 is invalid; give a whole"),
     ],
 )
 def test_an_error_is_one_line_and_exit_code_2(
     arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    Path("x.jsonl").write_text('{"query_id": "a", "relevance": {"x": 1}}\n', "utf-8")
     assert main(arguments) == 2
     error = capsys.readouterr().err
     assert error.startswith(f"python -m pytest_rankcheck {arguments[0]}: ")
     assert says in error
-
-
-def test_another_golden_set_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (folder / "x.jsonl").write_text('{"query_id": "a", "relevance": {"x": 1}}\n', "utf-8")
-    assert main(["compare", "base.json", "base.json", "--golden", "x.jsonl"]) == 2
-    assert "golden set 'x' has no query with the" in capsys.readouterr().err
 
 
 def test_it_runs_as_a_module_and_tolerates_a_closed_pipe() -> None:
@@ -315,27 +276,14 @@ def test_the_card_of_a_session_metric(capsys: pytest.CaptureFixture[str]) -> Non
         assert "abandoned=" in output
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "compare",
-        "show",
-        "lint",
-        "expectations",
-        "sessions",
-        "metrics",
-        "resolve",
-        "retire",
-        "unrun",
-    ],
-)
-def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main([command, "--help"])
-    assert ended.value.code == 0
-    out = capsys.readouterr().out
-    assert out.startswith(f"usage: python -m pytest_rankcheck {command} ")
-    assert "--import MODULE" in out
+def test_every_command_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("compare", "show", "lint", "sessions", "metrics", "retire", "unrun"):
+        with pytest.raises(SystemExit) as ended:
+            main([command, "--help"])
+        assert ended.value.code == 0
+        out = capsys.readouterr().out
+        assert out.startswith(f"usage: python -m pytest_rankcheck {command} ")
+        assert "--import MODULE" in out
 
 
 def test_metrics_are_named_one_by_one_or_together(capsys: pytest.CaptureFixture[str]) -> None:
@@ -408,11 +356,6 @@ def test_the_unjudged_documents_are_those_of_the_depth(
     out = capsys.readouterr().out
     assert "30 documents new in the top 1 are unjudged" in out
     assert "Judged@1 1.000 -> 0.250" in out
-
-
-def test_a_depth_that_is_no_whole_number_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["show", "good.run", *GOLDEN, "--depth", "1e3"]) == 2
-    assert "--depth = 1e3 is invalid; give a whole number from 1 on" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("path", ["night", "night/part-*"])

@@ -187,11 +187,6 @@ def test_the_linter_has_the_configured_options(
     ini.write_text("[pytest]\nrankcheck_contradictions = last\n", "utf-8")
     assert main(["lint", "two.qrels"]) == 0
     assert "warning contradictory-judgment" in capsys.readouterr().out
-    (folder / "three.qrels").write_text("a 0 x 2\na 0 y 1\na 0 z 0\n", "utf-8")
-    assert main(["lint", "three.qrels"]) == 0
-    assert "no run: 2 swaps of neighbours" in capsys.readouterr().out
-    assert main(["lint", "three.qrels", "--depth", "1"]) == 0
-    assert "no run: 1 swap of neighbours" in capsys.readouterr().out
 
 
 def test_no_golden_set_or_several_are_an_error(

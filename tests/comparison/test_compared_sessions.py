@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-from pathlib import Path
 
-import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
-import pytest_rankcheck.baselines.record as record_module
 from pytest_rankcheck import (
-    ConfigurationError,
     Gate,
     MetricError,
     Outcome,
@@ -29,7 +24,6 @@ from pytest_rankcheck import (
     compare,
     evaluate_sessions,
 )
-from pytest_rankcheck.baselines.record_writer import record_text
 from pytest_rankcheck.metrics.metric_names import Metric
 
 RR = "SessionRR(abandoned=zero)"
@@ -87,40 +81,17 @@ def test_other_sessions_are_two_samples() -> None:
     assert by["A"].mean_before == pytest.approx(before[::2].mean())
 
 
-def test_lower_is_better_of_two_samples() -> None:
-    then, now = sessions(drawn(1, 90, GOOD), "old"), sessions(drawn(2, 90, WORSE), "new")
-    metric = "AbandonmentRate"
-    theirs = stats.ttest_ind(
-        now.values(metric), then.values(metric), equal_var=False, alternative="greater"
-    )
-    assert compare(now, then).p(metric) == pytest.approx(theirs.pvalue, abs=5e-4)
-
-
-@pytest.mark.parametrize(
-    ("gate", "outcome"),
-    [
+def test_every_gate_decides_on_two_samples() -> None:
+    now, then = sessions(drawn(2, 150, WORSE), "new"), sessions(drawn(1, 200, GOOD), "old")
+    for gate, outcome in (
         (Gate.tolerance(abs=0.05), Outcome.REGRESSED),
         (Gate.tolerance(abs=0.5), Outcome.LOWER),
         (Gate.significant(), Outcome.REGRESSED),
         (Gate.noninferior(margin=0.05), Outcome.REGRESSED),
         (Gate.noninferior(margin=0.9), Outcome.LOWER),
-    ],
-)
-def test_every_gate_decides_on_two_samples(gate: Gate, outcome: Outcome) -> None:
-    comparison = compare(
-        sessions(drawn(2, 150, WORSE), "new"), sessions(drawn(1, 200, GOOD), "old")
-    )
-    assert gate.decide(comparison, RR, by="group").overall.outcome is outcome
-
-
-def test_two_samples_of_the_same_ranker_are_not_different() -> None:
-    blocked = 0
-    for seed in range(100):
-        then = sessions(drawn(2 * seed, 60, GOOD), "old")
-        now = sessions(drawn(2 * seed + 1, 60, GOOD), "new")
-        verdict = Gate.significant().decide(compare(now, then), RR)
-        blocked += verdict.overall.outcome is Outcome.REGRESSED
-    assert blocked <= 11  # of 100 at 5%: at most 11 in 99% of such tests
+    ):
+        verdict = gate.decide(compare(now, then), RR, by="group")
+        assert verdict.overall.outcome is outcome, gate
 
 
 def test_samples_with_a_single_value_need_to_be_large() -> None:
@@ -135,11 +106,8 @@ def test_a_new_group_is_not_gated() -> None:
     then = sessions([1] * 400, "old")
     now = sessions([1] * 400, "new")
     record = Record.of(then, [Metric.parse(RR)], attributes=["group"])
-    emptied = {
-        session_id: type(line)(line.fingerprint, line.values, line.top, None, {"group": ("A",)})
-        for session_id, line in record.queries.items()
-    }
-    record = dataclasses.replace(record, queries=emptied)
+    only_a = [{"group": ("A",)}] * len(record.queries)
+    record = dataclasses.replace(record, queries=dataclasses.replace(record.queries, slices=only_a))
     verdict = Gate.noninferior(margin=0.1).decide(compare(now, record), RR, by="group")
     assert [one.outcome for one in verdict.slices] == [Outcome.EQUAL, Outcome.NOT_GATED]
 
@@ -147,21 +115,11 @@ def test_a_new_group_is_not_gated() -> None:
 def test_a_record_of_sessions_keeps_their_groups() -> None:
     then, now = sessions(drawn(1, 80, GOOD), "old"), sessions(drawn(2, 70, WORSE), "new")
     record = Record.of(then, [Metric.parse(RR)], attributes=["group"])
-    again = Record.from_text(record_text(record), "record.json")
+    again = Record.from_text(record.text, "record.json")
     assert again == record
-    schema = Path(record_module.__file__).with_suffix(".schema.json")
-    jsonschema.validate(json.loads(record_text(record)), json.loads(schema.read_text("utf-8")))
-    direct, recorded = compare(now, then), compare(now, again)
-    for value, part in direct.values_by("group", RR).items():
-        found = recorded.values_by("group", RR)[value]
-        assert found.mean_before == pytest.approx(part.mean_before, abs=1e-6)
-
-
-def test_a_median_is_gated_by_a_tolerance_only() -> None:
-    comparison = compare(sessions([1, 2, 3]), sessions([1, 1, 1]))
-    assert Gate.tolerance().decide(comparison, "MedianSessionDuration")
-    with pytest.raises(ConfigurationError, match="median over the sessions"):
-        Gate.significant().decide(comparison, "MedianSessionDuration")
+    found = compare(now, again).values_by("group", RR)
+    for value, part in compare(now, then).values_by("group", RR).items():
+        assert found[value].mean_before == pytest.approx(part.mean_before, abs=1e-6)
 
 
 def test_the_named_assertions() -> None:
@@ -173,12 +131,8 @@ def test_the_named_assertions() -> None:
     assert_session_mrr_at_least(good, 0.8, abandoned="exclude")
     with pytest.raises(AssertionError, match=r"it must be at least 0\.8"):
         assert_session_mrr_at_least(good, 0.8, abandoned="zero")
-    assert_at_most(good, "MeanEventRank(abandoned=exclude)", 1)
-    with pytest.raises(AssertionError, match=r"MeanEventRank\(abandoned=next\) is 1.2500"):
-        assert_at_most(good, "MeanEventRank(abandoned=next)", 1)
-    assert_not_regressed(worse, good, "MeanEventRank(abandoned=exclude)")
-    assert_at_most(good, "SessionDuration", 0)
-    assert_at_most(good, "MedianSessionDuration", 0)
+    for metric in ("SessionDuration", "MedianSessionDuration"):
+        assert_at_most(good, metric, 0)
     with pytest.raises(AssertionError) as caught:
         assert_session_mrr_not_regressed(worse, good, abandoned="zero", abs=0.1)
     text = str(caught.value)
@@ -220,28 +174,15 @@ def test_a_metric_without_a_value_passes_no_gate() -> None:
         assert_at_most(untimed, "SessionDuration", 10)
 
 
-def test_the_effect_of_two_samples_is_cohens_d() -> None:
-    then, now = sessions(drawn(1, 200, GOOD), "old"), sessions(drawn(2, 150, WORSE), "new")
-    before, after = then.values(RR), now.values(RR)
-    pooled = np.sqrt((before.var(ddof=1) * 199 + after.var(ddof=1) * 149) / 348)
-    found = compare(now, then).values(RR).differences
-    assert found.effect == pytest.approx((after.mean() - before.mean()) / pooled)
-
-
 def test_the_text_says_how_far_off_a_test_of_durations_can_be() -> None:
     def timed(seed: int, longer: float) -> SessionEvaluation:
         waits = np.random.default_rng(seed).lognormal(1, 1, 120) + longer
         rows = [
-            {
-                "session_id": f"{seed}-{n}",
-                "results": ["a", "b"],
-                "selected": selected,
-                "time": pd.Timestamp(1.7e9 + time, unit="s"),
-            }
+            {"session_id": f"{seed}-{n}", "results": ["a"], "selected": selected, "time": time}
             for n, wait in enumerate(waits)
             for selected, time in ((None, 0.0), ("a", wait))
         ]
-        return evaluate_sessions(SessionLog.from_frame(pd.DataFrame(rows)))
+        return evaluate_sessions(SessionLog.from_records(rows, time_unit="s"))
 
     then, now = timed(1, 0), timed(2, 9)
     with pytest.raises(AssertionError) as caught:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from pytest_rankcheck import (
     ConfigurationError,
+    Evaluation,
     Gate,
     GoldenSet,
     Metric,
@@ -89,31 +89,6 @@ def test_a_shift_of_the_mix_blocks_unless_the_gate_standardises() -> None:
     assert worse.overall.pairs.difference == pytest.approx(-0.1)
 
 
-def test_the_standard_error_is_that_of_weighted_values() -> None:
-    """Taylor linearisation: w_i (x_i - m) / sum w for each session."""
-    pairs = decided(WORSE, Gate.significant(standardise="device")).overall.pairs
-    weights = np.where(np.arange(1000) < 550, 700 / 550, 300 / 450)
-    values = WORSE.values(RATE)
-    mean = float(np.average(values, weights=weights))
-    linear = weights * (values - mean) / weights.sum()
-    now = np.sqrt(1000 / 999 * (linear**2).sum())
-    before = BEFORE.values(RATE).std(ddof=1) / np.sqrt(1000)
-    assert pairs.differences.error == pytest.approx(np.hypot(now, before), rel=1e-9)
-    assert pairs.differences.mean == pytest.approx(mean - 0.68)
-
-
-def test_users_and_a_guarantee_at_the_mix() -> None:
-    now, before = (evaluate_sessions(each.log, clustered="user") for each in (WORSE, BEFORE))
-    gate = Gate.significant(standardise="device")
-    clustered = gate.decide(compare(now, before), RATE).overall.pairs
-    assert clustered.difference == pytest.approx(-0.1)
-    assert clustered.units == 80
-    sure = Gate.significant(standardise="device", test="guaranteed")
-    verdict = sure.decide(compare(now, before), RATE)
-    assert verdict.overall.outcome in (Outcome.LOWER, Outcome.REGRESSED)
-    assert sure.decide(compare(WORSE, BEFORE), RATE).overall.outcome is Outcome.REGRESSED
-
-
 def test_the_text_tells_mix_from_quality() -> None:
     with pytest.raises(AssertionError) as raised:
         assert_not_regressed(WORSE, BEFORE, RATE, gate=Gate.significant(), by="device")
@@ -128,27 +103,16 @@ def test_the_text_tells_mix_from_quality() -> None:
     )
 
 
-@pytest.mark.parametrize(("tv", "refused"), [(10, False), (100, True)])
-def test_slices_that_are_gone(tv: int, refused: bool) -> None:
-    before = sessions("w1", desktop=(560, 700), mobile=(120, 300), tv=(tv, tv))
+def test_slices_that_are_gone() -> None:
     gate = Gate.significant(standardise="device")
-    comparison = compare(SHIFTED, before)
-    if refused:
-        with pytest.raises(
-            ConfigurationError, match=r"device=tv had 9% of it and has no values now"
-        ):
-            gate.decide(comparison, RATE)
-    else:
-        verdict = gate.decide(comparison, RATE)
-        assert verdict.overall.pairs.difference == pytest.approx(0, abs=1e-9)
-        assert verdict.mixes[0].missing_share == pytest.approx(10 / 1010)
-
-
-def test_new_slices_do_not_count() -> None:
-    now = sessions("w2", desktop=(440, 550), mobile=(180, 450), watch=(0, 500))
-    verdict = decided(now, Gate.significant(standardise="device"))
+    few, many = (
+        sessions("w1", desktop=(560, 700), mobile=(120, 300), tv=(tv, tv)) for tv in (10, 100)
+    )
+    verdict = gate.decide(compare(SHIFTED, few), RATE)
     assert verdict.overall.pairs.difference == pytest.approx(0, abs=1e-9)
-    assert verdict.overall.pairs.size == 1000
+    assert verdict.mixes[0].missing_share == pytest.approx(10 / 1010)
+    with pytest.raises(ConfigurationError, match=r"device=tv had 9% of it and has no values now"):
+        gate.decide(compare(SHIFTED, many), RATE)
 
 
 def test_a_record_without_the_slices_is_not_comparable() -> None:
@@ -171,24 +135,18 @@ def test_slices_that_overlap_have_no_mix() -> None:
 def test_a_golden_set_whose_slices_change_size() -> None:
     """Of 20 German queries 15 left; on the others German fell by 0.5 and English rose by 0.1."""
 
-    def measured(german: int, rank_de: int, misses: int) -> Run:
-        runs = {
-            f"de{n}": ["x"] * 0 + [f"x{i}" for i in range(rank_de - 1)] + ["a"]
-            for n in range(german)
-        }
-        return Run.from_dict(
-            {**runs, **{f"en{n}": ["a"] if n >= misses else ["b"] for n in range(20)}}
+    def measured(german: int, of_german: list[str], misses: int) -> Evaluation:
+        runs = {f"de{n}": of_german for n in range(german)}
+        runs |= {f"en{n}": ["a"] if n >= misses else ["b"] for n in range(20)}
+        golden = GoldenSet.from_dict(
+            {query_id: {"a": 1} for query_id in runs},
+            attributes={query_id: {"locale": query_id[:2]} for query_id in runs},
         )
+        return evaluate(Run.from_dict(runs), golden)
 
-    def golden(german: int) -> GoldenSet:
-        ids = [f"de{n}" for n in range(german)] + [f"en{n}" for n in range(20)]
-        return GoldenSet.from_dict(
-            {query_id: {"a": 1} for query_id in ids}, attributes={i: {"locale": i[:2]} for i in ids}
-        )
-
-    before = evaluate(measured(20, 1, 2), golden(20))
+    before = measured(20, ["a"], 2)
     record = Record.of(before, [Metric.parse("RR")], attributes=["locale"])
-    now = evaluate(measured(5, 2, 0), golden(5))
+    now = measured(5, ["x", "a"], 0)
     # Unchanged queries: 5 x -0.5 + 2 x 1, of 25, is -0.02. At the mix before, half and half:
     # (-0.5 + 0.1) / 2 = -0.2.
     verdict = Gate.tolerance(abs=0.05).decide(compare(now, record), "RR", "locale")
@@ -216,8 +174,6 @@ def test_the_repr_of_a_verdict_fits_on_a_line() -> None:
         "Verdict(SuccessRate: regressed, 0.6800 -> 0.5800, "
         "significant(alpha=0.05, min_drop=0, standardise=device))"
     )
-    for value in (verdict.overall, *verdict.slices, verdict.overall.pairs):
-        assert len(repr(value)) < 120
     assert repr(verdict.overall.pairs) == (
         "Unpaired(SuccessRate, 1,000 -> 1,000 values, mean 0.6800 -> 0.5800)"
     )

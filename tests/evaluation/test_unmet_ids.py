@@ -24,8 +24,8 @@ from pytest_rankcheck import (
     evaluate,
     rank,
 )
-from pytest_rankcheck.document_ids import joining_rule
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from tests.libraries import forms
 
 NAMES = ("red-hat", "blue-scarf", "green-shoe", "grey-coat", "white-sock", "black-tie")
 
@@ -53,42 +53,29 @@ def measured(run: Run, golden: GoldenSet) -> Evaluation:
         return evaluate(run, golden)
 
 
-@pytest.mark.parametrize(
-    ("judged", "ranked", "rule"),
-    [
-        (lambda n: f"red-hat{n}", str.upper, ("lower",)),
-        (lambda n: f"00{n}", lambda doc: doc.lstrip("0"), ("strip_zeros",)),
-        (lambda n: f"{n:04}", lambda doc: f"doc_{int(doc)}", ("strip_zeros", "remove_prefix:doc_")),
-        (str, lambda doc: f"doc_{int(doc):03}", ("remove_prefix:doc_", "strip_zeros")),
-        (str, lambda doc: f"doc_{doc}", ("remove_prefix:doc_",)),
-        (str, lambda doc: f"prod{doc}", ("remove_prefix:prod",)),
-        (str, lambda doc: f"{doc}.0", ("before:.",)),
-        (lambda n: f"page{n}", lambda doc: f"{doc}.html", ("remove_suffix:.html",)),
-        (lambda n: f"page{n}", lambda doc: f"{doc}#{ord(doc[-1])}", ("before:#",)),
-        (lambda n: f"page{n}", lambda doc: f"s3://{doc[-1]}/{doc}", ("after:/",)),
-        (lambda n: f"page{n}", lambda doc: f"{doc} ", ("strip",)),
-        (lambda n: f"caf\u00e9 {n}", lambda doc: doc.replace("\u00e9", "e\u0301"), ("nfc",)),
-        (lambda n: f"a page {n}", lambda doc: doc.replace(" ", "%20"), ("unquote",)),
-        (lambda n: f"red-hat{n}", lambda doc: f"{doc.upper()}#2", ("lower", "before:#")),
+def test_the_error_names_the_rule_that_makes_both_sides_meet() -> None:
+    cases: tuple[tuple[Callable[[int], str], Callable[[str], str], str], ...] = (
+        (lambda n: f"red-hat{n}", str.upper, 'doc_id="lower"'),
+        (lambda n: f"00{n}", lambda doc: doc.lstrip("0"), 'doc_id="strip_zeros"'),
+        (lambda n: f"page{n}", lambda doc: f"{doc} ", 'doc_id="strip"'),
+        (lambda n: f"caf\u00e9 {n}", lambda doc: doc.replace("\u00e9", "e\u0301"), 'doc_id="nfc"'),
+        (lambda n: f"a page {n}", lambda doc: doc.replace(" ", "%20"), 'doc_id="unquote"'),
+        (str, lambda doc: f"{doc}.0", "map the ids with doc_id="),
         (
             lambda n: f"a page {n}",
             lambda doc: doc.upper().replace(" ", "%20"),
-            ("unquote", "lower"),
+            'doc_id=["unquote", "lower"]',
         ),
-    ],
-)
-def test_the_error_shows_both_sides_and_the_rule_that_makes_them_meet(
-    judged: Callable[[int], str], ranked: Callable[[str], str], rule: tuple[str, ...]
-) -> None:
-    golden = golden_set(doc_id=judged)
-    evaluation = measured(run_with_ids(golden, ranked), golden)
-    unmet = evaluation.unmet_ids
-    assert unmet is not None
-    assert tuple(unmet.rule) == rule
-    assert [ranked(doc_id) for doc_id in unmet.judged] == list(unmet.ranked)
-    assert len(unmet.judged) == 3
-    with pytest.raises(RunError, match="no ranked document is judged in any of the 6 queries"):
-        assert_at_least(evaluation, "RR", 0.0)
+    )
+    for judged, ranked, advice in cases:
+        golden = golden_set(doc_id=judged)
+        evaluation = measured(run_with_ids(golden, ranked), golden)
+        unmet = evaluation.unmet_ids
+        assert unmet is not None
+        assert advice in unmet.lines[-1]
+        assert [line.count(",") for line in unmet.lines[1:3]] == [2, 2]
+        with pytest.raises(RunError, match="no ranked document is judged in any of the 6 queries"):
+            assert_at_least(evaluation, "RR", 0.0)
 
 
 def test_the_message() -> None:
@@ -146,15 +133,6 @@ def test_fewer_than_five_queries_are_warned_of_only_with_a_rule() -> None:
     assert evaluation.unmet_ids is None, "a ranker may miss the documents of four queries"
 
 
-def test_a_single_query() -> None:
-    golden = GoldenSet.from_dict({"q": {"a": 1}})
-    unmet = measured(Run.from_dict({"q": ["A"]}), golden).unmet_ids
-    assert unmet is not None
-    assert (
-        "no ranked document is judged in the only query with a relevant judgment" in unmet.lines[0]
-    )
-
-
 def test_queries_without_a_relevant_judgment_do_not_count() -> None:
     judged = {f"q{number}": {f"doc{number}": int(number < 4)} for number in range(10)}
     golden = GoldenSet.from_dict(judged)
@@ -162,7 +140,8 @@ def test_queries_without_a_relevant_judgment_do_not_count() -> None:
     golden = GoldenSet.from_dict({**judged, "q4": {"doc4": 1}})
     unmet = measured(Run.from_dict({"q1": ["x"], "q9": ["y"]}), golden).unmet_ids
     assert unmet is not None
-    assert (unmet.queries, unmet.meeting, unmet.is_error) == (5, 0, True)
+    assert "any of the 5 queries" in unmet.lines[0]
+    assert unmet.is_error
 
 
 def test_one_judged_document_is_enough_below_fifty_queries() -> None:
@@ -171,53 +150,33 @@ def test_one_judged_document_is_enough_below_fifty_queries() -> None:
     assert evaluate(run, golden).unmet_ids is None
 
 
-@pytest.mark.parametrize(
-    ("queries", "meeting", "warns"),
-    [(100, 1, False), (101, 1, True), (202, 2, True), (200, 2, False)],
-)
-def test_below_one_percent_is_a_warning(queries: int, meeting: int, *, warns: bool) -> None:
-    golden = golden_set(queries=queries)
-    rankings = {
-        query.id: list(golden.grades(query.id)) if place < meeting else ["x"]
-        for place, query in enumerate(golden)
-    }
-    unmet = measured(Run.from_dict(rankings), golden).unmet_ids
-    assert (unmet is not None) == warns
-    if unmet is not None:
-        assert f"only {meeting}" in unmet.lines[0]
-        assert not unmet.is_error
-        assert_at_least(measured(Run.from_dict(rankings), golden), "RR", 0.0)
-
-
-def test_rankings_of_other_queries_are_named() -> None:
-    golden = golden_set(queries=20, doc_id=lambda number: f"doc{number:05}x")
-    shifted = {f"q{number % 20 + 1}": list(golden.grades(f"q{number}")) for number in range(1, 21)}
-    unmet = measured(Run.from_dict(shifted), golden).unmet_ids
-    assert unmet is not None
-    assert unmet.lines[-1] == (
-        "Ranked documents are judged for other queries. Do the run and the golden set use the same "
-        "query ids?"
-    )
-    assert not unmet.is_error
-
-
-def test_a_run_with_nothing_for_the_relevant_queries() -> None:
-    golden = GoldenSet.from_dict(
-        {f"q{number}": {"a": 1} for number in range(5)} | {"q9": {"b": 0}}, name="shop"
-    )
-    unmet = measured(Run.from_dict({"q9": ["c"]}), golden).unmet_ids
-    assert unmet is not None
-    assert unmet.lines[1:3] == ("judged: a", "ranked: nothing")
+def test_below_one_percent_is_a_warning() -> None:
+    for queries, meeting, warns in (
+        (100, 1, False),
+        (101, 1, True),
+        (202, 2, True),
+        (200, 2, False),
+    ):
+        golden = golden_set(queries=queries)
+        rankings = {
+            query.id: list(golden.grades(query.id)) if place < meeting else ["x"]
+            for place, query in enumerate(golden)
+        }
+        evaluation = measured(Run.from_dict(rankings), golden)
+        unmet = evaluation.unmet_ids
+        assert (unmet is not None) == warns
+        if unmet is not None:
+            assert f"only {meeting}" in unmet.lines[0]
+            assert not unmet.is_error
+            assert_at_least(evaluation, "RR", 0.0)
 
 
 # --- every source of a run -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("ending", ["run", "parquet", "csv", "jsonl"])
+@pytest.mark.parametrize("ending", forms("run", "parquet", "csv", "jsonl"))
 @pytest.mark.parametrize("read", [Run.load, Run.scan])
 def test_runs_of_files(ending: str, read: Callable[[Path], Run], tmp_path: Path) -> None:
-    if ending == "parquet":
-        pytest.importorskip("polars", reason="polars is not installed")
     golden = golden_set()
     path = tmp_path / f"bm25.{ending}"
     run_with_ids(golden, str.upper).save(path, "trec" if ending == "run" else ending)
@@ -225,109 +184,27 @@ def test_runs_of_files(ending: str, read: Callable[[Path], Run], tmp_path: Path)
     was_in_memory = run.is_in_memory
     unmet = measured(run, golden).unmet_ids
     assert unmet is not None
-    assert list(unmet.rule) == ["lower"]
+    assert 'doc_id="lower"' in unmet.lines[-1]
     assert run.is_in_memory == was_in_memory, "the sample comes from the tops that are kept"
     assert measured(read(path).top(1), golden).unmet_ids is not None
     run_with_ids(golden, str).save(path, "trec" if ending == "run" else ending)
     assert measured(read(path), golden).unmet_ids is None
 
 
-def test_scored_answers() -> None:
-    golden = golden_set()
-    scored = {query.id: {doc.upper(): 1.0 for doc in golden.grades(query.id)} for query in golden}
-    assert measured(Run.from_dict(scored), golden).unmet_ids is not None
-
-
 # --- the search for a rule -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("judged", "ranked"),
-    [
-        (["a"], ["banana"]),
-        (["7"], ["17"]),
-        (["x"], ["y"]),
-        (["#1"], ["2#1"]),
-    ],
-)
-def test_a_single_query_suggests_no_cut_within_a_word(judged: list[str], ranked: list[str]) -> None:
-    assert joining_rule([(judged, ranked)]) in {(), ("after:#",)}
-
-
-def test_a_rule_that_makes_an_id_empty_is_not_suggested() -> None:
-    samples = [(["doc_"], ["x"]), (["1"], ["doc_1"]), (["2"], ["doc_2"])]
-    assert "remove_prefix:doc_" not in joining_rule(samples)
-
-
-@pytest.mark.parametrize(
-    ("spelled", "advice"),
-    [
+def test_query_ids_that_never_meet() -> None:
+    golden = golden_set()
+    for spelled, advice in (
         (str.upper, "they differ in case"),
-        (lambda query_id: f"topic/{query_id}", "they differ in a prefix or suffix"),
         (lambda query_id: f"{query_id.upper()} ", "they differ in white space and case"),
         (lambda query_id: "abcdef"[int(query_id[1:]) - 1], "are the ids of the same kind?"),
-    ],
-)
-def test_query_ids_that_never_meet(spelled: Callable[[str], str], advice: str) -> None:
-    golden = golden_set()
-    run = Run.from_dict({spelled(query_id): ["a"] for query_id in golden.query_ids})
-    with pytest.raises(RunError, match="they share no query") as failure:
-        evaluate(run, golden)
-    assert str(failure.value).endswith(advice)
-
-
-@pytest.mark.parametrize(
-    ("judged", "ranked", "rule", "mark"),
-    [
-        ("doc-{}", "doc-{}-3", (), "-"),
-        ("doc_{}", "doc_{}_1", (), "_"),
-        ("https://x.com/p/{}", "https://x.com/p/{}/3", (), "/"),
-        ("1.{}", "1.{}.0", ("remove_suffix:.0",), ""),
-        ("aa-{}", "aa-{}-3", (), "-"),
-        ("p/{}/view", "en/p/{}/view", ("remove_prefix:en/",), ""),
-    ],
-)
-def test_no_suggested_rule_makes_one_document_of_many(
-    judged: str, ranked: str, rule: tuple[str, ...], mark: str
-) -> None:
-    golden = golden_set(12, judged.format)
-    chunk = iter(range(100))
-    wrong = {
-        f"q{number}": [
-            ranked.replace("3", str(next(chunk) % 4) if mark else "3").format(number + shift)
-            for shift in (0, 1)
-        ]
-        for number in range(1, 13)
-    }
-    unmet = measured(Run.from_dict(wrong), golden).unmet_ids
-    assert unmet is not None
-    assert (tuple(unmet.rule), unmet.mark) == (rule, mark)
-    assert unmet.is_error
-    if mark:
-        assert f"doc_id.rpartition('{mark}')[0]" in unmet.lines[-1]
-        cut = Run.from_dict(wrong, doc_id=lambda doc_id: doc_id.rpartition(mark)[0])
-        assert evaluate(cut, golden).mean("RR") == 1
-
-
-def test_a_rule_is_not_suggested_if_it_merges_the_judged_documents_of_the_sample() -> None:
-    golden = golden_set(12, lambda number: "doc" if number == 1 else f"doc-{number}")
-    run = run_with_ids(golden, lambda doc_id: f"{doc_id}-x")
-    unmet = measured(run, golden).unmet_ids
-    assert unmet is not None
-    assert list(unmet.rule) == ["remove_suffix:-x"]
-
-
-def test_a_prefix_of_a_single_query_is_no_evidence() -> None:
-    golden = GoldenSet.from_dict({"q": {"A-1": 1, "B-2": 1}})
-    assert evaluate(Run.from_dict({"q": ["x/A-1", "c"]}), golden).unmet_ids is None
-
-
-def test_a_met_query_without_a_relevant_judgment_does_not_hide_the_others() -> None:
-    judged = {f"q{number}": {f"d{number}": 1} for number in range(40)} | {"spam": {"x": 0}}
-    ranked = {f"q{number}": [f"D{number}"] for number in range(40)} | {"spam": ["x"]}
-    evaluation = measured(Run.from_dict(ranked), GoldenSet.from_dict(judged))
-    with pytest.raises(RunError, match=r'doc_id="lower"'):
-        assert_at_least(evaluation, "RR", 0.0)
+    ):
+        run = Run.from_dict({spelled(query_id): ["a"] for query_id in golden.query_ids})
+        with pytest.raises(RunError, match="they share no query") as failure:
+            evaluate(run, golden)
+        assert str(failure.value).endswith(advice)
 
 
 # --- right ids, bad ranker -----------------------------------------------------------------------
@@ -375,19 +252,8 @@ def test_documents_that_are_judged_for_other_queries_have_the_right_ids() -> Non
     )
     evaluation = measured(rank(answers.__getitem__, golden), golden)
     assert evaluation.unmet_ids is not None
-    assert evaluation.unmet_ids.lines[-1].endswith(
-        "Does the ranker return the results of another query?"
-    )
+    assert "are judged for other queries" in evaluation.unmet_ids.lines[-1]
     assert_at_least(evaluation, "RR", 0.0)
-
-
-def test_ids_that_differ_in_case_are_an_error_although_one_is_judged_elsewhere() -> None:
-    golden = GoldenSet.from_dict(
-        {f"q{number}": {f"d{number}": 1} for number in range(6)} | {"other": {"D1": 1}}
-    )
-    run = Run.from_dict({f"q{number}": [f"D{number}"] for number in range(6)})
-    with pytest.raises(RunError, match=r'doc_id="lower"'):
-        assert_at_least(measured(run, golden), "RR", 0.0)
 
 
 # --- assertions about behaviour ------------------------------------------------------------------

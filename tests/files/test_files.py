@@ -53,14 +53,6 @@ def test_an_unreadable_file_raises_the_requested_error(file: Path) -> None:
         text_of(file, RunError)
 
 
-@pytest.mark.skipif(is_root or sys.platform == "win32", reason="root may read everything")
-def test_a_file_without_permission_is_reported(file: Path) -> None:
-    file.write_text("a")
-    file.chmod(0)
-    with pytest.raises(RunError, match="cannot be read: Permission denied"):
-        list(lines_of(file, RunError))
-
-
 def test_columns_are_separated_by_ascii_white_space() -> None:
     assert columns_of(" a\t b \x0bc\x0cd\r\n") == ["a", "b", "c", "d"]
     assert columns_of("a\u00a0b\u2003c\u2028d\x1ce") == ["a\u00a0b\u2003c\u2028d\x1ce"]

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_rankcheck.files.folder_lock import FolderBusyError, locked_folder
-from pytest_rankcheck.files.whole_files import write_whole
+from pytest_rankcheck.files.whole_files import FolderBusyError, locked_folder, write_whole
 
 
 def test_a_locked_folder_is_busy_for_those_who_do_not_wait(tmp_path: Path) -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import gzip
+import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from pytest_rankcheck import GoldenSet, GoldenSetError, RankcheckError, Run, RunError, evaluate
-from pytest_rankcheck.files import packed_files, text_files
-from pytest_rankcheck.rankers.scanning import trec_blocks
+from pytest_rankcheck import GoldenSet, GoldenSetError, Run, RunError, evaluate
+from pytest_rankcheck.files import packed_files
+from pytest_rankcheck.rankers.formats import trec_runs
+from tests.libraries import NEEDS_POLARS
 
-zstd = pytest.importorskip("backports.zstd", reason="backports.zstd is not installed")
+zstd = import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
 
 PACKERS = {"gz": gzip.compress, "zst": zstd.compress}
 QRELS = b"q1 0 d3 2\nq1 0 d7 0\nq2 0 d1 1\n"
@@ -43,12 +46,12 @@ def test_packed_runs_are_scanned_and_loaded(tmp_path: Path, ending: str) -> None
     assert evaluation.mean("RR") == (1 / 3 + 1) / 2
 
 
+@NEEDS_POLARS
 @both
 def test_large_packed_runs_are_read_in_columns(
     tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("polars", reason="polars is not installed")
-    monkeypatch.setattr(trec_blocks, "LARGE_FILE_BYTES", 0)
+    monkeypatch.setattr(trec_runs, "LARGE_FILE_BYTES", 0)
     test_packed_runs_are_scanned_and_loaded(tmp_path, ending)
 
 
@@ -114,20 +117,3 @@ def test_without_zstandard_the_error_names_the_extra(
     with pytest.raises(RunError, match=r"pip install .pytest-rankcheck\[zstd\]."):
         Run.from_dict({"q": ["d"]}).save(tmp_path / "new.run.zst")
     assert [path.name for path in tmp_path.iterdir()] == ["web.qrels.zst"]
-
-
-@pytest.mark.parametrize("load", [GoldenSet.load, Run.load])
-@pytest.mark.parametrize("start", [b"", b"q1 0 d 1\n", b'{"query_id": "'])
-def test_an_endless_line_is_refused_before_it_fills_the_memory(
-    tmp_path: Path, load: object, start: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for module in (
-        text_files,
-        __import__("pytest_rankcheck.rankers.scanning.query_blocks", fromlist=["x"]),
-    ):
-        monkeypatch.setattr(module, "LONGEST_LINE", 1 << 16)
-    monkeypatch.setattr(text_files, "_BLOCK", 1 << 12)
-    file = tmp_path / "long.txt"
-    file.write_bytes(start + b"x" * (1 << 20))
-    with pytest.raises(RankcheckError, match=r"long\.txt:[ \w]*\d+: "):
-        load(file)  # type: ignore[operator]

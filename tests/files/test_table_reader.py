@@ -8,7 +8,6 @@ import io
 import json
 import math
 import os
-import struct
 import sys
 import tempfile
 from collections.abc import Callable
@@ -23,17 +22,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSetError, RunError
-from pytest_rankcheck.files import json_rows, large_files, table_batches
-from pytest_rankcheck.files.checked_cells import finite_number, id_text
+from pytest_rankcheck.files import json_rows, table_batches
+from pytest_rankcheck.files.plain_values import finite_number, id_text
 from pytest_rankcheck.files.table_batches import Table
-from pytest_rankcheck.files.table_columns import CellColumn, Column
+from pytest_rankcheck.files.table_columns import Column
 from pytest_rankcheck.files.tables import read_table
 
 pl = pytest.importorskip("polars", reason="polars is not installed")
 pa = pytest.importorskip("pyarrow", reason="pyarrow cannot be imported", exc_type=ImportError)
-
-from pytest_rankcheck.files import delimited_blocks  # noqa: E402 -- imports polars
-from pytest_rankcheck.files.arrow_buffers import has_possible_sizes  # noqa: E402
 
 HEADER = ["query_id", "doc_id", "score", "title"]
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0\ufeff"), max_size=6)
@@ -136,16 +132,11 @@ def same(left: list[tuple[object, ...]], right: list[tuple[object, ...]]) -> Non
 
 
 @settings(deadline=None)
-@given(rows=ROWS, is_small=st.booleans(), batch=st.integers(1, 4))
-def test_every_file_with_the_same_content_gives_the_same_columns(
-    rows: Rows, is_small: bool, batch: int
-) -> None:
+@given(rows=ROWS, batch=st.integers(1, 4))
+def test_every_file_with_the_same_content_gives_the_same_columns(rows: Rows, batch: int) -> None:
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
-        patch.setattr(large_files, "LARGE_FILE", 1 << 30 if is_small else 0)
-        patch.setattr(delimited_blocks, "BLOCK_BYTES", 10)
         patch.setattr(table_batches, "TEXT_ROWS", batch)
         patch.setattr(json_rows, "BATCH_ROWS", batch)
-        patch.setattr(json_rows, "BLOCK_BYTES", 200)
         for kind in FILES:
             table = read_table(file_of(rows, Path(folder), kind), RunError)
             assert table.header == HEADER
@@ -185,7 +176,7 @@ def column_of(cells: list[Any], kind: str) -> Column:
 def test_texts_become_numbers_by_one_rule(cells: list[str]) -> None:
     wanted = [math.nan if not cell else finite_number(cell) for cell in cells]
     columns = [
-        CellColumn(cells),
+        Column(cells),
         *(column_of(cells, kind) for kind in ("polars", "arrow") if cells),
     ]
     for column in columns:
@@ -199,28 +190,49 @@ def test_texts_become_numbers_by_one_rule(cells: list[str]) -> None:
         )
 
 
-@pytest.mark.parametrize("kind", ["pandas", "objects", "polars", "arrow"])
-@pytest.mark.parametrize(
-    ("cells", "invalid"),
-    [
-        (["a", "", None, "b"], [1, 2]),
-        ([1.0, 2.5], [0, 1]),
-        ([True, False], [0, 1]),
-        ([["a"], ["b"]], [0, 1]),
-        ([pd.Timedelta("1s").to_pytimedelta()] * 2, [0, 1]),
-        ([pd.Timestamp("2026-01-01").to_pydatetime()] * 2, [0, 1]),
-        ([Decimal("1"), Decimal("2.5")], [0, 1]),
-        ([None, None], [0, 1]),
-        ([b"a", b"b"], [0, 1]),
-    ],
-    ids=lambda cells: str(cells)[:20],
-)
-def test_what_is_neither_text_nor_a_whole_number_is_no_id(
-    kind: str, cells: list[Any], invalid: list[int]
-) -> None:
-    column = column_of(cells, kind)
-    assert column.ids().invalid.tolist() == invalid
-    assert id_text(column.cell(invalid[0])) is None
+KINDS = ("pandas", "objects", "polars", "arrow")
+NO_IDS: list[tuple[list[Any], list[int]]] = [
+    (["a", "", None, "b"], [1, 2]),
+    ([1.0, 2.5], [0, 1]),
+    ([True, False], [0, 1]),
+    ([["a"], ["b"]], [0, 1]),
+    ([pd.Timedelta("1s").to_pytimedelta()] * 2, [0, 1]),
+    ([pd.Timestamp("2026-01-01").to_pydatetime()] * 2, [0, 1]),
+    ([Decimal("1"), Decimal("2.5")], [0, 1]),
+    ([None, None], [0, 1]),
+    ([b"a", b"b"], [0, 1]),
+]
+NO_NUMBERS: list[tuple[list[Any], list[int]]] = [
+    ([1.5, None, math.inf], [2]),
+    ([True, None], [0]),
+    (["x", "", "2"], [0]),
+    ([Decimal("0.5"), None], []),
+    ([[1.0]], [0]),
+]
+FEW: list[list[Any]] = [["a", "b", "a", None], [2, 1, 2], [0.5, 1.5], [True, False], [[1], [2]]]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_cells_of_all_types_are_ids_numbers_and_codes_or_not(kind: str) -> None:
+    for cells, invalid in NO_IDS:
+        column = column_of(cells, kind)
+        assert column.ids().invalid.tolist() == invalid, cells
+        assert id_text(column.cell(invalid[0])) is None, cells
+    for cells, invalid in NO_NUMBERS:
+        numbers = column_of(cells, kind).numbers()
+        assert numbers.invalid.tolist() == invalid, cells
+        finite = [finite_number(cell) for cell in cells]
+        found = [None if math.isnan(value) else value for value in numbers.values.tolist()]
+        assert found == finite, cells
+    for cells in FEW:
+        coded = column_of(cells, kind).coded()
+        of_rows = map(plain, (coded.values[code] for code in coded.codes.tolist()))
+        assert [None if cell != cell else cell for cell in of_rows] == cells
+        assert len(coded.values) == len({str(cell) for cell in cells})
+
+
+def plain(cell: object) -> object:
+    return cell.tolist() if isinstance(cell, np.ndarray) else cell
 
 
 def test_a_masked_column_and_large_numbers_are_ids() -> None:
@@ -234,145 +246,42 @@ def test_a_masked_column_and_large_numbers_are_ids() -> None:
         assert batch.column(0).ids().ids.texts() == [str(2**64 - 1), "5"]
 
 
-@pytest.mark.parametrize("kind", ["pandas", "objects", "polars", "arrow"])
-@pytest.mark.parametrize(
-    ("cells", "invalid"),
-    [
-        ([1.5, None, math.inf], [2]),
-        ([True, None], [0]),
-        (["x", "", "2"], [0]),
-        ([Decimal("0.5"), None], []),
-        ([[1.0]], [0]),
-    ],
-    ids=str,
-)
-def test_numbers_of_other_types(kind: str, cells: list[Any], invalid: list[int]) -> None:
-    numbers = column_of(cells, kind).numbers()
-    assert numbers.invalid.tolist() == invalid
-    finite = [finite_number(cell) for cell in cells]
-    assert [None if math.isnan(value) else value for value in numbers.values.tolist()] == finite
-
-
-@pytest.mark.parametrize("kind", ["pandas", "objects", "polars", "arrow"])
-@pytest.mark.parametrize(
-    "cells", [["a", "b", "a", None], [2, 1, 2], [0.5, 1.5, 0.5], [True, False], [[1], [2], [1]]]
-)
-def test_a_column_of_few_values_is_given_as_values_and_codes(kind: str, cells: list[Any]) -> None:
-    coded = column_of(cells, kind).coded()
-    found = [coded.values[code] for code in coded.codes.tolist()]
-    assert [None if cell != cell else cell for cell in map(plain, found)] == cells
-    assert len(coded.values) == len({str(cell) for cell in cells}) or cells == [[1], [2], [1]]
-
-
-def plain(cell: object) -> object:
-    return cell.tolist() if isinstance(cell, np.ndarray) else cell
-
-
-def test_many_values_of_pandas_are_coded_too() -> None:
-    frame = pd.DataFrame({"x": np.arange(30_000) % 3})
-    (batch,) = read_table(frame, RunError).batches()
-    coded = batch.column(0).coded()
-    assert (np.array(coded.values)[coded.codes] == frame["x"].to_numpy()).all()
-    assert len(coded.values) == 3
-
-
 # --- messages and places -------------------------------------------------------------------------
 
 
-def many_lines(good: str, bad: str, place: int, count: int) -> str:
-    lines = [good.format(number) for number in range(count)]
-    lines[place] = bad
-    return "".join(f"{line}\n" for line in ["a,b", *lines])
-
-
-@pytest.mark.parametrize("is_small", [True, False])
-@pytest.mark.parametrize(
-    ("bad", "message"),
-    [
+def test_a_malformed_line_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    for bad, message in (
         ("1", ":52: 1 column, but the header has 2: '1'; columns are separated by a comma"),
         ("1,2,3", ":52: 3 columns, but the header has 2"),
         ('"1,2', ":52: .*is a quotation mark left open"),
         ("1,\ud800", ":52: byte 3 is not UTF-8"),
         ("1,2\rx", ":52: new-line character|:52: 3 columns|:52: .*quotation mark"),
-    ],
-)
-@pytest.mark.parametrize("is_quoted", [True, False])
-def test_a_malformed_line_is_named_whoever_reads_it(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    is_quoted: bool,
-    is_small: bool,
-    bad: str,
-    message: str,
-) -> None:
-    monkeypatch.setattr(large_files, "LARGE_FILE", 1 << 30 if is_small else 0)
-    monkeypatch.setattr(delimited_blocks, "BLOCK_BYTES", 100)
-    path = tmp_path / "t.csv"
-    path.write_bytes(
-        many_lines('{0},"x"' if is_quoted else "{0},x", bad, 50, 100).encode(
-            "utf-8", "surrogatepass"
-        )
-    )
-    with pytest.raises(GoldenSetError, match=message):
-        list(read_table(path, GoldenSetError).batches())
+    ):
+        lines = ["a,b", *(f"{number},x" for number in range(50)), bad, "51,x"]
+        path.write_bytes("\n".join(lines).encode("utf-8", "surrogatepass"))
+        with pytest.raises(GoldenSetError, match=message):
+            list(read_table(path, GoldenSetError).batches())
 
 
-@pytest.mark.parametrize("is_small", [True, False])
-@pytest.mark.parametrize(
-    "text",
-    [
-        'a,b\n1,x\n"2\n,",y\n3,z\n',
-        "a,b\r\n1,x\r\n2,y\r\n",
-        "\ufeffa,b\n\n\n1,x\n\n2,y\n",
-        "sep=;\na;b\n1;x,y\n2;z\n",
-        '"a\nc",b\n1,x\n2,y',
-        "a, b\n1, x\n2, y\n",
-        "a\tb\n1\t\n\t2\n",
-        "a,b\n1,x\n\ufeff2,y\n",
-        "a\n1\n\n2\n",
-    ],
-    ids=repr,
-)
-def test_small_and_large_tables_are_read_alike(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_small: bool, text: str
-) -> None:
-    monkeypatch.setattr(large_files, "LARGE_FILE", 1 << 30 if is_small else 0)
-    monkeypatch.setattr(delimited_blocks, "BLOCK_BYTES", 3)
-    path = tmp_path / "t.csv"
-    path.write_bytes(text.encode())
-    table = read_table(path, RunError)
-    rows = [row for batch in table.batches() for row in batch.rows()]
-    from pytest_rankcheck.files.delimited_rows import table_of
-
-    assert rows == [(number, tuple(cells)) for number, cells in table_of(path, RunError).rows]
-    assert rows
-
-
-QUOTED = {
-    'q1,"a, b"\nq2,"say ""hi"""\n': 2,
-    '"q1",""\n"q2",x\n': 2,
-    'q1,"é|;"\nq2,""""\n': 2,
-    'q1,"two\nlines"\nq2,x\n': 0,  # a cell continues in the next line
-    'q1,a"b\nq2,x\n': 0,  # the mark belongs to the cell
+TABLES: dict[str, list[tuple[int, tuple[str, ...]]]] = {
+    'a,b\n1,x\n"2\n,",y\n3,z\n': [(2, ("1", "x")), (3, ("2\n,", "y")), (5, ("3", "z"))],
+    "\ufeffa,b\r\n\r\n\r\n1,x\r\n": [(4, ("1", "x"))],
+    "sep=;\na;b\n1;x,y\n2;z\n": [(3, ("1", "x,y")), (4, ("2", "z"))],
+    '"a\nc",b\n1,x\n2,y': [(3, ("1", "x")), (4, ("2", "y"))],
+    "a, b\n1, x\n": [(2, ("1", "x"))],
+    "a\tb\n1\t\n\t2\n": [(2, ("1", "")), (3, ("", "2"))],
+    "a,b\n1,x\n\ufeff2,y\n": [(2, ("1", "x")), (3, ("\ufeff2", "y"))],
+    "a\n1\n\n2\n": [(2, ("1",)), (4, ("2",))],
 }
-"""The rows of tables with quotation marks, and how many of them polars reads."""
 
 
-@pytest.mark.parametrize("separator", [",", "\t", "|"])
-@pytest.mark.parametrize("text", QUOTED)
-def test_polars_reads_quoted_cells_as_the_csv_module_does(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, separator: str
-) -> None:
-    table = f"id,text\n{text}".replace(",", separator)
-    path = tmp_path / "table.csv"
-    path.write_text(table)
-    monkeypatch.setattr(large_files, "LARGE_FILE", 0)
-    batches = list(read_table(path, RunError).batches())
-    assert [list(row) for batch in batches for _, row in batch.rows()] == list(
-        csv.reader(io.StringIO(table), delimiter=separator)
-    )[1:]
-    of_polars = sum(len(batch) for batch in batches if isinstance(batch.numbers, range))
-    assert of_polars == QUOTED[text]
+def test_separated_tables_of_all_kinds_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    for text, rows in TABLES.items():
+        path.write_bytes(text.encode())
+        table = read_table(path, RunError)
+        assert [row for batch in table.batches() for row in batch.rows()] == rows, text
 
 
 def test_broken_rows_are_reported_and_skipped(tmp_path: Path) -> None:
@@ -448,25 +357,6 @@ def test_a_table_without_columns(tmp_path: Path) -> None:
             read_table(tmp_path / name, RunError)
 
 
-@pytest.mark.parametrize("compression", ["lz4", "zstd", "uncompressed"])
-def test_a_compressed_arrow_file_with_an_impossible_size_is_refused(
-    tmp_path: Path, compression: str
-) -> None:
-    path, texts = tmp_path / "t.arrow", ["x" * 50] * 1000
-    pl.DataFrame({"a": texts, "b": range(1000)}).write_ipc(path, compression=compression)
-    (batch,) = read_table(path, RunError).batches()
-    assert batch.column(0).cells() == texts
-    raw, size = path.read_bytes(), struct.pack("<q", 8000)  # of the numbers
-    assert has_possible_sizes(raw)
-    if compression == "uncompressed":
-        return
-    assert raw.count(size) == 1
-    for impossible in (2**62, -2):
-        path.write_bytes(raw.replace(size, struct.pack("<q", impossible)))
-        with pytest.raises(RunError, match=r"t\.arrow: cannot be read as Arrow: .* damaged"):
-            read_table(path, RunError)
-
-
 @pytest.mark.parametrize("kind", ["parquet", "arrow"])
 def test_a_damaged_file_is_an_error_that_names_it(tmp_path: Path, kind: str) -> None:
     path = file_of([("q", number, 0.5, "title") for number in range(50)], tmp_path, kind)
@@ -493,27 +383,28 @@ def test_times_that_python_does_not_know_are_text() -> None:
     for kind in (pl.Datetime("us"), pl.Datetime("ms")):
         times = pl.DataFrame({"x": [2**62, 0, None]}).cast(kind)
         (batch,) = read_table(times, RunError).batches()
-        large, epoch, missing = batch.column(0).cells()
-        assert (large, missing) == (str(2**62), None)
-        assert str(epoch) == str(batch.column(0).cell(1)) == "1970-01-01 00:00:00"
+        assert batch.column(0).cells() == [str(2**62), "0", None]
+        assert str(batch.column(0).cell(1)) == "1970-01-01 00:00:00"
 
 
-def test_what_is_not_a_table() -> None:
+def test_what_is_not_a_table(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="judgments: a dict is not a table; give a DataFrame of pan"):
         read_table({}, RunError, name="judgments")
+    (tmp_path / "t.json").write_text('{"a": 1}')
+    with pytest.raises(RunError, match=r"t\.json: not a JSON array but \{'a': 1\}"):
+        read_table(tmp_path / "t.json", RunError, kind="json array")
 
 
 @pytest.fixture
 def without_polars(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "polars", None)
-    for module in ("frame_tables", "large_files", "parquet_files", "pandas_columns"):
+    for module in ("frame_tables", "packed_files", "parquet_files"):
         monkeypatch.setattr(f"pytest_rankcheck.files.{module}.find_spec", lambda _: None)
 
 
 @pytest.mark.usefixtures("without_polars")
-def test_without_polars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_polars(tmp_path: Path) -> None:
     rows: Rows = [("q", 7, 0.5, "t"), ("r", 8, None, "")]
-    monkeypatch.setattr(large_files, "LARGE_FILE", 0)
     for kind in ("pandas", "pandas arrow", "arrow", "arrow reader"):
         same(content(read_table(frame_of(rows, kind), RunError)), expected(rows))
     text = "".join(f"{','.join(map(str, row))}\n" for row in [HEADER, ("q", 7, 0.5, "t")])

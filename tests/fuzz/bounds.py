@@ -8,11 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from pytest_rankcheck import RankcheckError
-
-__all__ = ["MEMORY", "examples", "loads_or_refuses", "peak_memory"]
 
 SECONDS = 20
 """Of CPU time: far more than the slowest input needs, so that only a hang reaches it."""
@@ -21,9 +19,10 @@ MEMORY = 512 << 20
 """In bytes: what reading one input of at most a megabyte may add to the peak of the process."""
 
 
-def examples(slower: int) -> int:
-    """Return how many examples a test has that is slower than others, by how many times."""
-    return settings().max_examples // slower
+def few() -> settings:
+    """Return fewer examples than tests have: the everyday suite has a smoke of fuzzing."""
+    slow = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+    return settings(max_examples=settings().max_examples // 5, suppress_health_check=slow)
 
 
 class _Hangs(Exception):
@@ -31,7 +30,7 @@ class _Hangs(Exception):
 
 
 @contextmanager
-def loads_or_refuses() -> Iterator[None]:
+def loads_or_refuses(case: object = "") -> Iterator[None]:
     """Check that a block ends well or with one of our errors, within the bounds."""
     before = peak_memory()
     try:
@@ -44,7 +43,8 @@ def loads_or_refuses() -> Iterator[None]:
     except (AssertionError, KeyboardInterrupt):
         raise
     except BaseException as failure:  # polars panics with a BaseException
-        raise AssertionError(f"{type(failure).__name__}: {str(failure)[:300]}") from failure
+        text = f"{case}: {type(failure).__name__}: {str(failure)[:300]}"
+        raise AssertionError(text) from failure
     assert peak_memory() - before <= MEMORY, "too much memory"
 
 

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from bounds import loads_or_refuses
-from hypothesis import HealthCheck, given, settings
+from bounds import few, loads_or_refuses
+from hypothesis import given
 from mutations import STEPS, Step, mutated
 from readers import READERS
 from samples import SAMPLES, Sample
-
-in_one_folder = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=str)
@@ -21,7 +17,7 @@ def test_a_valid_file_is_read(sample: Sample, tmp_path) -> None:
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=str)
 @given(steps=STEPS)
-@in_one_folder
+@few()
 def test_a_broken_file_is_read_or_refused(sample: Sample, steps: list[Step], tmp_path) -> None:
     path = written(sample, tmp_path, steps)
     with loads_or_refuses():
@@ -38,4 +34,4 @@ def written(sample: Sample, folder, steps: list[Step]):
         elif not file.exists():
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(data)
-    return folder / (sample.opened or sample.mutated)
+    return folder / sample.opened

@@ -17,11 +17,10 @@ from pytest_rankcheck import (
     compare,
     evaluate,
 )
-from pytest_rankcheck.comparison.paired_values import Paired
+from pytest_rankcheck.comparison.compared_values import Paired
 from pytest_rankcheck.comparison.unpaired_values import Unpaired
 from pytest_rankcheck.gates.configured_gates import ConfiguredGates, gate_of
 from pytest_rankcheck.gates.set_decisions import FamilySet, decide_sets
-from pytest_rankcheck.gates.verdict import TooFewChanges
 
 METRIC = Metric.parse("nDCG@10")
 
@@ -61,19 +60,17 @@ def test_a_fall_blocks_when_it_is_more_than_chance(gains: list[float], expected:
     assert outcome(Gate.significant(), gains) is expected
 
 
-@pytest.mark.parametrize(("now", "before"), [(1, 1), (1, 500), (500, 1)])
-def test_one_session_against_others_decides_nothing_and_says_so(now: int, before: int) -> None:
+def test_one_session_against_others_decides_nothing_and_says_so() -> None:
     """One value does not show how much values vary, so that no fall is significant."""
-    ids = tuple(f"s{place}" for place in range(now))
-    values = Unpaired(METRIC, ids, np.ones(before), np.zeros(now))
-    for gate, expected in (
-        (Gate.significant(), Outcome.LOWER),
-        (Gate.noninferior(margin=0.02), Outcome.INCONCLUSIVE),
-    ):
-        (decision,), _ = decide_sets([FamilySet(gate.rule, values)])
-        assert decision.outcome is expected
-        assert isinstance(decision.futility, TooFewChanges)
-        assert decision.futility.smallest_p == 1
+    for now, before in ((1, 1), (1, 500), (500, 1)):
+        values = Unpaired(METRIC, tuple(map(str, range(now))), np.ones(before), np.zeros(now))
+        for gate, expected in (
+            (Gate.significant(), Outcome.LOWER),
+            (Gate.noninferior(margin=0.02), Outcome.INCONCLUSIVE),
+        ):
+            (decision,), _ = decide_sets([FamilySet(gate.rule, values)])
+            assert decision.outcome is expected
+            assert "the smallest possible p is 1, above alpha 0.05" in decision.futility
 
 
 def test_a_fall_inside_min_drop_never_blocks() -> None:
@@ -108,23 +105,18 @@ def test_three_verdicts_by_hand() -> None:
     assert outcome(Gate.noninferior(margin=0.05), spread - 0.03) is Outcome.LOWER
 
 
-@pytest.mark.parametrize(
-    ("gains", "expected"),
-    [
+def test_few_and_constant_differences_have_a_verdict() -> None:
+    for gains, expected in (
         ([0.0], Outcome.INCONCLUSIVE),
         ([0.0] * 50, Outcome.INCONCLUSIVE),  # one lost query of 51 would be a fall of 0.02
         ([0.0] * 200, Outcome.EQUAL),
-        ([0.3], Outcome.INCONCLUSIVE),
         ([-0.3], Outcome.INCONCLUSIVE),
         ([-0.3, 0.3], Outcome.INCONCLUSIVE),
         ([-0.01] * 8, Outcome.REGRESSED),  # no variance is no certainty
         ([-0.005] * 200, Outcome.LOWER),
-        ([-0.05] * 8, Outcome.REGRESSED),
         ([0.05] * 2, Outcome.INCONCLUSIVE),
-    ],
-)
-def test_few_and_constant_differences_have_a_verdict(gains: list[float], expected: Outcome) -> None:
-    assert outcome(Gate.noninferior(margin=0.02), gains) is expected
+    ):
+        assert outcome(Gate.noninferior(margin=0.02), gains) is expected, gains
 
 
 # --- families ------------------------------------------------------------------------------------
@@ -219,43 +211,18 @@ def simulated(
     return np.round(np.where(rng.random(count) < changed, sizes, 0) - fall, 6)
 
 
-@pytest.mark.parametrize(
-    ("count", "skewed", "most"),
-    [
-        (25, False, 29),
-        (50, False, 29),
-        (100, False, 29),
-        (25, True, 45),
-        (50, True, 40),
-        (100, True, 29),
-    ],
-)
-def test_changes_without_effect_are_blocked_at_most_as_often_as_stated(
-    count: int, skewed: bool, most: int
-) -> None:
+def test_changes_without_effect_are_blocked_at_most_as_often_as_stated() -> None:
     """300 draws at alpha 5%: 15 expected; more than 29 have a chance below 1 in 2,000.
 
     A change that does nothing has differences that are as often up as down by any amount. Skewed
     ones (many small falls, a few large gains, and a mean of zero) are no such thing: of few
     queries more are blocked, which the manual says.
     """
-    rng = np.random.default_rng(count + skewed)
-    gate = Gate.significant()
-    blocked = sum(
-        outcome(gate, simulated(rng, count, 0.3, 0.0, skewed)) is Outcome.REGRESSED
-        for _ in range(300)
-    )
-    assert 3 <= blocked <= most
-
-
-def test_a_fixed_tolerance_blocks_many_changes_without_effect() -> None:
-    """What the statistical gates are for: 2% on 50 queries, 30% of them changed."""
-    rng = np.random.default_rng(1)
-    blocked = sum(
-        outcome(Gate.tolerance(abs=0.01), simulated(rng, 50, 0.3, 0.0, False)) is Outcome.REGRESSED
-        for _ in range(300)
-    )
-    assert blocked > 60
+    for count, skewed, most in ((25, False, 29), (100, False, 29), (25, True, 45), (100, True, 29)):
+        rng = np.random.default_rng(count + skewed)
+        draws = (simulated(rng, count, 0.3, 0.0, skewed) for _ in range(300))
+        blocked = sum(outcome(Gate.significant(), gains) is Outcome.REGRESSED for gains in draws)
+        assert 3 <= blocked <= most, (count, skewed)
 
 
 def test_a_fall_of_the_margin_is_passed_no_more_often_than_stated() -> None:
@@ -270,12 +237,8 @@ def test_a_fall_of_the_margin_is_passed_no_more_often_than_stated() -> None:
 
 
 def test_the_smallest_detectable_fall_is_detected_with_80_percent_power() -> None:
-    from pytest_rankcheck.statistics.mean_differences import Differences
-
     rng = np.random.default_rng(3)
-    fall = (
-        Differences.of(simulated(rng, 100_000, 0.5, 0.0, False)).deviation * (1.6449 + 0.8416) / 10
-    )
+    fall = simulated(rng, 100_000, 0.5, 0.0, False).std(ddof=1) * (1.6449 + 0.8416) / 10
     gate = Gate.significant()
     detected = sum(
         outcome(gate, simulated(rng, 100, 0.5, fall, False)) is Outcome.REGRESSED
@@ -335,6 +298,20 @@ def test_the_most_specific_rule_wins_and_ties_go_to_the_last() -> None:
     assert ConfiguredGates().gate("web", rr) is None
 
 
+def test_a_golden_set_may_have_the_name_of_a_metric_and_a_parameter_a_colon() -> None:
+    rr, ap = Metric.parse("RR"), Metric.parse("AP")
+    gates = ConfiguredGates.parse(
+        ["RR AP: tolerance(abs=0.1)", "a:b RR: tolerance(abs=0.2, standardise='x:y')"]
+    )
+    assert gates.golden_names == ("RR", "a:b")
+    assert str(gates.gate("RR", ap)) == "tolerance(abs=0.1, rel=0)"
+    assert gates.gate("RR", rr) is gates.gate("web", rr) is None
+    assert str(gates.gate("a:b", rr)) == "tolerance(abs=0.2, rel=0, standardise='x:y')"
+    for line in ("nDCG@5 RR@5: significant", "a RR b: significant"):
+        with pytest.raises(ConfigurationError, match="names several metrics or golden sets"):
+            ConfiguredGates.parse([line])
+
+
 def test_a_margin_that_is_ruled_out_is_a_decision() -> None:
     """One lost query of 300 can never be significant, but it does not hide a fall of 0.02."""
     gains = [-1.0] + [0.0] * 299
@@ -342,4 +319,4 @@ def test_a_margin_that_is_ruled_out_is_a_decision() -> None:
         values = paired(np.array(gains) / 2)
         (decision,), _ = decide_sets([FamilySet(gate.rule, values)])
         assert decision.outcome is Outcome.LOWER
-        assert (decision.futility is None) is decides
+        assert (decision.futility == "") is decides

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import random
-from functools import partial
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from pytest_rankcheck import GoldenSet, GoldenSetError
-from tests import reference
+from tests.libraries import forms
 
 LOCALES = ("de", "en", "fr")
 
@@ -36,78 +34,6 @@ def csv_of(tmp_path: Path, table: list[dict[str, object]]) -> Path:
     return file
 
 
-# --- one wrong cell ------------------------------------------------------------------------------
-
-
-def test_a_wrong_cell_in_an_attribute_is_an_error(tmp_path: Path) -> None:
-    table = rows(30)
-    table[16]["locale"] = "pl"  # the second row of q5, line 18 of the file
-    file = csv_of(tmp_path, table)
-    message = (
-        r"a\.csv:18: column 'locale' is 'pl' for query 'q5', but 'fr' at .*a\.csv:17; the column has one "
-        r"value in 29 of 30 queries with several rows\. Correct the cell, or say which columns are attributes of queries: attributes=\[\.\.\.\]"
-    )
-    with pytest.raises(GoldenSetError, match=message):
-        GoldenSet.load(file)
-    with pytest.raises(
-        GoldenSetError, match=r"judgments, row 17 .* is 'pl' .* at judgments, row 16 "
-    ):
-        GoldenSet.from_frame(pd.DataFrame(table))
-    with pytest.raises(GoldenSetError, match="an attribute has one value for each query; correct"):
-        GoldenSet.load(file, attributes=["locale"])
-    golden = GoldenSet.load(file, attributes=[])  # a column of documents after all
-    assert golden.candidates["locale"][16] == "pl"
-
-
-def test_an_empty_cell_is_a_value_too(tmp_path: Path) -> None:
-    table = rows(30)
-    table[16]["locale"] = None
-    with pytest.raises(GoldenSetError, match=r"a\.csv:18: .* is empty for .* 'fr' at .*a\.csv:17"):
-        GoldenSet.load(csv_of(tmp_path, table))
-
-
-@pytest.mark.parametrize("share", [0.001, 0.01, 0.05, 0.2, 0.5])
-@pytest.mark.parametrize("kind", ["number", "text", "boolean"])
-def test_a_rare_feature_of_documents_is_not_taken_for_an_attribute(share: float, kind: str) -> None:
-    for seed in range(5):
-        draw = random.Random(seed)
-        table = rows(300, rare=lambda *_: draw.random() < share, other=lambda *_: draw.random())  # noqa: B023
-        if not any(row["rare"] for row in table):
-            continue
-        for row in table:
-            words = {"number": int(row["rare"]), "text": "yes" if row["rare"] else "no"}
-            row["rare"] = words.get(kind, row["rare"])
-        golden = GoldenSet.from_frame(pd.DataFrame(table))
-        assert "rare" in golden.candidates
-        assert golden.attributes == ("locale",)
-
-
-def test_a_column_that_often_varies_belongs_to_the_candidates() -> None:
-    """A brand: the same for all documents of "nike shoes", but not for those of "shoes"."""
-    golden = GoldenSet.from_frame(
-        pd.DataFrame(rows(40, brand=lambda number, place: number if number % 4 else place))
-    )
-    assert "brand" in golden.candidates
-
-
-@pytest.mark.parametrize("name", ["rank.test", "rank.train"])
-def test_the_features_of_a_real_collection_are_features(name: str) -> None:
-    """Of 300 features, 11 have one value for each query, and others nearly so."""
-    letor = GoldenSet.load(reference.data(f"lightgbm-lambdarank/{name}"))
-    table = letor.judgments.merge(letor.candidates, on=["query_id", "doc_id"])
-    golden = GoldenSet.from_frame(table)
-    assert golden.attributes == ()
-    assert [*golden.candidates] == [*letor.candidates]
-
-
-def test_a_number_that_varies_in_one_query_is_a_feature_beside_features() -> None:
-    columns = {"covered": lambda number, place: number % 3 + (number == 7 and place == 1)}
-    with pytest.raises(GoldenSetError, match="column 'covered' is '2' for query 'q7', but '1'"):
-        GoldenSet.from_frame(pd.DataFrame(rows(40, **columns)))
-    golden = GoldenSet.from_frame(pd.DataFrame(rows(40, bm25=features, **columns)))
-    assert "covered" in golden.candidates
-
-
 # --- which columns are attributes ----------------------------------------------------------------
 
 
@@ -115,15 +41,19 @@ def features(number: int, place: int) -> float:
     return number / 7 + place
 
 
-def test_numbers_that_are_constant_within_queries_are_features_beside_features() -> None:
-    columns = {f"f{n}": partial(lambda n, number, _: number * n, n) for n in range(100)}
-    golden = GoldenSet.from_frame(pd.DataFrame(rows(5, bm25=features, **columns)))
-    assert golden.attributes == ("locale",)
-    assert [*golden.candidates][2:] == ["bm25", *columns]
-    assert golden.candidates["f3"].tolist()[:4] == [0, 0, 0, 3]
-    alone = GoldenSet.from_frame(pd.DataFrame(rows(5, year=lambda number, _: 2000 + number)))
-    assert alone.attributes == ("locale", "year")
-    assert not alone.has_candidates
+def test_each_column_is_judged_on_its_own() -> None:
+    """One value in every query makes an attribute; one cell that differs makes a candidate's."""
+    table = rows(
+        30,
+        bm25=features,
+        year=lambda number, _: 2000 + number,
+        brand=lambda number, place: "odd" if (number, place) == (7, 1) else f"b{number}",
+    )
+    golden = GoldenSet.from_frame(pd.DataFrame(table))
+    assert golden.attributes == ("locale", "year")
+    assert [*golden.candidates][2:] == ["bm25", "brand"]
+    table[16]["locale"] = None  # an empty cell is a value too
+    assert GoldenSet.from_frame(pd.DataFrame(table)).attributes == ("year",)
 
 
 def test_the_attributes_can_be_chosen(tmp_path: Path) -> None:
@@ -137,12 +67,15 @@ def test_the_attributes_can_be_chosen(tmp_path: Path) -> None:
         assert [*golden.candidates][2:] == ["locale", "bm25"]
     with pytest.raises(GoldenSetError, match=r"no query has an attribute 'yaer'; did you mean"):
         GoldenSet.from_frame(pd.DataFrame(table), attributes=["yaer"])
-    with pytest.raises(GoldenSetError, match="column 'bm25' is '1' for query 'q0', but '0' at"):
+    message = (
+        "row 2 .*: column 'bm25' is '1' for query 'q0', but '0' at judgments, row 1 .*; an attr"
+    )
+    with pytest.raises(GoldenSetError, match=message):
         GoldenSet.from_frame(pd.DataFrame(table), attributes=["bm25"])
     golden = GoldenSet.from_frame(pd.DataFrame(table))
     for use in (golden.slices, golden.weighted, golden.clustered):
-        with pytest.raises(GoldenSetError, match="no attribute 'year': it is a column of the cand"):
-            use("year")
+        with pytest.raises(GoldenSetError, match="no attribute 'bm25': it is a column of the cand"):
+            use("bm25")
 
 
 def test_the_attributes_can_be_chosen_in_every_format(tmp_path: Path) -> None:
@@ -163,10 +96,8 @@ def test_the_attributes_can_be_chosen_in_every_format(tmp_path: Path) -> None:
 # --- round trips ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
+@pytest.mark.parametrize("ending", forms("csv", "tsv", "parquet"))
 def test_a_saved_table_keeps_what_its_columns_are(tmp_path: Path, ending: str) -> None:
-    if ending == "parquet":
-        pytest.importorskip("polars", reason="polars is not installed")
     file = tmp_path / f"a.{ending}"
     constant = {"idf": lambda number, _: number, "brand": lambda number, _: f"b{number}"}
     table = pd.DataFrame(rows(30, bm25=features, year=lambda number, _: 2000 + number, **constant))
@@ -177,16 +108,6 @@ def test_a_saved_table_keeps_what_its_columns_are(tmp_path: Path, ending: str) -
     assert again.attributes == ("locale", "year")
     assert [*again.candidates] == [*golden.candidates]
     assert again.fingerprint == golden.fingerprint
-
-
-def test_a_letor_file_saved_as_a_table_keeps_its_features(tmp_path: Path) -> None:
-    letor = tmp_path / "rank.txt"
-    letor.write_text("2 qid:7 1:0.5 3:1 # d3\n0 qid:7 1:0.25 3:1 # d7\n1 qid:8 1:1 3:2 # d3\n")
-    golden = GoldenSet.load(letor)
-    golden.save(tmp_path / "a.csv")
-    again = GoldenSet.load(tmp_path / "a.csv")
-    assert again.fingerprint == golden.fingerprint
-    assert [*again.candidates] == [*golden.candidates]
 
 
 def test_a_column_says_by_its_name_what_it_is(tmp_path: Path) -> None:
@@ -206,7 +127,7 @@ def test_a_column_says_by_its_name_what_it_is(tmp_path: Path) -> None:
 # --- what does not describe a document -----------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["label", "Relevance-Label", "grade", "gain", "esci_label"])
+@pytest.mark.parametrize("name", ["label", "Relevance-Label", "esci_label", "judge"])
 def test_a_second_column_of_grades_is_not_a_feature(tmp_path: Path, name: str) -> None:
     """It would give the grades away to the model that is tested."""
     table = rows(5, bm25=features, **{name: lambda _, place: 3 * place})
@@ -221,37 +142,14 @@ def test_a_second_column_of_grades_is_not_a_feature(tmp_path: Path, name: str) -
     assert [*golden.candidates][2:] == ["bm25"]
 
 
-def test_a_column_of_grades_can_be_declared_a_feature(tmp_path: Path) -> None:
-    table = rows(5, **{"candidate:label": features})
-    golden = GoldenSet.load(csv_of(tmp_path, table))
-    assert [*golden.candidates][2:] == ["label"]
-    golden.save(tmp_path / "again.csv")
-    again = GoldenSet.load(tmp_path / "again.csv")
-    assert again.fingerprint == golden.fingerprint
-    assert [*again.candidates][2:] == ["label"]
-    steady = GoldenSet.from_frame(pd.DataFrame(rows(5, label=lambda number, _: f"l{number}")))
-    assert "label" in steady.attributes
-    rated = GoldenSet.from_frame(pd.DataFrame(rows(5, rating=features, score=features)))
-    assert [*rated.candidates][2:] == ["rating", "score"]  # of a product; of the first stage
-
-
 REPEATED = [
     {"query_id": "q", "doc_id": doc, "relevance": grade, "f": f, "g": f}
     for doc, grade, f in [("a", 1, 9), ("b", 0, 5), ("a", 1, 1)]
 ]
 
 
-def test_a_document_with_two_rows_of_features_is_an_error(tmp_path: Path) -> None:
-    message = (
-        r"a\.csv:4: column 'f' is '1' for document 'a' of query 'q', but '9' at .*a\.csv:2; a "
-        "document has one row of features for each query: keep one of the rows, or remove the col"
-    )
-    with pytest.raises(GoldenSetError, match=message):
-        GoldenSet.load(csv_of(tmp_path, REPEATED))
-    unjudged = [{**row, "relevance": None, "candidate": 1} for row in REPEATED]
-    for each, place in ((REPEATED, "row 3"), (unjudged, "row 3")):
-        with pytest.raises(GoldenSetError, match=rf"judgments, {place} .* at judgments, row 1"):
-            GoldenSet.from_frame(pd.DataFrame(each))
+def test_columns_that_differ_between_rows_of_a_document_are_left_out() -> None:
+    assert not GoldenSet.from_frame(pd.DataFrame(REPEATED)).has_candidates
     unmarked = [{**row, "candidate": int(row["f"] > 4)} for row in REPEATED]
     golden = GoldenSet.from_frame(pd.DataFrame(unmarked))
     assert golden.candidates["f"].tolist() == [9, 5]
@@ -278,8 +176,45 @@ def test_what_differs_between_the_events_of_a_document_is_not_a_feature() -> Non
     assert [*GoldenSet.from_frame(assessed).candidates][2:] == ["price"]
 
 
-def test_an_error_in_an_attribute_of_a_repeated_row_is_found() -> None:
-    table = rows(30)
-    table.append({**table[16], "locale": "pl"})
-    with pytest.raises(GoldenSetError, match="'locale' is 'pl' for query 'q5', but 'fr' at"):
-        GoldenSet.from_frame(pd.DataFrame(table))
+# --- candidates that are marked ------------------------------------------------------------------
+
+TABLE = """query_id,doc_id,relevance,candidate,price
+q1,a,2,1,10
+q1,b,,1,20
+q1,c,1,,
+q2,d,,1,30
+"""
+
+
+def load(tmp_path: Path, text: str) -> GoldenSet:
+    (tmp_path / "golden.csv").write_text(text, encoding="utf-8")
+    return GoldenSet.load(tmp_path / "golden.csv")
+
+
+def test_a_marked_row_needs_no_grade(tmp_path: Path) -> None:
+    golden = load(tmp_path, TABLE)
+    assert golden.grades("q1") == {"a": 2, "c": 1}
+    assert golden.grades("q2") == {}
+    assert list(golden.candidates_of("q1")) == ["a", "b"]
+    assert list(golden.candidates["price"]) == [10, 20, 30]
+
+
+def test_an_unmarked_row_needs_a_grade(tmp_path: Path) -> None:
+    with pytest.raises(GoldenSetError, match=r"golden.csv:4: the grade of document 'c' is empty"):
+        load(tmp_path, TABLE.replace("q1,c,1,,", "q1,c,,,"))
+
+
+@pytest.mark.parametrize(
+    ("yes", "no"),
+    [(True, False), (1, 0), ("yes", "no"), ("True", " FALSE "), ("1.0", "0.0"), (1.0, None)],
+)
+def test_a_mark_of_no_is_not_a_candidate(tmp_path: Path, yes: object, no: object) -> None:
+    """A relevant document that retrieval missed must not reach the reranker."""
+    frame = pd.DataFrame(
+        {"query_id": "q", "doc_id": list("abc"), "relevance": [1, 0, 0], "f": [9, 5, 7]}
+    )
+    frame["is_candidate"] = [no, yes, yes]
+    frame.to_csv(tmp_path / "marks.csv", index=False)
+    for golden in (GoldenSet.from_frame(frame), GoldenSet.load(tmp_path / "marks.csv")):
+        assert list(golden.candidates_of("q")) == ["b", "c"]
+        assert golden.grades("q") == {"a": 1, "b": 0, "c": 0}

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet
-from pytest_rankcheck.golden.golden_chunks import chunk_of
+from tests.libraries import NEEDS_POLARS
 
 GOLDEN = GoldenSet.from_dict(
     {f"q{n}": {f"d{n}": n % 4, f"d{n + 1}": 1} for n in range(9)},
@@ -29,7 +29,7 @@ TABLE = (
 
 @given(st.lists(st.sampled_from(list(GOLDEN.query_ids)), min_size=1, unique=True))
 def test_a_chunk_has_what_a_ranker_sees(query_ids: list[str]) -> None:
-    part = chunk_of(GOLDEN, query_ids)
+    part = GOLDEN.for_ranker(query_ids)
     for golden in (part, pickle.loads(pickle.dumps(part))):
         assert list(golden.query_ids) == query_ids
         assert list(golden) == [GOLDEN.query(query_id) for query_id in query_ids]
@@ -44,7 +44,7 @@ def test_a_chunk_has_what_a_ranker_sees(query_ids: list[str]) -> None:
 def test_candidates_keep_the_columns_of_the_whole_set(tmp_path: Path, query_ids: list[str]) -> None:
     (tmp_path / "shop.csv").write_text(TABLE)
     golden = GoldenSet.load(tmp_path / "shop.csv")
-    part = pickle.loads(pickle.dumps(chunk_of(golden, query_ids)))
+    part = pickle.loads(pickle.dumps(golden.for_ranker(query_ids)))
     assert part.has_candidates
     now, whole = part.candidates_frame(query_ids), golden.candidates_frame(query_ids)
     assert now.to_dict() == whole.to_dict()
@@ -54,13 +54,13 @@ def test_candidates_keep_the_columns_of_the_whole_set(tmp_path: Path, query_ids:
 def test_a_chunk_does_not_carry_the_rest() -> None:
     large = GoldenSet.from_dict({f"q{n}": {"d": 1} for n in range(20_000)})
     _ = large.query_ids, large.grades("q1")
-    small = len(pickle.dumps(chunk_of(large, ["q1"])))
+    small = len(pickle.dumps(large.for_ranker(["q1"])))
     assert small < 5000
 
 
+@NEEDS_POLARS
 def test_a_chunk_of_a_file_needs_no_columnar_library(tmp_path: Path) -> None:
-    pytest.importorskip("polars")
     lines = "".join(f"q{n} 0 doc{n % 7}x 1\n" for n in range(60_000))
     (tmp_path / "web.qrels").write_text(lines)
     golden = GoldenSet.load(tmp_path / "web.qrels")
-    assert b"polars" not in pickle.dumps(chunk_of(golden, ["q1", "q2"]))
+    assert b"polars" not in pickle.dumps(golden.for_ranker(["q1", "q2"]))

@@ -87,21 +87,13 @@ def test_a_malformed_line_is_reported(file: Path, line: str, message: str) -> No
     assert str(refused.value).startswith(f"{file}:2: ")
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        "1 qid:1 1:9 # good\n1 qid:1 1:1 # good\n",
-        "1 qid:1 1:9 # good\n1 qid:1 1:9 # good\n",
-        "1 qid:1 1:9 #query 1 doc 1\n1 qid:1 1:1 #query 1 doc 2\n",
-        "1 qid:1 1:9 # 2\n1 qid:1 1:1\n",  # an id, and a row number
-    ],
-)
-def test_comments_that_repeat_are_not_ids(file: Path, lines: str) -> None:
+def test_comments_that_repeat_are_not_ids(file: Path) -> None:
+    lines = "1 qid:1 1:9 # good\n1 qid:1 1:9 # good\n"
     file.write_text(lines)
-    message = r"test:2: document '\w+' of query '1' is also at .*test:1: .* or remove all comments"
+    message = r"test:2: document 'good' of query '1' is also at .*test:1; .* or remove all comments"
     with pytest.raises(GoldenSetError, match=message):
         GoldenSet.load(file)
-    file.write_text("".join(f"{line.partition('#')[0]}\n" for line in lines.splitlines()))
+    file.write_text(lines.replace("# good", ""))
     assert GoldenSet.load(file).grades("1") == {"1": 1, "2": 1}
 
 
@@ -111,21 +103,12 @@ def test_a_named_document_may_repeat_with_the_same_features(file: Path) -> None:
     golden = GoldenSet.load(file)
     assert list(golden.candidates_of("1")) == ["d2", "d1"]
     file.write_text(f"0 qid:1 2:1 # docid = d2\n{line}1 qid:1 1:9 2:1 # docid = d1\n")
-    message = r"test:3: document 'd1' of query '1' has other features than at .*test:2; keep one"
+    message = r"test:3: document 'd1' of query '1' is also at .*test:2; keep one"
     with pytest.raises(GoldenSetError, match=message):
         GoldenSet.load(file)
     file.write_text(f"{line}0 qid:1 1:9 # docid = d1\n")
     with pytest.raises(GoldenSetError, match="document 'd1' of query '1' is judged twice, 1 and 0"):
         GoldenSet.load(file)
-
-
-def test_a_header_that_the_features_contradict_is_an_error(file: Path) -> None:
-    file.write_text("# Column indices are one-based\n1 qid:1 0:9 # d\n")
-    with pytest.raises(GoldenSetError, match=r"one-based, but there is a feature 0; correct one"):
-        GoldenSet.load(file)
-
-
-# --- merges --------------------------------------------------------------------------------------
 
 
 def letor(file: Path, text: str) -> GoldenSet:
@@ -147,22 +130,11 @@ def test_features_of_merged_sets_are_ordered_by_number(file: Path) -> None:
     assert merged.candidates["2"].tolist() == [0, 0, 3, 0]
 
 
-def test_numbered_features_stay_numbered_in_a_merge(file: Path) -> None:
-    golden = letor(file, "1 qid:1 1:0.5 4:2 # a\n0 qid:1 1:0.5 4:1 # b\n")
-    plain = GoldenSet.from_dict({"2": {"c": 1}})
-    for merged in (golden.merge(plain), plain.merge(golden)):
-        assert merged.has_numbered_features
-    table = GoldenSet.from_frame(golden.judgments.assign(query_id="3", price=[1, 2]))
-    for first, second in ((golden, table), (table, golden)):
-        with pytest.raises(GoldenSetError, match=r"numbered features .* another have price; give"):
-            first.merge(second)
-
-
 def test_merged_sets_must_count_features_alike(file: Path) -> None:
     zero = letor(file, "1 qid:1 0:0.5 # a\n")
     one = letor(file, "# column indices are one-based\n1 qid:2 1:0.5 # a\n")
     unclear = letor(file, "1 qid:3 1:0.5 # a\n")
-    with pytest.raises(GoldenSetError, match="counted from 0, those of another from 1; number th"):
+    with pytest.raises(GoldenSetError, match="are counted from another number; give"):
         zero.merge(one)
     assert zero.merge(unclear).first_feature == unclear.merge(zero).first_feature == 0
 

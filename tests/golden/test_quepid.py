@@ -30,20 +30,6 @@ def test_the_ratings_of_a_case_as_csv(file: Path) -> None:
         assert golden.query("star wars").text == "star wars"
 
 
-def test_the_first_wrong_row_is_the_error(file: Path) -> None:
-    file.write_text("query,docid,rating\nhats,1,3\nhats,1,2\nhats,2,high\n")
-    with pytest.raises(GoldenSetError, match=r"export:3: document '1' .* judged twice, 3 and 2"):
-        GoldenSet.load(file)
-    file.write_text("query,docid,rating\nhats,1,3\nhats,2,high\nhats,1,2\n")
-    with pytest.raises(GoldenSetError, match=r"export:3: the grade of document '2' is 'high'"):
-        GoldenSet.load(file)
-
-
-def test_a_query_of_several_words_alone_on_its_row_can_be_quoted(file: Path) -> None:
-    file.write_text('query,docid,rating\n"shoes, red"\n')
-    assert grades_of(GoldenSet.load(file)) == {"shoes, red": {}}
-
-
 @pytest.mark.parametrize("indent", [None, 2])
 def test_the_ratings_of_a_case_as_json(file: Path, indent: int | None) -> None:
     queries = [{"query": query, "ratings": ratings} for query, ratings in RATED.items()]
@@ -112,9 +98,3 @@ def test_a_broken_export_is_reported(file: Path, text: str, message: str) -> Non
     with pytest.raises(GoldenSetError, match=message) as refused:
         GoldenSet.load(file, "quepid")
     assert str(refused.value).startswith(str(file))
-
-
-def test_a_truncated_document_is_reported(file: Path) -> None:
-    file.write_text('{"queries": [\n  {"query": "q", "ratings": {"d": 1}},\n')
-    with pytest.raises(GoldenSetError, match=r":3: not JSON: .*, column 1"):
-        GoldenSet.load(file, "quepid")

@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
-import jsonschema
 import numpy as np
 import pytest
 
-import pytest_rankcheck.baselines.record as record_module
 from pytest_rankcheck import (
-    Gate,
     GoldenSet,
     GoldenSetError,
-    Metric,
     MetricError,
-    Record,
     Run,
-    compare,
     evaluate,
 )
-from pytest_rankcheck.baselines.record_writer import record_text
-
-SCHEMA = Path(record_module.__file__).with_suffix(".schema.json")
 
 GOLDEN = GoldenSet.from_dict(
     {"a": {"x": 1}, "b": {"x": 1}, "c": {"x": 1}},
@@ -47,13 +35,6 @@ def test_a_weighted_mean_by_hand() -> None:
     assert by["mean"].tolist() == pytest.approx([(6 + 1.5) / 9, 1 / 3])
     # Geometric: exp((6 ln 1 + 3 ln 1/2 + 1 ln 1/3) / 10)
     assert evaluation.mean("GMAP") == pytest.approx((0.5**3 / 3) ** 0.1)
-
-
-def test_the_median_between_two_halves_of_the_weight() -> None:
-    golden = GoldenSet.from_dict(
-        {"a": {"x": 1}, "b": {"x": 1}}, attributes={"a": {"w": 2}, "b": {"w": 2}}
-    ).weighted("w")
-    assert evaluate(RUN, golden).median("RR") == 0.75
 
 
 def test_weights_change_the_fingerprint() -> None:
@@ -87,48 +68,6 @@ def test_merged_sets_must_be_weighted_by_the_same_attribute() -> None:
     assert merged.weights == [6, 3, 1, 2]
     with pytest.raises(GoldenSetError, match="weighted by asked and nothing; to merge them"):
         GOLDEN.weighted("asked").merge(other)
-
-
-def test_a_record_keeps_the_weights() -> None:
-    evaluation = evaluate(RUN, GOLDEN.weighted("asked"))
-    record = Record.of(evaluation, [Metric.parse("RR")])
-    again = Record.from_text(record_text(record), "record.json")
-    assert again == record
-    jsonschema.validate(json.loads(record_text(record)), json.loads(SCHEMA.read_text("utf-8")))
-    assert again.mean(Metric.parse("RR")) == pytest.approx(evaluation.mean("RR"), abs=1e-6)
-
-
-def clustered(users: int, per_user: int, seed: int) -> tuple[GoldenSet, Run, Run]:
-    """Return queries of users; all queries of a user change alike between the two runs."""
-    rng = np.random.default_rng(seed)
-    ids = [(f"u{user}", f"q{user}-{number}") for user in range(users) for number in range(per_user)]
-    worse = dict(zip((f"u{user}" for user in range(users)), rng.random(users) < 0.5, strict=True))
-    golden = GoldenSet.from_dict(
-        {query_id: {"x": 1} for _, query_id in ids},
-        attributes={query_id: {"user": user} for user, query_id in ids},
-    )
-    better, flat = ["x", "y"], ["y", "x"]
-    then = Run.from_dict({q: better if not worse[u] else flat for u, q in ids})
-    now = Run.from_dict({q: better if worse[u] else flat for u, q in ids})
-    return golden, then, now
-
-
-def test_queries_of_one_user_are_kept_together_in_tests() -> None:
-    """Half of the users get better and half worse, each with all queries alike: no real change.
-
-    If they counted as independent, the 20 queries of each user would block far too often.
-    """
-    blocked = {False: 0, True: 0}
-    for seed in range(60):
-        golden, then, now = clustered(12, 20, seed)
-        for together in blocked:
-            chosen = golden.clustered("user") if together else golden
-            verdict = Gate.significant().decide(
-                compare(evaluate(now, chosen), evaluate(then, chosen)), "RR"
-            )
-            blocked[together] += verdict.regressed
-    assert blocked[True] <= 7  # of 60 at 5%
-    assert blocked[False] >= 20
 
 
 def test_the_interval_of_a_mean_by_hand() -> None:

@@ -24,9 +24,8 @@ ON_AN_EMPTY_RANKING = {"GMAP@5": 1e-5}
 WITH_NOTHING_RELEVANT = {"GMAP@5": 1e-5}
 
 
-@pytest.mark.parametrize(
-    ("metric", "expected"),
-    [
+def test_average_precision() -> None:
+    for metric, expected in (
         # relevant at 3, 4, 6 of m = 5: (1/3 + 2/4 + 3/6) / 5 = 1.333333 / 5
         ("AP", 4 / 15),
         # (1/3 + 2/4) / 5
@@ -45,10 +44,8 @@ WITH_NOTHING_RELEVANT = {"GMAP@5": 1e-5}
         # without the unjudged, relevant at 2, 3, 4: (1/2 + 2/3 + 3/4) / 5
         ("AP(judged_only=true)", 23 / 60),
         ("MAP", 4 / 15),
-    ],
-)
-def test_average_precision(metric: str, expected: float) -> None:
-    assert value(metric, *MIXED) == pytest.approx(expected, abs=1e-12)
+    ):
+        assert value(metric, *MIXED) == pytest.approx(expected, abs=1e-12), metric
 
 
 def test_average_precision_of_the_catalogues_examples() -> None:
@@ -63,24 +60,20 @@ def test_average_precision_of_the_catalogues_examples() -> None:
     assert evaluation.mean("AP") == pytest.approx((0.821825 + 0.691667 + 0.608333) / 3, abs=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("metric", "expected"),
-    [
+def test_graded_average_precision() -> None:
+    for metric, expected in (
         # thresholds equally likely, G(g) = g/3: 1/3 * 1 + 1/4 * (1 + 2) + 1/6 * (1 + 2 + 3), by
         # all that is judged, 1 + 2 + 3 + 1 + 2 = 9 (the 1/3 of G cancels)
         ("GAP", (1 / 3 + 3 / 4 + 1) / 9),
         ("GAP@4", (1 / 3 + 3 / 4) / 9),
         # G = 0.2, 0.5, 1: (0.2/3 + 0.7/4 + 1.7/6) / (0.2 + 0.5 + 1 + 0.2 + 0.5)
         ("GAP(thresholds={1:0.2,2:0.3,3:0.5})", (0.2 / 3 + 0.7 / 4 + 1.7 / 6) / 2.4),
-    ],
-)
-def test_graded_average_precision(metric: str, expected: float) -> None:
-    assert value(metric, *MIXED) == pytest.approx(expected, abs=1e-12)
+    ):
+        assert value(metric, *MIXED) == pytest.approx(expected, abs=1e-12), metric
 
 
-@pytest.mark.parametrize(
-    ("metric", "expected"),
-    [
+def test_the_catalogues_binary_example() -> None:
+    for metric, expected in (
         # (1/6 + 2/6 + ... + 6/6) / 6
         ("AR", 21 / 36),
         # three in the top 4: (1/6 + 2/6 + 3/6) / 3
@@ -88,10 +81,8 @@ def test_graded_average_precision(metric: str, expected: float) -> None:
         # of a binary set GAP is AP: (1 + 1 + 3/4 + 4/5 + 5/7 + 6/9) / 6
         ("GAP", 4.930952 / 6),
         ("GMAP", 4.930952 / 6),
-    ],
-)
-def test_the_catalogues_binary_example(metric: str, expected: float) -> None:
-    assert value(metric, *BINARY) == pytest.approx(expected, abs=1e-6)
+    ):
+        assert value(metric, *BINARY) == pytest.approx(expected, abs=1e-6), metric
 
 
 def test_the_geometric_mean_decides_by_the_hard_queries() -> None:

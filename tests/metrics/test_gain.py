@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from worked import MIXED, UNJUDGED, value
 
-from pytest_rankcheck import GoldenSet, Metric, MetricError, Run, evaluate
-from pytest_rankcheck.metrics.laws.metric_card import card_of
+from pytest_rankcheck import Metric, MetricError
+from pytest_rankcheck.metrics.metric_card import card_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest_rankcheck.errors.MetricWarning")
 
@@ -37,9 +37,8 @@ CATALOGUE = (3, 3, 0, 3, 2)
 SMALL = ((1, 0, 2), (2,))
 
 
-@pytest.mark.parametrize(
-    ("metric", "expected"),
-    [
+def test_ndcg_of_the_catalogues_example() -> None:
+    for metric, expected in (
         ("nDCG", 0.9592),
         ("nDCG@5", 0.9592),
         # at 3: (3 + 1.89279) / (3 + 1.89279 + 1.5) = 4.89279 / 6.39279
@@ -47,15 +46,12 @@ SMALL = ((1, 0, 2), (2,))
         ("nDCG@1", 1.0),
         # a cutoff beyond both lists changes nothing
         ("nDCG@1000", 0.9592),
-    ],
-)
-def test_ndcg_of_the_catalogues_example(metric: str, expected: float) -> None:
-    assert value(metric, CATALOGUE) == pytest.approx(expected, abs=6e-5)
+    ):
+        assert value(metric, CATALOGUE) == pytest.approx(expected, abs=6e-5), metric
 
 
-@pytest.mark.parametrize(
-    ("metric", "expected"),
-    [
+def test_ndcg_with_each_gain_and_discount() -> None:
+    for metric, expected in (
         # linear gain, log2: (1 + 2/2) / (2 + 2/1.584963 + 1/2) = 2 / 3.761860
         ("nDCG", 2 / 3.761860),
         # exponential: gains 1, 0, 3; ideal 3, 3, 1: (1 + 3/2) / (3 + 3/1.584963 + 1/2)
@@ -91,21 +87,13 @@ def test_ndcg_of_the_catalogues_example(metric: str, expected: float) -> None:
         ("nDCG(gain={0:1,1:1,2:2})", 2.630930 / 4.192536),
         # cut at 2: 1 / (2 + 2/1.584963)
         ("nDCG@2", 1 / 3.261860),
-    ],
-)
-def test_ndcg_with_each_gain_and_discount(metric: str, expected: float) -> None:
-    ranked, unretrieved = SMALL
-    assert value(metric, ranked, unretrieved) == pytest.approx(expected, abs=1e-6)
+    ):
+        ranked, unretrieved = SMALL
+        assert value(metric, ranked, unretrieved) == pytest.approx(expected, abs=1e-6), metric
 
 
-def test_the_relevance_level_is_not_a_parameter_of_ndcg() -> None:
-    with pytest.raises(MetricError, match="nDCG has no parameter 'rel'"):
-        value("nDCG(rel=2)", CATALOGUE)
-
-
-@pytest.mark.parametrize(
-    ("metric", "expected"),
-    [
+def test_cg_and_dcg() -> None:
+    for metric, expected in (
         # 1 + 2 + 3
         ("CG", 6),
         ("CG@4", 3),
@@ -115,10 +103,8 @@ def test_the_relevance_level_is_not_a_parameter_of_ndcg() -> None:
         ("DCG@4", 0.5 + 0.861353),
         # gains 1, 3, 7 by rank: 1/3 + 3/4 + 7/6
         ("DCG(gain=exponential,discount=linear)", 1 / 3 + 3 / 4 + 7 / 6),
-    ],
-)
-def test_cg_and_dcg(metric: str, expected: float) -> None:
-    assert value(metric, *MIXED) == pytest.approx(expected, abs=1e-6)
+    ):
+        assert value(metric, *MIXED) == pytest.approx(expected, abs=1e-6), metric
 
 
 def test_an_exponential_gain_that_overflows_is_refused_by_name() -> None:
@@ -129,17 +115,13 @@ def test_an_exponential_gain_that_overflows_is_refused_by_name() -> None:
 
 def test_a_steep_discount_overflows_to_nothing() -> None:
     # the first rank alone counts: 1 / 1 of the ideal 2 / 1
-    assert value("nDCG(discount=power(1e300))", (1, 2)) == pytest.approx(0.5)
-    assert value("nDCG(discount=zipf(0,1e300))", (1, 2)) == pytest.approx(0.5)
+    for discount in ("power(1e300)", "zipf(0,1e300)", "exponential(1e300)"):
+        assert value(f"nDCG(discount={discount})", (1, 2)) == pytest.approx(0.5)
 
 
 def test_a_gain_mapping_must_have_every_positive_grade() -> None:
     with pytest.raises(MetricError, match=r"no entry for the grade 3, which occurs; add 3 to \{1"):
         value("nDCG(gain={1:1,2:3})", (3, 1))
-
-
-def test_a_grade_of_zero_or_less_needs_no_place_in_a_gain_mapping() -> None:
-    assert value("nDCG(gain={1:5})", (-1, 0, 1)) == pytest.approx(1 / 2)
 
 
 def test_fractional_grades_are_not_rounded() -> None:
@@ -148,28 +130,6 @@ def test_fractional_grades_are_not_rounded() -> None:
     # the gain 2^0.5 - 1 cancels
     assert value("nDCG(gain=exponential)", (0, 0.5)) == pytest.approx(1 / 1.584963, abs=1e-6)
     assert value("CG", (0.5, 0.25)) == 0.75
-
-
-def test_huge_and_fractional_grades_are_kept() -> None:
-    """pytrec_eval, ir_measures and ranx raise on fractions; trec_eval makes them 0."""
-    # (0.5 + 1e300/1.584963) / (1e300 + 0.5/1.584963)
-    assert value("nDCG", (0.5, 1e300)) == pytest.approx(1 / 1.584963, abs=1e-6)
-
-
-def test_the_ideal_ranking_holds_documents_that_were_not_retrieved() -> None:
-    """scikit-learn only sees what was retrieved, and would say 1."""
-    golden = GoldenSet.from_dict({"q": {"a": 1, "b": 1}})
-    # 1 / (1 + 1/1.584963)
-    ours = evaluate(Run.from_dict({"q": ["a"]}), golden).mean("nDCG")
-    assert ours == pytest.approx(1 / 1.630930, abs=1e-6)
-
-
-def test_the_relevance_level_leaves_ndcg_alone() -> None:
-    """ranx zeroes the gains below the level."""
-    golden = GoldenSet.from_dict({"q": {"a": 1, "b": 2}})
-    evaluation = evaluate(Run.from_dict({"q": ["a", "b"]}), golden)
-    # (1 + 2/1.584963) / (2 + 1/1.584963)
-    assert evaluation.mean("nDCG") == pytest.approx(2.261860 / 2.630930, abs=1e-6)
 
 
 def test_the_exponential_discount_weighs_ranks_as_rbp_does() -> None:
@@ -189,11 +149,7 @@ def test_an_ideal_of_retrieved_documents_rewards_short_lists() -> None:
     assert "rewards short lists" in " ".join(card.split())
 
 
-@pytest.mark.parametrize("discount", ["exponential", "exponential(1)", "exponential(0.5)"])
-def test_an_exponential_discount_needs_a_base_above_1(discount: str) -> None:
-    with pytest.raises(MetricError, match=r"is invalid.*or exponential\(b\)"):
-        Metric.parse(f"nDCG(discount={discount})")
-
-
-def test_a_steep_exponential_discount_overflows_to_nothing() -> None:
-    assert value("nDCG(discount=exponential(1e300))", (1, 2, 2)) == pytest.approx(0.5)
+def test_an_exponential_discount_needs_a_base_above_1() -> None:
+    for discount in ("exponential", "exponential(1)", "exponential(0.5)"):
+        with pytest.raises(MetricError, match=r"is invalid.*or exponential\(b\)"):
+            Metric.parse(f"nDCG(discount={discount})")

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, Run, evaluate
 from tests.examples import examples
+from tests.oracles.peer_values import FAMILIES, PYTREC_EVAL
 
 ir_measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
 pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval is not installed")
@@ -37,20 +38,6 @@ scored = st.dictionaries(st.sampled_from(DOCS), st.integers(0, 6).map(float), mi
 qrels_of = st.dictionaries(st.sampled_from(QUERIES), judged, min_size=1)
 run_of = st.dictionaries(st.sampled_from([*QUERIES, "extra"]), scored, min_size=1)
 
-TREC_EVAL = {
-    "map": "AP",
-    "map_cut_5": "AP@5",
-    "recip_rank": "RR",
-    "P_5": "P@5",
-    "P_20": "P@20",
-    "recall_5": "R@5",
-    "success_1": "Success@1",
-    "success_5": "Success@5",
-    "ndcg": "nDCG",
-    "ndcg_cut_5": "nDCG@5",
-    "ndcg_cut_20": "nDCG@20",
-}
-
 
 @examples(150)
 @given(qrels=qrels_of, run=run_of, level=st.sampled_from([1, 2]))
@@ -58,12 +45,14 @@ def test_pytrec_eval_agrees_on_every_query_that_both_have(
     qrels: dict[str, dict[str, int]], run: dict[str, dict[str, float]], level: int
 ) -> None:
     assume(set(qrels) & set(run))
-    families = {"map", "map_cut", "recip_rank", "P", "recall", "success", "ndcg", "ndcg_cut"}
-    theirs = pytrec_eval.RelevanceEvaluator(qrels, families, relevance_level=level).evaluate(run)
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, FAMILIES, relevance_level=level)
+    theirs = evaluator.evaluate(run)
     evaluation = evaluate(Run.from_dict(run), GoldenSet.from_dict(qrels))
-    for measure, name in TREC_EVAL.items():
+    for measure, name in PYTREC_EVAL.items():
         head, at, cutoff = name.partition("@")
-        ours = name if head == "nDCG" or level == 1 else f"{head}(rel={level}){at}{cutoff}"
+        ours = (
+            name if head in ("nDCG", "NumRet") or level == 1 else f"{head}(rel={level}){at}{cutoff}"
+        )
         values = evaluation.per_query(ours)
         for query_id, found in theirs.items():
             assert values[query_id] == pytest.approx(found[measure], abs=1e-9), (ours, query_id)
@@ -90,6 +79,18 @@ IR_MEASURES = [
     ir_measures.R(rel=2) @ 5,
     ir_measures.Success @ 3,
     ir_measures.Success(rel=2) @ 3,
+    ir_measures.Bpref(rel=2),
+    ir_measures.Rprec(rel=2),
+    ir_measures.infAP,
+    ir_measures.SetP,
+    ir_measures.SetR,
+    ir_measures.SetF(beta=2.0),
+    ir_measures.IPrec @ 0.5,
+    ir_measures.NumRet,
+    ir_measures.NumRelRet,
+    ir_measures.SetAP,
+    ir_measures.SetRelP,
+    ir_measures.nDCG(gains={0: 0, 1: 1, 2: 3, 3: 3, 4: 4}) @ 5,
 ]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -31,9 +30,8 @@ UNTIED = (3, 1, 2, 0)
 TIED = (2, 1, 2, UNJUDGED)
 
 
-@pytest.mark.parametrize(
-    ("metric", "ranked", "expected"),
-    [
+def test_agreement_of_the_ranking_with_the_grades() -> None:
+    for metric, ranked, expected in (
         ("KendallTau", UNTIED, 4 / 6),
         ("KendallTau(ties=a)", UNTIED, 4 / 6),
         ("KendallTau(ties=a)", TIED, 3 / 6),
@@ -60,28 +58,14 @@ TIED = (2, 1, 2, UNJUDGED)
         # by the ranking: 2 (1 + 0 + 1)/3 - 1 = 1/3; by the grades: of the two higher than 1 one is
         # above it, all three are above the unjudged: 2 (1/2 + 1)/2 - 1 = 1/2
         ("TauAP(ties=b)", TIED, (1 / 3 + 1 / 2) / 2),
-    ],
-)
-def test_agreement_of_the_ranking_with_the_grades(
-    metric: str, ranked: tuple[float | None, ...], expected: float
-) -> None:
-    assert value(metric, ranked) == pytest.approx(expected, abs=1e-12)
+    ):
+        assert value(metric, ranked) == pytest.approx(expected, abs=1e-12), metric
 
 
-@pytest.mark.parametrize("metric", ["KendallTau", "KendallTau(ties=c)", "Spearman", "TauAP"])
-@pytest.mark.parametrize("ranked", [(3,), (2, 2, 2), (UNJUDGED, 0), (-1, 0)])
-def test_an_undefined_agreement_is_zero(metric: str, ranked: tuple[float | None, ...]) -> None:
-    assert evaluation_of(ranked, (1,)).per_query(metric)["q"] == 0
-
-
-def test_ties_a_of_tau_ap_is_the_mean_over_all_orders_of_the_tied() -> None:
-    ranked = (1, 3, 0, 1, 3, 1)
-    values = []
-    for tiebreak in itertools.permutations(range(6)):
-        # another order of the same grades: a hundredth of a permutation breaks every tie
-        distinct = [1 + grade + step / 100 for grade, step in zip(ranked, tiebreak, strict=True)]
-        values.append(value("TauAP", tuple(distinct)))
-    assert value("TauAP", ranked) == pytest.approx(np.mean(values), abs=1e-12)
+def test_an_undefined_agreement_is_zero() -> None:
+    for metric in ("KendallTau", "KendallTau(ties=c)", "Spearman", "TauAP"):
+        for ranked in ((3,), (2, 2, 2), (UNJUDGED, 0), (-1, 0)):
+            assert evaluation_of(ranked, (1,)).per_query(metric)["q"] == 0, (metric, ranked)
 
 
 # The data and values of the R package ircor (tests/testthat), by the authors of the paper.
@@ -112,10 +96,6 @@ def test_tau_ap_is_that_of_its_authors(
     ranked = tuple(true[i] for i in order)
     assert value("TauAP", ranked) == pytest.approx(expected[0], abs=6e-5)
     assert value("TauAP(ties=b)", ranked) == pytest.approx(expected[1], abs=6e-5)
-
-
-def test_fractional_grades_are_not_rounded() -> None:
-    assert value("KendallTau", (0.5, 0.25)) == 1
 
 
 # --- other implementations --------------------------------------------------------------------

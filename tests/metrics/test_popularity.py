@@ -35,15 +35,25 @@ GOLDEN = GoldenSet.from_dict({query_id: {} for query_id in RANKINGS})
 EVALUATION = evaluate(Run.from_dict(RANKINGS), GOLDEN)
 
 
-@pytest.mark.parametrize(
-    ("metric", "values"),
-    [
+def test_by_hand() -> None:
+    for metric, values in (
         # a and b count 1/3 each, of 2 places.
-        ("Distinct@2", [(1 / 3 + 1 / 3) / 2, (1 / 3 + 1 / 3) / 2, (1 / 3 + 1) / 2, 0, (1 + 1 / 3) / 2]),
+        (
+            "Distinct@2",
+            [(1 / 3 + 1 / 3) / 2, (1 / 3 + 1 / 3) / 2, (1 / 3 + 1) / 2, 0, (1 + 1 / 3) / 2],
+        ),
         ("Distinct@1", [1 / 3, 1 / 3, 1 / 3, 0, 1]),
         # All three places: a is shown 4 times, b 3, c 2, d 1, e 1.
-        ("Distinct", [(1 / 4 + 1 / 3 + 1 / 2) / 3, (1 / 4 + 1 / 3 + 1) / 3, (1 / 4 + 1) / 3, 0,
-                      (1 / 2 + 1 / 3 + 1 / 4) / 3]),
+        (
+            "Distinct",
+            [
+                (1 / 4 + 1 / 3 + 1 / 2) / 3,
+                (1 / 4 + 1 / 3 + 1) / 3,
+                (1 / 4 + 1) / 3,
+                0,
+                (1 / 2 + 1 / 3 + 1 / 4) / 3,
+            ],
+        ),
         # Of 4 documents in the top 2, 1% is one, which a and b are both shown as often as: 3 times.
         ("HeadShare@2", [1, 1, 1 / 2, 0, 1 / 2]),
         ("HeadShare@1", [1, 1, 1, 0, 0]),
@@ -59,10 +69,8 @@ EVALUATION = evaluate(Run.from_dict(RANKINGS), GOLDEN)
         ("RepeatedList(similar=0.6)", [1, 1, 0, 0, 1]),
         ("RepeatedList(similar=0.7)", [1, 0, 0, 0, 1]),
         ("RepeatedList(similar=0.3)", [1, 1, 1, 0, 1]),
-    ],
-)  # fmt: skip
-def test_by_hand(metric: str, values: list[float]) -> None:
-    assert EVALUATION.per_query(metric).tolist() == pytest.approx(values)
+    ):
+        assert EVALUATION.per_query(metric).tolist() == pytest.approx(values), metric
 
 
 def test_the_mean_of_distinct_is_the_share_of_different_documents() -> None:

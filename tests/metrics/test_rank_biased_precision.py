@@ -19,9 +19,8 @@ ON_AN_EMPTY_RANKING = {"RBPResidual@5": 1}
 WITH_NOTHING_RELEVANT = {"RBPResidual@5": 1 - 0.2}
 
 
-@pytest.mark.parametrize(
-    ("metric", "expected"),
-    [
+def test_rank_biased_precision() -> None:
+    for metric, expected in (
         # (1 - p) (p^2 + p^3 + p^5)
         ("RBP", 0.2 * (0.64 + 0.512 + 0.32768)),
         ("RBP(p=0.5)", 0.5 * (0.25 + 0.125 + 0.03125)),
@@ -33,10 +32,8 @@ WITH_NOTHING_RELEVANT = {"RBPResidual@5": 1 - 0.2}
         # judged at 2, 3, 4, 6
         ("RBPResidual(p=0.5)", 1 - 0.5 * (0.5 + 0.25 + 0.125 + 0.03125)),
         ("RBPResidual(p=0.5)@3", 1 - 0.5 * 0.75),
-    ],
-)
-def test_rank_biased_precision(metric: str, expected: float) -> None:
-    assert value(metric, *MIXED) == pytest.approx(expected, abs=1e-12)
+    ):
+        assert value(metric, *MIXED) == pytest.approx(expected, abs=1e-12), metric
 
 
 def test_graded_rbp_has_no_relevance_level() -> None:

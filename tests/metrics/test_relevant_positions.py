@@ -19,9 +19,8 @@ ON_AN_EMPTY_RANKING = {"FirstRank@5": 6, "MeanRank@5": 6}
 WITH_NOTHING_RELEVANT = {"FirstRank@5": 6, "MeanRank@5": 6}
 
 
-@pytest.mark.parametrize(
-    ("metric", "expected"),
-    [
+def test_reciprocal_rank() -> None:
+    for metric, expected in (
         ("RR", 1 / 3),
         ("RR@3", 1 / 3),
         ("RR@2", 0),
@@ -33,15 +32,12 @@ WITH_NOTHING_RELEVANT = {"FirstRank@5": 6, "MeanRank@5": 6}
         ("RR(rel=2,judged_only=true)@3", 1 / 3),
         # the names of the field
         ("MRR@10", 1 / 3),
-    ],
-)
-def test_reciprocal_rank(metric: str, expected: float) -> None:
-    assert value(metric, *MIXED) == pytest.approx(expected, abs=1e-12)
+    ):
+        assert value(metric, *MIXED) == pytest.approx(expected, abs=1e-12), metric
 
 
-@pytest.mark.parametrize(
-    ("metric", "expected"),
-    [
+def test_first_and_mean_rank() -> None:
+    for metric, expected in (
         ("FirstRank", 3),
         ("FirstRank@3", 3),
         # none in the top 2: 2 + 1; none at all of grade 4: 6 + 1
@@ -58,10 +54,8 @@ def test_reciprocal_rank(metric: str, expected: float) -> None:
         ("MeanRank(missing=omit)@2", math.nan),
         # (4 + 6 + 7) / 3
         ("MeanRank(rel=2)", 17 / 3),
-    ],
-)
-def test_first_and_mean_rank(metric: str, expected: float) -> None:
-    assert value(metric, *MIXED) == pytest.approx(expected, abs=1e-12, nan_ok=True)
+    ):
+        assert value(metric, *MIXED) == pytest.approx(expected, abs=1e-12, nan_ok=True), metric
 
 
 def test_fractional_grades_are_not_rounded() -> None:

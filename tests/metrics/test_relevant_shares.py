@@ -17,9 +17,8 @@ LAW_VARIANTS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("metric", "expected"),
-    [
+def test_success_precision_and_recall() -> None:
+    for metric, expected in (
         ("Success", 1),
         ("Success@2", 0),
         ("Success@3", 1),
@@ -47,15 +46,12 @@ LAW_VARIANTS = [
         ("Accuracy@2", 0),
         ("Precision@4", 2 / 4),
         ("Recall@4", 2 / 5),
-    ],
-)
-def test_success_precision_and_recall(metric: str, expected: float) -> None:
-    assert value(metric, *MIXED) == pytest.approx(expected, abs=1e-12)
+    ):
+        assert value(metric, *MIXED) == pytest.approx(expected, abs=1e-12), metric
 
 
-@pytest.mark.parametrize(
-    ("metric", "expected"),
-    [
+def test_f_and_r_precision() -> None:
+    for metric, expected in (
         # P = 3/6, R = 3/5: 2 * 0.3 / 1.1
         ("F", 0.6 / 1.1),
         # P = 2/4, R = 2/5: 2 * 0.2 / 0.9
@@ -67,15 +63,12 @@ def test_success_precision_and_recall(metric: str, expected: float) -> None:
         ("Rprec", 2 / 5),
         ("Rprec(rel=2)", 0),
         ("Rprec@3", 1 / 5),
-    ],
-)
-def test_f_and_r_precision(metric: str, expected: float) -> None:
-    assert value(metric, *MIXED) == pytest.approx(expected, abs=1e-12)
+    ):
+        assert value(metric, *MIXED) == pytest.approx(expected, abs=1e-12), metric
 
 
-@pytest.mark.parametrize(
-    ("metric", "expected"),
-    [
+def test_interpolated_precision() -> None:
+    for metric, expected in (
         # precision at each: 1, 1, 3/4, 4/5, 5/7, 6/9; recall 1/6, 2/6, ... 1
         ("IPrec@0", 1),
         ("IPrec@0.3", 1),
@@ -86,10 +79,8 @@ def test_f_and_r_precision(metric: str, expected: float) -> None:
         # 0.4 of 6 is 2.4: three are needed; rounded, two
         ("IPrec@0.4", 4 / 5),
         ("IPrec(needed=rounded)@0.4", 1),
-    ],
-)
-def test_interpolated_precision(metric: str, expected: float) -> None:
-    assert value(metric, *BINARY) == pytest.approx(expected, abs=1e-12)
+    ):
+        assert value(metric, *BINARY) == pytest.approx(expected, abs=1e-12), metric
 
 
 def test_judged_only_leaves_out_negative_grades_too() -> None:

@@ -16,7 +16,6 @@ import math
 
 import pandas as pd
 import pytest
-from reference import data as reference_data
 
 from pytest_rankcheck import (
     GoldenSet,
@@ -169,30 +168,6 @@ def test_session_dcg_by_hand() -> None:
         evaluate_sessions(log).mean("sDCG")
     with pytest.raises(GoldenSetError, match=r"judges no state of session log .*; is judged_by="):
         evaluate_sessions(log, GoldenSet.from_dict({"other": grades}))
-
-
-def test_session_dcg_of_the_trec_session_track_adds_up() -> None:
-    """For a session of one query, sDCG is DCG with the discount of Järvelin and Kekäläinen.
-
-    The sum over the states of all sessions, each divided by the discount of its place, is computed
-    here from the plain DCG of each state, query by query.
-    """
-    folder = reference_data("trec-session-2013")
-    log = SessionLog.load(folder / "sessions.jsonl", time_unit="s")
-    golden = GoldenSet.load(folder / "graded.qrels.gz")
-    evaluation = evaluate_sessions(log, golden)
-    expected = dict.fromkeys(log.session_ids, 0.0)
-    for state in log.states():
-        if state.id not in golden:
-            continue
-        grades = golden.grades(state.id)
-        gains = [max(grades.get(doc, 0), 0) for doc in dict.fromkeys(state.results)]
-        costs = [max(1.0, math.log2(rank)) for rank in range(1, len(gains) + 1)]
-        dcg = sum(gain / cost for gain, cost in zip(gains, costs, strict=True))
-        expected[state.session_id] += dcg / (1 + math.log(state.place, 4))
-    found = evaluation.per_query("sDCG")
-    assert found.to_dict() == pytest.approx(expected)
-    assert found.max() > 3
 
 
 def test_a_session_may_start_before_its_first_event() -> None:

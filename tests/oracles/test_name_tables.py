@@ -120,37 +120,33 @@ def cell(text: str) -> str:
 
 
 def table_of(tool: str) -> str:
-    """Return the manual's table of a tool's names."""
-    version = RECORD[tool]["version"]
-    lines = [
-        f"| {tool} {version} | here | its number | ours | what differs |",
-        "|---|---|---|---|---|",
-    ]
+    """Return the manual's table of a tool's names, with both numbers where they differ."""
+    lines = [f"| {tool} {RECORD[tool]['version']} | here | what differs |", "|---|---|---|"]
+    there = []
     for row in ROWS[tool]:
+        if row.ours == f"{_COMPUTED_THERE}{row.name}" and not row.differs:
+            there.append(f"`{row.name.partition('(')[0].partition('@')[0]}`")
+            continue
         theirs = their_number(tool, row)
-        shown = theirs is not None and row.ours
-        if not shown or (row.differs and row.ours.startswith(_COMPUTED_THERE)):
-            ours = ""
-        elif row.differs:
-            ours = number_text(our_number(tool, row))
-        else:
-            ours = "the same"
+        numbers = ""
+        if row.differs and not row.ours.startswith(_COMPUTED_THERE):
+            numbers = f"{number_text(our_number(tool, row))}, not {number_text(theirs)}"
         reading = f"the name alone is `{row.read_as}` here" if row.read_as else ""
-        notes = "; ".join(filter(None, (row.note, reading)))
-        lines.append(
-            f"| `{row.name}` | {cell(row.ours)} | {number_text(theirs)} | {ours} | {notes} |"
-        )
+        notes = "; ".join(filter(None, (numbers, row.note, reading)))
+        lines.append(f"| `{row.name}` | {cell(row.ours)} | {notes} |")
+    if there:
+        lines += ["", f"{tool} computes {', '.join(dict.fromkeys(there))} under their own names."]
     return f"{INTRODUCTIONS[tool][1]}\n\n" + "\n".join(lines) + "\n"
 
 
 @pytest.mark.parametrize("tool", TOOLS)
 def test_the_tables_of_the_manual_are_those_of_the_record(tool: str) -> None:
     """Set RANKCHECK_WRITE_DOCS=1 to write them."""
-    check_table("metric-names.md", f"names in {tool}", table_of(tool))
+    check_table("reference/metric-names.md", f"names in {tool}", table_of(tool))
 
 
 def test_the_example_on_the_page_is_the_recorded_one() -> None:
-    text = (DOCS / "metric-names.md").read_text("utf-8")
+    text = (DOCS / "reference" / "metric-names.md").read_text("utf-8")
     example: dict[str, Any] = {}
     exec(text.split("```python\n")[1].split("```")[0], example)
     golden, run = example["golden"], example["run"]

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-
 import pytest
 from project import Project, text_of
 
@@ -36,30 +32,15 @@ def shop(project: Project) -> Project:
 def test_known_failures_and_warnings_are_in_the_summary_of_a_green_session(shop: Project) -> None:
     result = shop.run()
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(
-        [
-            "expectations:",
-            (
-                "  golden set 'web' (80 queries): 3 of 5 expectations hold, 1 violated (1 with severity warn), "
-                "1 known failure"
-            ),
-            "expectations with a known failure:",
-            (
-                '  q002 "query 2" [[]golden/web.jsonl:3]: expected filler-0 in the top 1 (known '
-                'failure: "no fillers"); filler-0 is at 2'
-            ),
-            (
-                "  1 of them has no known_rank, so there is no warning when it gets worse: "
-                "add known_rank, such as 2 for q002, or run: python -m pytest_rankcheck expectations "
-                "RUN --record-ranks"
-            ),
-            "expectations that only warn (severity warn):",
-            (
-                '  q003 "query 3" [[]golden/web.jsonl:4]: expected none of doc of query 3, filler-9 in '
-                "the top 3; doc of query 3 is at 1, filler-9 is at 11"
-            ),
-        ]
-    )
+    text = text_of(result)
+    for line in (
+        "expectations:\n  golden set 'web' (80 queries): 3 of 5 expectations hold, 1 violated (1 with ",
+        'expectations with a known failure:\n  q002 "query 2" [golden/web.jsonl:3]: expected filler-0',
+        "  1 of them has no known_rank, so there is no warning when it gets worse: add known_rank",
+        'expectations that only warn (severity warn):\n  q003 "query 3" [golden/web.jsonl:4]: expected',
+        "doc of query 3 is at 1, filler-9 is at 11",
+    ):
+        assert line in text
 
 
 @pytest.mark.parametrize("arguments", [(), pytest.param(("-n", "2"), marks=pytest.mark.slow)])
@@ -103,10 +84,7 @@ FAILURE = [
     'E           q001 "query 1"  (golden/web.jsonl:2)',
     "E             expected  doc of query 1 above filler-0",
     "E             but       doc of query 1 is at 2, filler-0 is at 1",
-    (
-        "E           known failures that now hold; remove their known_failure, or run: python -m "
-        "pytest_rankcheck expectations RUN --remove-fixed"
-    ),
+    "E           known failures that now hold; remove their known_failure",
     (
         'E             q002 "query 2" [[]golden/web.jsonl:3]: expected filler-0 in the top 1 (known '
         'failure: "no fillers"); filler-0 is at 1'
@@ -133,61 +111,3 @@ def test_all_violations_are_reported_with_and_without_workers(
         ]
     )
     assert "assertions/expectations.py" not in text_of(result)
-
-
-def test_expectations_are_checked_under_optimised_python(shop: Project) -> None:
-    shop.rank(MISTAKES)
-    command = [sys.executable, "-O", "-m", "pytest", "-p", "no:cacheprovider"]
-    done = subprocess.run(command, cwd=shop.path, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert "1 of 5 expectations holds" in done.stdout
-
-
-def test_reports_show_failed_expectations(shop: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    shop.rank(MISTAKES)
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    reports = [f"--rankcheck-{kind}=report.{kind}" for kind in ("json", "markdown", "html")]
-    result = shop.run(*reports)
-    result.stdout.fnmatch_lines(["::error file=tests/test_ranking.py,line=5,title=golden set*"])
-    report = json.loads((shop.path / "report.json").read_text("utf-8"))
-    assert report["outcome"] == "failed"
-    (failing,) = (note for note in report["notes"] if note["failure"] is not None)
-    assert failing["failure"].startswith("golden set 'web' (80 queries): 1 of 5 expectations")
-    markdown = (shop.path / "report.markdown").read_text("utf-8")
-    assert "## ❌ Ranking quality: 0 of 0 gates and 1 other check failed" in markdown
-    assert "expected  doc of query 0 in the top 1" in markdown
-    html = (shop.path / "report.html").read_text("utf-8")
-    assert "<title>Failed: ranking quality</title>" in html
-    assert "expected  doc of query 0 in the top 1" in html
-    shop.rank({})
-    shop.run(*reports)
-    assert json.loads((shop.path / "report.json").read_text("utf-8"))["outcome"] == "passed"
-
-
-def test_an_expected_failure_is_not_reported(shop: Project) -> None:
-    shop.test(
-        """
-import pytest
-from pytest_rankcheck import Expectation, assert_expectations
-
-def test_it(ranking_run, golden_set):
-    with pytest.raises(AssertionError, match="0 of 1 expectation holds"):
-        assert_expectations(
-            ranking_run, golden_set, [Expectation.no_results(query="q000")]
-        )
-"""
-    )
-    result = shop.run()
-    result.assert_outcomes(passed=1)
-    assert "FAILED" not in text_of(result)
-
-
-def test_a_misspelt_expectation_is_reported_with_its_line(shop: Project) -> None:
-    lines = shop.queries()
-    lines[4]["expect"] = [{"in_topp": 1, "documents": ["x"]}]
-    shop.golden(lines)
-    result = shop.run()
-    result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(
-        ['*golden/web.jsonl:5: expectation: unknown key "in_topp" in an expectation; did you mean*']
-    )

@@ -45,21 +45,6 @@ def test_a_set_that_cannot_be_read_fails_only_its_own_tests(project: pytest.Pyte
     result.stdout.fnmatch_lines(["*web.jsonl:2: duplicate query 'q'*"])
 
 
-def test_one_grade_does_not_fill_gaps_in_a_set_with_grades(project: pytest.Pytester) -> None:
-    project.makefile(".jsonl", web=WEB.replace('{"d": 3}', '{"d": 3, "e": null}'))
-    result = project.runpytest()
-    result.assert_outcomes(passed=1, errors=1)
-    result.stdout.fnmatch_lines(["*the grade of document 'e' is empty, not a finite number*"])
-
-
-def test_one_grade_does_not_silence_the_linter_on_a_set_with_grades(
-    project: pytest.Pytester,
-) -> None:
-    project.makefile(".jsonl", web=WEB.replace("3", "-1"))
-    result = project.runpytest("--rankcheck-lint", "-k", "lint")
-    result.stdout.fnmatch_lines(["*warning negative-grade: 1 grade is negative*"])
-
-
 def test_one_grade_is_for_the_tables_without_grades(project: pytest.Pytester) -> None:
     project.makefile(".toml", pyproject=OPTIONS.replace("web.jsonl", "judged.csv"))
     project.makefile(".csv", judged="query_id,doc_id,relevance,locale\nq,d,3,de\n")

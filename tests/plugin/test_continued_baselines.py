@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 from project import MAIN, NEEDS_GIT, REGRESSION_TEST, Project, git, text_of
 
-from pytest_rankcheck.plugin.renamed_tests import is_defined
-
 pytestmark = NEEDS_GIT
 
 HEADING = "baselines that take the place of those of tests that are gone:"
@@ -41,30 +39,15 @@ def test_an_equal_baseline_continues_the_old_one(branched: Project, old_file: st
     assert "did not run" not in text_of(result)
 
 
-def test_a_leftover_baseline_does_not_fail_the_next_branch(branched: Project) -> None:
-    branched.test(RENAMED)
-    assert branched.run("--snapshot-update").ret == 0
-    git(branched.path, "add", "tests")
-    git(branched.path, "commit", "-qm", "rename")
-    git(branched.path, "branch", "-f", "main")
-    result = branched.run(*MAIN)
-    assert result.ret == 0
-    assert f"  {FOLDER}/test_mrr--web.json (RR): its test is gone" in text_of(result).splitlines()
-
-
-@pytest.mark.parametrize("unrun", ["fail", "ignore"])
-def test_a_lower_baseline_is_blocked(branched: Project, unrun: str) -> None:
-    configuration = (branched.path / "pyproject.toml").read_text("utf-8")
-    branched.write("pyproject.toml", f'{configuration}rankcheck_unrun = "{unrun}"\n')
-    git(branched.path, "commit", "-qam", "configure")
-    git(branched.path, "branch", "-f", "main")
+def test_a_lower_baseline_is_blocked(branched: Project) -> None:
     branched.test(RENAMED)
     branched.rank(WORSE)
     assert branched.run("--snapshot-update").ret == 0
     for arguments in ((), ("tests/test_ranking.py",)):
         result = branched.run(*MAIN, *arguments)
         assert result.ret == 1
-        result.stdout.fnmatch_lines([HEADING, "  FAILED: *, and is worse: RR 0.9375 -> 0.7750*"])
+        assert HEADING not in text_of(result)
+        result.stdout.fnmatch_lines(["  FAILED: *test_mrr--web.json (RR): its test is gone"])
 
 
 def test_a_moved_module_continues_its_baselines(branched: Project) -> None:
@@ -80,15 +63,6 @@ def test_a_moved_module_continues_its_baselines(branched: Project) -> None:
     )
 
 
-def test_an_unrelated_baseline_continues_nothing(branched: Project) -> None:
-    branched.test(RENAMED.replace("mrr", "ndcg").replace("baseline,", "baseline, k=10,"))
-    assert branched.run("--snapshot-update").ret == 0
-    result = branched.run(*MAIN)
-    assert result.ret == 1
-    assert HEADING not in text_of(result)
-    assert f"  FAILED: {FOLDER}/test_mrr--web.json (RR): its test is gone" in text_of(result)
-
-
 def test_a_new_baseline_continues_one_old_one(branched: Project) -> None:
     branched.test(REGRESSION_TEST.replace("test_mrr", "test_also"), "tests/test_more.py")
     branched.update()
@@ -101,24 +75,5 @@ def test_a_new_baseline_continues_one_old_one(branched: Project) -> None:
     result = branched.run(*MAIN)
     assert result.ret == 1
     text = text_of(result)
-    assert "test_first_hit--web.json takes the place of tests/baselines/test_ranking/" in text
-    assert "FAILED: tests/baselines/test_more/test_also--web.json (RR): its test file is g" in text
-
-
-@pytest.mark.parametrize(
-    ("source", "key", "expected"),
-    [
-        ("def test_a(): pass", "test_a[1]", True),
-        ("def test_b(): pass", "test_a", False),
-        ("def test_ab(): pass", "test_a", False),
-        ("test_a = made()", "test_a", True),
-        ("if True:\n    async def test_a(): pass", "test_a", True),
-        ("class TestA:\n    def test_b(self): pass", "TestA::test_b", True),
-        ("class TestA:\n    def test_c(self): pass", "TestA::test_b", False),
-        ("class TestA(Base):\n    pass", "TestA::test_b", True),
-        ("class TestC:\n    def test_b(self): pass", "TestA::test_b", False),
-        ("def test_b(", "test_a", True),
-    ],
-)
-def test_only_what_is_certainly_absent_is_undefined(source: str, key: str, expected: bool) -> None:
-    assert is_defined(source, key) is expected
+    assert text.count("takes the place of") == 1
+    assert text.count("is gone") == 2, "one is replaced, and one is missing"

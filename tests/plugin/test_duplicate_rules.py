@@ -35,18 +35,3 @@ def test_the_ini_line_of_the_error_can_be_pasted(project: Project, rule: str, re
     recorded = project.run("--snapshot-update")
     assert recall in text_of(recorded)
     project.run().assert_outcomes(passed=1)
-
-
-def test_a_baseline_under_the_other_rule_is_not_comparable(project: Project) -> None:
-    (project.path / "pyproject.toml").unlink()
-    project.test(TEST)
-    for rule in ("close_gaps", "keep_places"):
-        project.write("pytest.ini", f"[pytest]\nrankcheck_conventions = duplicates={rule}\n")
-        if rule == "close_gaps":
-            project.run("--snapshot-update")
-    result = project.run()
-    result.assert_outcomes(failed=1)
-    said = text_of(result)
-    assert "not comparable" in said
-    assert "close_gaps" in said
-    assert "keep_places" in said

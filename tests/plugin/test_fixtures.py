@@ -63,26 +63,6 @@ def test_modules_with_their_own_golden_sets_have_their_own_evaluations(
     result.assert_outcomes(passed=3)
 
 
-def test_folders_with_their_own_rankers_have_their_own_runs(project: Project) -> None:
-    for name, rank in (("good", 1), ("bad", 3)):
-        project.write(
-            f"tests/{name}/conftest.py",
-            f"""
-import pytest
-
-@pytest.fixture(scope="session")
-def ranker():
-    fillers = [f"filler-{{index}}" for index in range({rank - 1})]
-    return lambda text: [*fillers, f"doc of {{text}}"]
-""",
-        )
-        project.test(
-            f"def test_rr(evaluation):\n    assert abs(evaluation.mean('RR') - 1 / {rank}) < 1e-9\n",
-            f"tests/{name}/test_{name}.py",
-        )
-    project.run().assert_outcomes(passed=2)
-
-
 def test_the_ranker_runs_once_for_all_tests(project: Project) -> None:
     project.write(
         "engine.py",
@@ -122,14 +102,6 @@ def test_a_ranker_that_raises_names_the_query_and_keeps_its_traceback(project: P
     assert "pytest_rankcheck/rankers" not in text_of(result), "our own frames show"
 
 
-def test_a_ranker_that_ranks_nothing_is_broken_not_bad(project: Project) -> None:
-    project.write("engine.py", "def search(text):\n    return []\n")
-    project.test("def test_it(evaluation):\n    pass\n")
-    result = project.run()
-    result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*every ranking is empty: the ranker is broken, not bad"])
-
-
 def test_a_malformed_golden_set_names_file_and_line(project: Project) -> None:
     project.write("golden/web.jsonl", '{"query_id": "a", "relevance": {"d": "high"}}\n')
     project.test("def test_it(golden_set):\n    pass\n")
@@ -137,21 +109,3 @@ def test_a_malformed_golden_set_names_file_and_line(project: Project) -> None:
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*golden/web.jsonl:1: the grade of document 'd' is 'high'*"])
     assert "pytest_rankcheck/golden" not in text_of(result), "our own frames show"
-
-
-def test_ids_with_control_characters_do_not_reach_the_terminal(project: Project) -> None:
-    project.test()
-    lines = project.queries()
-    lines[0]["query"] = "query 0 \x1b[31mred\u202e\x07"
-    project.golden(lines)
-    project.write("engine.py", "def search(text):\n    return [f'doc of query {int(text[6:8])}']\n")
-    project.update()
-    project.write(
-        "engine.py",
-        "def search(text):\n    return ['\x1b[2J evil', f'doc of query {int(text[6:8])}']\n",
-    )
-    text = text_of(project.run("--color=no"))
-    assert "RR regressed" in text
-    assert "\x1b" not in text
-    assert "\u202e" not in text
-    assert r"\x1b[31mred\u202e\x07" in text

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
 
-import pytest
 from project import CONFIGURATION, Project, text_of
 
 TWO_SETS = CONFIGURATION.replace(
@@ -12,114 +11,106 @@ TWO_SETS = CONFIGURATION.replace(
     'rankcheck_golden = "golden/web.jsonl golden/mobile.jsonl"',
 )
 
-KEYS = """
+PRINT_KEYS = """
 from pytest_rankcheck.plugin.item_identity import item_key
 
 def pytest_collection_modifyitems(items):
     for item in items:
         print("KEY", item.name, "->", item_key(item))
 """
+KEYS = """
+import pytest
 
+own = pytest.mark.parametrize("own", ["a", "b"])
+sets = pytest.mark.parametrize("golden_set", ["web", "app"], indirect=True)
+hidden = pytest.param("web", id=pytest.HIDDEN_PARAM)
 
-def keys(project: Project, test: str, *arguments: str, conftest: str = "") -> Sequence[str]:
-    """Return the keys of the tests of a module, in the order in which they run."""
-    project.write("conftest.py", KEYS + conftest)
-    project.test(test)
-    result = project.run("--collect-only", "-q", "-s", *arguments)
-    assert result.ret == 0, text_of(result)
-    return [line.partition(" -> ")[2] for line in result.outlines if line.startswith("KEY ")]
+def test_plain(golden_set): pass
 
+@pytest.mark.parametrize("own", [""])
+def test_empty(own): pass
 
-OWN = "@pytest.mark.parametrize('own', ['a', 'b'])"
-INDIRECT = "@pytest.mark.parametrize('golden_set', ['web', 'app'], indirect=True)"
+@own
+def test_own(own): pass
 
+@sets
+def test_sets(golden_set): pass
+
+@own
+@sets
+def test_both(own, golden_set): pass
+
+@sets
+@own
+def test_turned(own, golden_set): pass
+
+@pytest.mark.parametrize("a, b", [(1, 2), (3, 4)], ids=["x-y", "z"])
+@sets
+def test_ids(a, b, golden_set): pass
 
 @pytest.mark.parametrize(
-    ("test", "expected"),
-    [
-        ("def test_x(golden_set): pass", ["test_x"]),
-        ("class TestA:\n    def test_x(self): pass", ["TestA::test_x"]),
-        (
-            (
-                "class TestA:\n  class TestB:\n    @pytest.mark.parametrize('a', [1])\n"
-                "    def test_x(self, a): pass"
-            ),
-            ["TestA::TestB::test_x[1]"],
-        ),
-        (f"{OWN}\ndef test_x(own): pass", ["test_x[a]", "test_x[b]"]),
-        (f"{INDIRECT}\ndef test_x(golden_set): pass", ["test_x"] * 2),
-        (
-            f"{OWN}\n{INDIRECT}\ndef test_x(own, golden_set): pass",
-            ["test_x[a]", "test_x[b]"] * 2,
-        ),
-        (
-            f"{INDIRECT}\n{OWN}\ndef test_x(own, golden_set): pass",
-            ["test_x[a]", "test_x[a]", "test_x[b]", "test_x[b]"],
-        ),
-        (
-            (
-                "@pytest.mark.parametrize('a, b', [(1, 2), (3, 4)], ids=['x-y', 'z'])\n"
-                f"{INDIRECT}\ndef test_x(a, b, golden_set): pass"
-            ),
-            ["test_x[x-y]", "test_x[z]"] * 2,
-        ),
-        (
-            (
-                "@pytest.mark.parametrize(('golden_set', 'low', 'f'), [('web', 0.5, print), "
-                "('app', 0.4, len)], indirect=['golden_set'])\ndef test_x(golden_set, low, f): pass"
-            ),
-            ["test_x[0.5-print]", "test_x[0.4-len]"],
-        ),
-        (
-            (
-                "@pytest.mark.parametrize('golden_set', [pytest.param('web', id=pytest.HIDDEN_PARAM), "
-                f"'app'], indirect=True)\n{OWN}\ndef test_x(own, golden_set): pass"
-            ),
-            ["test_x[a]", "test_x[a]", "test_x[b]", "test_x[b]"],
-        ),
-        (
-            (
-                "@pytest.fixture(params=['web', 'app'])\ndef golden_set(request): return None\n"
-                "@pytest.fixture(params=[1, 2], ids=['one', 'two'])\ndef size(request): return 1\n"
-                "def test_x(size, golden_set): pass"
-            ),
-            ["test_x[one]", "test_x[one]", "test_x[two]", "test_x[two]"],
-        ),
-        ("@pytest.mark.parametrize('own', [''])\ndef test_x(own): pass", ["test_x[]"]),
-    ],
+    ("golden_set", "low", "f"), [("web", 0.5, print), ("app", 0.4, len)], indirect=["golden_set"]
 )
-def test_a_key_has_the_own_parameters(project: Project, test: str, expected: list[str]) -> None:
-    assert sorted(keys(project, f"import pytest\n{test}\n")) == sorted(expected)
+def test_joint(golden_set, low, f): pass
 
+@pytest.mark.parametrize("golden_set", [hidden, "app"], indirect=True)
+@own
+def test_hidden(own, golden_set): pass
 
-def test_parameters_of_a_hook_are_kept_beside_a_golden_set(project: Project) -> None:
-    hook = """
-def pytest_generate_tests(metafunc):
-    metafunc.parametrize(("a", "b"), [(print, 2)], ids=["first"])
+class TestA:
+    def test_x(self): pass
+
+    class TestB:
+        @pytest.mark.parametrize("a", [1])
+        def test_x(self, a): pass
+
+class TestSized:
+    @pytest.fixture(params=["web", "app"])
+    def golden_set(self, request): return None
+
+    @pytest.fixture(params=[1, 2], ids=["one", "two"])
+    def size(self, request): return 1
+
+    def test_x(self, size, golden_set): pass
 """
-    test = "import pytest\n{}\ndef test_x(a, b, golden_set): pass\n"
-    assert keys(project, test.format(""), conftest=hook) == ["test_x[first]"]
-    project.write("pyproject.toml", TWO_SETS)
-    assert keys(project, test.format(""), conftest=hook) == ["test_x[first]"] * 2
-    expected = ["test_x[first-a]", "test_x[first-b]"]
-    test = test.replace("a, b,", "own, a, b,")
-    assert sorted(set(keys(project, test.format(OWN), conftest=hook))) == expected
 
 
-@pytest.mark.parametrize("name", ["__pytest_repeat_step_number", "__flakefinder_test_x"])
-def test_repeats_have_one_key(project: Project, name: str) -> None:
-    hook = f"""
+def test_a_key_has_the_own_parameters(project: Project) -> None:
+    project.write("conftest.py", PRINT_KEYS)
+    project.test(KEYS)
+    result = project.run("--collect-only", "-q", "-s")
+    keys = [line.partition(" -> ")[2] for line in result.outlines if line.startswith("KEY ")]
+    assert Counter(keys) == {
+        **dict.fromkeys(
+            ("test_plain", "test_empty[]", "TestA::test_x", "TestA::TestB::test_x[1]"), 1
+        ),
+        **dict.fromkeys(("test_own[a]", "test_own[b]"), 1),
+        **dict.fromkeys(("test_joint[0.5-print]", "test_joint[0.4-len]"), 1),
+        "test_sets": 2,
+        **dict.fromkeys(("test_both[a]", "test_both[b]", "test_turned[a]", "test_turned[b]"), 2),
+        **dict.fromkeys(("test_ids[x-y]", "test_ids[z]", "test_hidden[a]", "test_hidden[b]"), 2),
+        **dict.fromkeys(("TestSized::test_x[one]", "TestSized::test_x[two]"), 2),
+    }
+
+
+def test_a_repeated_test_is_refused(project: Project) -> None:
+    project.test()
+    hook = """
 import pytest
 
 @pytest.fixture
-def {name}(request): pass
+def __pytest_repeat_step_number(request): pass
 
 def pytest_generate_tests(metafunc):
-    metafunc.fixturenames.append("{name}")
-    metafunc.parametrize("{name}", [0, 1], ids=["1-2", "2-2"], indirect=True)
+    name = "__pytest_repeat_step_number"
+    metafunc.fixturenames.append(name)
+    metafunc.parametrize(name, [0, 1], ids=["1-2", "2-2"], indirect=True)
 """
-    test = f"import pytest\n{OWN}\ndef test_x(own): pass\n"
-    assert sorted(set(keys(project, test, conftest=hook))) == ["test_x[a]", "test_x[b]"]
+    project.write("conftest.py", hook)
+    result = project.run("--snapshot-update")
+    assert "a repeated test has no baseline; run it once" in text_of(result)
+    result.assert_outcomes(errors=2)
+    assert not project.baseline_file().exists()
 
 
 def test_a_second_golden_set_leaves_the_records_of_the_first_in_use(project: Project) -> None:
@@ -136,42 +127,14 @@ def test_a_second_golden_set_leaves_the_records_of_the_first_in_use(project: Pro
     assert project.baseline_file().read_bytes() == before, "kept: lower, within the tolerance"
 
 
-@pytest.mark.parametrize("kind", ["golden", "sessions"])
-def test_configured_sets_of_one_name_are_an_error(project: Project, kind: str) -> None:
-    project.write(
-        "pyproject.toml",
-        f'[tool.pytest.ini_options]\nrankcheck_{kind} = "a/web.v1.jsonl b/web.v2.jsonl"\n',
+def test_configured_sets_of_one_name_cannot_share_a_baseline(project: Project) -> None:
+    project.test()
+    for folder in ("a", "b"):
+        project.golden(project.queries(3), f"{folder}/web.jsonl")
+    result = project.run(*(f"--rankcheck-golden={name}/web.jsonl" for name in "ab"))
+    assert "have the same baseline, because both measure on a golden set or log named 'web'" in (
+        text_of(result)
     )
-    result = project.run()
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(
-        [f"*rankcheck_{kind}: *a/web.v1.jsonl and *b/web.v2.jsonl are both named 'web'*"]
-    )
-
-
-SUBSETS = """
-import pytest
-from pytest_rankcheck import GoldenSet, assert_mrr_not_regressed
-
-@pytest.fixture(scope="session", params=["de", "en"])
-def golden_set(request):
-    return GoldenSet.load("golden/web.jsonl").subset(locale=request.param{name})
-
-def test_mrr(evaluation, baseline):
-    assert_mrr_not_regressed(evaluation, baseline, abs=0.01)
-"""
-
-
-def test_tests_on_sets_of_one_name_do_not_share_a_record(project: Project) -> None:
-    project.test(SUBSETS.format(name=""))
-    result = project.run("--snapshot-update")
-    result.assert_outcomes(passed=1, failed=1)
-    assert "test_mrr[de] have the same baseline, because both measure on a golden" in text_of(
-        result
-    )
-    project.test(SUBSETS.format(name=", name=f'web-{request.param}'"))
-    project.run("--snapshot-update").assert_outcomes(passed=2)
-    assert project.record(golden="web-de")["golden_set"]["queries"] == 40
 
 
 def test_a_test_can_read_its_record_before_it_measures(project: Project) -> None:

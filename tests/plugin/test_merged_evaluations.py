@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from project import WITHOUT_AND_WITH_WORKERS, Project
 
@@ -63,13 +61,6 @@ def test_the_summary_says_what_parts_cannot_show(merged: Project) -> None:
     )
 
 
-def test_a_run_in_one_piece_has_the_same_record(merged: Project) -> None:
-    record = merged.update()
-    (merged.path / "conftest.py").unlink()
-    merged.run().assert_outcomes(passed=1)
-    assert merged.update() == record
-
-
 def test_a_folder_of_parts_is_a_configured_run(project: Project) -> None:
     """``--rankcheck-run`` takes what a cluster wrote: a folder of parts."""
     project.test("def test_it(evaluation):\n    assert evaluation.mean('RR') == 1\n")
@@ -85,50 +76,3 @@ def test_a_folder_of_parts_is_a_configured_run(project: Project) -> None:
     project.run("--rankcheck-run", str(folder)).assert_outcomes(passed=1)
     folder.rename(folder.with_name("web"))
     project.run("--rankcheck-run", "runs").assert_outcomes(passed=1)
-
-
-SESSIONS = """
-from pathlib import Path
-
-import pytest
-from pytest_rankcheck import SessionEvaluation, SessionLog, evaluate_sessions
-
-@pytest.fixture(scope="session")
-def session_evaluation():
-    logs = sorted(Path("night").glob("part-*.jsonl"))
-    assert len(logs) == 3
-    parts = [evaluate_sessions(SessionLog.load(log, first_rank=1)) for log in logs]
-    return SessionEvaluation.merge(parts, expected=3, name="night")
-"""
-
-
-def write_logs(project: Project, ranks: list[int | None]) -> None:
-    """Write a log in three parts, with one session for each rank that was chosen."""
-    for part in range(3):
-        lines = [
-            {"session": f"s{place}", "event": 1, "query": "shoes", "selected_rank": rank}
-            for place, rank in enumerate(ranks)
-            if place % 3 == part
-        ]
-        text = "".join(json.dumps(line) + "\n" for line in lines)
-        project.write(f"night/part-{part}.jsonl", text)
-
-
-def test_merged_sessions_are_gated_like_others(project: Project) -> None:
-    project.write("conftest.py", SESSIONS)
-    project.test(
-        "from pytest_rankcheck import assert_not_regressed\n\n"
-        "def test_sessions(session_evaluation, baseline):\n"
-        "    assert_not_regressed(session_evaluation, baseline, 'SuccessRate', abs=0.01)\n"
-    )
-    write_logs(project, [1, 2, None, 1, 3] * 12)
-    assert project.run("--snapshot-update").ret == 0
-    record = project.record("test_sessions", golden="night")
-    assert len(record["queries"]) == 60
-    project.run().assert_outcomes(passed=1)
-    write_logs(project, [1, 2, None, None, 3] * 12)  # 48 of 60 succeeded, and now 36 do
-    failed = project.run()
-    failed.assert_outcomes(failed=1)
-    failed.stdout.fnmatch_lines(
-        ["*SuccessRate regressed on * 'night' (60 sessions): 0.8000 -> 0.6*"]
-    )

@@ -44,6 +44,7 @@ def run_pytest(folder: Path, expected: bool, wheel: Path | None = None) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_our_modules_have_the_ordinary_loader(tmp_path: Path) -> None:
     run_pytest(tmp_path, expected=False)
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 from project import Project, text_of
 
-pytest.importorskip("xdist")
-
 COUNTING_ENGINE = '''
 import os, time
 from pathlib import Path
@@ -37,13 +35,8 @@ def test_floor(evaluation):
 """
 
 
-@pytest.mark.parametrize(
-    "distribution",
-    [
-        "load",
-        *(pytest.param(name, marks=pytest.mark.slow) for name in ("worksteal", "loadfile", "each")),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("distribution", ["load", "worksteal", "loadfile", "each"])
 def test_the_ranker_runs_once_for_all_workers(project: Project, distribution: str) -> None:
     project.write("engine.py", COUNTING_ENGINE)
     project.test(MANY_TESTS)
@@ -85,36 +78,9 @@ def test_a_regression_and_its_refusal_are_the_same_with_workers(project: Project
 
 
 @pytest.mark.slow
-def test_different_rankers_do_not_share_a_run(project: Project) -> None:
-    project.write("engine.py", COUNTING_ENGINE)
-    project.test(
-        """
-import pytest
-import engine
-
-@pytest.fixture(scope="session", params=["first", "second"])
-def ranker(request):
-    return engine.search if request.param == "first" else engine.Other().search
-
-def test_rank(evaluation, ranker):
-    expected = 1.0 if ranker is engine.search else 0.5
-    assert evaluation.mean("RR") == expected
-"""
-    )
-    project.run("-n", "2").assert_outcomes(passed=2)
-
-
 def test_a_failing_ranker_fails_the_tests_of_every_worker(project: Project) -> None:
     project.write("engine.py", "def search(text):\n    raise ValueError('no index')\n")
     project.test(MANY_TESTS)
     result = project.run("-n", "2")
     result.assert_outcomes(errors=7)
     result.stdout.fnmatch_lines(["*failed on 80 of 80 queries, first on 'q000' \"query 0\"*"])
-
-
-def test_a_wrong_configuration_is_reported_with_workers(project: Project) -> None:
-    project.test()
-    result = project.run("-n", "2", "--rankcheck-ranker", "engine:serch")
-    result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*there is no 'serch' in engine; did you mean 'search'?"])
-    assert "INTERNALERROR" not in text_of(result)

@@ -25,7 +25,6 @@ def test_replay(evaluation, baseline):
 """
 RIGHT = 'propensity="power(1)"'
 REVERSED, LOGGED = "candidates[::-1]", "candidates"
-TURNED = "[candidates[1], candidates[0], *candidates[2:]]"
 
 
 @pytest.fixture
@@ -71,47 +70,6 @@ def test_without_a_propensity_the_order_of_the_log_is_refused(replays: Project) 
     assert "the baseline has the documents in the order of the log" in words(text_of(result))
 
 
-def test_other_orders_are_compared_with_a_warning(replays: Project) -> None:
-    write(replays, "", TURNED)
-    text = words(text_of(replays.run("--snapshot-update")))
-    assert (
-        "golden set 'week': a replay without a propensity: positions are not corrected, which "
-        "favours the ranker that made the log, and rankers that resemble it"
-    ) in text
-
-
-def test_a_record_of_another_propensity_needs_a_reason(replays: Project) -> None:
-    write(replays, RIGHT, REVERSED)
-    replays.run("--snapshot-update").assert_outcomes(passed=1)
-    (record,) = replays.path.rglob("test_replay--week.json")
-    assert json.loads(record.read_text())["conventions"]["replay"] == "power(1), clip=0.05"
-    replays.run().assert_outcomes(passed=1)
-    write(replays, 'propensity="power(0.5)"', REVERSED)
-    result = replays.run()
-    result.assert_outcomes(failed=1)
-    expected = "'power(1), clip=0.05' in the baseline, 'power(0.5), clip=0.05' now"
-    assert expected in words(text_of(result))
-    replays.run("--snapshot-update").assert_outcomes(failed=1)
-    reason = ("--snapshot-update", "--rankcheck-approve", "measured the propensity")
-    replays.run(*reason).assert_outcomes(passed=1)
-    replays.run().assert_outcomes(passed=1)
-
-
-def test_the_summary_shows_verdicts_under_other_propensities(replays: Project) -> None:
-    options = f'{RIGHT}, clip=0.4, sensitivity=("power(0)", "power(2)")'
-    write(replays, options, LOGGED)
-    replays.run("--snapshot-update").assert_outcomes(passed=1)
-    # Document 2 first: 40 selections lose 1/2, 30 win it at twice the weight or more.
-    write(replays, options, TURNED)
-    result = replays.run("-n", "2")
-    result.assert_outcomes(passed=1)
-    text = words(text_of(result))
-    assert "10 of 80 selections (12.5%, 33% of the weight before clipping) have" in text
-    assert "replayed logs: other propensities, and documents that were never shown:" in text
-    assert "under power(0) 0.7125 -> 0.6500," in text
-    assert "under the propensity of the replay it is passed" in text
-
-
 def test_unseen_documents_are_inconclusive_in_summary_and_reports(replays: Project) -> None:
     write(replays, RIGHT, LOGGED)
     replays.run("--snapshot-update").assert_outcomes(passed=1)
@@ -127,19 +85,5 @@ def test_unseen_documents_are_inconclusive_in_summary_and_reports(replays: Proje
     gates = json.loads((replays.path / "report.json").read_text("utf-8"))["gates"]
     (evidence,) = (gate["replay"] for gate in gates)
     assert (evidence["ruling"], evidence["k"]) == ("regressed", 10)
-    assert evidence["unseen_now"] == pytest.approx(1 / 6)
+    assert evidence["unseen_now"] == pytest.approx(1 / 6, abs=1e-6)
     replays.run("-o", "rankcheck_inconclusive=fail").assert_outcomes(failed=1)
-
-
-def test_an_update_raises_no_baseline_that_a_replay_cannot_decide(replays: Project) -> None:
-    """The new ranker is far better on what was shown, but 1 of its 6 documents never was."""
-    write(replays, RIGHT, "[*candidates[2:4], *candidates[:2], candidates[4]]")
-    replays.run("--snapshot-update").assert_outcomes(passed=1)
-    (record,) = replays.path.rglob("test_replay--week.json")
-    before = record.read_text("utf-8")
-    write(replays, RIGHT, "[candidates[0], 'new', *candidates[1:]]")
-    replays.run("--snapshot-update").assert_outcomes(passed=1)
-    assert record.read_text("utf-8") == before
-    write(replays, RIGHT, LOGGED)
-    replays.run("--snapshot-update").assert_outcomes(passed=1)
-    assert record.read_text("utf-8") != before

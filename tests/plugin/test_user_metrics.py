@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 from project import WITHOUT_AND_WITH_WORKERS, Project, text_of
@@ -29,11 +26,6 @@ PATIENCE = Parameter(
     range=(0, np.inf),
     formula="sum over i <= k of euros_i * patience^(i-1)",
     use="where grades are what a sale brings in",
-    monotone=True,
-    optimal=True,
-    identity=True,
-    sensitive=True,
-    stable=True,
 )
 def revenue(hits: JudgedHits, cutoff, *, patience):
     """What a search brings in, if users go on with a probability."""
@@ -68,7 +60,6 @@ def test_a_user_metric_is_gated_recorded_and_reported(
     shop: Project, workers: tuple[str, ...]
 ) -> None:
     if workers:  # whose controller collects nothing, and imports no conftest below the first folder
-        pytest.importorskip("xdist")
         (shop.path / "tests/conftest.py").unlink()
         (shop.path / "tests/test_ranking.py").unlink()
         shop.write("tests/deep/conftest.py", CONFTEST)
@@ -81,13 +72,13 @@ def test_a_user_metric_is_gated_recorded_and_reported(
     assert record["metrics"]["Revenue(patience=0.5)@10"]["mean"] == 2.0
     shop.rank(dict.fromkeys(range(40), 2))
     reports = [f"--rankcheck-{kind}={kind}" for kind in ("json", "html", "markdown")]
-    result = shop.run_apart(*workers, *reports)
-    result.assert_outcomes(passed=2, failed=1)  # on average 1.8 with a patience of 0.8
+    result = shop.run_apart(*workers, *reports, "-k", "not laws")
+    result.assert_outcomes(passed=1, failed=1)  # on average 1.8 with a patience of 0.8
     result.stdout.fnmatch_lines(
         [
             "*Revenue(patience=0.5)@10 regressed on golden set 'web'*2.0000 -> 1.5000, -0.5000;*",
             '*q000 "query 0"   2.000 -> 1.000',
-            "web         Revenue(            2.0000  1.5000  -0.5000    -0.5000  FAILED:",
+            "web         Revenue(patience=0.5)@10    2.0000  1.5000  -0.5000  FAILED:",
         ]
     )
     report = json.loads((shop.path / "json").read_text("utf-8"))
@@ -99,85 +90,11 @@ def test_a_user_metric_is_gated_recorded_and_reported(
     assert "What a search brings in" in json.dumps(metric_entry)
     for kind in ("html", "markdown"):
         assert "Revenue(patience=0.5)@10" in (shop.path / kind).read_text("utf-8")
-    result = shop.run_apart(*workers, "--snapshot-update", "--rankcheck-approve", "a sale")
-    result.assert_outcomes(passed=3)
+    approved = ("--snapshot-update", "--rankcheck-approve", "a sale", "-k", "not laws")
+    shop.run_apart(*workers, *approved).assert_outcomes(passed=2)
 
 
-def test_a_broken_law_fails_the_test_that_checks_it(shop: Project) -> None:
-    shop.write("tests/conftest.py", CONFTEST.replace("patience ** (hits.ranks - 1)", "hits.ranks"))
-    result = shop.run_apart("-k", "laws")
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(
-        [
-            "*AssertionError: Revenue@10 on all rankings*, tried as Revenue@4: 4 laws of 14 not as *",
-            "E *monotone: declared to hold, but it does not",
-            "E *grades by rank 0 4 0 0 0  scores 8",
-            "E *grades by rank 4 0 0 0 0  scores 4",
-        ]
-    )
-
-
-def test_a_conftest_can_be_imported_again(shop: Project) -> None:
-    shop.write("tests/__init__.py", "")
-    shop.test(
-        "import importlib, sys\n\n"
-        "def test_again(evaluation):\n"
-        "    before = evaluation.mean('Revenue')\n"
-        "    importlib.reload(sys.modules['tests.conftest'])\n"
-        "    assert evaluation.mean('Takings') == before == 2.0\n"
-    )
-    shop.run_apart("-k", "again").assert_outcomes(passed=1)
-
-
-def test_two_conftests_with_the_same_metric_name_are_an_error(shop: Project) -> None:
-    shop.write("more/conftest.py", CONFTEST)
-    shop.test(TESTS, "more/test_more.py")
-    result = shop.run_apart()
-    assert result.ret != 0
-    text = text_of(result)
-    assert "the metric name 'Revenue' is already taken by Revenue (conftest.revenue in " in text
-    assert "; give another name to the metric of conftest.revenue in " in text
-    for folder in ("more", "tests"):
-        assert f"{shop.path}/{folder}/conftest.py, line 13" in text
-
-
-def test_the_name_of_a_built_in_metric_is_taken(shop: Project) -> None:
-    shop.write("tests/conftest.py", CONFTEST.replace('"Revenue"', '"RR"'))
-    result = shop.run_apart()
-    assert result.ret != 0
-    assert "the metric name 'RR' is already taken by RR of pytest-rankcheck; give another name" in (
-        text_of(result)
-    )
-
-
-def test_the_command_line_knows_a_user_metric_after_an_import(shop: Project) -> None:
-    shop.run_apart("--snapshot-update").assert_outcomes(passed=3)
-
-    def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-        clean = {key: value for key, value in os.environ.items() if not key.startswith("COV_")}
-        return subprocess.run(
-            [sys.executable, "-m", "pytest_rankcheck", *arguments],
-            cwd=shop.path,
-            env=clean,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
-    record = "tests/baselines/test_ranking/test_revenue--web.json"
-    without = command("show", record)
-    assert without.returncode == 2
-    assert "for a metric of your own, add --import MODULE" in without.stderr
-    shown = command("--import", "tests.conftest", "show", record)
-    assert "Revenue(patience=0.5)@10  2.0000" in shown.stdout
-    card = command("--import", "tests.conftest", "metrics", "Takings")
-    assert card.stdout.startswith("Revenue\n  What a search brings in")
-    assert "the function tests.conftest.revenue in " in card.stdout
-    wrong = command("--import", "nothere", "metrics")
-    assert wrong.returncode == 2
-    assert "--import nothere: ModuleNotFoundError: No module named 'nothere'" in wrong.stderr
-
-
+@pytest.mark.slow
 def test_a_baseline_with_an_unregistered_metric_says_what_to_do(shop: Project) -> None:
     shop.run_apart("--snapshot-update").assert_outcomes(passed=3)
     shop.write("tests/conftest.py", "")

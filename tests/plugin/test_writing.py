@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 from project import Project, text_of
 
@@ -177,71 +172,3 @@ def test_an_approval_of_another_session_is_kept(project: Project) -> None:
         "against their record ours is an improvement"
     )
     assert record["metrics"]["RR"]["mean"] == pytest.approx(1 - 3 / 2 / 80)
-
-
-def test_what_killed_writers_left_is_removed_by_the_next_update(project: Project) -> None:
-    project.test()
-    project.update()
-    record = project.baseline_file()
-    leftover = record.parent / f".{record.name}-abc12345.rankcheck-tmp"
-    leftover.write_text("half of a rec", "utf-8")
-    project.run()
-    assert leftover.exists(), "a plain run writes nothing"
-    project.update()
-    assert not leftover.exists()
-
-
-MANY = """
-import pytest
-from pytest_rankcheck import assert_mrr_not_regressed
-
-@pytest.mark.parametrize("number", range(COUNT))
-def test_mrr(evaluation, baseline, number):
-    assert_mrr_not_regressed(evaluation, baseline, abs=1e-9 + 0.2)
-"""
-
-
-@pytest.mark.slow
-def test_two_sessions_at_once_lose_lower_and_forget_nothing(project: Project) -> None:
-    """On 1,000 records, one session raises while the other approves a fall."""
-    project.test(MANY.replace("COUNT", "1000"))
-    project.rank(WORSE)
-    assert project.run("--snapshot-update").ret == 0
-    folder = project.path / "tests" / "baselines" / "test_ranking"
-    other = project.path / "other"
-    subprocess.run(
-        ["cp", "-r", str(project.path / "tests"), str(project.path / "golden"), "."],
-        cwd=_folder(other, project),
-        check=True,
-    )
-    (other / "tests" / "baselines").rename(other / "unused")
-    (other / "tests" / "baselines").symlink_to(folder.parent)
-    project.rank({})
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--snapshot-update"]
-    sessions = [
-        subprocess.Popen(command, cwd=project.path, stdout=subprocess.DEVNULL),
-        subprocess.Popen(
-            [*command, "--rankcheck-approve", "why"], cwd=other, stdout=subprocess.DEVNULL
-        ),
-    ]
-    for session in sessions:
-        session.wait(timeout=600)
-    files = sorted(folder.glob("*.json"))
-    assert len(files) == 1000
-    for file in files:
-        record = json.loads(file.read_text("utf-8"))
-        mean, reasons = record["metrics"]["RR"]["mean"], record["approvals"]
-        # Raised to 1; or lowered with a reason, from where it was or from 1.
-        assert mean == 1.0 or reasons, file.name
-        assert len(reasons) <= 1
-    assert not list(folder.glob(".*.tmp"))
-
-
-def _folder(folder: Path, project: Project) -> Path:
-    """Make a second project with a worse ranker."""
-    folder.mkdir()
-    for name in ("pyproject.toml", "engine.py"):
-        (folder / name).write_bytes((project.path / name).read_bytes())
-    ranks = {f"query {index}": 2 for index in range(8)}
-    (folder / "ranks.json").write_text(json.dumps(ranks), "utf-8")
-    return folder

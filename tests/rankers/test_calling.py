@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,7 +11,6 @@ import pytest
 
 from pytest_rankcheck import ConfigurationError, GoldenSet, Query, RankerError, rank, rankers
 from pytest_rankcheck.rankers import adapter_protocol
-from pytest_rankcheck.rankers.adapter_protocol import RankingTask
 
 COUNT = 12
 GOLDEN = GoldenSet.from_dict(
@@ -58,16 +55,6 @@ def test_async_rankers_work_on_at_most_the_allowed_number_of_queries(concurrency
     assert engine.most == min(concurrency, COUNT)
 
 
-def test_async_objects_and_partials_are_recognised() -> None:
-    engine = Engine()
-    for ranker in (
-        engine,
-        functools.partial(engine.search),
-        functools.partial(Engine.search, engine),
-    ):
-        assert rank(ranker, GOLDEN)["q3"] == ("d3",)
-
-
 def test_an_event_loop_can_already_be_running() -> None:
     async def main() -> object:
         return rank(Engine().search, GOLDEN)["q3"]
@@ -94,20 +81,6 @@ def test_a_query_that_takes_too_long_fails_alone(monkeypatch: pytest.MonkeyPatch
         rank(search, GOLDEN, timeout=200)
     with pytest.raises(RankerError, match=r"no answer within 200 s, 2 times"):
         rank(search, GOLDEN.subset(["q4"]), timeout=200, retries=1, retry_on=[TimeoutError])
-
-
-def test_all_failing_queries_are_counted_and_the_first_of_the_set_is_the_cause() -> None:
-    async def search(text: str) -> list[str]:
-        await turns(10 * (COUNT - number(text)))
-        if number(text) % 5 == 0:
-            raise KeyError(text)
-        return ["d"]
-
-    with pytest.raises(
-        RankerError, match=r"failed on 3 of 12 queries, first on 'q0' .*\nalso failed: q5, q10"
-    ) as refused:
-        rank(search, GOLDEN)
-    assert isinstance(refused.value.__cause__, KeyError)
 
 
 class Unreliable(ConnectionError):
@@ -163,59 +136,6 @@ def test_listed_errors_are_retried_with_longer_waits(
         rank(getattr(Flaky(3), way), golden, retries=2, retry_on=[named])
 
 
-@pytest.mark.parametrize("way", ["search", "search_async"])
-def test_other_errors_are_not_retried(way: str, waits: list[float]) -> None:
-    for flaky, named in ((Flaky(1, ValueError), Unreliable), (Flaky(1), "Unreliabl")):
-        with pytest.raises(RankerError, match="1 to go"):
-            rank(getattr(flaky, way), GOLDEN.subset(["q1"]), retries=5, retry_on=[named])
-        assert flaky.calls == 1
-    assert waits == []
-
-
-def test_waits_are_limited() -> None:
-    task = RankingTask(GOLDEN, 10, retries=20, retry_on=(OSError,))
-    waits = [task.wait_before(tries, OSError()) for tries in range(1, 21)]
-    assert waits[:8] == [0.5, 1, 2, 4, 8, 16, 30, 30]
-    assert task.wait_before(21, OSError()) is None
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            {"concurrency": 0},
-            "concurrency=0 is invalid; give a whole number from 1 on",
-        ),
-        ({"retries": -1}, "retries=-1 is invalid; give a whole number from 0 on"),
-        ({"timeout": 0}, "timeout=0 is invalid; a timeout is more than 0 seconds"),
-        ({"timeout": float("nan")}, "timeout=nan"),
-    ],
-)
-def test_invalid_conditions_are_refused(options: dict, message: str) -> None:
-    with pytest.raises(RankerError, match=message):
-        rank(lambda text: ["d"], GOLDEN, **options)
-
-
-def test_generators_are_read_within_the_timeout_and_can_fail() -> None:
-    def search(text: str) -> Iterator[str]:
-        yield "d1"
-        if number(text) == 7:
-            raise OSError("half an answer")
-        yield "d2"
-
-    with pytest.raises(RankerError, match=r"first on 'q7' .*OSError: half an answer"):
-        rank(search, GOLDEN)
-    assert rank(search, GOLDEN.subset(["q1"]))["q1"] == ("d1", "d2")
-
-
-def test_an_async_generator_is_refused_as_an_answer() -> None:
-    async def search(text: str) -> AsyncIterator[str]:
-        yield "d"
-
-    with pytest.raises(RankerError, match="the ranking is <async_generator"):
-        rank(search, GOLDEN)
-
-
 def test_the_time_of_each_query_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
     clock = SimpleNamespace(perf_counter=lambda: now, sleep=time.sleep)
@@ -258,19 +178,14 @@ def test_ids_of_retrieved_documents(document: object) -> None:
     assert rank(BaseRetriever(document), GOLDEN)["q1"] == ("d7",)
 
 
-@pytest.mark.parametrize("doc_id", [0, "0"])
-def test_the_id_of_a_retrieved_document_can_be_0(doc_id: object) -> None:
-    nodes = SimpleNamespace(node_id="n1", metadata={"doc_id": doc_id})
-    for document in (nodes, SimpleNamespace(id=doc_id, metadata={"doc_id": "other"})):
-        assert rank(BaseRetriever(document), GOLDEN)["q1"] == ("0",)
-
-
 def test_a_retriever_that_returns_nothing_is_told_what_to_return() -> None:
-    message = "the retriever returned None; return an empty list for no results"
+    message = "returned NoneType, which is not a list .* an empty one for no results"
     for ranker in (lambda text: None, SimpleNamespace(retrieve=lambda text: None)):
         with pytest.raises(RankerError, match=message):
             rank(rankers.retriever(ranker, key="source"), GOLDEN)
-    with pytest.raises(RankerError, match="the retriever returned int, not a list of documents"):
+    with pytest.raises(
+        RankerError, match="the retriever returned int, which is not a list of documents"
+    ):
         rank(rankers.retriever(lambda text: 5, key="source"), GOLDEN)
 
 
@@ -324,13 +239,6 @@ def test_chunks_are_identified_by_their_metadata(
     assert run["q1"] == expected
 
 
-def test_chunks_of_one_document_need_a_rule_for_duplicates() -> None:
-    by_source = rankers.retriever(BaseRetriever(*CHUNKS), key="source")
-    with pytest.raises(RankerError, match="document 'd1' is ranked twice, at 1 and 2"):
-        rank(by_source, GOLDEN)
-    assert rank(by_source, GOLDEN, duplicates="keep_places")["q1"] == ("d1", "d1", "d2")
-
-
 @pytest.mark.parametrize(
     ("document", "message"),
     [
@@ -360,15 +268,9 @@ def test_an_invalid_retriever_or_key_is_refused(arguments: Any, message: str) ->
         rankers.retriever(*arguments)
 
 
-def test_a_dict_is_not_a_list_of_documents() -> None:
-    component = rankers.retriever(lambda text: {"documents": CHUNKS}, key="source")
-    with pytest.raises(RankerError, match="the retriever returned dict, not a list of documents"):
-        rank(component, GOLDEN)
-
-
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.needs("langchain_core")
 def test_the_real_retriever_of_langchain() -> None:
-    core = pytest.importorskip("langchain_core", reason="langchain-core is not installed")
     from langchain_core.documents import Document
     from langchain_core.retrievers import BaseRetriever as Real
 
@@ -379,13 +281,12 @@ def test_the_real_retriever_of_langchain() -> None:
                 Document(id="x", page_content=""),
             ]
 
-    assert core
     assert rank(Retriever(), GOLDEN)["q5"] == ("d5", "x")
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.needs("llama_index")
 def test_the_real_retriever_of_llamaindex() -> None:
-    core = pytest.importorskip("llama_index.core", reason="llama-index-core is not installed")
     from llama_index.core.retrievers import BaseRetriever as Real
     from llama_index.core.schema import NodeWithScore, TextNode
 
@@ -396,7 +297,6 @@ def test_the_real_retriever_of_llamaindex() -> None:
             second = TextNode(id_="chunk", text="", metadata={"doc_id": "whole"})
             return [NodeWithScore(node=first, score=0.5), NodeWithScore(node=second, score=0.25)]
 
-    assert core
     assert rank(Retriever(), GOLDEN)["q5"] == ("d5", "whole")
 
 
@@ -404,16 +304,6 @@ def test_the_real_retriever_of_llamaindex() -> None:
 def test_an_invalid_ranker_is_refused(ranker: object) -> None:
     with pytest.raises(RankerError, match="which cannot be called; give a function"):
         rank(ranker, GOLDEN)
-
-
-def test_a_callable_with_an_invoke_is_still_a_callable() -> None:
-    class Both:
-        def __call__(self, text: str) -> list[str]:
-            return ["called"]
-
-        invoke: Callable[..., object] = print
-
-    assert rank(Both(), GOLDEN)["q1"] == ("called",)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, Run, RunError, evaluate
 from tests.examples import examples
+from tests.libraries import forms
 
 TABLE = "query_id,doc_id,score\nq1,a,1\nq1,b,2.5\nq2,c,1e-3\nq1,c,1\n"
 RANKED = {"q1": ["b", "c", "a"], "q2": ["c"]}  # tied: by document id, descending
@@ -81,30 +82,6 @@ def test_a_malformed_table_is_reported(file: Path, text: str, message: str) -> N
         evaluate(Run.scan(file), GoldenSet.from_dict({"q": {"d": 1}}))
 
 
-def test_a_forced_format_reports_missing_columns(file: Path) -> None:
-    file.write_text("who,docno,what\nq,d,1\n")
-    with pytest.raises(
-        RunError, match=r"no column 'query_id', 'score or rank'\. Its columns are who, docno, what"
-    ):
-        Run.load(file, "csv")
-
-
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_columns_with_other_names_are_mapped(tmp_path: Path, ending: str) -> None:
-    file = tmp_path / f"run.{ending}"
-    if ending == "parquet":
-        pl = pytest.importorskip("polars", reason="polars is not installed")
-        pl.DataFrame({"kw": ["q", "q"], "sku": ["a", "b"], "n": [2, 1]}).write_parquet(file)
-    else:
-        file.write_text("kw,sku,n\nq,a,2\nq,b,1\n")
-    columns = {"query_id": "kw", "doc_id": "sku"}
-    assert list(Run.load(file, columns={**columns, "score": "n"})["q"]) == ["a", "b"]
-    by_rank = Run.scan(file, columns={**columns, "rank": "n"})
-    assert evaluate(by_rank, GoldenSet.from_dict({"q": {"b": 1}})).mean("RR") == 1
-    with pytest.raises(RunError, match="no column 'nn'; did you mean 'n'"):
-        Run.load(file, ending, columns={**columns, "score": "nn"})
-
-
 _ids = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=6)
 _runs = st.dictionaries(
     _ids,
@@ -114,26 +91,14 @@ _runs = st.dictionaries(
 )
 
 
-@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "tsv.gz"])
+@pytest.mark.parametrize("ending", forms("csv", "tsv", "parquet", "tsv.gz"))
 @given(scored=_runs, with_scores=st.booleans())
 @examples(40)
 def test_a_table_survives_saving_and_loading(
     tmp_path_factory: pytest.TempPathFactory, ending: str, scored: dict, with_scores: bool
 ) -> None:
-    if ending == "parquet":
-        pytest.importorskip("polars", reason="polars is not installed")
     file = tmp_path_factory.getbasetemp() / f"there.and.back.{ending}"
     run = Run.from_dict(scored if with_scores else {q: list(docs) for q, docs in scored.items()})
     run.save(file)
     again = Run.load(file)
     assert rankings_of(again) == rankings_of(run)
-
-
-def test_an_id_that_cannot_be_saved_is_refused(tmp_path: Path) -> None:
-    run = Run.from_dict({"q": ["\ud800"]})
-    for ending in ("csv", "parquet"):
-        if ending == "parquet":
-            pytest.importorskip("polars", reason="polars is not installed")
-        with pytest.raises(RunError, match="cannot be written as UTF-8; save as jsonl"):
-            run.save(tmp_path / f"run.{ending}")
-    assert not list(tmp_path.iterdir())

@@ -6,28 +6,21 @@ import json
 import random
 from collections.abc import Callable
 from pathlib import Path
-from typing import get_args
 
 import pandas as pd
 import pytest
 
 from pytest_rankcheck import (
-    Conventions,
-    Expectation,
     GoldenSet,
     Run,
-    compare,
     evaluate,
     rank,
 )
 from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.baselines.record_writer import record_text
-from pytest_rankcheck.behaviour.expectation_check import check_expectations
-from pytest_rankcheck.behaviour.ranking_stability import stability_of
-from pytest_rankcheck.behaviour.stability_limits import StabilityLimits
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.rankers.ranking import Duplicates, Ties
-from pytest_rankcheck.rankers.scanning import trec_blocks
+from pytest_rankcheck.rankers.formats import trec_runs
+from pytest_rankcheck.rankers.ranking import Duplicates
+from tests.libraries import forms
 
 METRICS = ["nDCG@10", "AP", "RR", "R@5", "P@5", "Judged@5", "NumRet", "Bpref", "Distinct@5"]
 
@@ -91,12 +84,10 @@ PATHS = {
 }
 
 
-@pytest.fixture(params=PATHS)
+@pytest.fixture(params=forms(*PATHS))
 def make(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> object:
-    if request.param == "columns" or "parquet" in request.param:
-        pytest.importorskip("polars", reason="polars is not installed")
     if request.param == "columns":
-        monkeypatch.setattr(trec_blocks, "LARGE_FILE_BYTES", 0)
+        monkeypatch.setattr(trec_runs, "LARGE_FILE_BYTES", 0)
     return PATHS[request.param]
 
 
@@ -141,99 +132,14 @@ def test_a_duplicate_is_an_error_that_names_both_rules_and_the_ini_line(
         assert part in str(failure.value)
 
 
-def test_every_rule_is_a_convention() -> None:
-    for duplicates in get_args(Duplicates):
-        assert Conventions(duplicates=duplicates).duplicates == duplicates
-
-
 def test_kept_places_survive_files_and_cuts(tmp_path: Path) -> None:
     run = in_lists(tmp_path, "keep_places")
     assert run["q"] == ("a", "a", "a", "a", "a", "b")
-    assert run.repeated == ("q", "p")
     assert run.top(5)["q"] == ("a",) * 5
     run.save(tmp_path / "again.csv")
     again = Run.load(tmp_path / "again.csv", duplicates="keep_places")
     assert {query: again[query] for query in again} == {query: run[query] for query in run}
     assert Run.load(_file(tmp_path, "run"), duplicates="keep_places").top(5)["p"] == run["p"][:5]
-
-
-def test_the_depth_counts_the_places_that_are_kept() -> None:
-    assert rank(CHUNKS.__getitem__, GOLDEN, 5, duplicates="keep_places")["q"] == ("a",) * 5
-    assert rank(CHUNKS.__getitem__, GOLDEN, 5, duplicates="close_gaps")["q"] == ("a", "b")
-
-
-@pytest.mark.parametrize("ties", get_args(Ties))
-def test_the_chunks_of_a_document_are_not_tied_with_each_other(ties: Ties) -> None:
-    """Whichever of two chunks of one document comes first, the ranking is the same."""
-    frame = pd.DataFrame({"query_id": "q", "doc_id": ["a", "a", "b"], "score": [2.0, 2.0, 1.0]})
-    assert Run.from_frame(frame, ties=ties, duplicates="keep_places")["q"] == ("a", "a", "b")
-
-
-def test_only_different_documents_are_tied() -> None:
-    golden = GoldenSet.from_dict({"q": {"a": 1}})
-    chunks = [("a", 2.0), ("a", 2.0), ("b", 1.0)]
-    run = Run.from_dict({"q": chunks}, duplicates="keep_places")
-    assert not run.has_ties("q")
-    assert not evaluate(run, golden).tied()
-    run = Run.from_dict({"q": [*chunks, ("c", 1.0)]}, duplicates="keep_places")
-    assert run.has_ties("q")
-    assert not evaluate(run, golden).tied()  # no judged document is tied
-    run = Run.from_dict({"q": [("b", 2.0), *chunks]}, duplicates="keep_places")
-    assert evaluate(run, golden).tied() == ("q",)
-
-
-def test_a_rank_is_that_of_the_first_place(tmp_path: Path) -> None:
-    evaluation = evaluate(in_lists(tmp_path, "keep_places"), GOLDEN)
-    assert evaluation.ranks("p") == {"b": 1, "c": 2, "a": 4, "d": 6}
-    others = {**CHUNKS, "p": ["b", "b", "c", "a", "c", "d"]}
-    other = evaluate(Run.from_dict(others, duplicates="keep_places"), GOLDEN)
-    moved = compare(other, evaluation).moved("p", k=10)
-    assert [(move.doc_id, move.before, move.after) for move in moved] == [("c", 2, 3)]
-
-
-def test_unjudged_chunks_of_one_document_are_one_document_to_judge() -> None:
-    before = evaluate(Run.from_dict({"q": ["b"], "p": ["a"], "o": ["b"]}), GOLDEN)
-    chunks = {"q": ["n", "n", "b"], "p": ["a"], "o": ["b"]}
-    after = evaluate(Run.from_dict(chunks, duplicates="keep_places"), GOLDEN)
-    compared = compare(after, before)
-    assert compared.unjudged("nDCG@5").documents == compared.unjudged_entered() == 1
-    assert after.per_query("Judged@3")["q"] == 1 / 3
-
-
-def test_ir_measures_sees_the_places_that_are_kept(tmp_path: Path) -> None:
-    pytest.importorskip("ir_measures", reason="ir_measures is not installed")
-    for duplicates in RULES:
-        evaluation = evaluate(in_lists(tmp_path, duplicates), GOLDEN)
-        theirs = evaluation.table(["ir_measures:RR", "ir_measures:P@5"])
-        assert theirs.to_numpy().tolist() == evaluation.table(["RR", "P@5"]).to_numpy().tolist()
-
-
-def test_repeats_of_a_document_change_no_similarity(tmp_path: Path) -> None:
-    """Similarities compare documents; that a place changed still counts as a change."""
-    now, before = {"q": ["a", "a", "b"], "p": ["a"]}, {"q": ["a", "b", "b"], "p": ["a"]}
-    comparison = compare(
-        *(evaluate(Run.from_dict(run, duplicates="keep_places"), GOLDEN) for run in (now, before))
-    )
-    agreement = stability_of(comparison, StabilityLimits()).agreements[0]
-    assert agreement.query_id == "q"
-    assert agreement.is_changed
-    assert (agreement.rbo, agreement.overlap, agreement.kendall, agreement.tau_ap) == (1, 1, 0, 1)
-
-
-def test_an_expectation_is_about_the_first_place() -> None:
-    run = Run.from_dict({"q": ["a", "b", "a", "a"]}, duplicates="keep_places")
-    expected = [Expectation.in_top(1, "a", query="q"), Expectation.in_top(2, "b", query="q")]
-    results = check_expectations(run, GOLDEN, expected)
-    assert [result.ranks for result in results] == [{"a": 1}, {"b": 2}]
-    assert all(result.holds for result in results)
-
-
-def test_label_noise_flips_a_repeated_document_once(tmp_path: Path) -> None:
-    """With no label flipped, the values are those of the evaluation."""
-    after = evaluate(in_lists(tmp_path, "keep_places"), GOLDEN)
-    before = evaluate(Run.from_dict({"q": ["b"], "p": ["a"], "o": ["b"]}), GOLDEN)
-    noise = compare(after, before).label_sensitivity("AP", 0.001, draws=2)
-    assert noise.differences == pytest.approx([compare(after, before).values("AP").difference] * 2)
 
 
 def test_runs_by_different_rules_are_not_comparable(tmp_path: Path) -> None:
@@ -242,5 +148,5 @@ def test_runs_by_different_rules_are_not_comparable(tmp_path: Path) -> None:
         for duplicates in RULES
     ]
     assert records[0].conventions != records[1].conventions
-    recorded = [json.loads(record_text(record))["conventions"] for record in records]
+    recorded = [json.loads(record.text)["conventions"] for record in records]
     assert [conventions["duplicates"] for conventions in recorded] == RULES

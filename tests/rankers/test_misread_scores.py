@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from pytest_rankcheck import (
     GoldenSet,
     RankcheckError,
-    RankerError,
     Run,
     RunError,
     evaluate,
     rank,
-    rankers,
 )
 from pytest_rankcheck.files.whole_files import readable_json
 
@@ -42,17 +39,6 @@ def of_a_ranker(lists: Mapping[str, Pairs], folder: Path) -> Run:
     return rank(lists.__getitem__, golden_for(lists))
 
 
-def of_frames(lists: Mapping[str, Pairs], folder: Path) -> Run:
-    def search(text: str) -> pd.DataFrame:
-        return pd.DataFrame(lists[text], columns=["doc_id", "score"])
-
-    return rank(search, golden_for(lists))
-
-
-def of_a_batch(lists: Mapping[str, Pairs], folder: Path) -> Run:
-    return rank(rankers.batch(lambda texts: [lists[text] for text in texts]), golden_for(lists))
-
-
 def _file(lists: Mapping[str, Pairs], folder: Path) -> Path:
     lines = (
         readable_json({"query_id": q, "ranking": [d for d, _ in p], "scores": [s for _, s in p]})
@@ -73,7 +59,7 @@ def of_scanned_json_lines(lists: Mapping[str, Pairs], folder: Path) -> Run:
 
 
 Make = Callable[[Mapping[str, Pairs], Path], Run]
-MAKERS = [of_a_dict, of_a_ranker, of_frames, of_a_batch, of_json_lines, of_scanned_json_lines]
+MAKERS = [of_a_dict, of_a_ranker, of_json_lines, of_scanned_json_lines]
 
 
 @pytest.fixture(params=MAKERS)
@@ -136,39 +122,6 @@ def test_the_message_counts_and_shows(tmp_path: Path) -> None:
     )
     with pytest.raises(RunError, match=r"run.jsonl: the scores rise down the list in 2 of 3"):
         Run.load(_file(lists, tmp_path))
-
-
-def test_the_error_of_a_ranker_names_it() -> None:
-    def nearest(text: str) -> Pairs:
-        return RISING
-
-    with pytest.raises(RankerError, match=r"^ranker '.*nearest': the scores rise down the list"):
-        rank(nearest, golden_for({"q": RISING}))
-
-
-def test_a_failing_query_is_reported_first() -> None:
-    def search(text: str) -> Pairs:
-        if text == "p":
-            raise OSError("no connection")
-        return RISING
-
-    with pytest.raises(RankerError, match="OSError: no connection"):
-        rank(search, golden_for({"q": RISING, "p": RISING}))
-
-
-def test_the_whole_answer_decides_and_not_what_is_kept_of_it() -> None:
-    """Cut to two documents, a list with a pinned document would look as if it rose."""
-    lists = {"q": PINNED, "p": PINNED}
-    assert rank(lists.__getitem__, golden_for(lists), 2)["q"] == ("c", "a")
-    assert Run.from_dict(lists, depth=2)["q"] == ("c", "a")
-    with pytest.raises(RankerError, match="the scores rise"):
-        rank({"q": RISING}.__getitem__, golden_for({"q": RISING}), 1)
-
-
-def test_scores_that_decide_the_order_can_be_given_in_any_order() -> None:
-    assert Run.from_dict({"q": dict(RISING), "p": dict(RISING)})["q"] == ("c", "b", "a")
-    frame = pd.DataFrame({"query_id": "q", "doc_id": ["a", "b", "c"], "score": [1.0, 2.0, 3.0]})
-    assert Run.from_frame(frame)["q"] == ("c", "b", "a")
 
 
 # --- ranks in a dict -----------------------------------------------------------------------------

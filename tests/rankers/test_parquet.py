@@ -14,7 +14,7 @@ from tests.examples import examples
 
 pl = pytest.importorskip("polars", reason="polars is not installed")
 
-from pytest_rankcheck.rankers import row_batches  # noqa: E402
+from pytest_rankcheck.rankers import run_tables  # noqa: E402
 
 ranked_rows = st.lists(
     st.tuples(
@@ -53,7 +53,7 @@ def test_the_values_are_those_of_the_same_rows_in_a_dict(
         return
     expected = evaluate(Run.from_dict(given), GOLDEN)
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(row_batches, "_BATCH_ROWS", batch)
+        monkeypatch.setattr(run_tables, "_BATCH_ROWS", batch)
         scan_parquet, loaded = Run.scan(path), Run.load(path)
         for run in (scan_parquet, loaded):
             evaluation = evaluate(run, GOLDEN)
@@ -64,53 +64,6 @@ def test_the_values_are_those_of_the_same_rows_in_a_dict(
                 assert evaluation.ranking(query_id)[:20] == expected.ranking(query_id)[:20]
     assert loaded.is_in_memory
     assert not scan_parquet.is_in_memory
-
-
-def test_ranks_and_ids_that_are_numbers(tmp_path: Path) -> None:
-    path = write(tmp_path / "r.parquet", query_id=[7, 7, 7], doc_id=[1, 2, 3], rank=[3, 1, 2])
-    run = Run.load(path)
-    assert run["7"] == ("2", "3", "1")
-    assert evaluate(Run.scan(path), GoldenSet.from_dict({"7": {"3": 1}})).mean("RR") == 0.5
-
-
-@pytest.mark.parametrize("way", [Run.load, lambda path: evaluate(Run.scan(path), GOLDEN)])
-@pytest.mark.parametrize(
-    ("columns", "message"),
-    [
-        ({"who": ["q1"], "doc_id": ["a"], "score": [1.0]}, "no column 'query_id'. Its columns are who, doc_id"),
-        ({"query_id": ["q1"], "doc_id": ["a"]}, "no column score or rank; it has query_id"),
-        ({"query_id": [1.5], "doc_id": ["a"], "score": [1.0]}, r"row 1: query_id is '1.5' \(float\); ids are text"),
-        ({"query_id": ["q1"], "doc_id": ["a"], "score": ["x"]}, "row 1: the score of document 'a' is 'x', not"),
-        (
-            {"query_id": ["q1", "q1"], "doc_id": ["a", None], "score": [2.0, 1.0]},
-            ", row 2: doc_id is empty",
-        ),
-        (
-            {"query_id": ["q1", "q1"], "doc_id": ["a", "b"], "score": [2.0, float("nan")]},
-            ", row 2: the score of document 'b' is empty or NaN$",
-        ),
-        (
-            {"query_id": ["q1", "q1"], "doc_id": ["a", "a"], "score": [2.0, 1.0]},
-            "query 'q1': document 'a' is ranked twice, at 1 and 2",
-        ),
-        ({"query_id": pl.Series([], dtype=pl.String), "doc_id": pl.Series([], dtype=pl.String),
-          "score": pl.Series([], dtype=pl.Float64)}, "is empty"),
-    ],
-)  # fmt: skip
-def test_an_invalid_run_is_refused(
-    way: object, columns: dict, message: str, tmp_path: Path
-) -> None:
-    path = write(tmp_path / "bad.parquet", **columns)
-    with pytest.raises(RunError, match=message) as refused:
-        way(path)  # type: ignore[operator]
-    assert str(path) in str(refused.value)
-
-
-def test_a_broken_file_is_reported(tmp_path: Path) -> None:
-    path = tmp_path / "broken.parquet"
-    path.write_bytes(b"PAR1\x15\x04 and nothing more")
-    with pytest.raises(RunError, match=r"broken\.parquet: cannot be read as Parquet"):
-        Run.load(path)
 
 
 def test_without_polars_the_error_names_the_extra(

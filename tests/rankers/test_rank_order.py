@@ -10,15 +10,12 @@ import pandas as pd
 import pytest
 
 from pytest_rankcheck import (
-    ConfigurationError,
     GoldenSet,
-    RankerError,
     Run,
     RunError,
     evaluate,
-    rank,
-    rankers,
 )
+from tests.libraries import NEEDS_POLARS, forms
 
 GOLDEN = GoldenSet.from_dict({"q": {"a": 1, "b": 1}, "p": {"c": 1}}, queries={"q": "q", "p": "p"})
 
@@ -43,7 +40,8 @@ def _file(rows: list[Row], folder: Path, ending: str) -> Path:
         lines = [f"{query},{doc},{rank}" for query, doc, rank in rows]
         file.write_text("\n".join(["query_id,doc_id,rank", *lines]) + "\n")
         return file
-    pl = pytest.importorskip("polars", reason="polars is not installed")
+    import polars as pl
+
     pl.DataFrame(rows, schema=["query_id", "doc_id", "rank"], orient="row").write_parquet(file)
     return file
 
@@ -70,7 +68,7 @@ MAKERS: dict[str, Make] = {
 }
 
 
-@pytest.fixture(params=MAKERS)
+@pytest.fixture(params=forms(*MAKERS))
 def make(request: pytest.FixtureRequest) -> Make:
     return MAKERS[request.param]
 
@@ -122,69 +120,16 @@ def test_equal_ranks_are_ties(make: Make, tmp_path: Path) -> None:
         make(rows, tmp_path, incomplete_ranks="close_gaps", ties="error")
 
 
-@pytest.mark.parametrize("incomplete_ranks", ["close", "first", None])
-def test_an_unknown_rule_is_refused(make: Make, tmp_path: Path, incomplete_ranks: Any) -> None:
-    message = r"incomplete_ranks.* one of error, close_gaps"
-    with pytest.raises(ConfigurationError, match=message):
-        make(rows_of([1]), tmp_path, incomplete_ranks=incomplete_ranks)
-
-
-def test_the_file_is_named(tmp_path: Path) -> None:
-    for ending in ("csv", "parquet"):
-        file = _file(rows_of([9]), tmp_path, ending)
-        with pytest.raises(RunError, match=rf"^{file}: query 'q': rank 1 is missing"):
-            Run.load(file)
-        with pytest.raises(RunError, match=rf"^{file}: query 'q': rank 1 is missing"):
-            evaluate(Run.scan(file), GOLDEN)
-
-
-def test_with_scores_the_rank_is_not_checked(tmp_path: Path) -> None:
-    frame = pd.DataFrame(
-        {"query_id": "q", "doc_id": ["a", "b"], "rank": [9, 9], "score": [1.0, 2.0]}
-    )
-    assert Run.from_frame(frame)["q"] == ("b", "a")
-    file = tmp_path / "scores.csv"
-    file.write_text("query_id,doc_id,rank,score\nq,a,1,1\nq,b,1,2\n")
-    assert Run.load(file)["q"] == ("b", "a")
-    file = tmp_path / "scores.run"
-    file.write_text("q Q0 a 1 1 t\nq Q0 b 1 2 t\n")
-    assert Run.load(file)["q"] == ("b", "a")
-
-
-@pytest.mark.parametrize("batch", [2, 3, 100])
-def test_interleaved_rows_of_a_parquet_file_are_complete(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, batch: int
-) -> None:
-    """A query whose first rows have the last ranks is complete once all rows are read."""
-    pytest.importorskip("polars", reason="polars is not installed")
-    from pytest_rankcheck.rankers import row_batches
-
-    monkeypatch.setattr(row_batches, "_BATCH_ROWS", batch)
-    rows = [
-        ("q", "a", 3),
-        ("q", "x", 4),
-        ("p", "c", 2),
-        ("q", "b", 1),
-        ("q", "y", 2),
-        ("p", "d", 1),
-    ]
-    file = _file(rows, tmp_path, "parquet")
-    assert evaluate(Run.scan(file), GOLDEN).ranks("q") == {"b": 1, "y": 2, "a": 3, "x": 4}
-    file = _file(rows[:-1], tmp_path, "parquet")
-    with pytest.raises(RunError, match="query 'p': rank 1 is missing"):
-        evaluate(Run.scan(file), GOLDEN)
-
-
+@NEEDS_POLARS
 @pytest.mark.parametrize("batch", [1, 2, 3, 100])
 def test_ranks_decide_in_queries_without_scores_wherever_these_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, batch: int
 ) -> None:
-    pytest.importorskip("polars", reason="polars is not installed")
     import polars as pl
 
-    from pytest_rankcheck.rankers import row_batches
+    from pytest_rankcheck.rankers import run_tables
 
-    monkeypatch.setattr(row_batches, "_BATCH_ROWS", batch)
+    monkeypatch.setattr(run_tables, "_BATCH_ROWS", batch)
     columns = {
         "query_id": ["p", "p", "p", "q", "q", "r"],
         "doc_id": ["a", "x", "c", "b", "y", "d"],
@@ -198,13 +143,3 @@ def test_ranks_decide_in_queries_without_scores_wherever_these_are(
     pl.DataFrame({**columns, "query_id": list("pppprr")}).write_parquet(file)
     with pytest.raises(RunError, match=r"run\.parquet, row 4: the score of document 'b' is empty"):
         Run.load(file)["p"]
-
-
-def test_the_ranks_of_a_pipeline_must_be_complete() -> None:
-    def pipeline(ranks: list[int]) -> Callable[[Any], Any]:
-        return lambda queries: pd.DataFrame({"qid": "q", "docno": ["a", "b"], "rank": ranks})
-
-    golden = GoldenSet.from_dict({"q": {"a": 1}}, queries={"q": "text"})
-    assert rank(rankers.transformer(pipeline([1, 0])), golden)["q"] == ("b", "a")
-    with pytest.raises(RankerError, match="query 'q': the answer has no score, and its ranks have"):
-        rank(rankers.transformer(pipeline([1, 3])), golden)

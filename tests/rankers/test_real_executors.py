@@ -1,7 +1,7 @@
 """Ranking on loky, on a Dask cluster and on MPI: the serial run, and lost workers lose no query.
 
 `nox -s scale` installs all three. Processes of the standard library are tested every day, in
-tests/rankers/execution/test_executors.py.
+tests/rankers/test_executors.py.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import pytest
 
 from pytest_rankcheck import RankerError, rank
 from tests import worker_rankers as workers
-from tests.worker_rankers import DEADLY, GOLDEN
+from tests.worker_rankers import GOLDEN
 
 pytestmark = [
     pytest.mark.slow,
@@ -77,48 +77,10 @@ def test_the_run_is_that_of_a_serial_ranking(make_executor: Any) -> None:
         assert list(run) == list(here)
 
 
-def test_a_ranker_is_made_once_on_each_worker(make_executor: Any, folder: Path) -> None:
-    rank("tests.worker_rankers:Engine()", GOLDEN, executor=make_executor, chunk=3)
-    made = (folder / "made").read_text().split()
-    assert 1 <= len(made) <= 2
-    assert len(set(made)) == len(made)
-
-
 def test_a_worker_that_exits_once_loses_no_query(make_executor: Any, folder: Path) -> None:
     run = rank("tests.worker_rankers:exits_once", GOLDEN, executor=make_executor, chunk=10)
     assert (folder / "exited").exists()
     assert run.rankings() == rank(workers.search, GOLDEN).rankings()
-
-
-def test_one_query_that_always_kills_its_worker_fails_alone(make_executor: Any) -> None:
-    with pytest.raises(RankerError, match=rf"1 of 60 queries, first on 'q{DEADLY}'") as failure:
-        rank("tests.worker_rankers:always_exits", GOLDEN, executor=make_executor, chunk=4)
-    assert "the worker died 3 times" in str(failure.value)
-
-
-def test_two_queries_that_raise_fail_exactly_two(make_executor: Any) -> None:
-    with pytest.raises(RankerError, match="2 of 60 queries, first on 'q3'") as failure:
-        rank("tests.worker_rankers:raising", GOLDEN, executor=make_executor, chunk=10)
-    assert "also failed: q47" in str(failure.value)
-
-
-def test_a_missing_ranker_is_one_clear_error(make_executor: Any) -> None:
-    with pytest.raises(RankerError, match=r"cannot be made on a worker: .*no module named 'no'"):
-        rank("no.such:search", GOLDEN, executor=make_executor)
-
-
-def test_an_interrupted_ranking_continues(make_executor: Any, folder: Path) -> None:
-    def stop(done: int, of: int) -> None:
-        if done == 25:
-            raise KeyboardInterrupt
-
-    where: dict[str, Any] = {"resume": folder / "parts", "resume_key": "k", "chunk": 5}
-    ranker = "tests.worker_rankers:search"
-    with pytest.raises(KeyboardInterrupt):
-        rank(ranker, GOLDEN, executor=make_executor, progress=stop, **where)
-    run = rank(ranker, GOLDEN, executor=make_executor, **where)
-    assert run.rankings() == rank(workers.search, GOLDEN).rankings()
-    assert "were ranked before" in run.notes[0]
 
 
 def test_the_executor_of_a_client_is_left_open(folder: Path) -> None:

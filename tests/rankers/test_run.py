@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import codecs
 import contextlib
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, reject
@@ -44,94 +42,10 @@ def test_every_access_to_an_unknown_query_raises_the_same_error(
     assert run.get("q117") == run.ranking("q117") == run["q117"] == ("a",)
 
 
-@pytest.mark.parametrize(
-    ("frame", "expected"),
-    [
-        # the score decides, whatever the rank says; ties by id, descending
-        (
-            {
-                "query_id": ["q"] * 3,
-                "doc_id": ["a", "b", "c"],
-                "score": [1, 2, 2],
-                "rank": [1, 2, 3],
-            },
-            ("c", "b", "a"),
-        ),
-        ({"query_id": ["q"] * 3, "doc_id": ["a", "b", "c"], "rank": [3, 1, 2]}, ("b", "c", "a")),
-        ({"query_id": ["q"] * 3, "doc_id": ["b", "c", "a"]}, ("b", "c", "a")),
-        ({"query_id": ["q"] * 2, "doc_id": [10, 9]}, ("10", "9")),
-    ],
-)
-def test_a_run_from_a_frame(frame: dict[str, list[object]], expected: tuple[str, ...]) -> None:
-    assert Run.from_frame(pd.DataFrame(frame))["q"] == expected
-
-
-def test_a_frame_can_have_its_queries_in_any_order() -> None:
-    rows = pd.DataFrame(
-        {"query_id": [2, 1, 2], "doc_id": ["a", "a", "b"], "score": [1.0, 1.0, 2.0]}
-    )
-    run = Run.from_frame(rows, name="frame")
-    assert run.query_ids == ("2", "1")
-    assert run["2"] == ("b", "a")
-    again = Run.from_frame(run.to_frame())
-    assert [again[query] for query in run] == [run[query] for query in run]
-
-
-@pytest.mark.parametrize(
-    ("frame", "message"),
-    [
-        ({"doc_id": ["a"]}, "the run has no column 'query_id'. Its columns are doc_id"),
-        ({"query_id": ["q"], "document": ["a"]}, "no column 'doc_id'. Is 'document' misspelt"),
-        ({"query_id": ["q"], "doc_id": ["a"], "score": [np.nan]}, "the score of document 'a'"),
-        ({"query_id": ["q"], "doc_id": ["a"], "score": ["x"]}, "the score of document 'a'"),
-        (
-            {"query_id": ["q"], "doc_id": [1.5]},
-            r"row 1 \(index label 0\): doc_id is '1.5' \(float\); ids are",
-        ),
-        ({"query_id": ["q"] * 2, "doc_id": ["a", "a"]}, "'a' is ranked twice, at 1 and 2"),
-        ({"query_id": ["q", None], "doc_id": ["a", "b"]}, "query_id|query id"),
-        ({"query_id": [1.0], "doc_id": ["a"]}, "query_id|query id"),
-        ({"query_id": ["q"] * 2, "doc_id": ["a", "b"], "rank": [1, np.nan]}, "rank"),
-    ],
-)
-def test_an_invalid_frame_is_refused(frame: dict[str, list[object]], message: str) -> None:
-    """A row is never dropped silently, and 1.0 is not the query 1."""
-    with pytest.raises(RunError, match=message):
-        Run.from_frame(pd.DataFrame(frame))
-
-
-def test_the_columns_of_a_frame_can_have_any_name() -> None:
-    rows = pd.DataFrame(
-        {"topic": ["q", "q"], "item": ["a", "b"], "bm25": [1.0, 2.0], "score": [9.0, 0.0]}
-    )
-    columns = {"query_id": "topic", "doc_id": "item", "score": "bm25"}
-    run = Run.from_frame(rows, columns=columns, name="named")
-    assert run["q"] == ("b", "a")
-    assert run.scores("q") == (2.0, 1.0)
-    assert run.name == "named"
-    with pytest.raises(
-        RunError,
-        match=r"the run has no column 'topics'; did you mean 'topic'\?; it has topic, item",
-    ):
-        Run.from_frame(rows, columns={"query_id": "topics"})
-    with pytest.raises(RunError, match=r"unknown key 'query'; .*query_id, doc_id, score, rank"):
-        Run.from_frame(rows, columns={"query": "topic"})
-
-
-def test_a_duplicate_document_in_a_frame_keeps_its_better_place() -> None:
-    rows = {"query_id": ["q"] * 3, "doc_id": ["a", "b", "a"], "score": [1.0, 2.0, 3.0]}
-    assert Run.from_frame(pd.DataFrame(rows), duplicates="close_gaps")["q"] == ("a", "b")
-
-
 @pytest.mark.parametrize("bad", [None, 1.5, "", True])
 def test_an_invalid_query_id_is_refused(bad: object) -> None:
     with pytest.raises(RunError):
         Run.from_dict({bad: ["d"]})  # type: ignore[dict-item]
-
-
-def test_two_query_ids_that_read_the_same_are_refused() -> None:
-    with pytest.raises(RunError, match="1"):
-        Run.from_dict({1: ["a"], "1": ["b"]})  # type: ignore[dict-item]
 
 
 def test_the_top_of_a_run() -> None:
@@ -144,14 +58,6 @@ def test_the_top_of_a_run() -> None:
     assert top.to_frame()["score"].tolist() == [3, 2]
     assert run["q"] == ("a", "b", "c")
     assert run.top(10)["q"] == ("a", "b", "c")
-
-
-def test_a_tie_below_the_depth_is_no_tie_of_the_top() -> None:
-    run = Run.from_dict({"q": {"a": 3.0, "b": 2.0, "c": 2.0}, "p": {"a": 1.0, "b": 1.0}})
-    top = run.top(2)
-    assert [run.has_ties("q"), run.has_ties("p")] == [True, True]
-    assert [top.has_ties("q"), top.has_ties("p")] == [False, True]
-    assert repr(top) == "Run('run', 2 queries, 4 documents)"
 
 
 def test_answers_of_several_forms_keep_their_order() -> None:
@@ -184,12 +90,6 @@ def test_a_depth_below_one_is_refused(depth: int, tmp_path: Path) -> None:
             make()
 
 
-def test_a_depth_can_be_a_numpy_number() -> None:
-    run = Run.from_dict({"q": ["a", "b"]}, depth=np.int64(1))  # type: ignore[arg-type]
-    assert type(run.depth) is int
-    assert run["q"] == ("a",)
-
-
 # --- TREC files ------------------------------------------------------------------------------------
 
 
@@ -208,71 +108,7 @@ def test_the_score_decides_and_ties_are_by_document_id(file: Path) -> None:
         Run.load(file, ties="error")
 
 
-def test_a_loaded_run_can_be_given_a_name(file: Path) -> None:
-    file.write_text("q Q0 a 1 1.0 t\n")
-    assert Run.load(file, name="BM25").name == "BM25"
-    assert Run.scan(file, name="BM25").name == "BM25"
-
-
-def test_ids_that_are_numbers_are_ordered_as_text(file: Path) -> None:
-    file.write_text("q Q0 10 1 1 t\nq Q0 9 2 1 t\n")
-    assert Run.load(file)["q"] == ("9", "10")
-
-
-def test_queries_can_be_interleaved_and_lines_end_in_any_way(file: Path) -> None:
-    file.write_bytes(
-        codecs.BOM_UTF8 + b"p Q0 a 1 1 t\r\n\r\nq\tQ0\ta\t1\t1\tt\r\n  p Q0 b 2 2 t  \r\n"
-    )
-    run = Run.load(file)
-    assert run["p"] == ("b", "a")
-    assert run["q"] == ("a",)
-
-
-def test_a_tag_can_have_several_words(file: Path) -> None:
-    """As in trec_eval, whose test data has them, all text after the score is the run's name."""
-    file.write_text("q Q0 a 1 1.0 my tag with words\nq Q0 b 2 2.0 my\n")
-    assert Run.load(file)["q"] == ("b", "a")
-
-
-@pytest.mark.parametrize(
-    ("text", "line", "message"),
-    [
-        ("q Q0 a 1 1.0 t\nq Q0 a 1 1.0\n", 2, "5 columns, not 6"),
-        ("q Q0 a 1 1.0 t\nq a 1.0\n", 2, "3 columns, not 6: 'q a 1.0'; a line of a run is"),
-        ("q Q0 a 1 high t\n", 1, "the score of document 'a' is 'high', not a finite number"),
-        ("\nq Q0 a 1 nan t\n", 2, "not a finite number"),
-        ("q Q0 a 1 -inf t\n", 1, "not a finite number"),
-        ("q Q0 a 1 1_0 t\n", 1, "not a finite number"),
-        ("q Q0 a 1 1e999 t\n", 1, "not a finite number"),
-    ],
-)
-def test_a_malformed_line_of_a_run_is_reported(
-    file: Path, text: str, line: int, message: str
-) -> None:
-    file.write_text(text)
-    with pytest.raises(RunError, match=message) as failure:
-        Run.load(file, "trec")
-    assert str(failure.value).startswith(f"{file}:{line}: ")
-
-
-def test_a_duplicate_document_in_a_file_is_refused_or_keeps_its_better_place(file: Path) -> None:
-    file.write_text("q Q0 a 1 1 t\nq Q0 b 2 2 t\nq Q0 a 3 3 t\n")
-    with pytest.raises(RunError, match=r"bm25.run: query 'q': document 'a' is ranked twice"):
-        Run.load(file)
-    assert Run.load(file, duplicates="close_gaps")["q"] == ("a", "b")
-
-
 # --- our own files -------------------------------------------------------------------------------
-
-
-def test_our_own_format_is_in_order_whatever_the_scores(file: Path) -> None:
-    file.write_text(
-        '{"query_id": "q", "ranking": ["b", "a"], "scores": [1, 2.5]}\n{"query_id": "p", "ranking": []}'
-    )
-    run = Run.load(file)
-    assert run["q"] == ("b", "a")
-    assert run["p"] == ()
-    assert run.scores("q") == (1, 2.5)
 
 
 @pytest.mark.parametrize(
@@ -310,12 +146,6 @@ def test_a_malformed_line_of_our_own_format_is_reported(
     assert len(str(failure.value)) < 1000
 
 
-def test_a_comment_in_our_own_format_is_skipped(file: Path) -> None:
-    """Detection skips comments too, and so does the JSON Lines format of golden sets."""
-    file.write_text('# from Monday\n{"query_id": "q", "ranking": ["a"]}\n')
-    assert Run.load(file)["q"] == ("a",)
-
-
 # --- files in general ------------------------------------------------------------------------------
 
 
@@ -342,30 +172,6 @@ def test_a_run_file_that_cannot_be_read_is_refused(file: Path, tmp_path: Path) -
         Run.load(file, "tec")
     with pytest.raises(ConfigurationError, match="ties=best is invalid"):
         Run.load(file, ties="best")  # type: ignore[arg-type]
-
-
-def test_the_ending_chooses_the_format_of_a_saved_run(tmp_path: Path) -> None:
-    run = Run.from_dict({"q": ["b", "a"]})
-    run.save(tmp_path / "a.jsonl")
-    assert (tmp_path / "a.jsonl").read_text() == '{"query_id": "q", "ranking": ["b", "a"]}\n'
-    run.save(tmp_path / "a.run")
-    assert (tmp_path / "a.run").read_text() == ("q Q0 b 1 2.0 rankcheck\nq Q0 a 2 1.0 rankcheck\n")
-
-
-@pytest.mark.parametrize("bad", ["a b", "a\tb", "a\nb", "a\x0cb"])
-def test_an_id_that_trec_cannot_hold_is_refused_and_nothing_is_written(
-    tmp_path: Path, bad: str
-) -> None:
-    for rankings in ({bad: ["a"]}, {"q": [bad]}, {"#q": ["a"]}):
-        with pytest.raises(RunError, match="cannot be an id in TREC files"):
-            Run.from_dict(rankings).save(tmp_path / "x.run")
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_lone_surrogate_is_refused_by_trec(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match="cannot"):
-        Run.from_dict({"q": ["\ud800"]}).save(tmp_path / "x.run")
-    assert not list(tmp_path.iterdir())
 
 
 # --- round trips -----------------------------------------------------------------------------------

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-
-import pytest
+from itertools import product
 
 from pytest_rankcheck import (
     Evaluation,
@@ -16,10 +15,9 @@ from pytest_rankcheck import (
     compare,
     evaluate,
 )
-from pytest_rankcheck.reports.gating_findings import UngatedSlicesFinding
-from pytest_rankcheck.reports.gating_verdicts import gating_findings
+from pytest_rankcheck.reports.findings import GateFinding, Note, Topic
 from pytest_rankcheck.reports.ledger import collecting
-from pytest_rankcheck.reports.metric_findings import GateFinding
+from pytest_rankcheck.reports.text.verdict_notes import verdict_notes
 
 GOLDEN = GoldenSet.from_dict(
     {f"q{n}": {"good": 1} for n in range(40)},
@@ -52,26 +50,23 @@ def test_the_slices_of_several_metrics_are_named_once() -> None:
     with collecting() as ledger:
         assert_not_regressed(ranked(0), ranked(0), ["RR", "P@1"], by="locale")
         assert_at_least(ranked(0), {"RR": 0.5, "P@1": 0.5}, by="locale")
-    findings = [finding for finding in ledger if isinstance(finding, UngatedSlicesFinding)]
-    assert [finding.metrics for finding in findings] == [("RR", "P@1")] * 2
-    assert [part.label for part in findings[0].not_gated] == ["locale=de", "locale=en"]
+    notes = [
+        each.text
+        for each in ledger
+        if isinstance(each, Note) and each.topic is Topic.NO_SLICE_GATED
+    ]
+    assert len(notes) == 2
+    for text in notes:
+        assert text.startswith("RR, P@1 on 'golden set': 0 of 2 slices gated; not gated: locale=de")
 
 
-@pytest.mark.parametrize("by", [None, "locale"])
-@pytest.mark.parametrize("worse", [0, 2, 20])
-@pytest.mark.parametrize(
-    "gate",
-    [
+def test_a_settled_verdict_leaves_nothing_to_say() -> None:
+    gates = [
         *(Gate.tolerance(abs=0.3), Gate.tolerance(abs=0.3, min_queries=5)),
-        *(Gate.significant(), Gate.significant(test="guaranteed")),
-        *(Gate.noninferior(0.3), Gate.noninferior(0.01, test="guaranteed")),
-    ],
-    ids=str,
-)
-def test_a_settled_verdict_leaves_nothing_to_say(gate: Gate, worse: int, by: str | None) -> None:
-    verdict = gate.decide(compare(ranked(worse), ranked(0)), "RR", by)
-    findings = list(gating_findings("web", [verdict]))
-    assert not (verdict.is_settled and findings)
-    is_large = by is None or gate.smallest_slice <= 20
-    is_plain = worse == 0 and "guaranteed" not in str(gate) and is_large
-    assert verdict.is_settled == is_plain
+        *(Gate.significant(), Gate.noninferior(0.3)),
+    ]
+    for gate, worse, by in product(gates, (0, 2, 20), (None, "locale")):
+        verdict = gate.decide(compare(ranked(worse), ranked(0)), "RR", by)
+        assert not (verdict.is_settled and list(verdict_notes("web", [verdict])))
+        is_large = by is None or gate.smallest_slice <= 20
+        assert verdict.is_settled == (worse == 0 and is_large), (gate, worse, by)

@@ -65,9 +65,3 @@ def test_no_text_of_a_gate_with_a_test_says_that_no_fall_is_allowed() -> None:
     assert (
         slices == ["20 queries, regressed, more than chance explains (p = 0.0312, alpha 0.05)"] * 2
     )
-
-
-def test_a_slice_with_too_few_changes_says_so() -> None:
-    """Five falls: three in the first half, two in the second."""
-    text = headline(Gate.significant(), 5, by="half")
-    assert "(20 queries, 2 changed, too few for a verdict: not gated)" in text

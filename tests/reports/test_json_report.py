@@ -22,25 +22,25 @@ def test_the_report_matches_its_schema_and_has_one_line_per_query(
         text = json_of(shown)
         text.encode("utf-8")
         jsonschema.validate(json.loads(text), SCHEMA)
-        queries = shown.measurements[0].queries
+        queries = shown.measurements[0]["queries"]
         assert sum(line.startswith('        {"id": ') for line in text.splitlines()) == len(queries)
 
 
 def test_metrics_of_the_same_rankings_are_one_measurement(report: Report) -> None:
     [measurement] = report.measurements
-    assert list(measurement.metrics) == ["nDCG@10", "RR", "P@1"]
-    assert {gate.detail.measurement for gate in report.gates} == {measurement.key}
-    worse = next(query for query in measurement.queries if query.id == "q00")
-    assert worse.values["RR"] == (1.0, 0.333333)
-    assert worse.values["P@1"] == (None, 0.0), "a bound has no values before"
+    assert list(measurement["metrics"]) == ["nDCG@10", "RR", "P@1"]
+    assert {gate.detail["measurement"] for gate in report.gates} == {measurement["key"]}
+    worse = next(query for query in measurement["queries"] if query["id"] == "q00")
+    assert worse["values"]["RR"] == [1.0, 0.333333]
+    assert worse["values"]["P@1"] == [None, 0.0], "a bound has no values before"
     # 20 of 60 queries at 1/3; P@1 has no baseline.
-    assert measurement.means["RR"] == (1.0, round((40 + 20 / 3) / 60, 6))
-    assert measurement.means["P@1"] == (None, round(40 / 60, 6))
-    assert worse.before == ("q00 good", "q00 bad", "q00 fair")
-    assert worse.grades == {"q00 good": 3, "q00 fair": 1, "q00 bad": 0}
+    assert measurement["means"]["RR"] == [1.0, round((40 + 20 / 3) / 60, 6)]
+    assert measurement["means"]["P@1"] == [None, round(40 / 60, 6)]
+    assert worse["before"] == ["q00 good", "q00 bad", "q00 fair"]
+    assert worse["grades"] == {"q00 good": 3, "q00 fair": 1, "q00 bad": 0}
 
 
 def test_failures_come_first(report: Report) -> None:
-    failed = [gate.finding.failed for gate in report.gates]
+    failed = [gate.failed for gate in report.gates]
     assert failed == sorted(failed, reverse=True)
     assert json.loads(json_of(report))["outcome"] == "failed"

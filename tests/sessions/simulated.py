@@ -24,10 +24,6 @@ class Simulation:
     log: SessionLog
     rankings: dict[str, list[str]]
     truth: float
-    truth_before: float
-    """The true mean RR of the ranker that made the log."""
-    good: list[str]
-    """The good document of each search."""
 
     def run(self, golden: GoldenSet) -> Run:
         """Return the new ranker's run over a replay of the log."""
@@ -37,11 +33,8 @@ class Simulation:
         return Run.from_dict(rankings, name="new ranker")
 
 
-def simulate(searches: int, seed: int, exponent: float = 1.0, trust: float = 0.0) -> Simulation:
+def simulate(searches: int, seed: int, exponent: float = 1.0) -> Simulation:
     """Return the log of some searches, and the true values.
-
-    With ``trust``, a user who looks at rank r also selects a document that is not good, with the
-    probability ``trust`` / r.
 
     The old ranker has the good document at rank 1 in half of the searches, and at any rank in the
     others. The new ranker has it at the old rank in one half of the searches, and at any rank in the
@@ -53,8 +46,6 @@ def simulate(searches: int, seed: int, exponent: float = 1.0, trust: float = 0.0
     old = np.where(rng.random(searches) < 0.5, 1, rng.integers(1, SHOWN + 1, searches))
     new = np.where(rng.random(searches) < 0.5, old, rng.integers(1, SHOWN + 1, searches))
     looked = rng.random(searches) < old.astype(float) ** -exponent
-    ranks = np.arange(1, SHOWN + 1)
-    trusted = rng.random((searches, SHOWN)) < ranks**-exponent * trust / ranks
     rows, rankings = [], {}
     for number in range(searches):
         documents = [f"d{place}" for place in range(1, SHOWN + 1)]
@@ -64,30 +55,11 @@ def simulate(searches: int, seed: int, exponent: float = 1.0, trust: float = 0.0
                 "event": 1,
                 "query": f"query {number}",
                 "results": list(documents),
-                "selected": [
-                    document
-                    for place, document in enumerate(documents, start=1)
-                    if (looked[number] if place == old[number] else trusted[number, place - 1])
-                ],
+                "selected": documents[old[number] - 1] if looked[number] else None,
             }
         )
         good = documents.pop(old[number] - 1)
         documents.insert(new[number] - 1, good)
         rankings[f"s{number}"] = documents
-    good_ones = [f"d{place}" for place in old.tolist()]
     log = SessionLog.from_frame(pd.DataFrame(rows))
-    truths = (float((1 / new).mean()), float((1 / old).mean()))
-    return Simulation(log, rankings, *truths, good_ones)
-
-
-def trusting(trust: float, exponent: float = 1.0) -> dict[int, tuple[float, float]]:
-    """Return (alpha, beta) of each rank for users of `simulate` with ``trust``.
-
-    A good document is selected if it is looked at, theta = r ** -exponent; another one with theta
-    trust / r. So beta = theta trust / r, and alpha is the difference.
-    """
-    table = {}
-    for rank in range(1, SHOWN + 1):
-        looked = rank**-exponent
-        table[rank] = (looked * (1 - trust / rank), looked * trust / rank)
-    return table
+    return Simulation(log, rankings, float((1 / new).mean()))

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import t
 
 from pytest_rankcheck import Metric
-from pytest_rankcheck.comparison.paired_values import Paired
+from pytest_rankcheck.comparison.compared_values import Paired
 from pytest_rankcheck.statistics.mean_differences import Differences
 from pytest_rankcheck.statistics.sign_flip import sign_flip_test
 

@@ -17,14 +17,12 @@ from pathlib import Path
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
 from pytest_rankcheck.files.delimited_tables import table_text
 from pytest_rankcheck.files.format_registry import FileSample, Format
-from pytest_rankcheck.files.text_files import objects_of_lines
+from pytest_rankcheck.files.json_files import objects_of_lines
 from pytest_rankcheck.files.whole_files import readable_json, write_whole
-from pytest_rankcheck.golden.checked_values import checked_id
+from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.golden_contents import Contents
-from pytest_rankcheck.golden.golden_source import Source
+from pytest_rankcheck.golden.golden_source import Source, checked_id
 from pytest_rankcheck.golden.query import Query
-
-__all__ = ["FORMAT"]
 
 _QUERIES, _CORPUS, _QRELS = "queries.jsonl", "corpus.jsonl", "qrels"
 _HEADER = ["query-id", "corpus-id", "score"]
@@ -38,21 +36,21 @@ def read(source: Source) -> Contents:
     from pytest_rankcheck.golden.judgment_batches import add_table
 
     folder, qrels = _files(source.file, source.split)
-    contents = Contents(replace(source, path=qrels))
-    add_table(contents, read_table(qrels, GoldenSetError, kind="delimited"))
-    judged, contents.queries = contents.queries, {}
+    builder = ContentsBuilder(replace(source, path=qrels))
+    add_table(builder, read_table(qrels, GoldenSetError, kind="delimited"))
+    judged, builder.queries = builder.queries, {}
     for where, entry in _entries(folder / _QUERIES):
         query_id = checked_id(entry.pop("_id"), '"_id"', where)
         text, attributes = entry.pop("text", None), _attributes(entry)
-        if query_id in contents.grades:
+        if query_id in builder.collected:
             before = judged.get(query_id)
             attributes = {**(before.attributes if before else {}), **attributes}
             text = None if text is None else str(text)
-            contents.add_query(Query(query_id, text, attributes), where)
+            builder.add_query(Query(query_id, text, attributes), where)
     if (folder / _CORPUS).exists():
-        contents.corpus = folder / _CORPUS
-        _read_titles(contents, contents.corpus)
-    return contents
+        builder.corpus = folder / _CORPUS
+        _read_titles(builder, builder.corpus)
+    return builder.built()
 
 
 def _files(path: Path, split: str | None) -> tuple[Path, Path]:
@@ -75,7 +73,8 @@ def _files(path: Path, split: str | None) -> tuple[Path, Path]:
 
 
 def _entries(path: Path) -> Iterator[tuple[str, dict[str, object]]]:
-    for where, entry in objects_of_lines(path, GoldenSetError):
+    for number, entry in objects_of_lines(path, GoldenSetError):
+        where = f"{path}:{number}"
         if "_id" not in entry:
             raise GoldenSetError(f'{where}: not of the form {{"_id": "q1", "text": "..."}}')
         yield where, entry
@@ -88,12 +87,12 @@ def _attributes(entry: dict[str, object]) -> dict[str, object]:
     return {name: value for name, value in attributes.items() if value not in (None, "", {}, [])}
 
 
-def _read_titles(contents: Contents, path: Path) -> None:
-    judged = set(contents.judgments.documents.texts())
+def _read_titles(builder: ContentsBuilder, path: Path) -> None:
+    judged = set(builder.collected.judgments.documents.texts())
     for where, entry in _entries(path):
         doc_id = checked_id(entry["_id"], '"_id"', where)
         if doc_id in judged and entry.get("title"):
-            contents.titles[doc_id] = str(entry["title"])
+            builder.titles[doc_id] = str(entry["title"])
 
 
 def write(contents: Contents, path: Path) -> None:

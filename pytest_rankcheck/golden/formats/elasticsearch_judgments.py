@@ -14,13 +14,11 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from pytest_rankcheck.files.format_registry import Format
-from pytest_rankcheck.golden.checked_values import checked_id
+from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.golden_contents import Contents
-from pytest_rankcheck.golden.golden_source import Source
+from pytest_rankcheck.golden.golden_source import Source, checked_id
 from pytest_rankcheck.golden.json_tree import Node, root_of
 from pytest_rankcheck.golden.query import Query
-
-__all__ = ["FORMATS"]
 
 _SEARCHED = ("query", "query_string", "query_text")
 _SETTINGS = ("fields", "type", "operator", "analyzer", "minimum_should_match", "default_field")
@@ -29,14 +27,14 @@ _SETTINGS = ("fields", "type", "operator", "analyzer", "minimum_should_match", "
 
 def _read(source: Source, entries: str, query_of: Callable[[Node], Query], doc_id: str) -> Contents:
     """Read the queries and ratings of a document, given its keys of entries and document ids."""
-    contents = Contents(source)
+    builder = ContentsBuilder(source)
     for entry in root_of(source.file).need(entries).items():
         query = query_of(entry)
-        contents.add_query(query, entry.where)
+        builder.add_query(query, entry.where)
         for rating in entry.need("ratings").items():
             document, grade = rating.need(doc_id).value, rating.need("rating").value
-            contents.add_judgment(query.id, document, grade, rating.where)
-    return contents
+            builder.add_judgment(query.id, document, grade, rating.where)
+    return builder.built()
 
 
 def _query_of_request(request: Node) -> Query:

@@ -14,16 +14,14 @@ from pathlib import Path
 from pytest_rankcheck.errors import GoldenSetError, quoted, suggestion
 from pytest_rankcheck.files.delimited_tables import Role
 from pytest_rankcheck.files.format_registry import Format
-from pytest_rankcheck.files.text_files import objects_of_lines
+from pytest_rankcheck.files.json_files import objects_of_lines
 from pytest_rankcheck.files.whole_files import readable_json, write_whole
-from pytest_rankcheck.golden.checked_values import checked_id
+from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.expectation_entry import entry_of, expectation_of
 from pytest_rankcheck.golden.golden_contents import SCALE, Contents
-from pytest_rankcheck.golden.golden_source import Source
-from pytest_rankcheck.golden.judgment_columns import QUERY_ID, TEXT
+from pytest_rankcheck.golden.golden_source import Source, checked_id
+from pytest_rankcheck.golden.judgment_columns import TEXT
 from pytest_rankcheck.golden.query import Query
-
-__all__ = ["FORMAT"]
 
 _EXPECT = "expect"
 _NEARLY_QUERY = Role(TEXT.name, ())
@@ -33,42 +31,11 @@ _KEYS = ("query_id", "query", "relevance", _EXPECT)
 
 def read(source: Source) -> Contents:
     """Read a golden set."""
-    contents = Contents(source)
-    keys = _TextKeys()
-    for where, entry in objects_of_lines(source.file, GoldenSetError):
-        keys.see(entry, where)
-        _add_entry(contents, entry, where)
-    keys.check()
-    return contents
-
-
-class _TextKeys:
-    """The keys that may hold the texts of queries in lines without ``"query"``."""
-
-    def __init__(self) -> None:
-        self._instead: dict[str, str] = {}
-        self._beside: set[str] = set()
-        self._has_texts = False
-
-    def see(self, entry: dict[str, object], where: str) -> None:
-        """Note the keys of a line; none may be nearly ``"query"``."""
-        texts = [key for key in entry if isinstance(entry[key], str) and key not in QUERY_ID.names]
-        if "query" in entry:
-            self._has_texts |= "query" in texts
-            self._beside.update(texts)
-            return
-        near = _NEARLY_QUERY.near(texts)
-        if near is not None:
-            raise _misplaced(near, TEXT.name, "null", where)
-        for key in texts:
-            if key in TEXT.names:
-                self._instead.setdefault(key, where)
-
-    def check(self) -> None:
-        """Check that no line has its text under another key than the other lines."""
-        for key, where in self._instead.items():
-            if self._has_texts and key not in self._beside:
-                raise _misplaced(key, TEXT.name, "null", where)
+    builder = ContentsBuilder(source)
+    for number, entry in objects_of_lines(source.file, GoldenSetError):
+        where = f"{source.file}:{number}"
+        _add_entry(builder, entry, where)
+    return builder.built()
 
 
 def _misplaced(key: str, wanted: str, nothing: str, where: str) -> GoldenSetError:
@@ -78,25 +45,30 @@ def _misplaced(key: str, wanted: str, nothing: str, where: str) -> GoldenSetErro
     )
 
 
-def _refuse_misspelt_relevance(contents: Contents, entry: dict[str, object], where: str) -> None:
+def _refuse_misspelt_relevance(
+    builder: ContentsBuilder, entry: dict[str, object], where: str
+) -> None:
     """Check that no key of a line is nearly ``"relevance"``, or has an object of grades."""
     near = Role("relevance", ()).near(list(entry))
     for key, value in entry.items():
         if key == near or (
-            isinstance(value, dict) and value and all(map(contents.reader.is_grade, value.values()))
+            isinstance(value, dict) and value and all(map(builder.reader.is_grade, value.values()))
         ):
             raise _misplaced(key, "relevance", "{}", where)
 
 
-def _add_entry(contents: Contents, entry: dict[str, object], where: str) -> None:
+def _add_entry(builder: ContentsBuilder, entry: dict[str, object], where: str) -> None:
     if list(entry) == [SCALE]:
-        contents.set_scale(entry[SCALE], where)
+        builder.set_scale(entry[SCALE], where)
         return
     if "query_id" not in entry:
         near = next((key for key in entry if suggestion(key, _KEYS[:1])), None)
         hint = f"; is '{quoted(near)}' misspelt?" if near else ""
         raise GoldenSetError(f'{where}: no "query_id"{hint}')
     query_id = checked_id(entry.pop("query_id"), '"query_id"', where)
+    texts = [key for key in entry if isinstance(entry[key], str)]
+    if "query" not in entry and (misspelt := _NEARLY_QUERY.near(texts)) is not None:
+        raise _misplaced(misspelt, TEXT.name, "null", where)
     text, relevance = entry.pop("query", None), entry.pop("relevance", _ABSENT)
     if text is not None and not isinstance(text, str):
         raise GoldenSetError(f'{where}: "query" is {quoted(text)}, not text')
@@ -107,17 +79,17 @@ def _add_entry(contents: Contents, entry: dict[str, object], where: str) -> None
         )
     expected = _expected(entry, where)
     if not isinstance(relevance, dict):
-        _refuse_misspelt_relevance(contents, entry, where)
+        _refuse_misspelt_relevance(builder, entry, where)
         relevance = {}
-    contents.add_query(Query(query_id, text, entry), where)
-    contents.add_judgments(query_id, relevance, where)
+    builder.add_query(Query(query_id, text, entry), where)
+    builder.add_judgments(query_id, relevance, where)
     for number, item in enumerate(expected, start=1):
         try:
             expectation = expectation_of(query_id, item)
         except GoldenSetError as failure:
             which = f" {number}" if len(expected) > 1 else ""
             raise GoldenSetError(f"{where}: expectation{which}: {failure}") from None
-        contents.add_expectation(expectation, where)
+        builder.add_expectation(expectation, where)
 
 
 def _expected(entry: dict[str, object], where: str) -> list[object]:
@@ -150,7 +122,7 @@ def write(contents: Contents, path: Path) -> None:
         entry: dict[str, object] = {"query_id": query_id}
         if query.text is not None:
             entry["query"] = query.text
-        elif _NEARLY_QUERY.near(list(query.attributes)) or {*TEXT.names} & {*query.attributes}:
+        elif _NEARLY_QUERY.near(list(query.attributes)):
             entry["query"] = None  # otherwise that attribute could be the text
         _check_attributes(query)
         entry["relevance"] = dict(contents.grades[query_id])

@@ -11,21 +11,18 @@ beside it, as in LightGBM: ``rank.test.query`` for ``rank.test``.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterator
-from itertools import accumulate
+from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_rankcheck.errors import GoldenSetError, plural, quoted
-from pytest_rankcheck.files.checked_cells import checked_number, decimal_comma_hint
 from pytest_rankcheck.files.format_registry import Format
+from pytest_rankcheck.files.plain_values import checked_number, decimal_comma_hint
 from pytest_rankcheck.files.text_files import lines_of
+from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.query import Query
-from pytest_rankcheck.golden.reranking_candidates import Candidates, is_feature_number
-
-__all__ = ["FORMAT"]
+from pytest_rankcheck.golden.reranking_candidates import CandidateRows, is_feature_number
 
 _LINE = re.compile(
     r"\s*(?:[-+.,\d]+|[^\s:#,;|]+)"  # a grade: a number, or a word without separators of tables
@@ -38,46 +35,57 @@ _NAMED_DOCUMENT = re.compile(r"docid\s*=\s*(\S+)")
 
 def read(source: Source) -> Contents:
     """Read candidates with features and grades."""
-    contents = Contents(source)
-    contents.candidates = Candidates(absent=0.0)
+    builder, candidates = ContentsBuilder(source), CandidateRows(absent=0.0)
     texts: dict[str, set[str | None]] = {}
     lines: list[int] = []  # of the candidates
-    sizes = _Sizes(source.file)
-    rows = 0
+    beside = source.file.with_name(f"{source.file.name}.query")
+    queries: Sequence[str] = ()
+    rows, first_feature = 0, None
     for number, line in lines_of(source.file, GoldenSetError):
         if line.lstrip().startswith("#"):
             header = _HEADER.match(line)
             if header:
-                contents.candidates.first_feature = int(header[1].lower() == "one")
+                first_feature = int(header[1].lower() == "one")
             continue
         rows += 1
         where = f"{source.file}:{number}"
         data, _, comment = line.partition("#")
         grade, *pairs = data.split()
-        query_id = _query_id(pairs) or sizes.query_of(rows, where)
+        query_id = _query_id(pairs)
+        if query_id is None:
+            queries = queries or _queries_beside(beside, where)
+            if rows > len(queries):
+                covered = plural(len(queries), "row")
+                raise GoldenSetError(f"{where}: row {rows:,}, but {beside.name} covers {covered}")
+            query_id = queries[rows - 1]
         named, doc_id, text = _parse_comment(comment)
         doc = named or doc_id or str(rows)
         texts.setdefault(query_id, set()).add(text)
         features = _features(pairs, where)
-        row = contents.candidates.rows(query_id).get(doc)
+        row = candidates.rows_of.get(query_id, {}).get(doc)
         if row is None:
-            contents.candidates.add(query_id, doc, features)
+            candidates.add(query_id, doc, features)
             lines.append(number)
-        else:
-            shown = f"{where}: document '{quoted(doc)}' of query '{quoted(query_id)}'"
-            before = f"{source.file}:{lines[row]}"
-            _check_repeat(
-                shown, before, named is not None, contents.candidates.differs(row, features)
+        elif named is None or candidates.differs(row, features):
+            raise GoldenSetError(
+                f"{where}: document '{quoted(doc)}' of query '{quoted(query_id)}' is also at "
+                f"{source.file}:{lines[row]}; keep one of the lines. If the first word of a "
+                "comment is not the document, write '# docid = ...', or remove all comments"
             )
-        contents.see_query(Query(query_id), number)
-        contents.add_judgment(query_id, doc, grade, number)
-    sizes.check_end(rows)
-    _check_first_feature(contents)
-    contents.candidates.complete()
+        builder.see_query(Query(query_id), number)
+        builder.add_judgment(query_id, doc, grade, number)
+    if len(queries) > rows:
+        raise GoldenSetError(
+            f"{beside} covers {plural(len(queries), 'row')}, but there are {rows:,}; is the file "
+            "truncated?"
+        )
+    if "0" in candidates.columns:
+        first_feature = 0
+    builder.candidates = candidates.built(first_feature)
     for query_id, variants in texts.items():
         if len(variants) == 1 and (text := variants.pop()):
-            contents.queries[query_id] = Query(query_id, text)
-    return contents
+            builder.queries[query_id] = Query(query_id, text)
+    return builder.built()
 
 
 def _query_id(pairs: list[str]) -> str | None:
@@ -96,35 +104,8 @@ def _parse_comment(comment: str) -> tuple[str | None, str | None, str | None]:
     return None, word or None, text.strip() or None
 
 
-def _check_repeat(shown: str, before: str, is_named: bool, differs: bool) -> None:
-    """Check that a line is about the same document as the one ``before`` with the same id.
-
-    An id that is only the first word of a comment, and not named as one, may not be meant as an id.
-    """
-    if not is_named:
-        raise GoldenSetError(
-            f"{shown} is also at {before}: the first word of a comment is the document "
-            "id. Keep one of the lines, write the ids as '# docid = ...', or remove all comments, "
-            "so that the row numbers are the ids"
-        )
-    if differs:
-        raise GoldenSetError(f"{shown} has other features than at {before}; keep one line")
-
-
-def _check_first_feature(contents: Contents) -> None:
-    """Note that features count from 0 if there is a feature 0; the header must not contradict."""
-    candidates = contents.candidates
-    if "0" in candidates.columns:
-        if candidates.first_feature == 1:
-            raise GoldenSetError(
-                f"{contents.places.file}: the header says that column indices are one-based, but "
-                "there is a feature 0; correct one of them"
-            )
-        candidates.first_feature = 0
-
-
-def _features(pairs: list[str], where: str) -> dict[str, object]:
-    features: dict[str, object] = {}
+def _features(pairs: list[str], where: str) -> dict[str, float]:
+    features: dict[str, float] = {}
     for pair in pairs:
         name, colon, text = pair.partition(":")
         value = checked_number(text)
@@ -141,44 +122,22 @@ def _features(pairs: list[str], where: str) -> dict[str, object]:
     return features
 
 
-class _Sizes:
-    """The number of rows of each query, in a file beside the rows, for rows without query ids."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path.with_name(f"{path.name}.query")
-        self._ends: list[int] = []
-
-    def query_of(self, row: int, where: str) -> str:
-        """Return the query of a 1-based row."""
-        if not self._ends:
-            self._ends = list(accumulate(self._read(where), initial=0))
-        query = bisect_left(self._ends, row)
-        if query == len(self._ends):
-            total = plural(self._ends[-1], "row")
-            raise GoldenSetError(f"{where}: row {row:,}, but {self._path.name} covers {total}")
-        return str(query)
-
-    def _read(self, where: str) -> Iterator[int]:
-        if not self._path.exists():
+def _queries_beside(path: Path, where: str) -> Sequence[str]:
+    """Return the query of each row, from a file beside the rows with the sizes of the queries."""
+    if not path.exists():
+        raise GoldenSetError(
+            f"{where}: no qid:, and no file {path.name} with the sizes of the queries"
+        )
+    queries: list[str] = []
+    for query, (number, line) in enumerate(lines_of(path, GoldenSetError), 1):
+        size = checked_number(line.strip())
+        if not isinstance(size, int) or size < 0:
             raise GoldenSetError(
-                f"{where}: no qid:, and no file {self._path.name} with the sizes of the queries"
+                f"{path}:{number}: '{quoted(line, 40)}' is not a size; sizes are whole numbers "
+                "from 0 on"
             )
-        for number, line in lines_of(self._path, GoldenSetError):
-            size = checked_number(line.strip())
-            if not isinstance(size, int) or size < 0:
-                raise GoldenSetError(
-                    f"{self._path}:{number}: '{quoted(line, 40)}' is not a size; sizes are whole "
-                    "numbers from 0 on"
-                )
-            yield size
-
-    def check_end(self, rows: int) -> None:
-        """Check that the sizes do not cover more rows than there are."""
-        if self._ends and self._ends[-1] > rows:
-            raise GoldenSetError(
-                f"{self._path} covers {plural(self._ends[-1], 'row')}, but there are {rows:,}; is "
-                "the file truncated?"
-            )
+        queries += [str(query)] * size
+    return queries
 
 
 FORMAT = Format(

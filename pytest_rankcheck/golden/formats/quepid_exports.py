@@ -17,14 +17,11 @@ from pytest_rankcheck.errors import GoldenSetError
 from pytest_rankcheck.files.delimited_rows import table_of
 from pytest_rankcheck.files.delimited_tables import normalised_name
 from pytest_rankcheck.files.format_registry import FileSample, Format
-from pytest_rankcheck.golden.checked_values import checked_id
+from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.golden_contents import Contents
-from pytest_rankcheck.golden.golden_source import Source
+from pytest_rankcheck.golden.golden_source import Place, Source, checked_id
 from pytest_rankcheck.golden.json_tree import Node, root_of
 from pytest_rankcheck.golden.query import Query
-from pytest_rankcheck.golden.source_places import Place
-
-__all__ = ["FORMAT"]
 
 _START = ["query", "docid"]
 _GUARDED = (" -", " =", " +", " @")
@@ -34,40 +31,40 @@ _ATTRIBUTES = ("information_need", "notes")
 
 def read(source: Source) -> Contents:
     """Read an export."""
-    contents = Contents(source)
+    builder = ContentsBuilder(source)
     if not FileSample(source.file, GoldenSetError).line.lstrip().startswith(("{", "[")):
-        _read_table(contents)
-        return contents
+        _read_table(builder)
+        return builder.built()
     root = root_of(source.file)
     if pairs := root.get("query_doc_pairs"):
         for pair in pairs.items():
-            _add_pair(contents, pair)
+            _add_pair(builder, pair)
     else:
         for query in root.need("queries").items():
-            _add_query(contents, query)
-    return contents
+            _add_query(builder, query)
+    return builder.built()
 
 
-def _read_table(contents: Contents) -> None:
-    path = contents.source.file
+def _read_table(builder: ContentsBuilder) -> None:
+    path = builder.source.file
     table = table_of(path, GoldenSetError, lone_first=True)
     if [normalised_name(name) for name in table.header[:2]] != _START:
         raise GoldenSetError(f"{path}: the header of a Quepid table must begin with query,docid")
     for number, (query, doc_id, *ratings) in table.rows:
         text = query[1:] if query.startswith(_GUARDED) else query
-        checked_id(text, "the query", number, contents.places)
-        contents.see_query(Query(text, text), number)
-        _judge(contents, text, doc_id, [rating for rating in ratings if rating], number)
+        checked_id(text, "the query", number, builder.places)
+        builder.see_query(Query(text, text), number)
+        _judge(builder, text, doc_id, [rating for rating in ratings if rating], number)
 
 
-def _add_query(contents: Contents, query: Node) -> None:
+def _add_query(builder: ContentsBuilder, query: Node) -> None:
     text = (query.get("query") or query.need("query_text")).text()
     nodes = {name: query.get(name) for name in _ATTRIBUTES}
     attributes = {name: node.value for name, node in nodes.items() if node and node.value}
-    contents.add_query(Query(text, text, attributes), query.where)
+    builder.add_query(Query(text, text, attributes), query.where)
     ratings = query.get("ratings")
     for doc_id, rating in _ratings(ratings) if ratings else ():
-        contents.add_judgment(text, doc_id, rating.value, rating.where)
+        builder.add_judgment(text, doc_id, rating.value, rating.where)
 
 
 def _ratings(ratings: Node) -> Iterator[tuple[object, Node]]:
@@ -79,33 +76,32 @@ def _ratings(ratings: Node) -> Iterator[tuple[object, Node]]:
         yield from ratings.pairs()
 
 
-def _add_pair(contents: Contents, pair: Node) -> None:
+def _add_pair(builder: ContentsBuilder, pair: Node) -> None:
     text, doc = pair.need("query_text").text(), pair.need("doc_id")
-    contents.see_query(Query(text, text), pair.where)
+    builder.see_query(Query(text, text), pair.where)
     judgments = pair.get("judgements")
     ratings = [judgment.get("rating") for judgment in judgments.items()] if judgments else []
-    _judge(contents, text, doc.value, [rating.value for rating in ratings if rating], doc.where)
+    _judge(builder, text, doc.value, [rating.value for rating in ratings if rating], doc.where)
     fields = pair.get("document_fields")
     title = fields.value.get("title") if fields and isinstance(fields.value, dict) else None
     if isinstance(title, str):
-        contents.titles[str(doc.value)] = title
+        builder.titles[str(doc.value)] = title
 
 
 def _judge(
-    contents: Contents, query_id: str, doc_id: object, ratings: Sequence[object], where: Place
+    builder: ContentsBuilder, query_id: str, doc_id: object, ratings: Sequence[object], where: Place
 ) -> None:
     """Add the mean of the ratings as a judgment; nothing without ratings."""
     if len(ratings) == 1:
-        contents.add_judgment(query_id, doc_id, ratings[0], where)
+        builder.add_judgment(query_id, doc_id, ratings[0], where)
     elif ratings:
-        grades = [contents.grade(rating, str(doc_id), where) for rating in ratings]
-        doc = checked_id(doc_id, "a document id", where, contents.places)
-        contents.collected.add(query_id, doc, math.fsum(grades) / len(grades), where)
+        grades = [builder.grade(rating, str(doc_id), where) for rating in ratings]
+        doc = checked_id(doc_id, "a document id", where, builder.places)
+        builder.collected.add(query_id, doc, math.fsum(grades) / len(grades), where)
 
 
 def _recognises(sample: FileSample) -> bool:
-    is_case = "queries" in sample.keys and not sample.keys & {"template", "id_field", "topics"}
-    return sample.header[:2] == _START or is_case or "query_doc_pairs" in sample.keys
+    return sample.header[:2] == _START or bool(sample.keys & {"queries", "query_doc_pairs"})
 
 
 FORMAT = Format(

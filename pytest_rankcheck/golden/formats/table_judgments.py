@@ -10,19 +10,28 @@ features keep their types.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from pytest_rankcheck.errors import GoldenSetError
-from pytest_rankcheck.files.table_formats import TableWriter, table_formats
-from pytest_rankcheck.golden.golden_contents import Contents
+from pytest_rankcheck.errors import GoldenSetError, listed
+from pytest_rankcheck.files.delimited_tables import normalised_name
+from pytest_rankcheck.files.plain_values import is_missing
+from pytest_rankcheck.files.table_formats import table_formats
+from pytest_rankcheck.golden.contents_builder import ContentsBuilder
+from pytest_rankcheck.golden.extra_columns import ATTRIBUTE, CANDIDATE
+from pytest_rankcheck.golden.golden_contents import SCALE, Contents
 from pytest_rankcheck.golden.golden_source import Source
-from pytest_rankcheck.golden.judgment_columns import may_have_judgments
+from pytest_rankcheck.golden.judgment_columns import (
+    NO_FEATURES,
+    ROLES,
+    first_varying,
+    is_index,
+    may_have_judgments,
+    repeated_rows,
+)
 
 if TYPE_CHECKING:
     from pytest_rankcheck.files.tables import TableKind
-
-__all__ = ["FORMATS"]
 
 
 def read(source: Source, kind: TableKind) -> Contents:
@@ -30,21 +39,97 @@ def read(source: Source, kind: TableKind) -> Contents:
     from pytest_rankcheck.files.tables import read_table
     from pytest_rankcheck.golden.judgment_batches import add_table
 
-    contents = Contents(source)
-    add_table(contents, read_table(source.file, GoldenSetError, kind=kind))
-    return contents
+    builder = ContentsBuilder(source)
+    add_table(builder, read_table(source.file, GoldenSetError, kind=kind))
+    return builder.built()
 
 
-def rows(contents: Contents) -> tuple[Sequence[str], Sequence[Sequence[object]]]:
-    """Return a golden set as a table."""
-    from pytest_rankcheck.golden.contents_table import table_of_contents
+def _table_of(contents: Contents) -> tuple[list[str], list[list[object]]]:
+    """Return a golden set as a table: the header, and one row per judgment or candidate.
 
-    return table_of_contents(contents)
+    A query without judgments has a row without a document, so that nothing is lost. No attribute
+    may have a name that gives a column another role.
+    """
+    queries = contents.complete_queries()
+    attributes = list({name: None for query in queries.values() for name in query.attributes})
+    features = list(contents.candidates.columns)
+    has_marks = _has_unjudged(contents)
+    has_text = any(query.text is not None for query in queries.values())
+    own = ["query_id", *(["query"] if has_text else []), "doc_id", "relevance"]
+    own += ["title"] if contents.titles else []
+    own += ["candidate"] if has_marks else []
+    own += [SCALE] if contents.stored_scale is not None else []
+    header = [*own, *attributes, *features]
+    names = [normalised_name(name) for name in header]
+    meant = {place for role in ROLES for place in role.among(names)}
+    taken = [header[place] for place in sorted(meant) if place >= len(own)]
+    taken += [name for name in header if header.count(name) > 1]
+    if taken:
+        raise GoldenSetError(
+            f"an attribute or feature is named {listed(sorted(set(taken)))}, which is reserved in "
+            "tables; rename it, or save as jsonl"
+        )
+    rows = list(_rows_of(contents, own, attributes, features))
+    others = {
+        name: [row[place] for row in rows] for place, name in enumerate(header) if place >= len(own)
+    }
+    shown = _marked_names(
+        [str(row[0]) for row in rows],
+        attributes,
+        {name: others[name] for name in features},
+    )
+    return [*own, *shown], rows
+
+
+def _has_unjudged(contents: Contents) -> bool:
+    """Whether there are candidates without a judgment or without columns, which need a mark."""
+    candidates, grades = contents.candidates, contents.grades
+    return any(
+        not candidates.columns or not rows.keys() <= grades[query_id].keys()
+        for query_id, rows in candidates.rows_of.items()
+    )
+
+
+def _rows_of(
+    contents: Contents, own: Sequence[str], attributes: Sequence[str], features: Sequence[str]
+) -> Iterator[list[object]]:
+    has_text, has_marks = "query" in own, "candidate" in own
+    candidates, titles = contents.candidates, contents.titles
+    scale = [contents.stored_scale] if SCALE in own else []
+    for query_id, query in contents.complete_queries().items():
+        grades = contents.grades[query_id]
+        row_of = candidates.rows(query_id)
+        values = [query.attributes.get(name) for name in attributes]
+        start: list[object] = [query_id, query.text] if has_text else [query_id]
+        for doc_id in list(dict.fromkeys([*row_of, *grades])) or [""]:
+            title = [titles.get(doc_id)] if titles else []
+            row = row_of.get(doc_id)
+            mark = [None if row is None else 1] if has_marks else []
+            cells = [None if row is None else candidates.columns[name][row] for name in features]
+            cells = [None if is_missing(cell) else cell for cell in cells]
+            judgment = [*start, doc_id or None, grades.get(doc_id)]
+            yield [*judgment, *title, *mark, *scale, *values, *cells]
+
+
+def _marked_names(
+    query_ids: Iterable[str],
+    attributes: Sequence[str],
+    features: Mapping[str, Sequence[object]],
+) -> list[str]:
+    """Return the names under which columns are written, so that each is read with its meaning."""
+    rows = repeated_rows(query_ids)
+    names = [f"{ATTRIBUTE}{name}" if is_index(name) else name for name in attributes]
+    for name, cells in features.items():
+        is_taken = is_index(name) or normalised_name(name) in NO_FEATURES
+        is_plain = first_varying(rows, cells) is not None and not is_taken
+        names.append(name if is_plain else f"{CANDIDATE}{name}")
+    return names
 
 
 FORMATS = table_formats(
     read,
     may_have_judgments,
     columns="query_id,query,doc_id,relevance",
-    writer=TableWriter(rows, GoldenSetError),
+    error=GoldenSetError,
+    rows=_table_of,
 )

@@ -17,12 +17,10 @@ from pytest_rankcheck.files.delimited_rows import table_of
 from pytest_rankcheck.files.delimited_tables import normalised_name
 from pytest_rankcheck.files.format_registry import Format
 from pytest_rankcheck.files.whole_files import readable_json
-from pytest_rankcheck.golden.checked_values import checked_id
+from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.golden_contents import Contents
-from pytest_rankcheck.golden.golden_source import Source
+from pytest_rankcheck.golden.golden_source import Source, checked_id
 from pytest_rankcheck.golden.query import Query
-
-__all__ = ["COLUMNS", "FORMAT", "guarded", "has_control", "shown"]
 
 COLUMNS = ("query_id", "query", "doc_id", "title", "relevance", "rank", "metric", "influence")
 _NEEDED = COLUMNS[:5]
@@ -70,7 +68,7 @@ def _read_cell(cell: str, where: str) -> str:
 
 def read(source: Source) -> Contents:
     """Read the judgments that were filled in."""
-    contents = Contents(source)
+    builder = ContentsBuilder(source)
     table = table_of(source.file, GoldenSetError)
     place = {normalised_name(name): index for index, name in enumerate(table.header)}
     missing = [name for name in _NEEDED if name not in place]
@@ -83,16 +81,16 @@ def read(source: Source) -> Contents:
             continue
         where = f"{source.file}:{number}"
         cells = {name: _read_cell(row[place[name]], where) for name in _NEEDED}
-        query_id = checked_id(cells["query_id"], "query_id", number, contents.places)
-        contents.see_query(Query(query_id, cells["query"] or None), number)
-        contents.add_judgment(query_id, cells["doc_id"], cells["relevance"], number)
+        query_id = checked_id(cells["query_id"], "query_id", number, builder.places)
+        builder.see_query(Query(query_id, cells["query"] or None), number)
+        builder.add_judgment(query_id, cells["doc_id"], cells["relevance"], number)
         if cells["title"]:
-            contents.titles[cells["doc_id"]] = cells["title"]
-    if not contents.grades:
+            builder.titles[cells["doc_id"]] = cells["title"]
+    if not len(builder.collected.judgments):
         raise GoldenSetError(
             f"{source.file}: no row has a grade in the column relevance yet; fill it in first"
         )
-    return contents
+    return builder.built()
 
 
 FORMAT = Format(

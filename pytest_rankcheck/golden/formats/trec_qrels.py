@@ -13,16 +13,14 @@ from pathlib import Path
 from pytest_rankcheck.errors import GoldenSetError, quoted
 from pytest_rankcheck.files.delimited_tables import table_text
 from pytest_rankcheck.files.format_registry import FileSample, Format
-from pytest_rankcheck.files.large_files import polars_should_read
-from pytest_rankcheck.files.packed_files import unpacked_suffix
+from pytest_rankcheck.files.packed_files import polars_should_read, unpacked_suffix
 from pytest_rankcheck.files.table_batches import Batch, Table, batches_of_rows
 from pytest_rankcheck.files.text_files import blocks_of_lines, decode_utf8
 from pytest_rankcheck.files.trec_columns import columns_of, columns_of_lines, trec_text
 from pytest_rankcheck.files.whole_files import write_whole
+from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
-
-__all__ = ["FORMAT", "read"]
 
 _PLACES = {"query_id": 0, "iteration": 1, "doc_id": 2, "relevance": 3}
 """The columns of a line."""
@@ -32,28 +30,27 @@ def read(source: Source) -> Contents:
     """Read qrels, and the file of queries beside them if it exists."""
     from pytest_rankcheck.golden.judgment_batches import add_queries, add_table
 
-    contents = Contents(source)
-    table = Table(list(_PLACES), contents.places.numbering, lambda *_: _batches(source.file))
-    add_table(contents, table, _PLACES)
+    builder = ContentsBuilder(source)
+    table = Table(list(_PLACES), builder.places.numbering, lambda *_: _batches(source.file))
+    add_table(builder, table, _PLACES)
     companion = _queries_file(source.file)
     if companion.exists():
         from pytest_rankcheck.files.tables import read_table
 
-        add_queries(contents, read_table(companion, GoldenSetError, kind="delimited"))
-    return contents
+        add_queries(builder, read_table(companion, GoldenSetError, kind="delimited"))
+    return builder.built()
 
 
 def _batches(path: Path) -> Iterator[Batch]:
     """Yield the lines in columns; those before a malformed line are yielded before the error."""
     for first_line, text in blocks_of_lines(path, GoldenSetError):
         is_large = polars_should_read(path)
-        read = columns_of_lines(text, len(_PLACES), first_line, is_large=is_large)
-        if read is None:
+        columns = columns_of_lines(text, len(_PLACES), is_large=is_large)
+        if columns is None:
             yield from batches_of_rows(list(_PLACES), _rows(path, first_line, text))
         else:
-            lines, columns = read
-            numbers = lines if isinstance(lines, range) else lines.tolist()
-            yield Batch(list(_PLACES), numbers, columns.__getitem__)
+            lines = range(first_line, first_line + text.count(b"\n"))
+            yield Batch(list(_PLACES), lines, columns.__getitem__)
 
 
 def _rows(path: Path, first_line: int, text: bytes) -> Iterator[tuple[int, list[str]]]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.golden.expectation import Expectation
-from pytest_rankcheck.golden.lint.lint_rule import Linted, RuleResult, rule
+from pytest_rankcheck.golden.lint.lint_rule import Linted, LintFinding, rule
 
 _SHOWN = 5
 """How many expectations a finding describes."""
@@ -17,7 +17,7 @@ _Check = Callable[[Expectation, _Grades], str | None]
 
 
 @rule("error")
-def expectation_against_grades(linted: Linted) -> RuleResult | None:
+def expectation_against_grades(linted: Linted) -> LintFinding | None:
     """An expectation that contradicts the grades, so that no ideal ranking meets it."""
     return _result(
         linted,
@@ -29,67 +29,32 @@ def expectation_against_grades(linted: Linted) -> RuleResult | None:
     )
 
 
-@rule("warning")
-def expectation_without_gain(linted: Linted) -> RuleResult | None:
-    """A document that is expected in the top, but counts as not relevant."""
-    match = linted.corpus_match
-    unknown = linted.misspelt_expected.keys() if match is None else match.expected.keys()
-    return _result(
-        linted,
-        partial(_without_gain, unknown),
-        "that no metric rewards",
-        "Every metric counts such a document as not relevant, so a ranker that meets the "
-        "expectation scores lower",
-        "judge the document, or correct the expectation",
-    )
-
-
 @rule("error")
-def unknown_expected_id(linted: Linted) -> RuleResult | None:
+def unknown_expected_id(linted: Linted) -> LintFinding | None:
     """A document in an expectation that is not in the corpus."""
     if linted.corpus_match is None:
         return None
     return _result(
         linted,
-        partial(_naming, linted.corpus_match.expected, "is not in the corpus"),
+        partial(_naming, linted.corpus_match.unknown),
         "with an unknown document",
-        _WHY_UNKNOWN,
-        _CORRECT,
+        "No ranker can return an id that does not exist: the expectation always fails, or, as with "
+        "not_in_top, never",
+        "correct the id, or remove the expectation",
     )
 
 
-@rule("warning")
-def misspelt_expected_id(linted: Linted) -> RuleResult | None:
-    """A document in an expectation whose id looks misspelt; used if there is no corpus."""
-    return _result(
-        linted,
-        partial(_naming, linted.misspelt_expected, "is not judged"),
-        "with an id that looks misspelt",
-        _WHY_UNKNOWN,
-        _CORRECT,
-    )
-
-
-_WHY_UNKNOWN = (
-    "No ranker can return an id that does not exist: the expectation always fails, or, as with "
-    "not_in_top, never"
-)
-_CORRECT = "correct the id, or remove the expectation"
-
-
-def _naming(
-    unknown: Mapping[str, str | None], problem: str, expectation: Expectation, _: _Grades
-) -> str | None:
+def _naming(unknown: Mapping[str, str | None], expectation: Expectation, _: _Grades) -> str | None:
     """Return the expectation on an unknown document, and the document that may be meant."""
     for doc_id in (*expectation.documents, *expectation.others):
         if doc_id in unknown:
             meant = unknown[doc_id]
             hint = "" if meant is None else f"; did you mean '{quoted(meant)}'?"
-            return f"{expectation}, but '{quoted(doc_id)}' {problem}{hint}"
+            return f"{expectation}, but '{quoted(doc_id)}' is not in the corpus{hint}"
     return None
 
 
-def _result(linted: Linted, check: _Check, what: str, why: str, remedy: str) -> RuleResult | None:
+def _result(linted: Linted, check: _Check, what: str, why: str, remedy: str) -> LintFinding | None:
     """Return a result about those expectations for which a check returns a text."""
     contents = linted.contents
     found = [
@@ -103,7 +68,7 @@ def _result(linted: Linted, check: _Check, what: str, why: str, remedy: str) -> 
     shown = [f"query '{quoted(query_id)}' expects {text}" for query_id, text in found[:_SHOWN]]
     if len(found) > _SHOWN:
         shown.append(f"and {len(found) - _SHOWN:,} more")
-    return RuleResult(
+    return LintFinding(
         query_ids=tuple(dict.fromkeys(query_id for query_id, _ in found)),
         what=f"{plural(len(found), 'expectation')} {what}: {'; '.join(shown)}",
         why=why,
@@ -151,23 +116,6 @@ def _belongs_in_top(doc_id: str, gains: Mapping[str, float], k: int) -> bool:
         return False
     is_best = gain == max(gains.values()) and k > 1
     return is_best or sum(other >= gain for other in gains.values()) <= k
-
-
-def _without_gain(
-    unknown: Collection[str], expectation: Expectation, grades: _Grades
-) -> str | None:
-    """Return the expectation on a document that counts as not relevant."""
-    below = max(expectation.others, key=lambda doc_id: grades.get(doc_id, 0), default=None)
-    is_order = below is not None and grades.get(below, 0) > 0
-    if not grades or not (is_order or expectation.kind == "in_top"):
-        return None
-    for doc_id in expectation.documents:
-        if doc_id not in grades and doc_id not in unknown:
-            order = f", and {_judged(below, grades)}" if below is not None else ""
-            return f"{expectation}, but '{quoted(doc_id)}' is not judged{order}"
-        if not is_order and grades.get(doc_id, 1) <= 0:
-            return f"{expectation}, but {_judged(doc_id, grades)}"
-    return None
 
 
 def _judged(doc_id: str, grades: _Grades) -> str:

@@ -1,19 +1,26 @@
-"""Lint rules for judgments: duplicate, contradictory, missing, all relevant."""
+"""Lint rules for judgments: repeated, missing, without a relevant one, or with odd grades."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
 
 import numpy as np
 
-from pytest_rankcheck.array_types import IntArray
+from pytest_rankcheck.array_types import BoolArray, IntArray
 from pytest_rankcheck.errors import listed, plural, quoted
-from pytest_rankcheck.golden.lint.lint_rule import Linted, RuleResult, counted_queries, rule
-from pytest_rankcheck.golden.repeated_judgments import Repeat
+from pytest_rankcheck.golden.collected_judgments import Repeat
+from pytest_rankcheck.golden.lint.lint_rule import Linted, LintFinding, rule
+
+_MOST_CODES = 10
+"""More distinct grades than this are measurements, not codes."""
+_NAMED = 10
+"""How many wrong grades are named with their places."""
+_LEAST_JUDGMENTS = 20
+"""Fewer judgments say too little about which grade is rare."""
 
 
 @rule("error")
-def contradictory_judgment(linted: Linted) -> RuleResult | None:
+def contradictory_judgment(linted: Linted) -> LintFinding | None:
     """A document that is judged twice for a query, with different grades."""
     repeats = [repeat for repeat in linted.contents.repeats if repeat.before != repeat.again]
     return _repeated(
@@ -25,7 +32,7 @@ def contradictory_judgment(linted: Linted) -> RuleResult | None:
 
 
 @rule("warning")
-def repeated_judgment(linted: Linted) -> RuleResult | None:
+def repeated_judgment(linted: Linted) -> LintFinding | None:
     """A document that is judged twice for a query, with the same grade."""
     repeats = [repeat for repeat in linted.contents.repeats if repeat.before == repeat.again]
     return _repeated(
@@ -36,14 +43,14 @@ def repeated_judgment(linted: Linted) -> RuleResult | None:
     )
 
 
-def _repeated(repeats: list[Repeat], what: str, why: str, remedy: str) -> RuleResult | None:
+def _repeated(repeats: list[Repeat], what: str, why: str, remedy: str) -> LintFinding | None:
     """Return the result about repeated judgments; None without any."""
     if not repeats:
         return None
     first = repeats[0]
     pair = f"{first.before:g} and {first.again:g}" if first.before != first.again else "again"
     example = f"document '{quoted(first.doc_id)}' of query '{quoted(first.query_id)}', {pair}"
-    return RuleResult(
+    return LintFinding(
         query_ids=tuple(dict.fromkeys(repeat.query_id for repeat in repeats)),
         what=f"{what}: {example}",
         why=why,
@@ -53,10 +60,10 @@ def _repeated(repeats: list[Repeat], what: str, why: str, remedy: str) -> RuleRe
 
 
 @rule("error")
-def no_judgment(linted: Linted) -> RuleResult | None:
+def no_judgment(linted: Linted) -> LintFinding | None:
     """A query without any judgment or expectation."""
     return _queries(
-        tuple(_unjudged(linted, has_expectations=False)),
+        linted.queries_where(_are_empty(linted)),
         "without a judgment",
         "They score 0 whatever the ranker does",
         "judge or remove them",
@@ -64,61 +71,116 @@ def no_judgment(linted: Linted) -> RuleResult | None:
 
 
 @rule("warning")
-def only_expectations(linted: Linted) -> RuleResult | None:
-    """A query with expectations, but no judgment."""
+def no_relevant(linted: Linted) -> LintFinding | None:
+    """A query that has judgments or expectations, but no grade above 0."""
     return _queries(
-        tuple(_unjudged(linted, has_expectations=True)),
-        "with expectations but no judgment",
-        "Their expectations are checked, but in every mean they score 0 whatever the ranker does",
-        "judge them, put them into a golden set of their own, or evaluate with "
-        "no_relevant='exclude'",
-    )
-
-
-@rule("warning")
-def no_relevant(linted: Linted) -> RuleResult | None:
-    """A query that has judgments, but no grade above 0."""
-    judged, relevant = _counts(linted)
-    return _queries(
-        linted.queries_where((judged > 0) & (relevant == 0)),
+        linted.queries_where(~linted.contents.judgments.has_relevant & ~_are_empty(linted)),
         "without a relevant document",
         "They score 0 whatever the ranker does",
         "find a relevant document, remove them, or evaluate with no_relevant='exclude'",
     )
 
 
-def _queries(query_ids: tuple[str, ...], what: str, why: str, remedy: str) -> RuleResult | None:
+def _queries(query_ids: tuple[str, ...], what: str, why: str, remedy: str) -> LintFinding | None:
     """Return the result about queries; None without any."""
     if not query_ids:
         return None
     count = plural(len(query_ids), "query", "queries")
-    return RuleResult(query_ids, f"{count} {what}: {listed(query_ids)}", why, remedy)
+    return LintFinding(query_ids, f"{count} {what}: {listed(query_ids)}", why, remedy)
 
 
-@rule("warning")
-def only_relevant(linted: Linted) -> RuleResult | None:
-    """A query whose judged documents are all relevant."""
-    judged, relevant = _counts(linted)
-    query_ids = linted.queries_where((judged > 1) & (relevant == judged))
-    if not query_ids:
+def _are_empty(linted: Linted) -> BoolArray:
+    """Return ``[Q]`` whether a query has neither a judgment nor an expectation."""
+    judgments, expectations = linted.contents.judgments, linted.contents.expectations
+    expected = np.array([bool(expectations.get(each)) for each in judgments.query_ids], np.bool_)
+    are_empty: BoolArray = (np.diff(judgments.starts) == 0) & ~expected
+    return are_empty
+
+
+@rule("error")
+def grade_off_scale(linted: Linted) -> LintFinding | None:
+    """A grade below or above the configured scale."""
+    if linted.options.scale is None:
         return None
-    return RuleResult(
-        query_ids=query_ids,
-        what=f"{counted_queries(query_ids)} with only relevant documents",
-        why="Bpref, infAP and Judged@k cannot see falls there, and a bad document that enters the "
-        "top looks like an unjudged one",
-        remedy="judge some documents as not relevant (grade 0), from the top of a run",
+    low, high = linted.options.scale
+    grades = linted.contents.judgments.grades
+    rows = np.flatnonzero((grades < low) | (grades > high))
+    if not len(rows):
+        return None
+    return LintFinding(
+        query_ids=linted.queries_at(rows),
+        what=f"{plural(len(rows), 'grade is', 'grades are')} not between {low:g} and {high:g}: "
+        f"{_example(linted, rows)}",
+        why="A grade of 9 where 3 is the highest outweighs all others of its query",
+        remedy="correct it, or map the codes with grades=",
+        places=linted.places_at(rows[:_NAMED]),
     )
 
 
-def _unjudged(linted: Linted, *, has_expectations: bool) -> Iterator[str]:
-    expectations = linted.contents.expectations
-    for query_id in linted.queries_where(_counts(linted)[0] == 0):
-        if bool(expectations.get(query_id)) == has_expectations:
-            yield query_id
+def _example(linted: Linted, rows: IntArray) -> str:
+    """Return the first of some judgments as text."""
+    query_id, doc_id, grade = next(linted.contents.judgments.rows_at(rows[:1]))
+    return f"document '{quoted(doc_id)}' of query '{quoted(query_id)}' has {grade:g}"
 
 
-def _counts(linted: Linted) -> tuple[IntArray, IntArray]:
-    """Return how many judged and how many relevant documents each query has."""
-    judgments = linted.contents.judgments
-    return np.diff(judgments.starts), judgments.counts(judgments.grades > 0)
+@rule("warning")
+def reversed_grades(linted: Linted) -> LintFinding | None:
+    """Grades that look as if 1 were the best: no grade is 0, and the lowest is the rarest."""
+    counts = Counter(linted.contents.judgments.grades.tolist())
+    if linted.contents.has_grade_map or not _look_reversed(counts):
+        return None
+    best, highest = min(grade for grade in counts if grade > 0), max(counts)
+    first = np.flatnonzero(linted.contents.judgments.grades == best)[:1]
+    spread = ", ".join(f"{grade:g} ({count:,})" for grade, count in sorted(counts.items()))
+    return LintFinding(
+        query_ids=(),
+        what=f"no grade is 0, and the lowest positive grade is the rarest: {spread}; "
+        f"{_example(linted, first)}",
+        why=f"If {best:g} is the best, the grades are reversed, and a better ranker scores lower; "
+        f"if it is the worst, {best:g} still counts as relevant",
+        remedy=f"map the codes, such as {_grade_map(counts)} if {best:g} is the best; if "
+        f"{highest:g} is the best and every grade is relevant, write reversed-grades=ignore",
+        places=linted.places_at(first),
+    )
+
+
+def _look_reversed(counts: Counter[float]) -> bool:
+    """Whether the grades are a few whole numbers above 0, and the lowest is the rarest.
+
+    Two are enough if there is a negative one too, otherwise three.
+    """
+    positive = {grade: count for grade, count in counts.items() if grade > 0}
+    least = 2 if len(counts) > len(positive) else 3
+    if 0 in counts or not least <= len(positive) <= _MOST_CODES:
+        return False
+    rarest = sorted(positive, key=positive.__getitem__)
+    return (
+        counts.total() >= _LEAST_JUDGMENTS
+        and all(float(grade).is_integer() for grade in positive)
+        and rarest[0] == min(positive)
+        and positive[rarest[0]] < positive[rarest[1]]
+    )
+
+
+def _grade_map(counts: Counter[float]) -> str:
+    """Return the grade map that reverses these grades, as it is written in Python."""
+    total = min(grade for grade in counts if grade > 0) + max(counts)
+    pairs = (f"{code:g}: {max(total - code, 0) if code > 0 else 0:g}" for code in sorted(counts))
+    return f"grades={{{', '.join(pairs)}}}"
+
+
+@rule("warning")
+def one_grade(linted: Linted) -> LintFinding | None:
+    """A set whose judgments all have the same grade."""
+    grades = linted.contents.judgments.distinct_grades
+    if len(grades) != 1:
+        return None
+    (grade,) = grades
+    return LintFinding(
+        query_ids=(),
+        what=f"all judgments have the grade {grade:g}",
+        why="nDCG, ERR and every other graded metric can only tell judged documents from unjudged "
+        "ones",
+        remedy="judge again with more grades if some answers are better than others; if they are "
+        "not, write one-grade=ignore",
+    )

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from numbers import Real
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
-from pytest_rankcheck.argument_kinds import is_number
+from pytest_rankcheck.argument_checks import is_number
 from pytest_rankcheck.errors import GoldenSetError, MetricError, quoted, suggestion
 from pytest_rankcheck.metrics.metric_names import USUAL_METRICS, Metric
-
-__all__ = ["Level", "LintOptions", "unknown_name"]
 
 Level = Literal["error", "warning", "ignore"]
 
@@ -26,7 +24,7 @@ class LintOptions:
     tolerance: float | None = None
     """The fall of a mean that a gate should detect."""
     min_queries: int = 30
-    """The smallest slice that is gated."""
+    """The fewest queries that a gate needs, where no tolerance is given."""
     spread: float | None = None
     """The standard deviation of queries' differences between two versions; None: the measured range
     of the metric."""
@@ -36,15 +34,9 @@ class LintOptions:
     """The gated metric, in which the fall should be detected."""
 
     def __post_init__(self) -> None:
-        valid = {
-            "scale": (_is_scale(self.scale), "(lowest, highest), such as (0, 3)"),
-            "tolerance": (_is_positive(self.tolerance), "a number above 0, such as 0.02"),
-            "min_queries": (_is_positive(self.min_queries), "a whole number from 1 on"),
-            "spread": (_is_positive(self.spread), "a number above 0, such as 0.1"),
-        }
-        for name, (is_valid, words) in valid.items():
+        for name, (is_valid, words) in _NUMBERS.items():
             value = getattr(self, name)
-            if not is_valid and value is not None:
+            if value is not None and not is_valid(value):
                 raise GoldenSetError(f"{name}={quoted(value, 60)} is invalid; give {words}")
         try:
             Metric.parse(self.metric)
@@ -55,7 +47,7 @@ class LintOptions:
     def parse(
         cls, lines: Iterable[str], rules: Iterable[str], metric: str = USUAL_METRICS[0]
     ) -> LintOptions:
-        """Parse options from lines such as ``scale=0..3`` and ``small-slice=ignore``.
+        """Parse options from lines such as ``scale=0..3`` and ``no-relevant=ignore``.
 
         Args:
             lines: one option or one rule each.
@@ -63,24 +55,34 @@ class LintOptions:
             metric: the gated metric, if no line names it.
         """
         rule_names = list(rules)
-        values: dict[str, object] = {"metric": metric}
+        values: dict[str, Any] = {"metric": metric}
         levels: dict[str, Level] = {}
         for line in lines:
             name, equals, text = (part.strip() for part in line.partition("="))
             if not equals:
                 raise GoldenSetError(
                     f"'{quoted(line)}' is not of the form name=value, such as scale=0..3 or "
-                    "small-slice=ignore"
+                    "no-relevant=ignore"
                 )
-            if name in _READERS:
-                values[name] = _READERS[name](text, line)
+            if name == "metric":
+                values[name] = text
+            elif name in _NUMBERS:
+                try:
+                    bounds = [float(bound) for bound in text.split("..")]
+                except ValueError:
+                    words = _NUMBERS[name][1]
+                    raise GoldenSetError(f"'{quoted(line)}' is invalid; give {words}") from None
+                values[name] = tuple(bounds) if name == "scale" else bounds[0]
             elif name in rule_names:
-                levels[name] = _level(text, line)
+                if text not in get_args(Level):
+                    raise GoldenSetError(
+                        f"'{quoted(line)}': the level of a rule is error, warning or ignore"
+                    )
+                levels[name] = text  # type: ignore[assignment]
             else:
-                options = [option.name for option in fields(cls) if option.name != "levels"]
-                names = [*options, *rule_names]
+                names = ["metric", *_NUMBERS, *rule_names]
                 raise unknown_name(name, "neither an option nor a rule of the linter", names)
-        return cls(**values, levels=levels)  # type: ignore[arg-type]
+        return cls(**values, levels=levels)
 
 
 def unknown_name(name: str, problem: str, known: Sequence[str]) -> GoldenSetError:
@@ -102,52 +104,13 @@ def _is_scale(value: object) -> bool:
     )
 
 
-def _level(text: str, line: str) -> Level:
-    if text not in get_args(Level):
-        raise GoldenSetError(f"'{quoted(line)}': the level of a rule is error, warning or ignore")
-    return text  # type: ignore[return-value]
-
-
-def _number(text: str, line: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not (math.isfinite(number) and number > 0):
-        raise GoldenSetError(f"'{quoted(line)}': '{quoted(text)}' is not a number above 0")
-    return number
-
-
-def _count(text: str, line: str) -> int:
-    number = _number(text, line)
-    if not number.is_integer():
-        raise GoldenSetError(f"'{quoted(line)}': '{quoted(text)}' is not a whole number")
-    return int(number)
-
-
-def _scale(text: str, line: str) -> tuple[float, float]:
-    low, dots, high = text.partition("..")
-    try:
-        scale = float(low), float(high)
-    except ValueError:
-        scale = math.nan, math.nan
-    if not dots or not scale[0] <= scale[1]:
-        raise GoldenSetError(
-            f"'{quoted(line)}': a scale has the form lowest..highest, such as 0..3"
-        )
-    return scale
-
-
-def _text(text: str, line: str) -> str:
-    if not text:
-        raise GoldenSetError(f"'{quoted(line)}' has no value after '='")
-    return text
-
-
-_READERS: Mapping[str, Callable[[str, str], object]] = {
-    "scale": _scale,
-    "tolerance": _number,
-    "min_queries": _count,
-    "spread": _number,
-    "metric": _text,
+_NUMBERS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "scale": (_is_scale, "the lowest and the highest grade: scale=0..3, or (0, 3) in Python"),
+    "tolerance": (_is_positive, "a number above 0, such as 0.02"),
+    "min_queries": (
+        lambda value: _is_positive(value) and value % 1 == 0,
+        "a whole number from 1 on",
+    ),
+    "spread": (_is_positive, "a number above 0, such as 0.1"),
 }
+"""The options that are numbers, and what each may be."""

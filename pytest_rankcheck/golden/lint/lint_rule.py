@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -14,23 +14,18 @@ from pytest_rankcheck.array_types import BoolArray, IntArray
 from pytest_rankcheck.errors import listed, plural
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.lint.lint_options import Level, LintOptions
-from pytest_rankcheck.golden.query import REPLAY, Query, is_of_replay, slices_of
+from pytest_rankcheck.golden.query import Query
 
 if TYPE_CHECKING:
-    from pytest_rankcheck.golden.corpus import Corpus
-    from pytest_rankcheck.golden.lint.corpus_match import CorpusMatch
-    from pytest_rankcheck.golden.lint.ranked_judgments import RankedJudgments, RankedQueries
+    from pytest_rankcheck.golden.corpus import Corpus, CorpusMatch
 
-__all__ = ["LintFinding", "Linted", "Rule", "RuleResult", "counted_queries", "rule"]
-
-L = TypeVar("L")
 
 _SHOWN_PLACES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class RuleResult:
-    """The result of a rule that found a problem; without places, those of its queries count."""
+class LintFinding:
+    """A finding of the linter: what is wrong, where, why it matters, and what to do."""
 
     query_ids: tuple[str, ...]
     """The queries concerned; empty if the problem concerns the whole set."""
@@ -39,12 +34,6 @@ class RuleResult:
     remedy: str
     places: tuple[str, ...] = ()
     """The places, as ``file:line``, as far as known."""
-
-
-@dataclass(frozen=True, slots=True)
-class LintFinding(RuleResult):
-    """A finding of the linter: what is wrong, where, why it matters, and what to do."""
-
     rule: str = ""
     level: Level = "warning"
     """``"error"`` fails ``--rankcheck-lint``, ``"warning"`` is shown."""
@@ -59,6 +48,19 @@ class LintFinding(RuleResult):
         return f"{self.level} {self.rule}: {self.message}"
 
 
+class RankedQueries(Protocol):
+    """The interface of a run for the linter; golden sets cannot import runs, which import them."""
+
+    name: str
+    depth: int | None
+
+    def __contains__(self, query_id: object) -> bool:
+        """Whether the query was ranked."""
+
+    def get(self, query_id: str) -> Sequence[str]:
+        """Return the documents of a query, best first; empty if it was not ranked."""
+
+
 @dataclass(frozen=True)
 class Linted:
     """A golden set as the rules see it."""
@@ -69,66 +71,23 @@ class Linted:
     corpus: Corpus | None = None
     """The documents that are ranked, if known; read once, by `corpus_match`."""
     run: RankedQueries | None = None
-    """A run of the queries, if one is given; read once, by `ranked`."""
+    """A run of the queries, if one is given."""
 
     @cached_property
     def corpus_match(self) -> CorpusMatch | None:
         """The judged documents looked up in the corpus; None without a corpus."""
         if self.corpus is None:
             return None
-        from pytest_rankcheck.golden.lint.corpus_match import CorpusMatch
+        from pytest_rankcheck.golden.corpus import CorpusMatch
 
-        expected = self.expected_documents
+        expectations = chain.from_iterable(self.contents.expectations.values())
+        expected = (doc for each in expectations for doc in (*each.documents, *each.others))
         return CorpusMatch.of(self.corpus, self.documents, self.contents.doc_id, expected)
 
     @cached_property
     def documents(self) -> Sequence[str]:
         """The judged documents, each once."""
         return tuple(dict.fromkeys(self.contents.judgments.documents.texts()))
-
-    @cached_property
-    def expected_documents(self) -> Sequence[str]:
-        """The documents that expectations name."""
-        expectations = chain.from_iterable(self.contents.expectations.values())
-        named = (document for each in expectations for document in (*each.documents, *each.others))
-        return tuple(dict.fromkeys(named))
-
-    @cached_property
-    def misspelt_expected(self) -> Mapping[str, str]:
-        """The unjudged documents of expectations that look misspelt, each with the one meant.
-
-        Empty with a corpus, which shows which documents exist.
-        """
-        if self.corpus is not None or not self.expected_documents:
-            return {}
-        from pytest_rankcheck.golden.lint.misspelt_ids import nearest_ids
-
-        known = {*self.documents, *self.contents.titles, *self.contents.candidates.doc_ids}
-        missing = [doc_id for doc_id in self.expected_documents if doc_id not in known]
-        return nearest_ids(missing, known) if missing else {}
-
-    @cached_property
-    def slices(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
-        """The queries of each slice, by attribute and value.
-
-        This covers only attributes that people slice by: not those with nearly one value per query,
-        such as comments, and not the attributes that a replay records about itself.
-        """
-        queries = self.queries.values()
-        names = dict.fromkeys(name for query in queries for name in query.attributes)
-        chosen = [name for name in names if not (REPLAY in names and is_of_replay(name))]
-        by_attribute = {name: slices_of(queries, name) for name in chosen}
-        most = max(1, len(queries) // 2)
-        return {name: slices for name, slices in by_attribute.items() if len(slices) <= most}
-
-    @cached_property
-    def ranked(self) -> RankedJudgments | None:
-        """The judged documents looked up in the run; None without a run."""
-        if self.run is None:
-            return None
-        from pytest_rankcheck.golden.lint.ranked_judgments import RankedJudgments
-
-        return RankedJudgments.of(self.run, self.contents.judgments)
 
     def queries_where(self, is_meant: BoolArray) -> tuple[str, ...]:
         """Return the ids of some queries, by their places in the set."""
@@ -150,12 +109,12 @@ class Linted:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule(Generic[L]):
-    """A rule: its name, its default level and its check of a golden set or a session log."""
+class Rule:
+    """A rule: its name, its default level and its check, whose finding has no rule or level yet."""
 
     name: str
     level: Level
-    look: Callable[[L], RuleResult | None]
+    look: Callable[[Linted], LintFinding | None]
 
     @property
     def summary(self) -> str:
@@ -163,13 +122,9 @@ class Rule(Generic[L]):
         return (self.look.__doc__ or "").strip().partition("\n")[0]
 
 
-def rule(level: Level) -> Callable[[Callable[[L], RuleResult | None]], Rule[L]]:
+def rule(level: Level) -> Callable[[Callable[[Linted], LintFinding | None]], Rule]:
     """Turn a function into a rule, which gets the function's name with hyphens."""
-
-    def made(look: Callable[[L], RuleResult | None]) -> Rule[L]:
-        return Rule(look.__name__.replace("_", "-"), level, look)
-
-    return made
+    return lambda look: Rule(look.__name__.replace("_", "-"), level, look)
 
 
 def counted_queries(query_ids: Sequence[str]) -> str:

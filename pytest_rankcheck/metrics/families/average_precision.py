@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 import numpy as np
 
-from pytest_rankcheck.array_types import BoolArray, FloatArray
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import MetricError
 from pytest_rankcheck.metrics.judged_hits import JudgedHits, last_of_running_sum
-from pytest_rankcheck.metrics.laws.declared_laws import SOUND, LawStatus, first_only, having, whole
 from pytest_rankcheck.metrics.metric_parameters import (
     Parameter,
     Value,
@@ -55,24 +53,6 @@ SMALLEST_AP = 1e-5
 """The lowest AP that GMAP uses for a query, as in trec_eval: a single 0 would make the mean 0."""
 
 
-def _all_counted(parameters: Mapping[str, Value]) -> LawStatus:
-    """The law holds unless a relevant document that enters at rank k lowers the mean."""
-    return parameters["divide"] != "retrieved" or parameters["cutoff"] in (None, 1)
-
-
-def _reaches_one(parameters: Mapping[str, Value]) -> LawStatus:
-    """The law holds unless the denominator counts documents that do not fit in the top k."""
-    return parameters["divide"] != "relevant" or whole(parameters)
-
-
-def _distinguishes_grades(parameters: Mapping[str, Value]) -> LawStatus:
-    """The law holds unless two grades are relevant with the same probability."""
-    thresholds = parameters["thresholds"]
-    if not isinstance(thresholds, tuple):
-        return True
-    return True if all(share > 0 for grade, share in thresholds if grade > 0) else "binary"
-
-
 @metric(
     "AP",
     aliases=("MAP",),
@@ -88,15 +68,6 @@ def _distinguishes_grades(parameters: Mapping[str, Value]) -> LawStatus:
     },
     parameters=(REL, DIVIDE),
     trec_eval=("map_cut",),
-    **having(
-        SOUND,
-        monotone=_all_counted,
-        identity=lambda parameters: "binary" if _all_counted(parameters) else False,
-        normalised=_reaches_one,
-        sensitive=True,
-        robust_1=False,
-        all_best=_reaches_one,
-    ),
 )
 def average_precision(
     hits: JudgedHits, cutoff: int | None, *, rel: Value, divide: Value
@@ -114,7 +85,9 @@ def average_precision(
         total = count_of(found)
     elif divide == "min" and cutoff is not None:
         total = np.minimum(total, cutoff)
-    return share_of(_sum_of_precisions(top, found), total)
+    so_far = np.cumsum(found, axis=1)
+    precisions = np.divide(so_far, top.ranks, out=np.zeros_like(top.ranks), where=found)
+    return share_of(last_of_running_sum(precisions), total)
 
 
 @metric(
@@ -129,9 +102,6 @@ def average_precision(
     parameters=(REL,),
     aggregate="geometric",
     range=(SMALLEST_AP, 1.0),
-    **having(
-        SOUND, identity="binary", normalised=whole, sensitive=True, robust_1=False, all_best=whole
-    ),
 )
 def geometric_mean_average_precision(
     hits: JudgedHits, cutoff: int | None, *, rel: Value
@@ -153,14 +123,6 @@ def geometric_mean_average_precision(
     formula="(sum over relevant i <= k of R@i) / (relevant documents in the top k)",
     use="only to reproduce published numbers; it ignores the order of the documents, unlike AP",
     parameters=(REL,),
-    **having(
-        SOUND,
-        identity=first_only,
-        normalised=False,
-        sensitive=False,
-        robust_1=whole,
-        all_best=False,
-    ),
 )
 def average_recall(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     """Average recall: the mean of the recall at each relevant document of the top k.
@@ -187,14 +149,6 @@ def average_recall(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> Float
     use="AP for graded judgments, if no single grade separates relevant from not relevant",
     parameters=(THRESHOLDS,),
     graded=True,
-    **having(
-        SOUND,
-        identity=_distinguishes_grades,
-        normalised=whole,
-        sensitive=True,
-        robust_1=False,
-        all_best=whole,
-    ),
 )
 def graded_average_precision(
     hits: JudgedHits, cutoff: int | None, *, thresholds: Value
@@ -212,12 +166,6 @@ def graded_average_precision(
     terms = np.divide(sums, hits.ranks, out=np.zeros_like(sums), where=reached > 0)
     possible = last_of_running_sum(_probabilities(hits.ideal, thresholds))
     return share_of(last_of_running_sum(terms), possible)
-
-
-def _sum_of_precisions(hits: JudgedHits, found: BoolArray) -> FloatArray:
-    so_far = np.cumsum(found, axis=1)
-    precisions = np.divide(so_far, hits.ranks, out=np.zeros_like(hits.ranks), where=found)
-    return last_of_running_sum(precisions)
 
 
 def _probabilities(grades: FloatArray, thresholds: Value) -> FloatArray:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import MetricError
-from pytest_rankcheck.metrics.grade_scale import MAX_GRADE, highest_grades
 from pytest_rankcheck.metrics.judged_hits import JudgedHits, last_of_running_sum
-from pytest_rankcheck.metrics.laws.declared_laws import SOUND, LawStatus, having
 from pytest_rankcheck.metrics.metric_parameters import (
     Call,
     Parameter,
@@ -21,7 +17,7 @@ from pytest_rankcheck.metrics.metric_parameters import (
     one_of,
 )
 from pytest_rankcheck.metrics.metric_registry import metric
-from pytest_rankcheck.metrics.relevance import share_of
+from pytest_rankcheck.metrics.relevance import MAX_GRADE, highest_grades, share_of
 
 STOP = Parameter(
     "stop",
@@ -43,39 +39,6 @@ STOP = Parameter(
 )
 
 
-def _never_certain(parameters: Mapping[str, Value]) -> LawStatus | None:
-    """The law holds if no document stops every user; other probabilities are left undeclared."""
-    return True if parameters["stop"] == "exponential" else None
-
-
-def _all_may_satisfy(parameters: Mapping[str, Value]) -> bool:
-    """Whether documents judged 0 may satisfy users too; then some laws depend on how often."""
-    stop = parameters["stop"]
-    return isinstance(stop, Call) and stop.name == "sigmoid_all"
-
-
-def _if_0_satisfies_nobody(parameters: Mapping[str, Value]) -> LawStatus | None:
-    """The law holds if a document of grade 0 satisfies nobody."""
-    return None if _all_may_satisfy(parameters) else True
-
-
-def _not_robust(parameters: Mapping[str, Value]) -> LawStatus | None:
-    """The law does not hold if a document of grade 0 satisfies nobody."""
-    return None if _all_may_satisfy(parameters) else False
-
-
-def _if_scale_is_fixed(parameters: Mapping[str, Value]) -> LawStatus | None:
-    """The law holds unless a new document, even below the top k, changes the highest grade."""
-    if parameters["max_grade"] != "query" or parameters["stop"] != "exponential":
-        return True
-    return "binary" if parameters["cutoff"] is None else None
-
-
-def _below_one(parameters: Mapping[str, Value]) -> LawStatus | None:
-    """The law does not hold if no document stops every user."""
-    return False if parameters["stop"] == "exponential" else None
-
-
 @metric(
     "ERR",
     reference=(
@@ -86,16 +49,6 @@ def _below_one(parameters: Mapping[str, Value]) -> LawStatus | None:
     use="graded judgments and users who stop at the first good answer, as in web search",
     parameters=(MAX_GRADE, STOP),
     graded=True,
-    **having(
-        SOUND,
-        stable=_if_scale_is_fixed,
-        none_worst=_if_0_satisfies_nobody,
-        identity=_never_certain,
-        normalised=_below_one,
-        sensitive=_if_0_satisfies_nobody,
-        robust_1=_not_robust,
-        all_best=_below_one,
-    ),
 )
 def expected_reciprocal_rank(
     hits: JudgedHits, cutoff: int | None, *, max_grade: Value, stop: Value
@@ -119,16 +72,6 @@ def expected_reciprocal_rank(
     use="like ERR, if queries with only low grades should count as much as others",
     parameters=(MAX_GRADE, STOP),
     graded=True,
-    **having(
-        SOUND,
-        stable=_if_scale_is_fixed,
-        none_worst=_if_0_satisfies_nobody,
-        identity=_never_certain,
-        normalised=True,
-        sensitive=_if_0_satisfies_nobody,
-        robust_1=_not_robust,
-        all_best=True,
-    ),
 )
 def normalised_expected_reciprocal_rank(
     hits: JudgedHits, cutoff: int | None, *, max_grade: Value, stop: Value

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ import numpy as np
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import MetricError
 from pytest_rankcheck.metrics.judged_hits import JudgedHits, last_of_running_sum
-from pytest_rankcheck.metrics.laws.declared_laws import SOUND, LawStatus, at_one, having, whole
 from pytest_rankcheck.metrics.metric_parameters import (
     Call,
     Parameter,
@@ -78,79 +76,12 @@ def _uses_grades(parameters: Mapping[str, Value]) -> bool:
     return bool(parameters["gain"] == "exponential")
 
 
-def _gains_rise(parameters: Mapping[str, Value]) -> LawStatus:
-    """The law holds if a higher grade never has a lower gain."""
-    return _holds_of_gains(parameters["gain"], strictly=False)
-
-
-def _gains_differ(parameters: Mapping[str, Value]) -> LawStatus:
-    """The law holds if a higher grade has a higher gain, and a lower rank a larger discount."""
-    if _is_flat(parameters["discount"]) and parameters["cutoff"] != 1:
-        return False
-    return _holds_of_gains(parameters["gain"], strictly=True)
-
-
-def _holds_of_gains(gain: Value, strictly: bool) -> LawStatus:
-    if not isinstance(gain, tuple):
-        return True
-    gains = [worth for grade, worth in sorted({0.0: 0.0, **dict(gain)}.items()) if grade >= 0]
-    least = 1e-12 if strictly else 0.0
-    if all(after - before >= least for before, after in pairwise(gains)):
-        return True
-    return "binary" if gains[-1] - gains[0] >= least else False
-
-
-def _is_discounted(parameters: Mapping[str, Value]) -> LawStatus:
-    """The law holds if each rank has a larger discount than the one above."""
-    return not _is_flat(parameters["discount"])
-
-
-def _is_flat(discount: Value) -> bool:
-    return (
-        isinstance(discount, Call)
-        and discount.name in ("power", "zipf")
-        and (discount.arguments[-1] == 0)
-    )
-
-
-def _discounts_softly(parameters: Mapping[str, Value]) -> LawStatus | None:
-    """The law holds if a swap at rank 1, and one across the cutoff, changes less than half."""
-    if isinstance(parameters["gain"], tuple):
-        return None
-    cutoff = parameters["cutoff"]
-    last = float(cutoff) if cutoff is not None else np.inf  # type: ignore[arg-type]
-    first, second, at_end = _discounts(np.array([1.0, 2.0, last]), parameters["discount"])
-    softly = second < 2 * first * (1 - 1e-9)
-    if _is_flat(parameters["discount"]):
-        return cutoff is None
-    return bool(softly and at_end > 2 * first * (1 + 1e-9))
-
-
-def _unless_mapped(parameters: Mapping[str, Value]) -> LawStatus | None:
-    """The law holds; with a mapping it depends on the gains of 0 and of the highest grade."""
-    return None if isinstance(parameters["gain"], tuple) else True
-
-
-_DISCOUNTED = having(
-    SOUND,
-    monotone=_gains_rise,
-    optimal=_gains_rise,
-    identity=_gains_differ,
-    sensitive=_is_discounted,
-    robust_1=_discounts_softly,
-    none_worst=_unless_mapped,
-)
-
-
 @metric(
     "CG",
     reference=_REFERENCE + "2.1",
     formula="sum over i <= k of g_i",
     use="when the quality of the top k matters but not its order, such as a grid of products",
     range=(0.0, np.inf),
-    **having(
-        SOUND, identity=at_one, normalised=False, sensitive=False, robust_1=whole, all_best=False
-    ),
 )
 def cg(hits: JudgedHits, cutoff: int | None) -> FloatArray:
     """Cumulated gain: the sum of the positive grades in the top k."""
@@ -169,7 +100,6 @@ def cg(hits: JudgedHits, cutoff: int | None) -> FloatArray:
     spellings={"dcg_burges": {"gain": "exponential"}},
     range=(0.0, np.inf),
     graded=_uses_grades,
-    **having(_DISCOUNTED, normalised=False, all_best=False),
 )
 def dcg(hits: JudgedHits, cutoff: int | None, *, gain: Value, discount: Value) -> FloatArray:
     """Discounted cumulative gain: the sum of the gains, each divided by its rank's discount.
@@ -198,12 +128,6 @@ def dcg(hits: JudgedHits, cutoff: int | None, *, gain: Value, discount: Value) -
     spellings={"ndcg_burges": {"gain": "exponential"}},
     trec_eval=("ndcg_cut",),
     graded=_uses_grades,
-    **having(
-        _DISCOUNTED,
-        normalised=_gains_rise,
-        all_best=_unless_mapped,
-        cutoff_local=lambda parameters: parameters["ideal"] == "judged",
-    ),
 )
 def ndcg(
     hits: JudgedHits, cutoff: int | None, *, gain: Value, discount: Value, ideal: Value
@@ -250,8 +174,7 @@ def _discounts(ranks: FloatArray, discount: Value) -> FloatArray:
                 result = (ranks + shift) ** exponent
             case Call("exponential", (base,)):
                 result = float(base) ** (ranks - 1)
-    array: FloatArray = np.asarray(result, dtype=np.float64)
-    return array
+    return np.asarray(np.asarray(result, dtype=np.float64), dtype=np.float64)
 
 
 def _gains(grades: FloatArray, gain: Value) -> FloatArray:
@@ -266,8 +189,7 @@ def _gains(grades: FloatArray, gain: Value) -> FloatArray:
             f"gain=exponential: 2^grade overflows for the grade {worth.max():g}; "
             "use gain=linear, or a mapping of grades to gains"
         )
-    exponential: FloatArray = np.exp2(worth) - 1
-    return exponential
+    return np.asarray(np.exp2(worth) - 1, dtype=np.float64)
 
 
 def _mapped_gains(grades: FloatArray, mapping: dict[float, float]) -> FloatArray:

@@ -9,7 +9,6 @@ import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray
 from pytest_rankcheck.metrics.judged_hits import JudgedHits, last_of_running_sum
-from pytest_rankcheck.metrics.laws.declared_laws import SOUND, at_one, having, whole
 from pytest_rankcheck.metrics.metric_parameters import Value
 from pytest_rankcheck.metrics.metric_registry import metric
 from pytest_rankcheck.metrics.relevance import (
@@ -39,15 +38,6 @@ _EPSILON = 1e-5
     use="when many documents at the top are unjudged and cannot be judged",
     parameters=(REL,),
     unjudged="left out",
-    **having(
-        SOUND,
-        stable=at_one,
-        identity="binary",
-        normalised=whole,
-        sensitive=False,
-        robust_1=False,
-        all_best=whole,
-    ),
 )
 def binary_preference(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     """Binary preference: how rarely documents judged not relevant are above relevant ones.
@@ -79,14 +69,6 @@ def binary_preference(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> Fl
     use="when a random sample of the pool is judged",
     parameters=(REL,),
     unjudged="not in the pool",
-    **having(
-        SOUND,
-        identity="binary",
-        normalised=False,
-        sensitive=True,
-        robust_1=lambda parameters: parameters["cutoff"] not in (1, 2),
-        all_best=False,
-    ),
 )
 def inferred_average_precision(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     """Inferred AP: an estimate of AP from judgments of a random sample of the pool.
@@ -112,5 +94,4 @@ def _judged_not_relevant(grades: FloatArray, rel: Value) -> BoolArray:
 
 def _count_above(flags: BoolArray) -> FloatArray:
     """Return how many flagged hits are above each hit, ``[Q, J]``."""
-    above: FloatArray = np.cumsum(flags, axis=1, dtype=np.float64) - flags
-    return above
+    return np.asarray(np.cumsum(flags, axis=1, dtype=np.float64) - flags, dtype=np.float64)

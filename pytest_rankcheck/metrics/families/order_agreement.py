@@ -10,57 +10,21 @@ documents are called positive hits.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray
 from pytest_rankcheck.metrics.judged_hits import JudgedHits, last_of_running_sum
-from pytest_rankcheck.metrics.laws.declared_laws import Laws, LawStatus, at_one, having, whole
 from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, choice
 from pytest_rankcheck.metrics.metric_registry import metric
 from pytest_rankcheck.metrics.relevance import count_of, depth_of, in_top, share_of
 
-
-def _whole_or_one(parameters: Mapping[str, Value]) -> LawStatus:
-    """The law holds without a cutoff, and at 1, where all rankings have the same value.
-
-    Other cutoffs compare the order inside the top k, whichever documents are there: a better
-    document that enters from below is always in the wrong order.
-    """
-    return parameters["cutoff"] in (None, 1)
+_correlation = partial(metric, range=(-1.0, 1.0), unjudged="of grade 0")
+"""Declares a correlation of the order with the grades."""
 
 
-def _agreement_is_robust(parameters: Mapping[str, Value]) -> LawStatus:
-    """The law holds if one pair is less than half of all pairs."""
-    if _whole_or_one(parameters):
-        return True
-    return False if parameters["cutoff"] == 2 else "binary"
-
-
-def _stable(parameters: Mapping[str, Value]) -> LawStatus | None:
-    """The law holds for ``ties=a``; for ``b`` it depends on the number of documents."""
-    short = parameters["cutoff"] in (1, 2, 3)
-    return True if short or parameters["ties"] == "a" else None
-
-
-_ORDER: Laws = {
-    "monotone": _whole_or_one,
-    "optimal": _whole_or_one,
-    "identity": whole,
-    "normalised": False,
-    "sensitive": False,
-    "empty_worst": at_one,
-    "none_worst": at_one,
-    "all_best": False,
-    "cutoff_local": True,
-    "cutoff_beyond": True,
-}
-"""The laws of correlations: an undefined order is 0, which is better than the worst value."""
-
-
-@metric(
+@_correlation(
     "KendallTau",
     aliases=("Kendall",),
     reference=(
@@ -87,13 +51,10 @@ _ORDER: Laws = {
             ),
         ),
     ),
-    range=(-1.0, 1.0),
-    unjudged="of grade 0",
-    **having(_ORDER, robust_1=_agreement_is_robust, stable=True),
 )
 def graded_kendall_tau(hits: JudgedHits, cutoff: int | None, *, ties: Value) -> FloatArray:
     """Kendall's tau: the rank correlation of the ranking with the grades."""
-    top = _PairCounts.of(hits, cutoff)
+    top = _PairCounts(hits, cutoff)
     difference = top.concordant - top.discordant
     if ties == "b":
         return share_of(difference, np.sqrt(top.pairs * (top.concordant + top.discordant)))
@@ -130,15 +91,12 @@ def graded_kendall_tau(hits: JudgedHits, cutoff: int | None, *, ties: Value) -> 
     higher_is_better=False,
     range=(0.0, np.inf),
     unjudged="of grade 0",
-    **having(
-        _ORDER, optimal=True, normalised=True, all_best=True, robust_1=_whole_or_one, stable=True
-    ),
 )
 def graded_kendall_distance(
     hits: JudgedHits, cutoff: int | None, *, normalised: Value
 ) -> FloatArray:
     """Kendall's distance: the number of document pairs in the wrong order by their grades."""
-    top = _PairCounts.of(hits, cutoff)
+    top = _PairCounts(hits, cutoff)
     match normalised:
         case "pairs":
             return share_of(top.discordant, top.pairs)
@@ -147,7 +105,7 @@ def graded_kendall_distance(
     return top.discordant
 
 
-@metric(
+@_correlation(
     "Spearman",
     reference=(
         "Spearman, The proof and measurement of association between two things, American Journal "
@@ -158,17 +116,10 @@ def graded_kendall_distance(
         "to compare a whole order with graded judgments, with more weight on large misplacements; "
         "use it without a cutoff"
     ),
-    range=(-1.0, 1.0),
-    unjudged="of grade 0",
-    **having(
-        _ORDER,
-        robust_1=_agreement_is_robust,
-        stable=lambda parameters: True if parameters["cutoff"] in (1, 2, 3) else "binary",
-    ),
 )
 def graded_spearman(hits: JudgedHits, cutoff: int | None) -> FloatArray:
     """Spearman's rho: the correlation of the documents' ranks with the ranks of their grades."""
-    top = _PairCounts.of(hits, cutoff)
+    top = _PairCounts(hits, cutoff)
     higher = top.higher_above + _count_lower(hits.grades, top.positive, np.greater)
     equal = top.equal_above + _count_lower(hits.grades, top.positive, np.equal)
     middle = ((top.n + 1) / 2)[:, np.newaxis]
@@ -188,7 +139,7 @@ def graded_spearman(hits: JudgedHits, cutoff: int | None) -> FloatArray:
     return share_of(covariance, np.sqrt(grade_variance * rank_variance))
 
 
-@metric(
+@_correlation(
     "TauAP",
     reference=(
         "Yilmaz, Aslam and Robertson, A new rank correlation coefficient for information "
@@ -214,9 +165,6 @@ def graded_spearman(hits: JudgedHits, cutoff: int | None) -> FloatArray:
             ),
         ),
     ),
-    range=(-1.0, 1.0),
-    unjudged="of grade 0",
-    **having(_ORDER, sensitive=True, robust_1=_whole_or_one, stable=_stable),
 )
 def graded_tau_ap(hits: JudgedHits, cutoff: int | None, *, ties: Value) -> FloatArray:
     """AP correlation: Kendall's tau with more weight on the top of the ranking.
@@ -224,7 +172,7 @@ def graded_tau_ap(hits: JudgedHits, cutoff: int | None, *, ties: Value) -> Float
     The mean over the documents i below the first of (c_i - d_i) / (i - 1), where c_i documents
     above i have a higher grade and d_i a lower one.
     """
-    top = _PairCounts.of(hits, cutoff)
+    top = _PairCounts(hits, cutoff)
     harmonic = _harmonic(int(top.n.max(initial=0)))
     ranks = np.where(top.positive, hits.ranks, 1.0).astype(np.intp)
     # Between the j-th positive hit and the next (or n), each document has j positive hits above.
@@ -249,41 +197,25 @@ def graded_tau_ap(hits: JudgedHits, cutoff: int | None, *, ties: Value) -> Float
     return np.where(below_best > 0, (first + second) / 2, 0.0)
 
 
-@dataclass(frozen=True, slots=True)
 class _PairCounts:
     """The pairs of documents in each top k, from the positive hits and the number of zeros."""
 
-    n: FloatArray
-    """``[Q]`` the number of documents in the top k."""
-    zeros: FloatArray
-    """``[Q]`` the number of them without a positive grade."""
-    positive: BoolArray
-    """``[Q, J]`` which hits are in the top k and have a positive grade."""
-    higher_above: FloatArray
-    """``[Q, J]`` how many positive hits above a positive hit have a higher grade."""
-    lower_above: FloatArray
-    equal_above: FloatArray
-    zeros_above: FloatArray
-    """``[Q, J]`` how many documents without a positive grade are above a positive hit."""
-    zeros_below: FloatArray
-
-    @classmethod
-    def of(cls, hits: JudgedHits, cutoff: int | None) -> _PairCounts:
-        n = depth_of(hits, cutoff)
-        positive = in_top(hits, cutoff) & (hits.grades > 0)
-        number = count_of(positive)
-        zeros = n - number
-        zeros_above = np.where(positive, hits.ranks - np.cumsum(positive, axis=1), 0.0)
-        return cls(
-            n=n,
-            zeros=zeros,
-            positive=positive,
-            higher_above=_count_higher(hits.grades, positive, np.greater),
-            lower_above=_count_higher(hits.grades, positive, np.less),
-            equal_above=_count_higher(hits.grades, positive, np.equal),
-            zeros_above=zeros_above,
-            zeros_below=np.where(positive, zeros[:, np.newaxis] - zeros_above, 0.0),
-        )
+    def __init__(self, hits: JudgedHits, cutoff: int | None) -> None:
+        self.n = depth_of(hits, cutoff)
+        """``[Q]`` the number of documents in the top k."""
+        self.positive = in_top(hits, cutoff) & (hits.grades > 0)
+        """``[Q, J]`` which hits are in the top k and have a positive grade."""
+        self.zeros = self.n - count_of(self.positive)
+        """``[Q]`` the number of documents in the top k without a positive grade."""
+        self.higher_above = _count_higher(hits.grades, self.positive, np.greater)
+        """``[Q, J]`` how many positive hits above a positive hit have a higher grade."""
+        self.lower_above = _count_higher(hits.grades, self.positive, np.less)
+        self.equal_above = _count_higher(hits.grades, self.positive, np.equal)
+        places = np.cumsum(self.positive, axis=1)
+        self.zeros_above = np.where(self.positive, hits.ranks - places, 0.0)
+        """``[Q, J]`` how many documents without a positive grade are above a positive hit."""
+        zeros_below = self.zeros[:, np.newaxis] - self.zeros_above
+        self.zeros_below = np.where(self.positive, zeros_below, 0.0)
 
     @property
     def pairs(self) -> FloatArray:
@@ -322,8 +254,7 @@ def _next_rank(ranks: FloatArray, top: _PairCounts) -> FloatArray:
     end = np.broadcast_to((top.n + 1)[:, np.newaxis], (len(ranks), 1))
     candidates = np.concatenate((np.where(top.positive, ranks, np.inf), end), axis=1)
     nearest = np.minimum.accumulate(candidates[:, ::-1], axis=1)[:, ::-1]
-    following: FloatArray = nearest[:, 1:]
-    return following
+    return np.asarray(nearest[:, 1:], dtype=np.float64)
 
 
 def _harmonic(n: int) -> FloatArray:

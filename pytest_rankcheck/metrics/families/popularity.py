@@ -6,12 +6,12 @@ The value of a query depends on the rankings of the other queries; no judgments 
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pytest_rankcheck.array_types import FloatArray, IntArray
+from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, number
 from pytest_rankcheck.metrics.metric_registry import metric
 from pytest_rankcheck.metrics.whole_run import WholeRun
@@ -21,14 +21,15 @@ _GE = (
     "coverage and serendipity, RecSys 2010, section 3"
 )
 
+_of_run = partial(metric, unit="run", unjudged="-")
+"""Declares a metric of the whole run."""
 
-@metric(
+
+@_of_run(
     "Distinct",
     reference=_GE + "; divided by the number of ranks, since the size of the catalogue is unknown",
     formula="distinct documents in the top k of all queries / (k * queries)",
     use="to see whether the ranker shows much of the catalogue or the same documents to everybody",
-    unit="run",
-    unjudged="-",
 )
 def distinct(run: WholeRun, cutoff: int | None) -> FloatArray:
     """The number of distinct documents in the top k of all queries, as a share of all ranks.
@@ -40,11 +41,10 @@ def distinct(run: WholeRun, cutoff: int | None) -> FloatArray:
     top = run.top(cutoff)
     width = top.shape[1] if cutoff is None else cutoff
     parts = np.divide(1.0, _times_shown(top), out=np.zeros(top.shape), where=top >= 0)
-    values: FloatArray = parts.sum(axis=1) / max(width, 1)
-    return values
+    return np.asarray(parts.sum(axis=1) / max(width, 1), dtype=np.float64)
 
 
-@metric(
+@_of_run(
     "HeadShare",
     reference="Abdollahpouri, Burke and Mobasher, Managing popularity bias in recommender systems "
     "with personalized re-ranking, FLAIRS 2019: the complement of the long tail",
@@ -60,8 +60,6 @@ def distinct(run: WholeRun, cutoff: int | None) -> FloatArray:
         ),
     ),
     higher_is_better=False,
-    unit="run",
-    unjudged="-",
 )
 def head_share(run: WholeRun, cutoff: int | None, *, head: Value) -> FloatArray:
     """The share of the top k taken by the documents that are shown most often.
@@ -83,7 +81,7 @@ def head_share(run: WholeRun, cutoff: int | None, *, head: Value) -> FloatArray:
     return share
 
 
-@metric(
+@_of_run(
     "NoResults",
     aliases=("ZeroResults",),
     reference="by definition: queries without results",
@@ -91,16 +89,13 @@ def head_share(run: WholeRun, cutoff: int | None, *, head: Value) -> FloatArray:
     use="in a separate gate for every ranker that may find nothing",
     higher_is_better=False,
     at=None,
-    unit="run",
-    unjudged="-",
 )
 def no_results(run: WholeRun, cutoff: int | None) -> FloatArray:
     """1 if the ranking is empty, else 0."""
-    values: FloatArray = np.equal(run.retrieved, 0).astype(np.float64)
-    return values
+    return np.asarray(np.equal(run.retrieved, 0), dtype=np.float64)
 
 
-@metric(
+@_of_run(
     "RepeatedList",
     reference="by definition; nearly identical lists by their overlap, found with the prefix "
     "filter of Chaudhuri, Ganti and Kaushik, A primitive operator for similarity joins in data "
@@ -117,8 +112,6 @@ def no_results(run: WholeRun, cutoff: int | None) -> FloatArray:
         ),
     ),
     higher_is_better=False,
-    unit="run",
-    unjudged="-",
 )
 def repeated_list(run: WholeRun, cutoff: int | None, *, similar: Value) -> FloatArray:
     """1 if another query has the same top k, or nearly the same, in any order, else 0.
@@ -126,27 +119,23 @@ def repeated_list(run: WholeRun, cutoff: int | None, *, similar: Value) -> Float
     An empty ranking does not count as repeated: NoResults counts it.
     """
     top = np.sort(run.top(cutoff), axis=1)
-    is_empty: NDArray[np.bool_] = np.asarray((top < 0).all(axis=1))
+    is_empty: BoolArray = np.asarray((top < 0).all(axis=1))
     if not top.shape[1]:
         return np.zeros(len(top))
     _, inverse, counts = np.unique(top, axis=0, return_inverse=True, return_counts=True)
     repeated = (counts[inverse.reshape(-1)] > 1) & ~is_empty
     if similar != 1:
         repeated |= _nearly_repeated(run.top(cutoff), cast("float", similar), ~is_empty)
-    values: FloatArray = repeated.astype(np.float64)
-    return values
+    return np.asarray(repeated, dtype=np.float64)
 
 
 def _times_shown(top: IntArray) -> FloatArray:
     """Return how many queries show each document, in the shape of ``top``; 0 past the end."""
     counts = np.bincount(top[top >= 0], minlength=1)
-    shown: FloatArray = np.where(top >= 0, counts[np.maximum(top, 0)], 0).astype(np.float64)
-    return shown
+    return np.asarray(np.where(top >= 0, counts[np.maximum(top, 0)], 0), dtype=np.float64)
 
 
-def _nearly_repeated(
-    top: IntArray, similar: float, counted: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
+def _nearly_repeated(top: IntArray, similar: float, counted: BoolArray) -> BoolArray:
     """Return which lists share enough documents with another list.
 
     Two such lists also share one of the rarest documents of each, so only lists with a rare

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import MetricError
-from pytest_rankcheck.metrics.grade_scale import MAX_GRADE, highest_grades
 from pytest_rankcheck.metrics.judged_hits import JudgedHits, last_of_running_sum
-from pytest_rankcheck.metrics.laws.declared_laws import SOUND, LawStatus, having
 from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, flag, number
 from pytest_rankcheck.metrics.metric_registry import metric
-from pytest_rankcheck.metrics.relevance import REL, in_top, relevant_hits
+from pytest_rankcheck.metrics.relevance import MAX_GRADE, REL, highest_grades, in_top, relevant_hits
 
 P = Parameter(
     "p",
@@ -30,12 +26,6 @@ _REFERENCE = (
     "Moffat and Zobel, Rank-biased precision for measurement of retrieval effectiveness, ACM TOIS "
     "27(1), 2008, "
 )
-
-
-def _patience_is_robust(parameters: Mapping[str, Value]) -> LawStatus:
-    """The law holds if users are patient: no swap changes the value by half or more."""
-    p, cutoff = float(parameters["p"]), parameters["cutoff"]  # type: ignore[arg-type]
-    return p > 0.5 and (cutoff is None or p ** (float(cutoff) - 1) < 0.5)  # type: ignore[arg-type]
 
 
 @metric(
@@ -60,14 +50,6 @@ def _patience_is_robust(parameters: Mapping[str, Value]) -> LawStatus:
         MAX_GRADE,
     ),
     graded=lambda parameters: bool(parameters["graded"]),
-    **having(
-        SOUND,
-        identity=lambda parameters: True if parameters["graded"] else "binary",
-        normalised=False,
-        sensitive=True,
-        robust_1=_patience_is_robust,
-        all_best=False,
-    ),
 )
 def rank_biased_precision(
     hits: JudgedHits, cutoff: int | None, *, p: Value, rel: Value, graded: Value, max_grade: Value
@@ -100,9 +82,6 @@ def rank_biased_precision(
     parameters=(P,),
     higher_is_better=False,
     unjudged="possibly relevant",
-    **having(
-        SOUND, identity=False, normalised=False, sensitive=False, robust_1=True, all_best=False
-    ),
 )
 def rank_biased_residual(hits: JudgedHits, cutoff: int | None, *, p: Value) -> FloatArray:
     """The residual of RBP: how much higher it would be if all unjudged documents were relevant.

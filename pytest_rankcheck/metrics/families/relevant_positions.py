@@ -5,13 +5,10 @@ A document is relevant if its grade is above 0, or at least ``rel`` if that is g
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.metrics.judged_hits import JudgedHits, last_of_running_sum
-from pytest_rankcheck.metrics.laws.declared_laws import SOUND, LawStatus, at_one, first_only, having
 from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, choice
 from pytest_rankcheck.metrics.metric_registry import metric
 from pytest_rankcheck.metrics.relevance import (
@@ -22,33 +19,6 @@ from pytest_rankcheck.metrics.relevance import (
 )
 
 _NEXT = "k+1, or n+1 for a ranking of n documents without a cutoff"
-
-
-def _omits(parameters: Mapping[str, Value]) -> LawStatus:
-    """The law holds if documents that are not in the top k are omitted."""
-    return parameters["missing"] == "omit"
-
-
-def _short_is_no_better(parameters: Mapping[str, Value]) -> LawStatus:
-    """The law holds unless missing documents count as just below the end of a short ranking."""
-    return parameters["missing"] == "omit" or parameters["cutoff"] is not None
-
-
-def _counts_missing(parameters: Mapping[str, Value]) -> LawStatus:
-    """The law holds unless a relevant document that enters the top k at rank k worsens the mean."""
-    return parameters["missing"] == "next" or parameters["cutoff"] in (None, 1)
-
-
-def _is_always_one(parameters: Mapping[str, Value]) -> LawStatus:
-    """The law holds at a cutoff of 1 if missing documents are omitted."""
-    return parameters["missing"] == "omit" and at_one(parameters) is True
-
-
-def _mean_rank_is_robust(parameters: Mapping[str, Value]) -> LawStatus:
-    """The law holds if the last document of the top k is a small part of the mean."""
-    if parameters["missing"] == "omit":
-        return parameters["cutoff"] in (None, 1)
-    return parameters["cutoff"] not in (1, 2)
 
 
 @metric(
@@ -64,14 +34,10 @@ def _mean_rank_is_robust(parameters: Mapping[str, Value]) -> LawStatus:
         "everything below that answer"
     ),
     parameters=(REL,),
-    **having(
-        SOUND, identity=first_only, normalised=True, sensitive=True, robust_1=False, all_best=True
-    ),
 )
 def reciprocal_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     """Reciprocal rank: 1 / rank of the first relevant document, or 0 without one in the top k."""
-    reciprocal: FloatArray = np.asarray(1.0 / _first_rank(hits, cutoff, rel))
-    return reciprocal
+    return np.asarray(np.asarray(1.0 / _first_rank(hits, cutoff, rel)), dtype=np.float64)
 
 
 @metric(
@@ -95,16 +61,6 @@ def reciprocal_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> Floa
     ),
     higher_is_better=False,
     range=(1.0, np.inf),
-    **having(
-        SOUND,
-        empty_worst=_short_is_no_better,
-        cutoff_beyond=_omits,
-        identity=first_only,
-        normalised=True,
-        sensitive=False,
-        robust_1=False,
-        all_best=True,
-    ),
 )
 def first_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value, missing: Value) -> FloatArray:
     """The rank of the first relevant document.
@@ -140,18 +96,6 @@ def first_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value, missing: Val
     ),
     higher_is_better=False,
     range=(1.0, np.inf),
-    **having(
-        SOUND,
-        monotone=_counts_missing,
-        optimal=_counts_missing,
-        empty_worst=_short_is_no_better,
-        cutoff_beyond=_omits,
-        identity=lambda parameters: "binary" if _counts_missing(parameters) else False,
-        normalised=_is_always_one,
-        sensitive=False,
-        robust_1=_mean_rank_is_robust,
-        all_best=_is_always_one,
-    ),
 )
 def mean_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value, missing: Value) -> FloatArray:
     """The mean rank of the relevant documents.

@@ -12,14 +12,6 @@ import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
-from pytest_rankcheck.metrics.laws.declared_laws import (
-    SOUND,
-    LawStatus,
-    at_one,
-    first_only,
-    having,
-    whole,
-)
 from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, choice, number
 from pytest_rankcheck.metrics.metric_registry import metric
 from pytest_rankcheck.metrics.relevance import (
@@ -30,14 +22,6 @@ from pytest_rankcheck.metrics.relevance import (
     relevant_hits,
     share_of,
 )
-
-
-def _at_full_recall(parameters: Mapping[str, Value]) -> LawStatus | None:
-    """The law holds at a recall of 1; below, it depends on the number of relevant documents."""
-    recall = float(parameters["recall"])  # type: ignore[arg-type]
-    if recall == 1:
-        return "binary"
-    return False if recall <= 0.5 else None
 
 
 def _with_root_of_beta(given: Mapping[str, object]) -> Mapping[str, object]:
@@ -59,9 +43,6 @@ def _with_root_of_beta(given: Mapping[str, object]) -> Mapping[str, object]:
     use="when one relevant document in the top k is enough, such as retrieval for an LLM",
     parameters=(REL,),
     trec_eval=("success",),
-    **having(
-        SOUND, identity=first_only, normalised=True, sensitive=False, robust_1=whole, all_best=True
-    ),
 )
 def success(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     """1 if any document in the top k is relevant, else 0."""
@@ -76,15 +57,6 @@ def success(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     use="when the whole top k is shown at once and its order matters little",
     parameters=(REL,),
     trec_eval=("P",),
-    **having(
-        SOUND,
-        cutoff_beyond=False,
-        identity=first_only,
-        normalised=at_one,
-        sensitive=False,
-        robust_1=whole,
-        all_best=True,
-    ),
 )
 def precision(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     """Precision: the share of the top k that is relevant.
@@ -106,14 +78,6 @@ def precision(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray
     use="a first stage that passes k candidates to a reranker or an LLM",
     parameters=(REL,),
     trec_eval=("recall",),
-    **having(
-        SOUND,
-        identity=first_only,
-        normalised=whole,
-        sensitive=False,
-        robust_1=whole,
-        all_best=whole,
-    ),
 )
 def recall(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     """Recall: the share of relevant documents that are in the top k; 0 if nothing is relevant."""
@@ -140,15 +104,6 @@ def recall(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
         ),
         REL,
     ),
-    **having(
-        SOUND,
-        cutoff_beyond=False,
-        identity=first_only,
-        normalised=False,
-        sensitive=False,
-        robust_1=whole,
-        all_best=whole,
-    ),
 )
 def f_measure(hits: JudgedHits, cutoff: int | None, *, beta: Value, rel: Value) -> FloatArray:
     """F-measure: the weighted harmonic mean of precision and recall; 0 if both are 0.
@@ -172,15 +127,6 @@ def f_measure(hits: JudgedHits, cutoff: int | None, *, beta: Value, rel: Value) 
         "fits them all"
     ),
     parameters=(REL,),
-    **having(
-        SOUND,
-        stable=at_one,
-        identity="binary",
-        normalised=whole,
-        sensitive=False,
-        robust_1=False,
-        all_best=whole,
-    ),
 )
 def r_precision(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     """R-precision: precision at m, the number of relevant documents; 0 if m is 0."""
@@ -220,15 +166,6 @@ def r_precision(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArr
     at="recall",
     spellings={"iprec_at_recall": {"needed": "rounded"}},
     trec_eval=("iprec_at_recall",),
-    **having(
-        SOUND,
-        stable=False,
-        identity=_at_full_recall,
-        normalised=True,
-        sensitive=False,
-        robust_1=False,
-        all_best=True,
-    ),
 )
 def interpolated_precision(
     hits: JudgedHits, cutoff: int | None, *, recall: Value, rel: Value, needed: Value
@@ -247,5 +184,4 @@ def interpolated_precision(
     else:
         enough = found & (share_of(so_far, relevant) >= level)
     precisions = np.divide(so_far, hits.ranks, out=np.zeros_like(so_far), where=enough)
-    highest: FloatArray = precisions.max(axis=1, initial=0.0)
-    return highest
+    return np.asarray(precisions.max(axis=1, initial=0.0), dtype=np.float64)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
-from pytest_rankcheck.metrics.laws.declared_laws import SOUND, first_only, having, whole
 from pytest_rankcheck.metrics.metric_parameters import Value
 from pytest_rankcheck.metrics.metric_registry import metric
 from pytest_rankcheck.metrics.relevance import (
@@ -19,6 +20,9 @@ from pytest_rankcheck.metrics.relevance import (
     share_of,
 )
 
+_count = partial(metric, parameters=(REL,), range=(0.0, np.inf))
+"""Declares a number of documents; with ``rel``, of relevant ones."""
+
 
 @metric(
     "Judged",
@@ -26,15 +30,6 @@ from pytest_rankcheck.metrics.relevance import (
     formula="judged documents in the top k / k",
     use=("next to other metrics, to see how many of the documents in the top k are unjudged"),
     unjudged="not judged",
-    **having(
-        SOUND,
-        cutoff_beyond=False,
-        identity=False,
-        normalised=True,
-        sensitive=False,
-        robust_1=True,
-        all_best=True,
-    ),
 )
 def judged(hits: JudgedHits, cutoff: int | None) -> FloatArray:
     """The share of the top k that is judged.
@@ -55,14 +50,6 @@ def judged(hits: JudgedHits, cutoff: int | None) -> FloatArray:
     trec_eval=("unj",),
     higher_is_better=False,
     unjudged="unjudged",
-    **having(
-        SOUND,
-        identity=False,
-        normalised=True,
-        sensitive=False,
-        robust_1=True,
-        all_best=True,
-    ),
 )
 def unjudged(hits: JudgedHits, cutoff: int | None) -> FloatArray:
     """The share of the top k that is ranked but not judged.
@@ -76,36 +63,12 @@ def unjudged(hits: JudgedHits, cutoff: int | None) -> FloatArray:
     return share_of(count, hits.retrieved) if cutoff is None else count / cutoff
 
 
-_RETRIEVED = having(
-    SOUND,
-    identity=lambda parameters: first_only(parameters) if parameters["rel"] is not None else False,
-    normalised=False,
-    sensitive=False,
-    robust_1=lambda parameters: parameters["rel"] is None or whole(parameters),
-    all_best=False,
-)
-_RELEVANT = having(
-    SOUND, identity=False, normalised=False, sensitive=False, robust_1=True, all_best=False
-)
-_RELEVANT_RETRIEVED = having(
-    SOUND,
-    identity=first_only,
-    normalised=False,
-    sensitive=False,
-    robust_1=whole,
-    all_best=False,
-)
-
-
-@metric(
+@_count(
     "NumRet",
     reference="trec_eval, measure num_ret of a query",
     formula="number of documents in the top k",
     use="to check that queries have enough results",
-    parameters=(REL,),
-    range=(0.0, np.inf),
     unjudged="retrieved",
-    **_RETRIEVED,
 )
 def number_retrieved(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     """The number of documents in the top k; with ``rel``, the number of relevant ones."""
@@ -114,80 +77,65 @@ def number_retrieved(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> Flo
     return depth_of(hits, cutoff)
 
 
-@metric(
+@_count(
     "NumRel",
     reference="trec_eval, measure num_rel of a query",
     formula="number of relevant documents, ranked or not",
     use="to describe a golden set; it does not depend on the ranker",
-    parameters=(REL,),
-    range=(0.0, np.inf),
     at=None,
     unjudged="not relevant",
-    **_RELEVANT,
 )
 def number_relevant(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     """The number of relevant documents, retrieved or not."""
     return relevant_count(hits, rel)
 
 
-@metric(
+@_count(
     "NumRelRet",
     reference="trec_eval, measure num_rel_ret of a query",
     formula="number of relevant documents in the top k",
     use="to describe a run as trec_eval does; in gates, use R instead",
-    parameters=(REL,),
-    range=(0.0, np.inf),
-    **_RELEVANT_RETRIEVED,
 )
 def number_relevant_retrieved(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     """The number of relevant documents in the top k."""
     return found_count(hits, cutoff, rel)
 
 
-@metric(
+@_count(
     "TotalRet",
     aliases=("num_ret",),
     reference="trec_eval, measure num_ret, which it adds up over the queries",
     formula="sum over queries of the number of documents in the top k",
     use="to compare with trec_eval or ir_measures; otherwise use NumRet, which is a mean",
-    parameters=(REL,),
     aggregate="sum",
-    range=(0.0, np.inf),
     unjudged="retrieved",
-    **_RETRIEVED,
 )
 def total_retrieved(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     """NumRet, with the sum over the queries instead of the mean."""
     return number_retrieved(hits, cutoff, rel=rel)
 
 
-@metric(
+@_count(
     "TotalRel",
     aliases=("num_rel",),
     reference="trec_eval, measure num_rel, which it adds up over the queries",
     formula="sum over queries of the number of relevant documents, ranked or not",
     use="to compare with trec_eval or ir_measures; otherwise use NumRel, which is a mean",
-    parameters=(REL,),
     aggregate="sum",
-    range=(0.0, np.inf),
     at=None,
-    **_RELEVANT,
 )
 def total_relevant(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     """NumRel, with the sum over the queries instead of the mean."""
     return number_relevant(hits, cutoff, rel=rel)
 
 
-@metric(
+@_count(
     "TotalRelRet",
     aliases=("num_rel_ret",),
     reference="trec_eval, measure num_rel_ret, which it adds up over the queries",
     formula="sum over queries of the number of relevant documents in the top k",
     use="to compare with trec_eval or ir_measures; otherwise use NumRelRet, which is a mean",
-    parameters=(REL,),
     aggregate="sum",
-    range=(0.0, np.inf),
-    **_RELEVANT_RETRIEVED,
 )
 def total_relevant_retrieved(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     """NumRelRet, with the sum over the queries instead of the mean."""

@@ -6,6 +6,7 @@ are selected at once, it is the one with the best rank. An abandoned session has
 
 from __future__ import annotations
 
+from functools import partial
 from typing import cast
 
 import numpy as np
@@ -50,6 +51,11 @@ _REL = Parameter(
         "every selection counts"
     ),
 )
+
+_effort = partial(
+    metric, higher_is_better=False, range=(0.0, np.inf), at=None, unit="session", unjudged="-"
+)
+"""Declares a metric of users' effort."""
 
 
 @metric(
@@ -110,35 +116,25 @@ def abandonment_rate(trails: Trails, cutoff: int | None, *, rel: Value) -> Float
     return np.isnan(trails.final_rank_from(cast("float | None", rel))).astype(np.float64)
 
 
-@metric(
+@_effort(
     "MeanEventRank",
     formula="position of the event with the final selection",
     use="how much typing and refining people need",
     aliases=("EventRank",),
     reference="by definition: the effort until the final selection, in events",
     parameters=(_NEXT,),
-    higher_is_better=False,
-    range=(0.0, np.inf),
-    at=None,
-    unit="session",
-    unjudged="-",
 )
 def mean_event_rank(trails: Trails, cutoff: int | None, *, abandoned: Value) -> FloatArray:
     """The 1-based position of the event with the final selection among the session's events."""
     return _with_abandoned(trails.final_event, trails, abandoned, trails.events + 1)
 
 
-@metric(
+@_effort(
     "ClickRank",
     formula="mean of the ranks of all selections; in one event, each rank counts once",
     use="how far down people go, if several selections per session are usual",
     reference="Joachims, Optimizing search engines using clickthrough data, KDD 2002, section 2",
     parameters=(_NEXT,),
-    higher_is_better=False,
-    range=(0.0, np.inf),
-    at=None,
-    unit="session",
-    unjudged="-",
 )
 def click_rank(trails: Trails, cutoff: int | None, *, abandoned: Value) -> FloatArray:
     """The mean rank of all selections of the session.
@@ -148,7 +144,7 @@ def click_rank(trails: Trails, cutoff: int | None, *, abandoned: Value) -> Float
     return _with_abandoned(trails.click_rank, trails, abandoned, trails.shown_last + 1)
 
 
-@metric(
+@_effort(
     "TimeToSelection",
     formula="time of the first selection - start of the session",
     use="how fast people find something, if times are reliable",
@@ -156,28 +152,18 @@ def click_rank(trails: Trails, cutoff: int | None, *, abandoned: Value) -> Float
     reference="Kelly, Methods for evaluating interactive information retrieval systems with "
     "users, Foundations and Trends in IR 3(1-2), 2009, section 10.2",
     parameters=(_NEXT,),
-    higher_is_better=False,
-    range=(0.0, np.inf),
-    at=None,
-    unit="session",
-    unjudged="-",
 )
 def time_to_selection(trails: Trails, cutoff: int | None, *, abandoned: Value) -> FloatArray:
     """Seconds from the start of the session to its first selection."""
     return _with_abandoned(trails.first_selection, trails, abandoned, trails.duration)
 
 
-@metric(
+@_effort(
     "SessionDuration",
     formula="time of the last event or selection - start",
     use="the effort of the whole session; a few long sessions dominate the mean",
     reference="Kelly, Methods for evaluating interactive information retrieval systems with "
     "users, Foundations and Trends in IR 3(1-2), 2009, section 10.2",
-    higher_is_better=False,
-    range=(0.0, np.inf),
-    at=None,
-    unit="session",
-    unjudged="-",
 )
 def session_duration(trails: Trails, cutoff: int | None) -> FloatArray:
     """Seconds from the start of the session to its last event or selection, abandoned or not.
@@ -187,33 +173,24 @@ def session_duration(trails: Trails, cutoff: int | None) -> FloatArray:
     return trails.duration.copy()
 
 
-@metric(
+@_effort(
     "MedianSessionDuration",
     formula="time of the last event or selection - start",
     use="like SessionDuration, if some sessions are left open",
     reference="as SessionDuration; the median, because a few sessions are left open over lunch",
-    higher_is_better=False,
-    range=(0.0, np.inf),
-    at=None,
     aggregate="median",
-    unit="session",
-    unjudged="-",
 )
 def median_session_duration(trails: Trails, cutoff: int | None) -> FloatArray:
     """Like SessionDuration, with the median over sessions instead of the mean."""
     return trails.duration.copy()
 
 
-@metric(
+@_effort(
     "EventsPerSession",
     formula="number of events",
     use="the effort of the whole session, if times are not recorded",
     reference="by definition: the effort of the whole session, in events",
-    higher_is_better=False,
     range=(1.0, np.inf),
-    at=None,
-    unit="session",
-    unjudged="-",
 )
 def events_per_session(trails: Trails, cutoff: int | None) -> FloatArray:
     """The number of events of the session, abandoned or not."""

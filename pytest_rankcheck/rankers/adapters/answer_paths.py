@@ -11,19 +11,21 @@ from jmespath.visitor import Options, TreeInterpreter
 
 from pytest_rankcheck.errors import RankerError, quoted
 
-__all__ = ["AnswerPath"]
-
 Node = dict[str, Any]
 """A node of the syntax tree of a JMESPath."""
 
 _IDENTITY: Node = {"type": "identity", "children": []}
 
 
-class AnswerPath:
-    """A JMESPath that must find a value in every hit."""
+class AnswerPath(TreeInterpreter):  # type: ignore[misc]
+    """A JMESPath that must find a value in every hit.
+
+    Items without a value may be left out beside lists: groups without documents, for example.
+    """
 
     def __init__(self, path: str) -> None:
         """Compile the path."""
+        super().__init__(Options())
         self.path = path
         try:
             self._tree: Node = jmespath.compile(path).parsed
@@ -39,30 +41,22 @@ class AnswerPath:
                 below it would move up; or a function of the path does not accept the answer.
         """
         try:
-            return _StrictInterpreter(self.path).visit(self._tree, answer)
+            return self.visit(self._tree, answer)
         except JMESPathError as failure:
             reason = quoted(str(failure).partition("\n")[0])
             raise RankerError(f"'{quoted(self.path)}' failed on the answer: {reason}") from None
 
-
-class _StrictInterpreter(TreeInterpreter):  # type: ignore[misc]
-    """Evaluates a JMESPath; a list with a value for only some of its hits is an error.
-
-    Items without a value may be left out beside lists: groups without documents, for example.
-    """
-
-    def __init__(self, path: str) -> None:
-        super().__init__(Options())
-        self._path = path
-
     def visit_projection(self, node: Node, value: object) -> object:
+        """Return the values of the hits of a list, as in ``hits[]``."""
         hits = self.visit(node["children"][0], value)
         return self._values(hits, node) if isinstance(hits, list) else None
 
     def visit_value_projection(self, node: Node, value: object) -> object:
+        """Return those of the values of an object, as in ``hits.*``."""
         return self._checked(super().visit_value_projection, node, value)
 
     def visit_filter_projection(self, node: Node, value: object) -> object:
+        """Return those of the hits that fulfil a condition, as in ``hits[?score]``."""
         return self._checked(super().visit_filter_projection, node, value)
 
     def _checked(self, visit: Callable[[Node, object], Any], node: Node, value: object) -> object:
@@ -77,6 +71,6 @@ class _StrictInterpreter(TreeInterpreter):  # type: ignore[misc]
         are_groups = bool(values) and all(isinstance(value, list) for value in values)
         if len(values) < len(hits) and not are_groups:
             raise RankerError(
-                f"only {len(values):,} of {len(hits):,} hits have a value at '{quoted(self._path)}'"
+                f"only {len(values):,} of {len(hits):,} hits have a value at '{quoted(self.path)}'"
             )
         return values

@@ -1,23 +1,82 @@
-"""Rankers that take a batch of queries."""
+"""Rankers that take a batch of queries, and the base of all adapters that ask so."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
+from functools import partial
+from itertools import islice
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import RankerError, plural, quoted
 from pytest_rankcheck.golden.query import Query
-from pytest_rankcheck.rankers.adapter_protocol import Adapter, RankingTask
-from pytest_rankcheck.rankers.adapters.many_queries import BatchedAdapter, checked_size
+from pytest_rankcheck.rankers.adapter_protocol import (
+    Adapter,
+    OnAnswer,
+    QueryAnswer,
+    RankingTask,
+    no_text,
+)
 from pytest_rankcheck.rankers.callable_adapters import (
+    depth_name,
     name_of,
-    takes_depth,
     takes_queries,
     with_depth,
 )
 from pytest_rankcheck.rankers.ranking_forms import has_no_order
 
-__all__ = ["batch"]
+__tracebackhide__ = True  # pytest shows the frames of the user's code
+
+
+class BatchedAdapter(Adapter):
+    """A ranker that answers a batch of queries at once."""
+
+    size: int | None
+    """The number of queries in a batch; None for all."""
+    needs_text = True
+    instead_of_text = ""
+    """What to do if queries have no texts, for messages."""
+
+    @abstractmethod
+    def answers(self, queries: Sequence[Query], task: RankingTask) -> Sequence[object]:
+        """Return an answer for each query, in their order.
+
+        Raises:
+            Exception: any error; all queries of the batch have then failed.
+        """
+
+    def sees(self, attribute: str) -> bool:
+        """Whether the ranker receives queries, not only their texts."""
+        return not self.needs_text
+
+    def with_size(self, size: int) -> Adapter | None:
+        """Return the same ranker with batches of ``size`` queries."""
+        other = copy(self)
+        other.size = size
+        return other
+
+    def ask(self, task: RankingTask, on_answer: OnAnswer) -> None:
+        """Ask one batch after another; each query is given its share of the time."""
+        queries = iter(task.golden)
+        while batch := list(islice(queries, self.size or len(task.golden))):
+            for query in batch if self.needs_text else ():
+                if query.text is None:
+                    on_answer(QueryAnswer(query, failure=no_text(self.instead_of_text)))
+            asked = [query for query in batch if query.text is not None or not self.needs_text]
+            if not asked:
+                continue
+            answers, failure, seconds = task.tried(partial(self.answers, asked, task))
+            for place, query in enumerate(asked):
+                answer = None if failure else answers[place]
+                on_answer(QueryAnswer(query, answer, failure, seconds / len(asked)))
+
+
+def checked_size(size: int | None) -> int | None:
+    """Return the size of a batch."""
+    if size is not None and size < 1:
+        raise RankerError(f"size={quoted(size)} is invalid; give a whole number from 1 on")
+    return size
 
 
 @checked_arguments
@@ -47,10 +106,9 @@ class _Batch(BatchedAdapter):
 
     @property
     def takes_depth(self) -> bool:
-        return takes_depth(self._ranker)
+        return depth_name(self._ranker) is not None
 
     def answers(self, queries: Sequence[Query], task: RankingTask) -> Sequence[object]:
-        __tracebackhide__ = True
         batch = list(queries) if not self.needs_text else [query.text for query in queries]
         output = with_depth(self._ranker, task.depth)(batch)
         is_unfit = isinstance(output, (str, bytes, Mapping)) or has_no_order(output)

@@ -12,14 +12,15 @@ from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import RankerError, plural
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.rankers.adapter_protocol import Adapter, RankingTask
-from pytest_rankcheck.rankers.adapters.many_queries import BatchedAdapter, checked_size
+from pytest_rankcheck.rankers.adapters.batch_ranker import BatchedAdapter, checked_size
 from pytest_rankcheck.rankers.adapters.model_output import matrix_of
 from pytest_rankcheck.rankers.callable_adapters import name_of
 
-__all__ = ["embedder"]
+__tracebackhide__ = True  # pytest shows the frames of the user's code
+
 
 _BLOCK_PRODUCTS = 1 << 22
-"""How many inner products are in memory at once: 32 MB."""
+"""How many inner products are in memory at once: 32 MB, or those of one query."""
 
 
 @checked_arguments
@@ -34,7 +35,7 @@ def embedder(
     """Return a ranker that sorts by the inner product of query and document embeddings.
 
     The corpus is embedded once, before the first query. The search is exact: every product is
-    computed, in blocks.
+    computed.
 
     Args:
         encode: takes a list of texts and returns a row of numbers for each (such as ``encode`` of
@@ -70,23 +71,16 @@ class _Embedder(BatchedAdapter):
 
     def ask(self, task: RankingTask, on_answer: object) -> None:
         """Embed the corpus once, outside the measured time, and then the queries."""
-        __tracebackhide__ = True
         if self.embedded is None:
             texts = list(self.corpus.values())
             parts = [
                 self._rows(self.encode_corpus, texts[start : start + self.size], "the corpus")
                 for start in range(0, len(texts), self.size)
             ]
-            widths = {part.shape[1] for part in parts}
-            if len(widths) > 1:
-                raise RankerError(
-                    f"the embeddings of the corpus have different sizes: {sorted(widths)}"
-                )
             self.embedded = np.concatenate(parts)
         super().ask(task, on_answer)  # type: ignore[arg-type]
 
     def answers(self, queries: Sequence[Query], task: RankingTask) -> Sequence[object]:
-        __tracebackhide__ = True
         assert self.embedded is not None
         vectors = self._rows(self.encode, [str(query.text) for query in queries], "the queries")
         if vectors.shape[1] != self.embedded.shape[1]:
@@ -94,16 +88,11 @@ class _Embedder(BatchedAdapter):
                 f"the embedding of a query has {plural(vectors.shape[1], 'number')}, that of a "
                 f"document {self.embedded.shape[1]:,}"
             )
-        doc_ids = list(self.corpus)
-        return [
-            {doc_ids[place]: score for place, score in best.items()}
-            for best in _largest(vectors, self.embedded, task.depth)
-        ]
+        return list(_largest(vectors, self.embedded, list(self.corpus), task.depth))
 
     def _rows(
         self, encode: Callable[[list[str]], object], texts: list[str], what: str
     ) -> FloatArray:
-        __tracebackhide__ = True
         rows = matrix_of(encode(texts), len(texts), f"the encoder of {what}")
         if self.cosine:
             lengths = np.linalg.norm(rows, axis=1, keepdims=True)
@@ -111,25 +100,14 @@ class _Embedder(BatchedAdapter):
         return rows
 
 
-def _largest(vectors: FloatArray, embedded: FloatArray, depth: int) -> Iterator[dict[int, float]]:
+def _largest(
+    vectors: FloatArray, embedded: FloatArray, doc_ids: Sequence[str], depth: int
+) -> Iterator[dict[str, float]]:
     """Yield the documents with the ``depth`` largest products for each query, ties included."""
-    best: list[dict[int, float]] = [{} for _ in vectors]
-    step = max(1, _BLOCK_PRODUCTS // max(1, len(vectors)))
-    for start in range(0, len(embedded), step):
-        products = vectors @ embedded[start : start + step].T
-        for scores, row in zip(best, products, strict=True):
-            least = _least(row, depth)
+    step = max(1, _BLOCK_PRODUCTS // len(embedded))
+    for start in range(0, len(vectors), step):
+        for row in vectors[start : start + step] @ embedded.T:
+            least = np.partition(row, -depth)[-depth] if depth < len(row) else -np.inf
             places = np.flatnonzero(row >= least)
-            scores.update(zip((places + start).tolist(), row[places].tolist(), strict=True))
-            if len(scores) > 2 * depth:
-                bound = _least(np.array(list(scores.values())), depth)
-                for place in [place for place, score in scores.items() if score < bound]:
-                    del scores[place]
-    yield from best
-
-
-def _least(scores: FloatArray, depth: int) -> float:
-    """Return the score at rank ``depth``, or the lowest if there are fewer."""
-    if len(scores) <= depth:
-        return float(scores.min())
-    return float(np.partition(scores, -depth)[-depth])
+            best = [doc_ids[place] for place in places.tolist()]
+            yield dict(zip(best, row[places].tolist(), strict=True))

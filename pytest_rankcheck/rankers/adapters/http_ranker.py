@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.errors import RankerError, install_hint, listed, quoted, suggestion
+from pytest_rankcheck.errors import RankerError, install_hint, listed, quoted
 from pytest_rankcheck.golden.query import Query
-from pytest_rankcheck.rankers.adapter_protocol import Adapter, RankingTask
+from pytest_rankcheck.rankers.adapter_protocol import Adapter, OnAnswer, RankingTask
 from pytest_rankcheck.rankers.adapters.request_placeholders import (
     check_placeholders,
     filled,
-    filled_url,
-    uses_attribute,
+    filled_text,
+    uses,
 )
 from pytest_rankcheck.rankers.callable_adapters import AskAsync, ConcurrentAdapter
 
 if TYPE_CHECKING:
-    import httpx
-
     from pytest_rankcheck.rankers.adapters.answer_paths import AnswerPath
 
-__all__ = ["Engine", "http"]
 
 Engine = Literal["elasticsearch", "opensearch", "solr", "vespa"]
 Json = Any
@@ -40,33 +36,31 @@ _BUSY = frozenset({429, 502, 503, 504})
 _TIMEOUT = 30.0
 
 
-@dataclass(frozen=True, slots=True)
-class _EngineDefaults:
-    """The default request of a search engine, and the place of the ids in its answer."""
-
-    method: str
-    ids: str
-    body: Json = None
-    params: Mapping[str, str] | None = None
-
-
-_ELASTIC = _EngineDefaults(
-    "POST", "hits.hits[]._id", {"query": {"multi_match": {"query": "{query}"}}, "size": "{depth}"}
-)
-_DEFAULTS: dict[str, _EngineDefaults] = {
+_ELASTIC = {
+    "method": "POST",
+    "ids": "hits.hits[]._id",
+    "body": {"query": {"multi_match": {"query": "{query}"}}, "size": "{depth}"},
+}
+_USUAL: Mapping[str, Mapping[str, Any]] = {
     "elasticsearch": _ELASTIC,
     "opensearch": _ELASTIC,
-    "solr": _EngineDefaults(
-        "GET",
-        "response.docs[].id",
-        params={"q": "{query}", "rows": "{depth}", "fl": "id", "wt": "json"},
-    ),
-    "vespa": _EngineDefaults(
-        "POST",
-        "root.children[].id",
-        {"yql": "select * from sources * where userQuery()", "query": "{query}", "hits": "{depth}"},
-    ),
+    "solr": {
+        "method": "GET",
+        "ids": "response.docs[].id",
+        "params": {"q": "{query}", "rows": "{depth}", "fl": "id", "wt": "json"},
+    },
+    "vespa": {
+        "method": "POST",
+        # Without a hit, Vespa leaves the children out.
+        "ids": "(root.children || root.fields.totalCount == `0` && `[]`)[].id",
+        "body": {
+            "yql": "select * from sources * where userQuery()",
+            "query": "{query}",
+            "hits": "{depth}",
+        },
+    },
 }
+"""The usual request of each search engine, and the place of the ids in its answer."""
 
 
 class _BusyError(RankerError):
@@ -111,42 +105,28 @@ def http(
         RankerError: httpx or jmespath is not installed, the URL is invalid, neither ``ids`` nor
             ``engine`` is given, a placeholder is unknown, or no placeholder depends on the query.
     """
-    _require_packages()
-    if engine is not None and engine not in _DEFAULTS:
-        engines = get_args(Engine)
-        raise RankerError(
-            f"http: engine={quoted(engine)} is invalid{suggestion(str(engine), engines)}; give one "
-            f"of {', '.join(engines)}"
-        )
-    usual = _DEFAULTS.get(engine or "", _EngineDefaults("", ""))
-    place = ids or usual.ids
+    missing = [name for name in ("httpx", "jmespath") if find_spec(name) is None]
+    if missing:
+        raise RankerError(f"http: {' and '.join(missing)} not installed: {install_hint('http')}")
+    from pytest_rankcheck.rankers.adapters.answer_paths import AnswerPath
+
+    usual = _USUAL.get(engine or "", {})
+    place = ids or usual.get("ids")
     if not place:
         raise RankerError(
             "http: give the place of the ids in the answer, such as ids='hits.hits[]._id', or the "
             "engine"
         )
-    request = _Request(
-        url,
-        (method or usual.method or ("POST" if body is not None else "GET")).upper(),
-        usual.body if body is None else body,
-        params if params is not None else (usual.params or {}),
-        dict(headers or {}),
-    )
-    from pytest_rankcheck.rankers.adapters.answer_paths import AnswerPath
-
-    ranker = _Http(request, AnswerPath(place), verify)
-    check_placeholders(request.url, request.params, request.body)
+    method = (method or usual.get("method") or ("POST" if body is not None else "GET")).upper()
+    body = usual.get("body") if body is None else body
+    params = usual.get("params", {}) if params is None else params
+    ranker = _Http(url, method, body, params or {}, dict(headers or {}), AnswerPath(place), verify)
+    check_placeholders(url, params, body)
     return ranker
 
 
-def _require_packages() -> None:
-    missing = [name for name in ("httpx", "jmespath") if find_spec(name) is None]
-    if missing:
-        raise RankerError(f"http: {' and '.join(missing)} not installed: {install_hint('http')}")
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class _Request:
+@dataclass(repr=False, eq=False)
+class _Http(ConcurrentAdapter):
     """A request with placeholders. It has no repr, because its headers may hold secrets."""
 
     url: str
@@ -154,81 +134,46 @@ class _Request:
     body: Json
     params: Mapping[str, str]
     headers: Mapping[str, str]
+    ids: AnswerPath
+    verify: bool
 
-    def for_query(self, query: Query, depth: int) -> _Request:
-        """Return the request with the placeholders filled in."""
-        return replace(
-            self,
-            url=filled_url(self.url, query, depth),
-            body=filled(self.body, query, depth),
-            params=filled(self.params, query, depth),
-        )
-
-    def with_secrets(self) -> _Request:
-        """Return the request with environment variables filled into the headers."""
-
-        def value(match: re.Match[str]) -> str:
-            if match[1] not in os.environ:
-                raise RankerError(
-                    f"http: a header needs the environment variable {match[1]}, which is not set"
-                )
-            return os.environ[match[1]]
-
-        filled = {name: _VARIABLE.sub(value, text) for name, text in self.headers.items()}
-        return replace(self, headers=filled)
-
-    @property
-    def full_url(self) -> httpx.URL:
-        """The URL with its own parameters and the others, which httpx alone would drop."""
+    def __post_init__(self) -> None:
         import httpx
 
-        url = httpx.URL(self.url)
-        return url.copy_merge_params(self.params) if self.params else url
-
-    @property
-    def shown(self) -> str:
-        """The URL without user, password and parameters."""
-        import httpx
-
-        plain = httpx.URL(self.url)
+        try:
+            plain = httpx.URL(self.url)
+        except httpx.InvalidURL as failure:
+            raise RankerError(f"http: '{quoted(self.url)}' is not a URL: {failure}") from None
+        if plain.scheme not in ("http", "https"):
+            raise RankerError(f"http: '{quoted(self.url)}' is not a URL that starts with http://")
         port = f":{plain.port}" if plain.port else ""
-        return f"{self.method} {plain.scheme}://{plain.host}{port}{plain.path}"
-
-
-class _Http(ConcurrentAdapter):
-    def __init__(self, request: _Request, ids: AnswerPath, verify: bool) -> None:
-        self._request = request
-        self._ids = ids
-        self._verify = verify
-        self.name = _checked_address(request)
+        # Without user, password and parameters.
+        self.name = f"{self.method} {plain.scheme}://{plain.host}{port}{plain.path}"
 
     def sees(self, attribute: str) -> bool:
         """Whether the request has a placeholder for the attribute."""
-        request = self._request
-        return uses_attribute(attribute, request.url, request.params, request.body)
+        return uses(f"attributes.{attribute}", self.url, self.params, self.body)
 
     @property
     def takes_depth(self) -> bool:
         """Whether the request has a placeholder for the depth."""
-        request = self._request
-        return "{depth}" in json.dumps([request.url, request.params, request.body])
+        return uses("depth", self.url, self.params, self.body)
 
-    def ask(self, task: RankingTask, on_answer: Any) -> None:
+    def ask(self, task: RankingTask, on_answer: OnAnswer) -> None:
         """Ask as usual, and always retry temporary failures."""
         __tracebackhide__ = True
-        patient = replace(task, retry_on=(*task.retry_on, *_ALWAYS_RETRIED))
-        super().ask(patient, on_answer)
+        super().ask(replace(task, retry_on=(*task.retry_on, *_ALWAYS_RETRIED)), on_answer)
 
     @asynccontextmanager
     async def opened(self, task: RankingTask) -> AsyncIterator[AskAsync]:
         """Open one client, with one connection per concurrent query."""
         import httpx
 
-        request = self._request.with_secrets()
-        limits = httpx.Limits(max_connections=task.concurrency)
-        timeout = task.timeout or _TIMEOUT
         async with httpx.AsyncClient(
-            headers=request.headers, limits=limits, timeout=timeout, verify=self._verify
+            headers={name: _VARIABLE.sub(_secret, text) for name, text in self.headers.items()},
+            limits=httpx.Limits(max_connections=task.concurrency),
+            timeout=task.timeout or _TIMEOUT,
+            verify=self.verify,
         ) as client:
 
             async def ask(query: Query) -> list[object]:
@@ -239,13 +184,15 @@ class _Http(ConcurrentAdapter):
     async def _asked(self, client: Any, query: Query, depth: int) -> list[object]:
         import httpx
 
-        filled = self._request.for_query(query, depth)
+        url = httpx.URL(filled_text(self.url, query, depth, is_url=True))
+        if self.params:  # beside its own parameters, which httpx alone would drop
+            url = url.copy_merge_params(filled(self.params, query, depth))
         try:
-            answer = await client.request(filled.method, filled.full_url, json=filled.body)
-        except httpx.TimeoutException as failure:
-            raise _named(failure, f"{self.name}: no answer in time") from None
-        except httpx.TransportError as failure:
-            raise _named(failure, f"{self.name}: {failure or type(failure).__name__}") from None
+            answer = await client.request(self.method, url, json=filled(self.body, query, depth))
+        except httpx.TransportError as failure:  # it holds the request, with its secrets
+            is_late = isinstance(failure, httpx.TimeoutException)
+            said = "no answer in time" if is_late else failure or type(failure).__name__
+            raise type(failure)(quoted(f"{self.name}: {said}", 500)) from None
         if not answer.is_success:
             kind = _BusyError if answer.status_code in _BUSY else RankerError
             raise kind(f"{self.name}: HTTP {answer.status_code}: {quoted(answer.text, 300)}")
@@ -260,29 +207,21 @@ class _Http(ConcurrentAdapter):
                 f"{self.name}: the answer is not JSON: {quoted(answer.text, 200)}"
             ) from None
         try:
-            doc_ids = self._ids.search(content)
+            doc_ids = self.ids.search(content)
         except RankerError as failure:
             raise RankerError(f"{self.name}: {failure}") from None
         if not isinstance(doc_ids, list):
             has = listed(list(content), 10) if isinstance(content, dict) else quoted(content)
             raise RankerError(
-                f"{self.name}: nothing at '{quoted(self._ids.path)}' in the answer, which has {has}"
+                f"{self.name}: nothing at '{quoted(self.ids.path)}' in the answer, which has {has}"
             )
         return doc_ids
 
 
-def _named(failure: Exception, text: str) -> Exception:
-    """Return an error of the same type that names the endpoint but holds no request."""
-    return type(failure)(quoted(text, 500))
-
-
-def _checked_address(request: _Request) -> str:
-    import httpx
-
-    try:
-        shown = request.shown
-    except httpx.InvalidURL as failure:
-        raise RankerError(f"http: '{quoted(request.url)}' is not a URL: {failure}") from None
-    if not shown.split(" ", 1)[1].startswith(("http://", "https://")):
-        raise RankerError(f"http: '{quoted(request.url)}' is not a URL that starts with http://")
-    return shown
+def _secret(match: re.Match[str]) -> str:
+    """Return the value of an environment variable that a header names."""
+    if match[1] not in os.environ:
+        raise RankerError(
+            f"http: a header needs the environment variable {match[1]}, which is not set"
+        )
+    return os.environ[match[1]]

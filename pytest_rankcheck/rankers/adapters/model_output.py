@@ -10,8 +10,6 @@ import numpy as np
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import RankerError, listed, quoted
 
-__all__ = ["matrix_of", "one_each"]
-
 
 def one_each(
     answer: object, count: int, what: str, labels: Sequence[object] | None = None

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import RankerError, listed, quoted
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.rankers.adapter_protocol import Adapter, RankingTask
-from pytest_rankcheck.rankers.adapters.many_queries import BatchedAdapter, checked_size
+from pytest_rankcheck.rankers.adapters.batch_ranker import BatchedAdapter, checked_size
 from pytest_rankcheck.rankers.callable_adapters import name_of
 from pytest_rankcheck.rankers.ranking import has_all_ranks
 from pytest_rankcheck.rankers.ranking_forms import ScoredDocuments
 from pytest_rankcheck.rankers.run_columns import refuse_unused_numbers
-
-__all__ = ["transformer"]
 
 
 @checked_arguments
@@ -37,28 +36,29 @@ def transformer(pipeline: Any, size: int | None = None) -> Adapter:
     return _Transformer(call, name_of(pipeline), checked_size(size))
 
 
+@dataclass(repr=False, eq=False)
 class _Transformer(BatchedAdapter):
-    def __init__(self, call: Any, name: str, size: int | None) -> None:
-        self._call = call
-        self.name = name
-        self.size = size
+    call: Any
+    name: str
+    size: int | None
 
     def answers(self, queries: Sequence[Query], task: RankingTask) -> Sequence[object]:
         __tracebackhide__ = True
         import pandas as pd
 
         rows = [(query.id, query.text) for query in queries]
-        results = self._call(pd.DataFrame(rows, columns=["qid", "query"]))
+        results = self.call(pd.DataFrame(rows, columns=["qid", "query"]))
         if not isinstance(results, pd.DataFrame):
             raise RankerError(
                 "the transformer returned "
                 f"{type(results).__name__}, not a DataFrame: {quoted(results)}"
             )
+        header = [str(name) for name in results.columns]
         missing = [name for name in ("qid", "docno") if name not in results.columns]
         if missing:
-            columns = listed([str(name) for name in results.columns], 10)
-            raise RankerError(f"the answer has no column {listed(missing)}; it has {columns}")
-        header = [str(name) for name in results.columns]
+            raise RankerError(
+                f"the answer has no column {listed(missing)}; it has {listed(header, 10)}"
+            )
         if "score" not in header and "rank" not in header:
             place = {"query_id": header.index("qid"), "doc_id": header.index("docno")}
             refuse_unused_numbers(
@@ -75,13 +75,7 @@ def _by_query(results: Any, queries: Sequence[Query]) -> list[object]:
     answers: dict[str, object] = {query.id: [] for query in queries}
     by_rank = "rank" in results.columns and "score" not in results.columns
     ordered = results.sort_values("rank", kind="stable") if by_rank else results
-    unnamed = results["qid"].isna().to_numpy()
-    if unnamed.any():
-        raise RankerError(
-            f"row {int(unnamed.argmax()) + 1} of the answer, document "
-            f"'{quoted(results['docno'].iloc[int(unnamed.argmax())])}', has no qid"
-        )
-    for query_id, rows in ordered.groupby("qid", sort=False):
+    for query_id, rows in ordered.groupby("qid", sort=False, dropna=False):
         if str(query_id) not in answers:
             raise RankerError(f"the answer has a query that was not asked: '{quoted(query_id)}'")
         if by_rank and not has_all_ranks(rows["rank"].tolist()):
@@ -90,14 +84,8 @@ def _by_query(results: Any, queries: Sequence[Query]) -> list[object]:
                 "a repeat; return a score, or drop the column rank to rank in the order of the rows"
             )
         docs = rows["docno"].tolist()
-        if "score" not in rows.columns:
-            answers[str(query_id)] = docs
-            continue
-        scores = rows["score"].tolist()
-        has_duplicates = len(set(docs)) < len(docs)  # which a dict would drop
+        has_scores = "score" in rows.columns
         answers[str(query_id)] = (
-            ScoredDocuments(docs, scores)
-            if has_duplicates
-            else dict(zip(docs, scores, strict=True))
+            ScoredDocuments(docs, rows["score"].tolist()) if has_scores else docs
         )
     return list(answers.values())

@@ -8,64 +8,58 @@ The ranking is in order, best first, regardless of the scores.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import RunError, quoted
 from pytest_rankcheck.files.format_registry import Format
-from pytest_rankcheck.files.text_files import objects_of_lines
+from pytest_rankcheck.files.json_files import objects_of_lines
 from pytest_rankcheck.files.whole_files import readable_json, write_whole
 from pytest_rankcheck.rankers.misread_scores import MisreadScores
-from pytest_rankcheck.rankers.ranked_columns import RankedColumns, RunSource, columns_of
-from pytest_rankcheck.rankers.ranking import Ranking
+from pytest_rankcheck.rankers.ranked_columns import RankedColumns, columns_of
+from pytest_rankcheck.rankers.ranking import Ranking, Rankings
 from pytest_rankcheck.rankers.ranking_forms import ranking_as_given
-from pytest_rankcheck.rankers.ranking_rows import Rankings
 
-__all__ = ["FORMAT"]
+if TYPE_CHECKING:
+    from pytest_rankcheck.rankers.run_files import RunFiles
 
 
-def read(source: RunSource, *, together: bool = False) -> Iterator[RankedColumns]:
+def read(run: RunFiles, *, together: bool = False) -> Iterator[RankedColumns]:
     """Yield the rankings of a run."""
     misread = MisreadScores()
+    yield from columns_of(_rankings(run.files, misread), run.rules)
+    if misread.problem:
+        raise RunError(f"{run.path}: {misread.problem}")
 
-    def checked() -> Iterator[tuple[str, Ranking]]:
-        for query_id, ranking in _rankings(source.path):
+
+def _rankings(files: Sequence[Path], misread: MisreadScores) -> Iterator[tuple[str, Ranking]]:
+    seen: set[str] = set()
+    for file in files:
+        for number, entry in objects_of_lines(file, RunError):
+            query_id, ranking = _ranked(entry, f"{file}:{number}")
+            if query_id in seen:
+                raise RunError(f"{file}:{number}: duplicate query '{quoted(query_id)}'")
+            seen.add(query_id)
             misread.add(query_id, None, ranking.doc_ids, ranking.scores)
             yield query_id, ranking
 
-    yield from columns_of(checked(), source.rules)
-    if misread.problem:
-        raise RunError(f"{source.path}: {misread.problem}")
 
-
-def _rankings(path: Path) -> Iterator[tuple[str, Ranking]]:
-    seen: set[str] = set()
-    for where, entry in objects_of_lines(path, RunError):
-        query_id = entry.get("query_id")
-        if not isinstance(query_id, str) or not isinstance(entry.get("ranking"), list):
-            raise RunError(
-                f'{where}: not of the form {{"query_id": "q1", "ranking": ["d7", "d3"]}}'
-            )
-        if not query_id:
-            raise RunError(f"{where}: query_id is empty")
-        if query_id in seen:
-            raise RunError(f"{where}: duplicate query '{quoted(query_id)}'")
-        seen.add(query_id)
-        try:
-            ranking = _ranked(entry, query_id)
-        except RunError as error:
-            raise RunError(f"{where}: {error}") from None
-        yield query_id, ranking
-
-
-def _ranked(entry: dict[str, object], query_id: str) -> Ranking:
-    ranking, scores = entry["ranking"], entry.get("scores")
-    assert isinstance(ranking, list)
-    if scores is None:
-        return ranking_as_given(ranking, query_id)
-    if not isinstance(scores, list) or len(scores) != len(ranking):
-        raise RunError(f"query '{quoted(query_id)}': \"scores\" must have one number per document")
-    return ranking_as_given(list(zip(ranking, scores, strict=True)), query_id)
+def _ranked(entry: dict[str, object], where: str) -> tuple[str, Ranking]:
+    query_id, ranking, scores = entry.get("query_id"), entry.get("ranking"), entry.get("scores")
+    if not isinstance(query_id, str) or not isinstance(ranking, list):
+        raise RunError(f'{where}: not of the form {{"query_id": "q1", "ranking": ["d7", "d3"]}}')
+    if not query_id:
+        raise RunError(f"{where}: query_id is empty")
+    if scores is not None and (not isinstance(scores, list) or len(scores) != len(ranking)):
+        raise RunError(
+            f"{where}: query '{quoted(query_id)}': \"scores\" must have one number per document"
+        )
+    answer = ranking if scores is None else list(zip(ranking, scores, strict=True))
+    try:
+        return query_id, ranking_as_given(answer, query_id)
+    except RunError as error:
+        raise RunError(f"{where}: {error}") from None
 
 
 def write(rankings: Rankings, path: Path) -> None:

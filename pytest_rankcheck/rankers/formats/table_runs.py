@@ -3,25 +3,29 @@
 The highest ``score`` is best; in a query without scores, the lowest ``rank``. Other usual column
 names are recognised (``qid``, ``docno``, ``position``), and other columns are ignored. In text
 files, the separator (comma, tab, semicolon or bar) is detected from the header. Parquet and Arrow
-files need polars (the extra ``[fast]``).
+files need polars (the extra ``[fast]``). The files of a folder are read as one table.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from pytest_rankcheck.errors import RunError
-from pytest_rankcheck.files.table_formats import TableWriter, table_formats
-from pytest_rankcheck.files.tables import TableKind
-from pytest_rankcheck.rankers.ranked_columns import RankedColumns, RunSource
-from pytest_rankcheck.rankers.ranking_rows import Rankings, ranked_rows
+from pytest_rankcheck.errors import RunError, listed, plural
+from pytest_rankcheck.files.part_files import joined_tables, partition_columns, with_columns
+from pytest_rankcheck.files.row_numbering import JoinedNumbering
+from pytest_rankcheck.files.table_formats import table_formats
+from pytest_rankcheck.files.tables import TableKind, read_table
+from pytest_rankcheck.rankers.ranked_columns import RankedColumns
+from pytest_rankcheck.rankers.ranking import COLUMNS, Rankings, ranked_rows
 from pytest_rankcheck.rankers.run_columns import may_have_ranking
 from pytest_rankcheck.rankers.run_tables import columns_of_table
 
-__all__ = ["FORMATS"]
+if TYPE_CHECKING:
+    from pytest_rankcheck.rankers.run_files import RunFiles
 
 
-def read(source: RunSource, *, kind: TableKind, together: bool = False) -> Iterator[RankedColumns]:
+def read(run: RunFiles, *, kind: TableKind, together: bool = False) -> Iterator[RankedColumns]:
     """Yield the rankings of a run.
 
     Raises:
@@ -29,17 +33,31 @@ def read(source: RunSource, *, kind: TableKind, together: bool = False) -> Itera
             and line or row); scores are missing, and the ranks of a query are incomplete; or polars
             is needed and not installed.
     """
-    return columns_of_table(source.path, source.columns, source.rules, kind=kind, together=together)
+    if not run.are_parts:
+        table = read_table(run.path, RunError, name=str(run.path), kind=kind)
+        yield from columns_of_table(table, run.columns, run.rules, together=together)
+        return
+    parts = []
+    for file in run.files:
+        part = read_table(file, RunError, name=str(file), kind=kind)
+        parts.append((file, with_columns(part, partition_columns(file))))
+    joined = joined_tables(parts, RunError)
+    yield from columns_of_table(joined, run.columns, run.rules, together=together)
+    assert isinstance(joined.numbering, JoinedNumbering)
+    if empty := joined.numbering.empty:
+        count = plural(len(empty), "file has", "files have")
+        run.notes.append(f"{count} no rows (of {len(run.files):,} parts): {listed(empty)}")
 
 
 def rows(rankings: Rankings) -> tuple[list[str], list[tuple[str, str, int, float]]]:
     """Return a run as a table, with ranks and with scores that give the same order."""
-    return ["query_id", "doc_id", "rank", "score"], list(ranked_rows(rankings))
+    return list(COLUMNS), list(ranked_rows(rankings))
 
 
 FORMATS = table_formats(
     read,
     may_have_ranking,
     columns="query_id,doc_id,score (or rank)",
-    writer=TableWriter(rows, RunError),
+    error=RunError,
+    rows=rows,
 )

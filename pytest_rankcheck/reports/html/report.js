@@ -66,11 +66,11 @@
   const steps = [];
   for (const gate of report.gates) {
     for (const approval of gate.approvals || []) {
-      const means = approval.fall[gate.metric];
+      const means = approval.keys.find((key) => key.name === `fall:${gate.metric}`);
       if (!means) continue;
       const metric = `${gate.metric} · ${gate.golden_set}`;
-      steps.push({ date: approval.date, metric, mean: means.from, reason: "before" });
-      steps.push({ date: approval.date, metric, mean: means.to, reason: approval.reason });
+      steps.push({ date: approval.date, metric, mean: means.before, reason: "before" });
+      steps.push({ date: approval.date, metric, mean: means.after, reason: approval.reason });
     }
     if ((gate.approvals || []).length && gate.now !== null) {
       steps.push({ date: report.created, metric: `${gate.metric} · ${gate.golden_set}`, mean: gate.now, reason: "now" });

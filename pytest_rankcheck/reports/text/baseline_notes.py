@@ -1,41 +1,52 @@
-"""Findings about a baseline after its test: verdicts to look at, and what became of the file."""
+"""Notes on a baseline after its test: verdicts to look at, and what became of the file."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from pytest_rankcheck.baselines.approved_gates import loosened_gates, no_longer_gated
+from pytest_rankcheck.baselines.approval import Key, is_looser
 from pytest_rankcheck.baselines.baseline import Baseline
-from pytest_rankcheck.baselines.metric_check import Check
-from pytest_rankcheck.baselines.query_losses import set_changes
-from pytest_rankcheck.baselines.slice_changes import SliceChange, slice_changes
-from pytest_rankcheck.baselines.update_policy import Settlement
-from pytest_rankcheck.errors import quoted
+from pytest_rankcheck.baselines.golden_changes import set_changes, slice_changes
+from pytest_rankcheck.baselines.metric_check import MetricCheck
+from pytest_rankcheck.baselines.succession import looser_limits
+from pytest_rankcheck.baselines.update_policy import Action, Settlement, raisable
+from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.reports.baseline_findings import BaselineFinding, MeanChange, SlicesFinding
-from pytest_rankcheck.reports.findings import ReportedFinding
-from pytest_rankcheck.reports.metric_findings import MetricFinding
-from pytest_rankcheck.reports.notes import Note, Topic
-
-__all__ = ["baseline_findings", "watched_findings"]
+from pytest_rankcheck.reports.findings import (
+    MetricFinding,
+    Note,
+    ReportedFinding,
+    Topic,
+    WrittenFinding,
+)
+from pytest_rankcheck.reports.text.wording import change, number_text
 
 _FLOORS = 3
 """A sensible tolerance, in standard deviations from run to run."""
+_MARGINS = (0.005, 0.01, 0.02, 0.05)
+"""The falls of a plan, for a gate without a margin."""
+_TRIVIAL_TIES = 0.001
+"""Under a gate that allows no fall, ties that move a mean by less decide too, but say nothing."""
 
 
-def baseline_findings(baseline: Baseline, settlement: Settlement) -> Iterator[ReportedFinding]:
-    """Yield what must be known of the verdicts on a baseline, and what became of it."""
-    if baseline.mode.inconclusive == "warn":
-        yield from _inconclusive_notes(baseline)
-    yield from _slide_notes(baseline)
-    yield from _slices_findings(baseline)
-    yield from _noise_floor_notes(baseline)
-    yield from _tie_notes(baseline)
-    if baseline.mode.suspicious == "warn":
-        yield from _suspicion_notes(baseline)
-    yield _baseline_finding(baseline, settlement)
+def baseline_notes(baseline: Baseline, settlement: Settlement) -> Iterator[ReportedFinding]:
+    """Yield what must be known of the verdicts on a baseline, and what became of its file."""
+    for topic, text in (*_of_verdicts(baseline), *_outcome(baseline, settlement)):
+        yield Note(topic, f"{quoted(baseline.test_id, 200)}: {text}")
+    golden = baseline.evaluation.golden if baseline.evaluation else None
+    for attribute in baseline.defaults.slices:
+        if golden is None or attribute in golden.attributes:
+            continue
+        yield Note(
+            Topic.SLICES,
+            f"golden set '{quoted(baseline.golden_name)}' has no attribute "
+            f"'{quoted(attribute)}', which rankcheck_slices names",
+        )
+    if settlement.action.writes:
+        yield WrittenFinding(str(baseline.place))
 
 
 def watched_findings(baseline: Baseline) -> Iterator[MetricFinding]:
@@ -46,49 +57,125 @@ def watched_findings(baseline: Baseline) -> Iterator[MetricFinding]:
             metric=str(pairs.metric),
             baseline=pairs.mean_before,
             now=pairs.mean_after,
-            best=baseline.record.best_for(pairs) if baseline.record else None,
         )
 
 
-def _limit_changes(baseline: Baseline) -> tuple[Sequence[str], Sequence[str]]:
-    """Return sentences on rankings that are no longer compared, and on loosened limits."""
-    record, limits = baseline.record, [check.limits for check in baseline.ranking_checks]
-    if record is None or not record.stability:
-        return (), ()
-    from pytest_rankcheck.baselines.approved_limits import loosened_texts, uncompared
+def _of_verdicts(baseline: Baseline) -> Iterator[tuple[Topic, str]]:
+    """Yield which verdicts are inconclusive, and which slices, noise and ties they depend on."""
+    for check in baseline.checks:
+        if baseline.evaluation is not None:
+            for text in slice_changes(check.record, check.attributes, baseline.evaluation.golden):
+                yield Topic.SLICES, text
+        verdict = check.verdict
+        if verdict is None or check.comparison is None:
+            continue
+        overall, noise, ties = verdict.overall, verdict.overall.pairs.noise, verdict.ties
+        if baseline.mode.inconclusive == "warn" and verdict.inconclusive:
+            from pytest_rankcheck.reports.text.evidence_text import evidence_lines
+            from pytest_rankcheck.reports.text.regression_text import regression_lines
 
-    return uncompared(limits, record), loosened_texts(limits, record)
+            headline = next(regression_lines(verdict, check.comparison))
+            evidence = map(str.strip, evidence_lines(verdict, overall.pairs))
+            yield Topic.INCONCLUSIVE, "; ".join((headline, *evidence))
+        if math.isnan(overall.p) and noise > overall.allowed:
+            unit = 10.0 ** math.floor(math.log10(_FLOORS * noise))
+            sensible = math.ceil(_FLOORS * noise / unit - 1e-9) * unit  # one digit, rounded up
+            text = (
+                f"{verdict.metric} may fall by {overall.allowed:.4f}, but varies by {noise:.4f} "
+                f"(standard deviation) from run to run; use abs={sensible:.10g} or "
+                f"Gate.tolerance(noise={_FLOORS})"
+            )
+            yield Topic.NOISE_FLOOR, text
+        if ties and ties.decides and ties.highest - ties.lowest >= _TRIVIAL_TIES:
+            from pytest_rankcheck.reports.text.evidence_text import tie_lines
+
+            for line in tie_lines(verdict):
+                yield Topic.TIES, line.strip()
 
 
-def _baseline_finding(baseline: Baseline, settlement: Settlement) -> BaselineFinding:
-    checks, ranking_checks, record = baseline.checks, baseline.ranking_checks, baseline.record
-    comparison = next((check.comparison for check in checks if check.comparison), None)
-    overlap = comparison if comparison is not None and comparison.is_paired else None
-    gone, looser = _limit_changes(baseline)
-    return BaselineFinding(
-        test=baseline.test_id,
-        file=baseline.shown_path,
-        golden_set=baseline.golden_name,
-        action=settlement.action,
-        can_be_raised=any(check.is_better for check in checks)
-        and not any(check.fell for check in checks),
-        means=tuple(_mean_changes(baseline, baseline.evaluation)) if baseline.evaluation else (),
-        changed_rankings=max((check.changed for check in ranking_checks), default=None),
-        has_record=record is not None,
-        reason=baseline.mode.approval,
-        is_written=baseline.next_record is not None,
-        is_within_noise=bool(settlement.within_noise) and not settlement.fell,
-        no_longer_gated=(*no_longer_gated(checks, record), *gone) if record else (),
-        looser_gates=(*loosened_gates(checks, record), *looser) if record else (),
-        added=len(overlap.added) if overlap else 0,
-        removed=len(overlap.removed) if overlap else 0,
-        edited=len(overlap.changed) if overlap else 0,
-    )
+def _outcome(baseline: Baseline, settlement: Settlement) -> Iterator[tuple[Topic, str]]:
+    """Yield what became of the file of a test that passed, or what could become of it."""
+    action, reason = settlement.action, baseline.mode.approval
+    changes = list(_mean_changes(baseline, baseline.evaluation)) if baseline.evaluation else []
+    texts = [each.text for each in changes]
+    if baseline.ranking_checks:
+        changed = max(check.changed for check in baseline.ranking_checks)
+        is_new = baseline.record is None
+        texts.append("rankings new" if is_new else f"{plural(changed, 'ranking')} changed")
+    means = "; ".join(texts)
+    if reason is not None and action is Action.LEAVE:
+        yield Topic.UNUSED_APPROVAL, means
+    golden_change = golden_change_text(baseline, changes)
+    if golden_change:
+        yield Topic.GOLDEN_CHANGE, golden_change
+    for key in baseline.dropped_gates():
+        yield Topic.NO_LONGER_GATED, key.text
+    for text in _looser_gates(baseline):
+        yield Topic.LOOSER_GATE, text
+    if action is Action.LEAVE and raisable(baseline.all_checks):
+        yield Topic.CAN_BE_RAISED, means
+    elif action is Action.KEEP_RISE:
+        yield Topic.KEPT_WITHIN_NOISE, means
+    elif action is Action.KEEP:
+        yield Topic.KEPT, f'{means}; to lower it: --rankcheck-approve "reason"'
+    if baseline.next_record is not None:
+        why = f' "{quoted(reason)}"' if action is Action.APPROVE and reason is not None else ""
+        what = action if action.writes else Action.REWRITE
+        yield Topic.WRITTEN, f"{what}{why}: {means}"
+
+
+def golden_change_text(baseline: Baseline, changes: Sequence[MeanChange]) -> str:
+    """Return how many queries changed, and what this alone did to each mean."""
+    comparison = next((check.comparison for check in baseline.checks if check.comparison), None)
+    if comparison is None or not comparison.is_paired:
+        return ""
+    added, removed, edited = comparison.added, comparison.removed, comparison.changed
+    if not (added or removed or edited):
+        return ""
+    queries = f"{len(added):,} added, {len(removed):,} removed, {len(edited):,} edited queries"
+    moves = [
+        f"{each.metric} {change(each.by_golden_set)}"
+        for each in changes
+        if each.by_golden_set is not None
+    ]
+    return f"{queries} alone move the mean: {', '.join(moves)}" if moves else queries
+
+
+def _looser_gates(baseline: Baseline) -> Iterator[str]:
+    """Yield the gates and limits that may let pass what those of the baseline block."""
+    record = baseline.record
+    if record is None:
+        return
+    for check in baseline.checks:
+        before = record.gate(check.metric)
+        if is_looser(before, check.gate.text):
+            yield Key(f"gate-looser:{check.metric}", before, check.gate.text).text
+    limits = [check.limits for check in baseline.ranking_checks]
+    if limits:
+        yield from (key.text for key in looser_limits(record, limits))
+
+
+class MeanChange(NamedTuple):
+    """The mean of a gated metric in a baseline, and now."""
+
+    metric: str
+    before: float | None
+    """None if the baseline does not have the metric, or cannot be compared."""
+    now: float
+    by_golden_set: float | None = None
+    """The part of the change that comes from added, removed and edited queries."""
+
+    @property
+    def text(self) -> str:
+        """``RR 0.5000 -> 0.6000``."""
+        if self.before is None:
+            return f"{self.metric} new"
+        return f"{self.metric} {number_text(self.before)} -> {number_text(self.now)}"
 
 
 def _mean_changes(baseline: Baseline, evaluation: Evaluation) -> Iterator[MeanChange]:
     """Yield the means of each gated metric: as recorded, if the baseline was written."""
-    checks: dict[Metric, Check] = {}
+    checks: dict[Metric, MetricCheck] = {}
     for check in baseline.checks:
         checks.setdefault(check.metric, check)
     before, after = baseline.record, baseline.next_record
@@ -104,94 +191,33 @@ def _mean_changes(baseline: Baseline, evaluation: Evaluation) -> Iterator[MeanCh
             yield MeanChange(str(metric), before.mean(metric), after.mean(metric), moved)
 
 
-def _inconclusive_notes(baseline: Baseline) -> Iterator[Note]:
+def plan_notes(baseline: Baseline) -> Iterator[Note]:
+    """Yield, for each gated metric, how many queries detect falls of several sizes."""
+    from pytest_rankcheck.comparison.query_planning import plan_of, spread_of
+    from pytest_rankcheck.reports.text.evidence_text import needed_text
+
+    evaluation = baseline.evaluation
+    if evaluation is None:
+        return
     for check in baseline.checks:
-        if check.verdict is None or not check.verdict.inconclusive or check.comparison is None:
-            continue
-        from pytest_rankcheck.reports.text.blocked_text import regression_text
-        from pytest_rankcheck.reports.text.evidence_text import evidence_lines
-        from pytest_rankcheck.reports.text.explanation_text import explanation_lines
-
-        headline = regression_text(check.verdict, check.comparison).partition("\n")[0]
-        evidence = evidence_lines(check.verdict, check.verdict.overall.pairs)
-        text = "; ".join((headline, *(line.strip() for line in evidence)))
-        start = quoted(baseline.test_id, 200)
-        yield Note(Topic.INCONCLUSIVE, f"{start}: {text}")
-        for line in explanation_lines(check.verdict):
-            yield Note(Topic.INCONCLUSIVE, f"{start}: {check.metric} is {line.strip()}")
-
-
-def _slices_findings(baseline: Baseline) -> Iterator[SlicesFinding]:
-    """Yield which slices appeared or vanished, and which configured ones do not exist."""
-    golden = baseline.evaluation.golden if baseline.evaluation else None
-    checks = baseline.checks
-    changes: list[SliceChange] = []
-    if golden is not None:
-        changes += [change for check in checks for change in slice_changes(check, golden)]
-    absent = tuple(baseline.absent_slices)
-    if changes or absent:
-        unique = tuple(dict.fromkeys(changes))
-        yield SlicesFinding(baseline.test_id, baseline.golden_name, unique, absent)
-
-
-def _noise_floor_notes(baseline: Baseline) -> Iterator[Note]:
-    """Yield the fixed tolerances that are smaller than the noise of the metric."""
-    for verdict in (check.verdict for check in baseline.checks if check.verdict):
-        overall = verdict.overall
-        noise = overall.pairs.noise
-        if math.isnan(overall.p) and noise > overall.allowed:
-            yield Note(
-                Topic.NOISE_FLOOR,
-                f"{quoted(baseline.test_id, 200)}: {verdict.metric} may fall by "
-                f"{overall.allowed:.4f}, but varies by {noise:.4f} (standard deviation) from run "
-                f"to run; use abs={_rounded_up(_FLOORS * noise)} or Gate.tolerance(noise="
-                f"{_FLOORS})",
-            )
-
-
-_TRIVIAL_TIES = 0.001
-"""Under a gate that allows no fall, ties that move a mean by less decide too, but say nothing."""
-
-
-def _tie_notes(baseline: Baseline) -> Iterator[Note]:
-    """Yield the verdicts that depend on the order of tied scores."""
-    for verdict in (check.verdict for check in baseline.checks if check.verdict):
-        ties = verdict.ties
-        if ties and ties.decides and ties.highest - ties.lowest >= _TRIVIAL_TIES:
-            from pytest_rankcheck.reports.text.evidence_text import tie_lines
-
-            for line in tie_lines(verdict):
-                note = f"{quoted(baseline.test_id, 200)}: {line.strip()}"
-                yield Note(Topic.TIES, note)
-
-
-def _slide_notes(baseline: Baseline) -> Iterator[Note]:
-    """Yield the means that have slid, and why the guard is off if it is."""
-    for check in baseline.checks:
-        if check.slide is None:
-            continue
-        from pytest_rankcheck.reports.text.slide_text import (
-            slide_headline,
-            slide_lines,
-            slide_off_text,
+        pairs = check.verdict.overall.pairs if check.verdict else None
+        spread = spread_of(evaluation, check.metric, pairs)
+        queries = plural(spread.queries, "query", "queries")
+        about = (
+            f"golden set '{quoted(baseline.golden_name)}' ({queries}), {check.metric}: standard "
+            f"deviation {spread.deviation:.4f}, {spread.source}"
         )
-
-        if check.slides:
-            text = "; ".join((slide_headline(check), *slide_lines(check)))
-            note = f"{quoted(baseline.test_id, 200)}: {check.metric}: {text}"
-            yield Note(Topic.SLIDE, note)
-        elif check.slide.slide is None:
-            yield Note(Topic.SLIDE_OFF, slide_off_text(check.slide.why_unknown))
-
-
-def _suspicion_notes(baseline: Baseline) -> Iterator[Note]:
-    """Yield the improvements that look like a leak."""
-    for check in baseline.checks:
-        for text in check.suspicions:
-            yield Note(Topic.SUSPICIOUS, f"{quoted(baseline.test_id, 200)}: {text}")
-
-
-def _rounded_up(value: float) -> str:
-    """Return ``value`` rounded up to one significant digit."""
-    unit = 10.0 ** math.floor(math.log10(value))
-    return f"{math.ceil(value / unit - 1e-9) * unit:.10g}"
+        yield Note(Topic.PLAN, about)
+        if not spread.deviation > 0:
+            continue
+        wanted = check.verdict.margin if check.verdict else None
+        margins = (wanted / 2, wanted, 2 * wanted) if wanted else _MARGINS
+        plan = plan_of(check.metric, spread, margins)
+        lowest, highest = plan.attrs["lowest"], plan.attrs["highest"]
+        for margin, row in plan.iterrows():
+            counts = []
+            for power, best in row.items():
+                ends = (lowest[margin][power], highest[margin][power]) if lowest else None
+                counts.append(f"{needed_text(best, ends)} for {power:.0%}")
+            text = f"a fall of {margin:g}: {', '.join(counts)}"
+            yield Note(Topic.PLAN, f"  {check.metric}: {text}")

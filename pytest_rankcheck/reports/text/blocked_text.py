@@ -1,52 +1,82 @@
-"""The text of a failing assertion: what fell, where, for which queries, and what to do."""
+"""The text of a failing comparison with a baseline: what fell, where, why, and what to do."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
-from pytest_rankcheck.baselines.blocks import Block
-from pytest_rankcheck.baselines.metric_check import Check
-from pytest_rankcheck.baselines.query_losses import set_changes
-from pytest_rankcheck.baselines.slice_changes import slice_changes
-from pytest_rankcheck.baselines.update_policy import Settlement
+from pytest_rankcheck.baselines.approval import LOSS_SHARE
+from pytest_rankcheck.baselines.baseline_file import Place
+from pytest_rankcheck.baselines.check import Block, Check, RankingCheck
+from pytest_rankcheck.baselines.golden_changes import set_changes, slice_changes
+from pytest_rankcheck.baselines.metric_check import MetricCheck
 from pytest_rankcheck.comparison.comparison import Comparison
-from pytest_rankcheck.errors import listed, plural, quoted
+from pytest_rankcheck.errors import listed, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.verdict import Verdict
-from pytest_rankcheck.reports.text.baseline_text import slice_change_text, world_lines
-from pytest_rankcheck.reports.text.regression_text import (
-    counts_text,
-    labelled,
-    means_text,
-    regression_lines,
-)
-from pytest_rankcheck.reports.text.slide_text import slide_headline, slide_lines, slide_off_text
-from pytest_rankcheck.reports.text.wording import (
-    change,
-    counted,
-    golden_name,
-    number_text,
-)
+from pytest_rankcheck.reports.text.regression_text import means_text, regression_lines
+from pytest_rankcheck.reports.text.stability_text import changes_text, stability_lines
+from pytest_rankcheck.reports.text.wording import change, counted, golden_name, number_text
 
-__all__ = ["blocked_text", "refused_text", "regression_text"]
+_KEPT = "baseline: {place} (unchanged)"
+_APPROVE = "to approve: {place.approve}"
+_NEVER = "a baseline is never lowered without a written reason"
 
-_APPROVALS = 5
-_RETIRE = "python -m pytest_rankcheck retire"
+_ACTIONS: dict[Block, tuple[str, ...]] = {
+    Block.NO_RECORD: (
+        "expected: {place.file}",
+        "to create it: {place.update}, then commit the file",
+    ),
+    Block.METRIC_ADDED: ("baseline: {place}", "to add it: {place.update}, then commit the file"),
+    Block.INCOMPARABLE: (
+        _KEPT,
+        "to keep the baseline: measure the way the baseline was measured",
+        "to record anew: {place.approve}",
+    ),
+    Block.STALE: (
+        "baseline: {place}",
+        "to record the new golden set: {place.update}, then commit the file",
+    ),
+    Block.REPLACED: (_KEPT, "if the golden set had to change this much: {place.approve}"),
+    Block.UNCOUNTED: (
+        _KEPT,
+        "to keep the baseline: find out why these have no value, or count them as misses",
+        _APPROVE,
+    ),
+    Block.DELETED: (
+        "baseline: {place}",
+        "to restore it: {place.restore}",
+        "if it is no longer needed: {place.retire}",
+    ),
+    Block.UNAPPROVED: (
+        "baseline: {place}",
+        "to restore it: {place.restore}, then update again",
+        _APPROVE,
+    ),
+    Block.LOOSENED: (_KEPT, _APPROVE),
+    Block.REGRESSED: (_KEPT, _APPROVE),
+    Block.REFUSED: (_NEVER, _KEPT, _APPROVE),
+    Block.INCONCLUSIVE: (
+        _KEPT,
+        "to let it pass: judge more queries, widen the margin, or rankcheck_inconclusive = warn",
+        _APPROVE,
+    ),
+}
+"""What to do about each block, in lines; ``place`` has the file and the commands about it."""
 
 
-def blocked_text(
-    check: Check, block: Block, evaluation: Evaluation, test_id: str, path: str
-) -> str:
+def blocked_text(check: Check, block: Block, evaluation: Evaluation, place: Place) -> str:
     """Return why a check against a baseline fails its test, and what to do.
 
     Args:
         check: the check.
         block: why it fails.
         evaluation: what was measured.
-        test_id: the test as a command line names it, with the options that select what is measured.
-        path: the baseline file.
+        place: where the baseline is, and the commands that are about it.
     """
-    return "\n".join(_BLOCKS[block](check, evaluation, test_id, path))
+    block = Block.INCOMPARABLE if block is Block.FOREIGN else block
+    actions = (f"  {line.format(place=place)}" for line in _ACTIONS[block])
+    return "\n".join((_headline(check, block, evaluation), *_details(check, block), *actions))
 
 
 def regression_text(verdict: Verdict, comparison: Comparison) -> str:
@@ -54,239 +84,114 @@ def regression_text(verdict: Verdict, comparison: Comparison) -> str:
     return "\n".join(regression_lines(verdict, comparison))
 
 
-def refused_text(settlement: Settlement, test_id: str, path: str, *, is_update: bool) -> str:
-    """Return why a test whose assertions all passed fails: its baseline would lose something."""
-    return "\n".join(
-        (
-            f"update refused: {settlement.why}" if is_update else settlement.why,
-            *(
-                f"  {labelled(str(metric), decision)} {means_text(decision.pairs)}"
-                for metric, decision in settlement.fell
-            ),
-            "  a baseline is never lowered or replaced without a written reason",
-            f"  baseline: {path} (unchanged)",
-            _how_to_approve(test_id),
-        )
-    )
+def dropped_text(why: str, place: Place) -> str:
+    """Return why a test fails whose assertions have passed, but which dropped gates."""
+    actions = (f"  {line.format(place=place)}" for line in _ACTIONS[Block.REFUSED])
+    return "\n".join((why, *actions))
 
 
-def _no_record(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
-    now = number_text(evaluation.mean(check.metric))
-    yield f"{check.metric} has no baseline on {golden_name(evaluation)}; it is {now} now"
-    yield f"  expected: {path}"
-    yield f"  to create it: {_command(test_id, '--snapshot-update')}, then commit the file"
-
-
-def _metric_added(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
-    record = check.record
-    names = ", ".join(record.metrics) if record else ""
-    now = number_text(evaluation.mean(check.metric))
-    yield f"{check.metric} is not in the baseline, which has {names}; it is {now} now"
-    yield f"  baseline: {path}"
-    yield f"  to add it: {_command(test_id, '--snapshot-update')}, then commit the file"
-
-
-def _not_comparable(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
-    yield f"{check.metric} on {golden_name(evaluation)} cannot be compared with its baseline"
-    yield from (f"  {difference}" for difference in check.differences)
-    yield f"  baseline: {path} (unchanged)"
-    yield "  to keep the baseline: measure the way the baseline was measured"
-    yield _how_to_approve(test_id, "to record anew")
-
-
-def _stale(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
-    yield f"{check.metric}: {golden_name(evaluation)} changed, so its baseline is stale"
-    yield from _staleness(check)
-    yield from _on_unchanged(check)
-    yield f"  baseline: {path}"
-    command = _command(test_id, "--snapshot-update")
-    yield f"  to record the new golden set: {command}, then commit the file"
-
-
-def _regressed(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
-    yield from _measured(check)
-    yield f"  baseline: {path} (unchanged)"
-    yield _how_to_approve(test_id)
-
-
-def _inconclusive(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
-    yield from _measured(check)
-    yield f"  baseline: {path} (unchanged)"
-    yield "  to let it pass: judge more queries, widen the margin, or rankcheck_inconclusive = warn"
-    yield _how_to_approve(test_id)
-
-
-def _slide(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
-    assert check.verdict is not None
-    queries = counted(len(check.verdict.overall.pairs.query_ids), check.metric.unit)
-    where = f"{golden_name(evaluation)} ({queries})"
-    yield f"{check.metric} has slid on {where}: {slide_headline(check)}"
-    yield "  each change passed its gate, but together they fall by more than noise"
-    yield from (f"  {line}" for line in slide_lines(check))
-    lines = _measured(check)
-    yield f"  all changes together: {next(lines)}"
-    yield from lines
-    yield f"  baseline: {path} (unchanged)"
-    yield "  to keep the baseline: find the changes that fell, and repair or revert them"
-    yield _how_to_approve(test_id)
-
-
-def _slide_unknown(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
-    assert check.slide is not None
-    yield f"{check.metric} may have slid on {golden_name(evaluation)}: the guard cannot decide"
-    yield f"  {slide_off_text(check.slide.why_unknown)}"
-    lines = _measured(check)
-    yield f"  this change: {next(lines)}"
-    yield from lines
-    yield f"  baseline: {path} (unchanged)"
-    yield _how_to_approve(test_id)
-
-
-def _refused(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
-    lines = _measured(check)
-    yield f"update refused: {next(lines)}"
-    yield from lines
-    yield "  a baseline is never lowered without a written reason"
-    yield f"  baseline: {path} (unchanged)"
-    yield _how_to_approve(test_id)
-
-
-def _budget(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
-    lines = _measured(check)
-    yield f"approval refused: {next(lines)}"
-    worse = f"{check.metric} would be {check.below_best:.4f} worse than {number_text(check.best)}"
-    yield f"  with it, {worse}, the best ever approved: more than rankcheck_leak_budget allows"
-    for approval in (check.record.approvals if check.record else ())[-_APPROVALS:]:
-        fall = approval.fall.get(str(check.metric))
-        if fall:
-            means = f"{number_text(fall['from'])} -> {number_text(fall['to'])}"
-            yield f'    {approval.date[:10]}  {means}  "{quoted(approval.reason)}"'
-    yield from lines
-    yield f"  baseline: {path} (unchanged)"
-    yield "  to approve it anyway, say in the reason that the budget is spent:"
-    reason = '"why this is acceptable; leak budget spent"'
-    yield f"    {_command(test_id, '--snapshot-update', '--rankcheck-approve', reason)}"
-
-
-def _replaced(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
-    yield f"update refused: too many queries of {golden_name(evaluation)} were removed or edited"
-    yield f"  {check.replaced}"
-    yield from _staleness(check)
-    yield from _on_unchanged(check)
-    yield f"  baseline: {path} (unchanged)"
-    yield _how_to_approve(test_id, "if the golden set had to change this much")
-
-
-def _uncounted(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
+def _headline(check: Check, block: Block, evaluation: Evaluation) -> str:
     where = golden_name(evaluation)
-    yield f"{check.metric} on {where} has lost too many values: {check.uncounted}"
-    yield "  values that are missing do not lower a mean, so the mean alone would not show this"
-    yield from _staleness(check)
-    yield from world_lines(check.world)
-    yield f"  baseline: {path} (unchanged)"
-    yield "  to keep the baseline: find out why these have no value, or count them as misses"
-    yield _how_to_approve(test_id)
+    what, its, now = f"{check.subject} on {where}", "its", ""
+    if isinstance(check, MetricCheck):
+        now = f"it is {number_text(evaluation.mean(check.metric))} now"
+    else:
+        what, its = f"{what} ({counted(len(evaluation.query_ids), 'query')})", "their"
+    match block:
+        case Block.NO_RECORD:
+            missing = f"{check.subject} has no baseline on {where}; {now}"
+            return missing if now else f"{what} have no baseline"
+        case Block.METRIC_ADDED:
+            names = ", ".join(check.record.metrics) if check.record else ""
+            return f"{check.subject} is not in the baseline, which has {names}; {now}"
+        case Block.INCOMPARABLE:
+            return f"{what} cannot be compared with {its} baseline"
+        case Block.STALE:
+            start = f"{check.subject}: {where} changed, so its baseline is stale"
+            return start if now else f"{where} changed, so the baseline of its rankings is stale"
+        case Block.REPLACED:
+            return f"{check.subject}: too many queries of {where} were removed or edited"
+        case Block.UNCOUNTED:
+            lost = check.unvalued.text if check.unvalued else ""
+            return f"{what} has lost too many values: {lost}"
+        case Block.DELETED:
+            return f"{what}: this branch has deleted {its} baseline"
+        case Block.UNAPPROVED:
+            return f"{what}: this branch changes {its} baseline without a reason"
+    measured = next(_verdict_lines(check), f"{what} differ from the baseline")
+    if block is Block.LOOSENED:
+        looser = f"this passes only with a looser gate: {measured}"
+        return looser if now else f"{what} pass only with other limits than those of the baseline"
+    return f"update refused: {measured}" if block is Block.REFUSED else measured
 
 
-def _deleted(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
-    yield f"{check.metric} on {golden_name(evaluation)}: this branch has deleted its baseline"
-    file, _, reference = path.partition(" at ")
-    yield f"  baseline: {path}"
-    yield f"  to restore it: git checkout {reference} -- {file}"
-    yield f'  if it is no longer needed: {_RETIRE} {file} --reason "why"'
+def _details(check: Check, block: Block) -> Iterator[str]:
+    """Yield what was measured, as far as it matters for a block."""
+    match block:
+        case Block.INCOMPARABLE:
+            yield from (f"  {key.text}" for key in check.differences)
+        case Block.STALE:
+            yield from _changed_queries(check)
+            yield from _on_unchanged(check)
+        case Block.REPLACED:
+            lost = check.lost.text if check.lost else ""
+            yield f"  {lost}; up to {LOSS_SHARE:.0%} need no reason"
+            yield from _changed_queries(check)
+            yield from _on_unchanged(check)
+        case Block.UNCOUNTED:
+            yield (
+                "  values that are missing do not lower a mean, so the mean alone would not show "
+                "this"
+            )
+            yield from _changed_queries(check)
+            yield from (f"  world: {line}" for line in check.world)
+        case Block.UNAPPROVED:
+            yield from (f"  {problem}" for problem in check.problems)
+            yield from _changed_queries(check)
+        case Block.LOOSENED:
+            recorded: list[object] = []
+            if isinstance(check, MetricCheck) and check.record is not None:
+                recorded = [quoted(check.record.gate(check.metric), 200)]
+            if isinstance(check, RankingCheck):
+                recorded = [strict.limits for strict in check.strict]
+            yield from (f"  the baseline was approved under {each}" for each in recorded)
+            yield from _measured(check)
+        case Block.REGRESSED | Block.REFUSED | Block.INCONCLUSIVE:
+            yield from _measured(check)
 
 
-def _unapproved(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
-    where = golden_name(evaluation)
-    yield f"{check.metric} on {where}: this branch changes the baseline without a reason"
-    yield from (f"  {problem}" for problem in check.problems)
-    yield from _staleness(check)
-    file, _, reference = path.partition(" at ")
-    yield f"  baseline: {path}"
-    yield f"  to restore it: git checkout {reference} -- {file}, then update again"
-    yield _how_to_approve(test_id)
+def _verdict_lines(check: Check) -> Iterator[str]:
+    """Yield the text of the verdict that blocks: that of the gate in the record, if only it does.
 
-
-def _loosened(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
-    lines = _measured(check)
-    yield f"this passes only with a looser gate: {next(lines)}"
-    if check.record is not None:
-        approved = check.record.kept[str(check.metric)].gate
-        yield f"  the baseline was approved under {quoted(approved, 200)}"
-    yield from lines
-    yield f"  baseline: {path} (unchanged)"
-    yield _how_to_approve(test_id, "to approve the looser gate")
-
-
-def _suspicious(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
-    assert check.verdict is not None
-    pairs = check.verdict.overall.pairs
-    queries = counted(len(pairs.query_ids), check.metric.unit)
-    where = f"{golden_name(evaluation)} ({queries})"
-    yield (
-        f"{check.metric} on {where} is too good: {means_text(pairs)}; "
-        "judgments may have leaked into the model"
-    )
-    yield from (f"  {suspicion}" for suspicion in check.suspicions)
-    yield f"  {counts_text(pairs)}"
-    yield from world_lines(check.world)
-    yield f"  baseline: {path} (unchanged)"
-    yield "  check whether training data, features or prompts contain this golden set"
-    yield _how_to_approve(test_id, "if they do not")
-
-
-def _unapplied_approval(
-    check: Check, evaluation: Evaluation, test_id: str, path: str
-) -> Iterator[str]:
-    lines = _measured(check)
-    yield f"nothing was approved: {next(lines)}"
-    yield from lines
-    yield "  --rankcheck-approve takes effect only together with --snapshot-update"
-    yield f"  baseline: {path} (unchanged)"
-    yield _how_to_approve(test_id)
-
-
-_BLOCKS = {
-    Block.NO_RECORD: _no_record,
-    Block.METRIC_ADDED: _metric_added,
-    Block.INCOMPARABLE: _not_comparable,
-    Block.FOREIGN: _not_comparable,
-    Block.STALE: _stale,
-    Block.REGRESSED: _regressed,
-    Block.INCONCLUSIVE: _inconclusive,
-    Block.SLIDE: _slide,
-    Block.SLIDE_UNKNOWN: _slide_unknown,
-    Block.REFUSED: _refused,
-    Block.UNAPPLIED_APPROVAL: _unapplied_approval,
-    Block.BUDGET: _budget,
-    Block.REPLACED: _replaced,
-    Block.UNCOUNTED: _uncounted,
-    Block.DELETED: _deleted,
-    Block.UNAPPROVED: _unapproved,
-    Block.LOOSENED: _loosened,
-    Block.SUSPICIOUS: _suspicious,
-}
+    Nothing without a verdict.
+    """
+    if isinstance(check, MetricCheck) and check.verdict and check.comparison:
+        passes = not (check.verdict.regressed or check.verdict.inconclusive)
+        blocking = check.strict if passes and check.strict is not None else check.verdict
+        yield from regression_lines(blocking, check.comparison)
 
 
 def _measured(check: Check) -> Iterator[str]:
-    """Yield the comparison of a check that has one: headline first, then the details."""
-    assert check.verdict is not None
-    assert check.comparison is not None
-    lines = regression_lines(check.verdict, check.comparison)
-    yield next(lines)
+    """Yield the details of a comparison, after its headline."""
     yield from (f"  baseline of this branch: {problem}" for problem in check.problems)
-    yield from _staleness(check)
-    yield from lines
-    yield from world_lines(check.world)
+    yield from _changed_queries(check)
+    yield from islice(_verdict_lines(check), 1, None)
+    if isinstance(check, RankingCheck) and check.stability and check.comparison:
+        broken = (each for each in (check.stability, *check.strict) if each.is_broken)
+        stability = next(broken, check.stability)
+        yield from stability_lines(stability, check.comparison.evaluation)
+    yield from (f"  world: {line}" for line in check.world)
 
 
-def _staleness(check: Check) -> Iterator[str]:
+def _changed_queries(check: Check) -> Iterator[str]:
     """Yield how the queries of the golden set differ from those of the record."""
     comparison = check.comparison
     if comparison is None:
         return
-    for slice_change in slice_changes(check, comparison.evaluation.golden):
-        yield f"  {slice_change_text(slice_change)}"
+    if isinstance(check, MetricCheck):
+        golden = comparison.evaluation.golden
+        for text in slice_changes(check.record, check.attributes, golden):
+            yield f"  {text}"
     if not comparison.is_paired:
         return  # every log has its own sessions
     for kind, query_ids in (
@@ -295,26 +200,19 @@ def _staleness(check: Check) -> Iterator[str]:
         ("removed", comparison.removed),
     ):
         if query_ids:
-            count = plural(len(query_ids), "query", "queries")
+            count = counted(len(query_ids), "query")
             yield f"  {count} {kind} since the baseline: {listed(query_ids)}"
-    if check.record is not None and str(check.metric) in check.record.metrics:
+    if isinstance(check, MetricCheck) and check.record is not None and check.verdict is not None:
         moved = set_changes(check.record, comparison).get(str(check.metric))
-        if moved is not None and check.verdict is not None:
+        if moved is not None:
             yield f"  the changed queries alone move the mean by {change(moved)}"
 
 
 def _on_unchanged(check: Check) -> Iterator[str]:
-    """Yield the means on the unchanged queries, if there are any."""
-    if check.verdict is not None:
+    """Yield what was measured on the unchanged queries, if there are any."""
+    if isinstance(check, MetricCheck) and check.verdict is not None:
         pairs = check.verdict.overall.pairs
         unchanged = counted(len(pairs.query_ids), check.metric.unit, "unchanged ")
         yield f"  on the {unchanged}: {means_text(pairs)}"
-
-
-def _command(test_id: str, *arguments: str) -> str:
-    return " ".join(["pytest", test_id, *arguments])
-
-
-def _how_to_approve(test_id: str, purpose: str = "to approve") -> str:
-    reason = '"why this is acceptable"'
-    return f"  {purpose}: {_command(test_id, '--snapshot-update', '--rankcheck-approve', reason)}"
+    if isinstance(check, RankingCheck) and check.stability is not None:
+        yield f"  on the unchanged queries: {changes_text(check.stability)}"

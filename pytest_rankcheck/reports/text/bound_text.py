@@ -17,10 +17,8 @@ from pytest_rankcheck.reports.text.wording import (
     golden_name,
     number_text,
     packed,
-    query_name,
+    query_in,
 )
-
-__all__ = ["Bound", "Bounded", "bound_text"]
 
 _WORST_QUERIES = 5
 _TOP = 3
@@ -65,10 +63,10 @@ class Bounded:
     gated: bool = True
 
 
-def bound_text(
+def bound_lines(
     evaluation: Evaluation, metric: Metric, bound: Bound, parts: Sequence[Bounded]
-) -> str:
-    """Return what is beyond its bound, and the worst queries.
+) -> Iterator[str]:
+    """Yield what is beyond its bound, and the worst queries.
 
     Args:
         evaluation: what was measured.
@@ -76,34 +74,21 @@ def bound_text(
         bound: the bound.
         parts: all queries first, then the slices.
     """
-    return "\n".join(_lines(evaluation, metric, bound, parts))
-
-
-def _lines(
-    evaluation: Evaluation, metric: Metric, bound: Bound, parts: Sequence[Bounded]
-) -> Iterator[str]:
-    failing = [bounded for bounded in parts if bounded.gated and not bounded.holds]
-    leading = failing[0]
+    leading = next(part for part in parts if part.gated and not part.holds)
     queries = counted(len(leading.places), metric.unit)
-    where = (
-        f"{quoted(leading.label)} of {golden_name(evaluation)}"
-        if leading.label
-        else golden_name(evaluation)
-    )
-    value = number_text(leading.mean)
+    where = golden_name(evaluation)
+    if leading.label:
+        where = f"{quoted(leading.label)} of {where}"
+    mean = number_text(leading.mean)
     if bound.confidence is not None:
         side = "lower" if bound.is_floor else "upper"
-        value = f"{value} ({side} {bound.confidence:.0%} bound {number_text(leading.tested)})"
-    yield f"{metric} is {value} on {where} ({queries}); it must be {bound.words}"
+        mean = f"{mean} ({side} {bound.confidence:.0%} bound {number_text(leading.tested)})"
+    yield f"{metric} is {mean} on {where} ({queries}); it must be {bound.words}"
     for bounded in parts:
         if bounded.label:
-            remark = (
-                ", too few to gate"
-                if not bounded.gated
-                else ""
-                if bounded.holds
-                else ", beyond the bound"
-            )
+            remark = "" if bounded.holds else ", beyond the bound"
+            if not bounded.gated:
+                remark = ", too few to gate"
             count = counted(len(bounded.places), metric.unit)
             yield f"  {quoted(bounded.label)}  {number_text(bounded.mean)} ({count}{remark})"
     yield "  worst sessions" if metric.unit == "session" else "  worst queries"
@@ -113,7 +98,8 @@ def _lines(
     valued = places[~np.isnan(values[places])]
     for place in valued[np.argsort(direction * values[valued], kind="stable")][:_WORST_QUERIES]:
         query_id = evaluation.query_ids[int(place)]
-        yield f"    {query_name(evaluation, query_id)}   {number_text(float(values[place]), 3)}"
+        value = number_text(float(values[place]), 3)
+        yield f"    {query_in(evaluation.golden, query_id)}   {value}"
         yield from packed(_documents(evaluation, query_id), indent="      ")
     targets = "sessions like these" if metric.unit == "session" else "these queries"
     yield f"  to fix: improve {targets}, or change the bound to a value that the ranker must hold"

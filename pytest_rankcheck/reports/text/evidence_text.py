@@ -7,21 +7,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pytest_rankcheck.comparison.compared_values import ComparedValues
-from pytest_rankcheck.comparison.paired_values import Paired
+from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired
 from pytest_rankcheck.comparison.unpaired_values import Unpaired
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.gates.verdict import Outcome, Verdict
-from pytest_rankcheck.golden.query import effective_size
 from pytest_rankcheck.reports.text.wording import change, counted
-from pytest_rankcheck.statistics.betting import fewest_to_rule_out
-from pytest_rankcheck.statistics.mean_differences import Differences
-from pytest_rankcheck.statistics.sign_flip import SignFlip, has_one_size, sign_flip_test
+from pytest_rankcheck.statistics.sign_flip import has_one_size, sign_flip_test
 from pytest_rankcheck.statistics.two_samples import LARGE_SAMPLE
+from pytest_rankcheck.statistics.weighted_clusters import effective_count
 
-__all__ = ["evidence_lines", "needed_text", "p_text", "tie_lines"]
-
-_DECIDES = "; the verdict depends on the order, so break the ties in the ranker"
 _MANY = 100
 """From this number of units on, the smallest detectable fall is detected as often as planned."""
 _FEW = 0.05
@@ -37,17 +31,15 @@ def evidence_lines(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
     if not pairs.metric.definition.is_mean_of_values:
         return
     if pairs.is_same:
-        yield from _guaranteed(verdict, pairs)
-        yield from _not_ruled_out(verdict, pairs)
-        yield from _ruled_out_alone(verdict, pairs)
+        yield from _ruled_out(verdict, pairs)
         return
     differences = pairs.differences
-    yield f"  {_interval(pairs, differences)}{_tested(pairs)}"
+    low, high = pairs.interval()
+    interval = f"95% interval of the difference [{change(low)}, {change(high)}], "
+    yield f"  {'' if math.isnan(low) else interval}{_tested(pairs)}"
     yield from _units(pairs)
     yield from _decided(verdict, pairs)
-    yield from _guaranteed(verdict, pairs)
-    yield from _not_ruled_out(verdict, pairs)
-    yield from _ruled_out_alone(verdict, pairs)
+    yield from _ruled_out(verdict, pairs)
     yield from tie_lines(verdict)
     if not math.isnan(pairs.noise):
         yield f"  varies by {pairs.noise:.4f} from run to run (standard deviation of the mean)"
@@ -55,67 +47,53 @@ def evidence_lines(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
     if detectable > differences.full_range:
         yield f"  with {_counted_units(pairs)}, no possible fall has a power of 80%"
     elif not math.isnan(detectable):
+        # The rates are those of docs/calibration.md.
+        is_coarse = math.isinf(differences.full_range) or (
+            np.count_nonzero(pairs.gains) > 1 and has_one_size(pairs.gains)
+        )
+        power = "70% to 80%" if is_coarse and pairs.units < _MANY else "about 80%"
         yield (
             f"  effect {differences.effect:+.2f} standard deviations; with "
-            f"{_counted_units(pairs)}, power is {_power(pairs)} for a fall of {detectable:.4f} "
-            f"(one-sided t-test, alpha {verdict.alpha:g}){_needed(verdict, pairs, differences)}"
+            f"{_counted_units(pairs)}, power is {power} for a fall of {detectable:.4f} "
+            f"(one-sided t-test, alpha {verdict.alpha:g}){_needed(verdict, pairs)}"
         )
 
 
 def _tested(pairs: ComparedValues) -> str:
     if isinstance(pairs, Unpaired):
         name = "permutation test" if pairs.units < LARGE_SAMPLE else "Welch's t-test"
-        of = "two samples"
-        if pairs.matched is not None:
-            name, of = "sign-flip test", "matched clusters"
-        elif pairs.clusters is not None:
-            of = "two samples of clusters"
+        of = "two samples" if pairs.clusters is None else "two samples of clusters"
         return f"p {p_text(pairs.p_of_fall())} ({name} of {of})"
     assert isinstance(pairs, Paired)
     test = sign_flip_test(pairs.contributions, pairs.unseen_gain)
-    return f"p {p_text(test.p)} (paired sign-flip test){_few(test)}"
+    few = ""
+    if test.smallest_p > _FEW:
+        queries = plural(test.changed, "changed query", "changed queries")
+        few = f"; with {queries} the smallest possible p is {test.smallest_p:.4g}"
+    return f"p {p_text(test.p)} (paired sign-flip test){few}"
 
 
 def _units(pairs: ComparedValues) -> Iterator[str]:
     """Yield the number of independent units if it differs from the number of queries."""
-    if isinstance(pairs, Unpaired):
-        yield from _units_of_samples(pairs)
+    if not isinstance(pairs, Unpaired):
+        if pairs.clusters is not None:
+            clusters = plural(len(set(pairs.clusters.tolist())), "cluster")
+            yield f"  in {clusters} (such as sessions or users), each one independent unit"
+        if pairs.weights is not None:
+            size = effective_count(pairs.weights)
+            queries = counted(len(pairs.query_ids), pairs.metric.unit)
+            yield f"  weighted: the effective sample size of {queries} is {size:,.1f}"
         return
-    assert isinstance(pairs, Paired)
-    if pairs.clusters is not None:
-        clusters = plural(len(set(pairs.clusters.tolist())), "cluster")
-        yield f"  in {clusters} (such as sessions or users), each one independent unit"
-    if pairs.weights is not None:
-        size = effective_size(pairs.weights.tolist())
-        yield (
-            f"  weighted: the effective sample size of "
-            f"{counted(len(pairs.query_ids), pairs.metric.unit)} is {size:,.1f}"
-        )
-
-
-def _units_of_samples(pairs: Unpaired) -> Iterator[str]:
-    """Yield the numbers of independent units of two samples, and whether they are matched."""
     if pairs.clusters is None and pairs.before_clusters is None:
         return
     before, now = pairs.unit_counts
-    effect, matched = pairs.design_effect, pairs.matched
+    effect = pairs.design_effect
     times = "" if math.isnan(effect) else f"; the variance is {effect:.1f} times that of sessions"
     then, side = quoted(pairs.sides.before), quoted(pairs.sides.now)
     yield (
         f"  {plural(before, 'cluster')} {then}, {now:,} {side} (such as users), each one "
         f"independent unit{times}"
     )
-    if matched is not None:
-        yield f"  {plural(matched.in_both, 'cluster is', 'clusters are')} in both logs"
-    elif not pairs.are_matched:
-        yield (
-            "  the clusters of the two logs cannot be matched, so the logs count as independent "
-            "(a secret key matches them: RANKCHECK_CLUSTER_KEY)"
-        )
-
-
-def _has_clusters(pairs: ComparedValues) -> bool:
-    return isinstance(pairs, (Paired, Unpaired)) and pairs.clusters is not None
 
 
 def tie_lines(verdict: Verdict) -> Iterator[str]:
@@ -125,7 +103,9 @@ def tie_lines(verdict: Verdict) -> Iterator[str]:
         return
     scope = f"their top {verdict.metric.cutoff}" if verdict.metric.cutoff else "their rankings"
     queries = plural(ties.queries, "query has", "queries have")
-    means = f"{ties.lowest:.4f} to {ties.highest:.4f}{_DECIDES if ties.decides else ''}"
+    means = f"{ties.lowest:.4f} to {ties.highest:.4f}"
+    if ties.decides:
+        means += "; the verdict depends on the order, so break the ties in the ranker"
     yield (
         f"  {queries} tied scores in {scope}: depending on how ties are ordered, "
         f"{verdict.metric}{' of all queries' if verdict.slices else ''} ranges from {means}"
@@ -135,8 +115,8 @@ def tie_lines(verdict: Verdict) -> Iterator[str]:
 def _decided(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
     """Yield the gate and the p value it used, if it is a statistical test.
 
-    Where the test may block more often than stated, the next line says by how much. The rates of
-    `_decided` and `_power` are those of docs/calibration.md.
+    Where the test may block more often than stated, the next line says by how much
+    (docs/calibration.md).
     """
     decisions = [
         decision
@@ -149,30 +129,26 @@ def _decided(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
     where = f" in {quoted(least.label)}" if least.label else ""
     corrected = f" (Holm, {verdict.decisions} decisions)" if verdict.decisions > 1 else ""
     yield f"  decided by {verdict.gate}: p {p_text(least.p)} for the fall{where}{corrected}"
-    if math.isinf(pairs.differences.full_range) and verdict.guaranteed_range is None:
+    if math.isinf(pairs.differences.full_range):
         yield (
             "  without a known range, such as that of durations, this test blocks up to twice as "
             "many innocent changes as alpha says"
         )
 
 
-def _power(pairs: ComparedValues) -> str:
-    """Return how likely it is that the smallest detectable fall is detected."""
-    is_coarse = math.isinf(pairs.differences.full_range) or (
-        np.count_nonzero(pairs.gains) > 1 and has_one_size(pairs.gains)
-    )
-    return "70% to 80%" if is_coarse and pairs.units < _MANY else "about 80%"
-
-
-def _not_ruled_out(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
-    """Yield how far the mean may have fallen, if that is further than the margin."""
-    if verdict.margin is None or verdict.guaranteed_range is not None:
-        return
-    bound = pairs.differences.lower_bound(verdict.alpha)
-    if math.isnan(bound) or bound > -verdict.margin:
+def _ruled_out(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
+    """Yield how far the mean may have fallen if the margin is not ruled out, or not for all."""
+    margin, bound = verdict.margin, pairs.differences.lower_bound(verdict.alpha)
+    if margin is None or math.isnan(bound):
         return
     units = _counted_units(pairs)
-    if math.isinf(bound):
+    if bound > -margin:
+        if verdict.leading.outcome is Outcome.INCONCLUSIVE:
+            yield (
+                f"  judged alone, this would rule out a fall of {margin:g}, but the decisions "
+                "of one assertion are corrected together (Holm)"
+            )
+    elif math.isinf(bound):
         yield (
             f"  {units} without a change rule out no fall: it is unknown how far {verdict.metric} "
             "can fall"
@@ -187,59 +163,11 @@ def _not_ruled_out(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
         )
 
 
-def _ruled_out_alone(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
-    """Yield that a margin is not ruled out only because several decisions share the level."""
-    if verdict.margin is None or verdict.leading.outcome is not Outcome.INCONCLUSIVE:
-        return
-    bound = verdict.guaranteed_bound(pairs)
-    if bound is None:
-        bound = pairs.differences.lower_bound(verdict.alpha)
-    elif not verdict.metric.higher_is_better:
-        bound = -bound
-    if bound > -verdict.margin:
-        yield (
-            f"  judged alone, this would rule out a fall of {verdict.margin:g}, but the decisions "
-            "of one assertion are corrected together (Holm)"
-        )
-
-
 def _counted_units(pairs: ComparedValues) -> str:
     count = pairs.differences.count
-    return plural(count, "cluster") if _has_clusters(pairs) else counted(count, pairs.metric.unit)
-
-
-def _guaranteed(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
-    """Yield the bound that holds for any values, if the gate's test gives one."""
-    bound = verdict.guaranteed_bound(pairs)
-    if bound is not None and verdict.guaranteed_range is not None:
-        low, high = verdict.guaranteed_range
-        side = "above" if verdict.metric.higher_is_better else "below"
-        yield (
-            f"  guaranteed at {100 * (1 - verdict.alpha):g}% for any values from {low:g} to "
-            f"{high:g}: the difference is {side} {change(bound)}{_fewest(verdict, pairs)}"
-        )
-
-
-def _fewest(verdict: Verdict, pairs: ComparedValues) -> str:
-    """Return how many queries a guarantee takes at least, if there are fewer."""
-    if verdict.margin is None or verdict.guaranteed_range is None or not pairs.is_paired:
-        return ""
-    low, high = verdict.guaranteed_range
-    fewest = fewest_to_rule_out(verdict.margin, high - low, verdict.alpha)
-    if fewest <= pairs.units:
-        return ""
-    is_clustered = _has_clusters(pairs)
-    units = plural(fewest, "cluster") if is_clustered else counted(fewest, pairs.metric.unit)
-    return f"; to rule out a fall of {verdict.margin:g} takes at least {units}"
-
-
-def _interval(pairs: ComparedValues, differences: Differences) -> str:
-    low, high = differences.interval()
-    if math.isnan(low):
-        return ""
-    if not pairs.metric.higher_is_better:
-        low, high = -high, -low
-    return f"95% interval of the difference [{change(low)}, {change(high)}], "
+    if pairs.clusters is not None:
+        return plural(count, "cluster")
+    return counted(count, pairs.metric.unit)
 
 
 def p_text(p: float) -> str:
@@ -247,23 +175,16 @@ def p_text(p: float) -> str:
     return f"= {p:.4f}" if p >= 0.0001 else "< 0.0001"
 
 
-def _few(test: SignFlip) -> str:
-    if test.smallest_p <= _FEW:
+def _needed(verdict: Verdict, pairs: ComparedValues) -> str:
+    """Return how many units a fall of the margin needs, if these are too few."""
+    margin, differences = verdict.margin, pairs.differences
+    needed = math.nan if margin is None else differences.needed(margin, verdict.alpha)
+    if margin is None or not needed > differences.count:
         return ""
-    queries = plural(test.changed, "changed query", "changed queries")
-    return f"; with {queries} the smallest possible p is {test.smallest_p:.4g}"
-
-
-def _needed(verdict: Verdict, pairs: ComparedValues, differences: Differences) -> str:
-    if verdict.margin is None or verdict.guaranteed_range is not None:
-        return ""  # a guarantee takes more than a t-test
-    needed = differences.needed(verdict.margin, verdict.alpha)
-    if math.isnan(needed) or needed <= differences.count:
-        return ""
-    low, high = differences.needed_interval(verdict.margin, verdict.alpha)
-    units = "clusters" if _has_clusters(pairs) else counted(2, pairs.metric.unit).split()[-1]
+    low, high = differences.needed_interval(margin, verdict.alpha)
+    units = "clusters" if pairs.clusters is not None else counted(2, pairs.metric.unit).split()[-1]
     numbers = needed_text(needed, None if math.isnan(low) else (low, high), f" {units}")
-    return f"; a fall of {verdict.margin:g} needs {numbers}"
+    return f"; a fall of {margin:g} needs {numbers}"
 
 
 def needed_text(best: float, interval: tuple[float, float] | None, units: str = "") -> str:

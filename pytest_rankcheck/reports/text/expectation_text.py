@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
@@ -10,48 +11,32 @@ from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.run import Run
-from pytest_rankcheck.reports.notes import Note, Topic
+from pytest_rankcheck.reports.findings import Note, Topic
 from pytest_rankcheck.reports.text.wording import document_in, packed, query_in, ranking_lines
-
-__all__ = ["expectation_notes", "expectations_text"]
 
 _MOST_QUERIES = 20
 _NAMED = 8
 
 
-def expectations_text(golden: GoldenSet, run: Run, results: Sequence[ExpectationResult]) -> str:
-    """Return everything that is wrong, by query, and what to do.
-
-    Args:
-        golden: the queries.
-        run: their rankings.
-        results: every expectation that was checked, in the order of the queries.
-    """
-    return "\n".join(_lines(golden, run, results))
-
-
 def _headline(golden: GoldenSet, results: Sequence[ExpectationResult]) -> str:
     """Return how many expectations there are, and their results."""
-    size = plural(len(golden), "query", "queries")
-    counts = {
-        status: sum(result.status is status for result in results) for status in ExpectationStatus
-    }
-    violated = [result for result in results if result.status is ExpectationStatus.VIOLATED]
-    warned = sum(not result.fails for result in violated)
-    holding = counts[ExpectationStatus.HOLDS]
+    counts = Counter(result.status for result in results)
+    holding, violated = counts[ExpectationStatus.HOLDS], counts[ExpectationStatus.VIOLATED]
+    known, fixed = counts[ExpectationStatus.KNOWN], counts[ExpectationStatus.FIXED]
+    warned = sum(
+        result.status is ExpectationStatus.VIOLATED and not result.fails for result in results
+    )
     verb = "holds" if 1 in (holding, len(results)) else "hold"
     parts = [f"{holding:,} of {plural(len(results), 'expectation')} {verb}"]
     if violated:
-        parts.append(
-            f"{len(violated):,} violated" + (f" ({warned:,} with severity warn)" if warned else "")
-        )
-    if counts[ExpectationStatus.KNOWN]:
-        parts.append(plural(counts[ExpectationStatus.KNOWN], "known failure"))
-    if counts[ExpectationStatus.FIXED]:
-        fixed = plural(counts[ExpectationStatus.FIXED], "known failure")
-        parts.append(
-            f"{fixed} that now {'holds' if counts[ExpectationStatus.FIXED] == 1 else 'hold'}"
-        )
+        only_warn = f" ({warned:,} with severity warn)" if warned else ""
+        parts.append(f"{violated:,} violated{only_warn}")
+    if known:
+        parts.append(plural(known, "known failure"))
+    if fixed:
+        now = "holds" if fixed == 1 else "hold"
+        parts.append(f"{plural(fixed, 'known failure')} that now {now}")
+    size = plural(len(golden), "query", "queries")
     return f"golden set '{quoted(golden.name)}' ({size}): {', '.join(parts)}"
 
 
@@ -74,11 +59,27 @@ def expectation_notes(
                 yield Note(Topic.WORSE_KNOWN_FAILURES, _worse(golden, result))
         elif result.is_wrong and not result.fails:
             yield Note(Topic.WARNED_EXPECTATIONS, _note(golden, result))
-    if (advice := _rank_advice(golden, results)) is not None:
-        yield Note(Topic.KNOWN_FAILURES, advice)
+    missing = [result for result in results if result.lacks_rank]
+    if missing:
+        first = missing[0]
+        number = "1 of them has" if len(missing) == 1 else f"{len(missing):,} of them have"
+        yield Note(
+            Topic.KNOWN_FAILURES,
+            f"{number} no known_rank, so there is no warning when it gets worse: add "
+            f"known_rank, such as {first.stands_at} for {quoted(first.expectation.query, 60)}",
+        )
 
 
-def _lines(golden: GoldenSet, run: Run, results: Sequence[ExpectationResult]) -> Iterator[str]:
+def expectation_lines(
+    golden: GoldenSet, run: Run, results: Sequence[ExpectationResult]
+) -> Iterator[str]:
+    """Yield everything that is wrong, by query, and what to do.
+
+    Args:
+        golden: the queries.
+        run: their rankings.
+        results: every expectation that was checked, in the order of the queries.
+    """
     yield _headline(golden, results)
     failing = [result for result in results if result.fails]
     violated = [result for result in failing if result.status is ExpectationStatus.VIOLATED]
@@ -92,19 +93,23 @@ def _lines(golden: GoldenSet, run: Run, results: Sequence[ExpectationResult]) ->
     if hidden:
         hidden_queries = plural(len(queries) - _MOST_QUERIES, "query", "queries")
         yield f"  and {hidden:,} more, of {hidden_queries}"
-    fixed = [result for result in failing if result.status is ExpectationStatus.FIXED]
-    if fixed:
-        command = _command(golden, fixed, "--remove-fixed")
-        yield f"  known failures that now hold; remove their known_failure{command}"
-        yield from (f"    {_note(golden, result)}" for result in fixed)
     known = [result for result in results if result.status is ExpectationStatus.KNOWN]
-    worse = [result for result in known if result.is_worse]
-    if worse:
-        yield "  known failures that got worse since they were marked"
-        yield from (f"    {_worse(golden, result)}" for result in worse)
-    if known:
-        yield "  known failures, which do not fail the test"
-        yield from (f"    {_note(golden, result)}" for result in known)
+    for heading, group, line in (
+        (
+            "known failures that now hold; remove their known_failure",
+            [result for result in failing if result.status is ExpectationStatus.FIXED],
+            _note,
+        ),
+        (
+            "known failures that got worse since they were marked",
+            [result for result in known if result.is_worse],
+            _worse,
+        ),
+        ("known failures, which do not fail the test", known, _note),
+    ):
+        if group:
+            yield f"  {heading}"
+            yield from (f"    {line(golden, result)}" for result in group)
     if violated:
         yield (
             "  to fix: improve these queries, correct the expectations, or say with "
@@ -121,17 +126,12 @@ def _query_lines(
         yield f"    expected  {result.expectation}"
         if result.expectation.reason:
             yield f"    because   {quoted(result.expectation.reason, 300)}"
-        yield from _ranks_lines(golden, result)
+        for number, line in enumerate(packed(_ranks(golden, result), indent="", gap=", ")):
+            yield f"    {'' if number else 'but':<10}{line}"
     if query_id in run:
         yield from ranking_lines(golden, run.ranking(query_id), "ranked  ", "    ")
     else:
         yield "    ranked    nothing: the run does not have this query"
-
-
-def _ranks_lines(golden: GoldenSet, result: ExpectationResult) -> Iterator[str]:
-    places = _ranks(golden, result)
-    for number, line in enumerate(packed(places, indent="", gap=", ")):
-        yield f"    {'but' if number == 0 else '':<10}{line}"
 
 
 def _ranks(golden: GoldenSet, result: ExpectationResult) -> list[str]:
@@ -175,24 +175,3 @@ def _start(golden: GoldenSet, expectation: Expectation) -> str:
     place = golden.place(expectation.query)
     where = f" [{quoted(place, 200)}]" if place else ""
     return f"{query_in(golden, expectation.query)}{where}"
-
-
-def _rank_advice(golden: GoldenSet, results: Sequence[ExpectationResult]) -> str | None:
-    """Return how to get a warning when known failures get worse; None if all have a rank."""
-    missing = [result for result in results if result.lacks_rank]
-    if not missing:
-        return None
-    first = missing[0]
-    number = "1 of them has" if len(missing) == 1 else f"{len(missing):,} of them have"
-    return (
-        f"{number} no known_rank, so there is no warning when it gets worse: add "
-        f"known_rank, such as {first.stands_at} for {quoted(first.expectation.query, 60)}"
-        f"{_command(golden, missing, '--record-ranks')}"
-    )
-
-
-def _command(golden: GoldenSet, results: Sequence[ExpectationResult], option: str) -> str:
-    """Return the command that changes the marks, if they are in a file."""
-    if not golden.place(results[0].expectation.query):
-        return ""
-    return f", or run: python -m pytest_rankcheck expectations RUN {option}"

@@ -1,53 +1,153 @@
-"""What a verdict depends on, and what other gates would have decided, in words."""
+"""What may explain a difference, in words: mixes, replays, groups, unjudged documents."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator
 
+from pytest_rankcheck.comparison.unjudged_documents import Unjudged
 from pytest_rankcheck.errors import plural, quoted
-from pytest_rankcheck.gates.explanations import Fragility, OtherRuling
-from pytest_rankcheck.gates.verdict import Verdict
+from pytest_rankcheck.gates.verdict import (
+    Decision,
+    GroupEvidence,
+    ReplayEvidence,
+    Verdict,
+)
+from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.reports.text.evidence_text import p_text
+from pytest_rankcheck.reports.text.wording import change
 
-__all__ = ["explanation_lines", "fragility_text", "other_rulings_text"]
 
-_WOULD = {
-    "passed": "would have passed",
-    "regressed": "would have regressed",
-    "inconclusive": "would have been inconclusive",
-}
-
-
-def explanation_lines(verdict: Verdict) -> Iterator[str]:
-    """Yield what a failing or inconclusive verdict depends on, and what other gates would say."""
-    if verdict.fragility is not None:
-        yield f"  fragile: {fragility_text(verdict.fragility)}"
-    if verdict.other_rulings:
-        yield f"  {other_rulings_text(verdict.other_rulings)}"
-        gate = verdict.other_rulings[0].gate
+def mix_lines(verdict: Verdict) -> Iterator[str]:
+    """Yield ``+0.0210 at the baseline's mix of device; -0.0510 is mix``, by attribute."""
+    for effect in verdict.mixes:
+        name, gone, decided = quoted(effect.attribute, 60), "", ""
+        if effect.missing_share:
+            gone = f" (without slices that had {effect.missing_share:.1%} of it and are gone)"
+        if effect.attribute == verdict.standardised_by:
+            decided = f", which decides; as it is, {change(effect.at_mix + effect.mix)}"
         yield (
-            f"  to use such a gate: gate=Gate.{gate} in the assertion, or rankcheck_gate = "
-            f'"{gate}" in the configuration'
+            f"{change(effect.at_mix)} at {quoted(effect.of)}'s mix of {name}{gone}{decided}; "
+            f"{change(effect.mix)} is mix"
         )
 
 
-def fragility_text(fragility: Fragility) -> str:
-    """Return ``without query q17 it would have passed``, or clusters with their sizes."""
-    names = [
-        f"{quoted(unit, 60)} ({plural(len(ids), 'query', 'queries')})"
-        if fragility.are_clusters
-        else quoted(unit, 60)
-        for unit, ids in zip(fragility.units, fragility.queries, strict=True)
-    ]
-    one, several = ("cluster", "clusters") if fragility.are_clusters else ("query", "queries")
-    kind = one if len(names) == 1 else several
-    shown = " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
-    return f"without {kind} {shown} it {_WOULD[fragility.ruling]}"
+def open_reason(evidence: ReplayEvidence) -> str:
+    """Return why a replay decides nothing: it has ``leaves_open``."""
+    is_now = evidence.unseen_now > evidence.max_unseen
+    return _unseen(evidence, "new" if is_now else "previous")
 
 
-def other_rulings_text(rulings: Sequence[OtherRuling]) -> str:
-    """Return that a gate allows no fall, and what other gates would have decided."""
-    others = "; ".join(f"under {each.gate} it {_WOULD[each.ruling]}" for each in rulings)
+def replay_lines(evidence: ReplayEvidence) -> Iterator[str]:
+    """Yield how many documents at the top were never shown."""
+    for which, share in (("new", evidence.unseen_now), ("previous", evidence.unseen_before)):
+        if share:
+            remark = "counts as not relevant"
+            if which == "new" and evidence.without_unseen == "regressed":
+                remark += ", but without these documents it is regressed as well"
+            elif share > evidence.max_unseen:
+                remark += (
+                    f", which is more than max_unseen={evidence.max_unseen:g}: judge these "
+                    "documents, or replay a log that shows them"
+                )
+            yield f"{_unseen(evidence, which)} and {remark}"
+
+
+def _unseen(evidence: ReplayEvidence, which: str) -> str:
+    share = evidence.unseen_now if which == "new" else evidence.unseen_before
+    return f"{share:.0%} of the {which} top {evidence.k} was never shown to anyone"
+
+
+def group_headline(verdict: Verdict, leading: Decision, means: str, why: str) -> str:
+    """Return ``SuccessRate of group=B is worse than that of group=A on session log 'week': ...``.
+
+    Args:
+        verdict: a verdict on two groups.
+        leading: the decision that it rests on.
+        means: the means of both groups.
+        why: what the difference was held against.
+    """
+    groups = verdict.groups
+    assert groups is not None
+    other, tested = map(quoted, groups.names)
+    log = f"on session log '{quoted(groups.log)}'"
+    if groups.leaves_open:
+        return (
+            f"{verdict.metric} of {tested} cannot be compared with that of {other} {log}: the "
+            f"groups do not have the planned sizes; {means}"
+        )
+    where = f" in {quoted(leading.label)}" if leading.label else ""
+    word = "is inconclusive against" if verdict.inconclusive else "is worse than"
+    return f"{verdict.metric} of {tested}{where} {word} that of {other} {log}: {means}; {why}"
+
+
+def group_lines(groups: GroupEvidence) -> Iterator[str]:
+    """Yield the sizes of the groups, and which units were left out."""
+    (before, now), (other, tested) = groups.units, map(quoted, groups.names)
+    singular, p = groups.unit.removesuffix("s"), p_text(groups.ratio_p)
+    sizes = f"{plural(now, singular)} of {tested} and {before:,} of {other}"
+    planned = f"{groups.ratio:g} of {tested} for each one of {other}"
+    if groups.leaves_open:
+        yield (
+            f"{sizes}, but the plan was {planned}: chance does not explain this (chi-square "
+            f"test, p {p}), so the groups were not assigned or logged as planned and may differ in "
+            "more than the ranker; find out why before you compare them"
+        )
+    else:
+        yield f"{sizes}; the plan was {planned} (chi-square test, p {p})"
+    if groups.in_both:
+        are = "was" if groups.in_both == 1 else "were"
+        yield (
+            f"{plural(groups.in_both, singular)} {are} in both groups and left out, with "
+            f"{plural(groups.left_out, 'session')}"
+        )
+
+
+def unjudged_lines(unjudged: Unjudged, metric: Metric) -> Iterator[str]:
+    """Yield how many unjudged documents there are, and the bounds; nothing without any."""
+    if not unjudged.documents and not unjudged.left:
+        return
+    yield f"  {_counts(unjudged)}"
+    if metric.definition.ir_measures:
+        return
+    irrelevant, grade = change(unjudged.if_irrelevant), f"grade {unjudged.grade:g}"
+    bounds = [f"if all were irrelevant, the difference would be {irrelevant}"]
+    if unjudged.documents:
+        bounds.append(f"if the new had {grade}, {change(unjudged.if_relevant)}")
+        grade = "it"
+    if unjudged.left and not math.isnan(unjudged.if_left_relevant):
+        bounds.append(f"if those that left had {grade}, {change(unjudged.if_left_relevant)}")
+    yield f"    {'; '.join(bounds)}"
+    if unjudged.could_explain_fall:
+        yield f"    {needed_text(unjudged)}: judge them before you decide"
+
+
+def _counts(unjudged: Unjudged) -> str:
+    new = plural(unjudged.documents, "document")
+    if not unjudged.left:
+        verb = "is" if unjudged.documents == 1 else "are"
+        start = f"{new} new in the top {unjudged.k} {verb} unjudged"
+    elif not unjudged.documents:
+        verb = "was" if unjudged.left == 1 else "were"
+        start = (
+            f"{plural(unjudged.left, 'document')} that left the top {unjudged.k} {verb} unjudged"
+        )
+    else:
+        start = f"{new} new in the top {unjudged.k} and {unjudged.left:,} that left it are unjudged"
+    judged = f"Judged@{unjudged.k} {unjudged.judged_before:.3f} -> {unjudged.judged_after:.3f}"
+    return f"{start} and counted as not relevant; {judged}"
+
+
+def needed_text(unjudged: Unjudged) -> str:
+    """Return how many of the new documents would have to be relevant for a fall to vanish."""
+    assert unjudged.needed is not None
+    were = "was" if unjudged.needed == 1 else "were"
+    of_left = ""
+    if unjudged.left:
+        of_left = f" and {unjudged.relevant_share:.0%} of those that left"
     return (
-        "this gate allows no fall, so it blocks about half of the changes that make no real "
-        f"difference; {others}"
+        f"if {unjudged.needed:,} of the {unjudged.documents:,} new ones "
+        f"({unjudged.needed / unjudged.documents:.0%}){of_left} {were} relevant, the fall would "
+        f"vanish; of the judged documents in the top {unjudged.k}, {unjudged.relevant_share:.0%} "
+        "are relevant"
     )

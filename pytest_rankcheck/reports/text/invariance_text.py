@@ -2,37 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+import unicodedata
+from collections.abc import Callable, Collection, Iterator
+from itertools import zip_longest
 
 from pytest_rankcheck.behaviour.perturbation_limits import DirectionLimits, InvarianceLimits
-from pytest_rankcheck.behaviour.perturbed_answers import PerturbationResult, PerturbedQuery
+from pytest_rankcheck.behaviour.perturbed_answers import (
+    ByQuery,
+    PerturbationResult,
+    PerturbedQuery,
+)
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.query import label_of
 from pytest_rankcheck.rankers.callable_adapters import name_of
-from pytest_rankcheck.reports.text.compared_text import (
-    DO,
-    DO_NOT,
+from pytest_rankcheck.reports.text.wording import (
     answer_lines,
-    changed_value,
-    count_text,
-    failed_lines,
-    limit_lines,
-    loosening,
-    means_text,
-    moved_text,
-    worst_lines,
+    means_change,
+    number_text,
+    query_in,
+    ranker_on,
 )
-from pytest_rankcheck.reports.text.text_change import shown_change
-from pytest_rankcheck.reports.text.wording import number_text, query_in, ranker_on
 
-__all__ = ["direction_note", "direction_text", "invariance_note", "invariance_text"]
-
-_LABELS = ("as it is", "perturbed")
+_DO, _DO_NOT, _ARE_NOT = ("does", "do"), ("does not", "do not"), ("is not", "are not")
+_WORST = 5
+_TOP = 5
 _ONE_LINE = 60
 """The longest pair of texts to show on one line, in characters."""
-
-Beyond = Mapping[str, Sequence[PerturbedQuery]]
+_LONGEST = 80
+"""How much of a text is shown, in characters."""
+_LEAD = 24
+"""How much of a long text is shown before the first change."""
+_CUT = "..."
 
 
 def invariance_note(golden: GoldenSet, result: PerturbationResult) -> str:
@@ -41,10 +43,12 @@ def invariance_note(golden: GoldenSet, result: PerturbationResult) -> str:
         any(perturbed.before != perturbed.after for perturbed in trials)
         for trials in result.by_query.values()
     )
-    parts = [f"{changed:,} of {_queries(result)} ranked differently, mean RBO {_rbo(result)}"]
-    if result.judged:
-        parts.append(means_text(result))
-    return f"{_named(result)}, {_subject(golden, result)}: {'; '.join(parts)}{_left(result)}"
+    means = f"; {_means_text(result)}" if result.judged else ""
+    return (
+        f"{_named(result)}, {ranker_on(result.ranker, golden)}: {changed:,} of "
+        f"{_queries(result)} ranked differently, mean RBO {number_text(result.mean_rbo)}{means}"
+        f"{_left(result)}"
+    )
 
 
 def invariance_text(golden: GoldenSet, result: PerturbationResult, limits: InvarianceLimits) -> str:
@@ -52,49 +56,44 @@ def invariance_text(golden: GoldenSet, result: PerturbationResult, limits: Invar
     beyond = limits.beyond(result) or result.by_query
     only_texts = not any(trial.changed_attributes for trial in result.trials)
     variants, both = ("text", "texts") if only_texts else ("variant", "queries")
-    mean = " (the mean of its draws counts for each query)" if _has_draws(result) else ""
-    loosened = loosening(result, limits)
-    allow = f", or allow what is harmless: {loosened}" if loosened else ""
+    # A query may have several random draws.
+    has_mean = result.queries.are_draws and len(result.trials) > len(result.by_query)
+    mean = " (the mean of its draws counts for each query)" if has_mean else ""
+    subject, counted = ranker_on(result.ranker, golden), plural(len(result.trials), variants)
+    similarity = number_text(result.mean_rbo)
     lines = [
-        (
-            f"{_named(result)} changes the answers of {_subject(golden, result)} by more than "
-            f"allowed{_left(result)}"
-        ),
-        (
-            f"  {_queries(result)}, {plural(len(result.trials), variants)}{mean}: mean "
-            f"RBO {_rbo(result)} (p={result.p:g})"
-        ),
-        *limit_lines(result, limits),
-        *failed_lines(result, "perturbed "),
+        f"{_named(result)} changes the answers of {subject} by more than allowed{_left(result)}",
+        f"  {_queries(result)}, {counted}{mean}: mean RBO {similarity} (p={result.p:g})",
+        *_limit_lines(result, limits),
+        *_failed_lines(result),
         *_worst_lines(golden, result, beyond, limits),
-        f"  to fix: make the ranker treat the {both} alike{allow}",
+        f"  to fix: make the ranker treat the {both} alike{_loosening(result, limits)}",
     ]
     return "\n".join(lines)
 
 
 def direction_note(golden: GoldenSet, result: PerturbationResult, directed: DirectionLimits) -> str:
     """Return in one line which way a perturbation moves the metric."""
-    size = means_text(result) if result.judged else _queries(result)
+    size = _means_text(result) if result.judged else _queries(result)
     rule = _rule(result, directed)
-    return f"{_named(result)}, {_subject(golden, result)}: {rule}; {size}{_left(result)}"
+    return f"{_named(result)}, {ranker_on(result.ranker, golden)}: {rule}; {size}{_left(result)}"
 
 
 def direction_text(
-    golden: GoldenSet, result: PerturbationResult, directed: DirectionLimits, beyond: Beyond
+    golden: GoldenSet, result: PerturbationResult, directed: DirectionLimits, beyond: ByQuery
 ) -> str:
     """Return what moves in the wrong direction, and the worst queries with both rankings."""
-    lines = [
-        f"{_named(result)} moves {_subject(golden, result)} in the wrong direction{_left(result)}"
-    ]
+    subject = ranker_on(result.ranker, golden)
+    lines = [f"{_named(result)} moves {subject} in the wrong direction{_left(result)}"]
     if result.judged:
-        lines.append(f"  {means_text(result)}")
+        lines.append(f"  {_means_text(result)}")
     rule = f"  {_rule(result, directed)}"
     if directed.of == "query":
         by_metric = not callable(directed.direction)
         queries = result.judged if by_metric else result.by_query
-        verb, kind = (DO, "judged ") if by_metric else (DO_NOT, "")
-        rule += f": {count_text(beyond, queries, directed.allowed_queries, verb, kind)}"
-    lines += [rule, *failed_lines(result, "perturbed ")]
+        verb, kind = (_DO, "judged ") if by_metric else (_DO_NOT, "")
+        rule += f": {_count_text(beyond, queries, directed.allowed_queries, verb, kind)}"
+    lines += [rule, *_failed_lines(result)]
     lines += _worst_lines(golden, result, beyond or result.by_query, directed)
     return "\n".join(lines)
 
@@ -111,56 +110,47 @@ def _rule(result: PerturbationResult, directed: DirectionLimits) -> str:
 
 
 def _named(result: PerturbationResult) -> str:
-    return f"perturbation '{quoted(result.name)}'"
-
-
-def _subject(golden: GoldenSet, result: PerturbationResult) -> str:
-    return ranker_on(result.ranker, golden, plural(len(golden), "query", "queries"))
+    return f"perturbation '{quoted(result.queries.name)}'"
 
 
 def _queries(result: PerturbationResult) -> str:
     return plural(len(result.by_query), "perturbed query", "perturbed queries")
 
 
-def _rbo(result: PerturbationResult) -> str:
-    return number_text(result.mean_rbo)
-
-
 def _left(result: PerturbationResult) -> str:
-    """Return how many queries were not perturbed, and why, and which values no query has."""
-    parts = []
-    if result.unchanged:
-        verb = "is" if len(result.unchanged) == 1 else "are"
-        parts.append(f"{len(result.unchanged):,} {verb} unchanged by it")
-    if result.without_text:
-        has = "has" if len(result.without_text) == 1 else "have"
-        parts.append(f"{len(result.without_text):,} {has} no text")
-    left = f"; not perturbed: {', '.join(parts)}" if parts else ""
-    new = "".join(
-        f"; no query has {quoted(name, 40)} {listed([label_of(value) for value in values])}"
-        for name, values in result.new_values.items()
-    )
-    return f"{left}{new}"
+    """Return how many queries were not perturbed, and why."""
+    parts = [
+        f"{len(queries):,} {verbs[len(queries) != 1]} {what}"
+        for queries, verbs, what in (
+            (result.queries.unchanged, ("is", "are"), "unchanged by it"),
+            (result.queries.without_text, ("has", "have"), "no text"),
+        )
+        if queries
+    ]
+    return f"; not perturbed: {', '.join(parts)}" if parts else ""
 
 
 def _worst_lines(
     golden: GoldenSet,
     result: PerturbationResult,
-    chosen: Beyond,
+    chosen: ByQuery,
     limits: InvarianceLimits | DirectionLimits,
 ) -> Iterator[str]:
     """Yield the worst queries, each with its worst variant."""
-
-    def trial_lines(trial: PerturbedQuery) -> Iterator[str]:
+    each = (max(trials, key=limits.severity) for trials in chosen.values())
+    changed = [trial for trial in each if trial.failure or trial.before != trial.after]
+    worst = sorted(changed, key=limits.severity, reverse=True)
+    yield "  worst queries"
+    for trial in worst[:_WORST]:
         yield from _change_lines(golden, result, trial)
-        yield from answer_lines(golden, trial, _LABELS)
-
-    return worst_lines(chosen, limits.severity, trial_lines)
-
-
-def _has_draws(result: PerturbationResult) -> bool:
-    """Whether a query has several random draws."""
-    return result.are_draws and len(result.trials) > len(result.by_query)
+        pairs = enumerate(zip_longest(trial.before, trial.after), 1)
+        different = next((rank for rank, (old, new) in pairs if old != new), 1)
+        first = different - 1 if different > _TOP and trial.failure is None else 1
+        labels, rankings = ("as it is ", "perturbed"), (trial.before, trial.after)
+        yield from answer_lines(golden, labels, rankings, trial.failure, top=_TOP, first=first)
+    hidden = [trial.query.id for trial in worst[_WORST:]]
+    if hidden:
+        yield f"    and {listed(hidden)}"
 
 
 def _change_lines(
@@ -168,13 +158,19 @@ def _change_lines(
 ) -> Iterator[str]:
     """Yield a query, what the perturbation changes in it, and how far its answer moved."""
     query_id, draws = trial.query.id, 1
-    if result.are_draws:
+    if result.queries.are_draws:  # the values are the means of all draws
         draws, (trial,) = len(result.by_query[query_id]), result.counted[query_id]
-    attributes = "".join(
-        f"   {quoted(name, 40)}: {changed_value(old, new, 40)}"
+    moved = "".join(
+        f"   {quoted(name, 40)}: {_changed_value(old, new)}"
         for name, (old, new) in trial.changed_attributes.items()
     )
-    moved = attributes + moved_text(result, trial, draws)
+    if trial.failure is None:
+        moved += f"   RBO {number_text(trial.rbo, 3)}"
+        if not math.isnan(trial.gain):
+            before, after = (number_text(v, 3) for v in (trial.value_before, trial.value_after))
+            moved += f", {result.metric} {before} -> {after}"
+        if draws > 1:
+            moved += f" (means of {draws} draws; the worst one is shown)"
     if trial.text == trial.query.text:
         yield f"    {query_in(golden, query_id)}{moved}"
         return
@@ -185,3 +181,119 @@ def _change_lines(
         yield f"    {quoted(query_id, 60)}{moved}"
         yield f'      text       "{before}"'
         yield f'      becomes    "{after}"'
+
+
+def _means_text(result: PerturbationResult) -> str:
+    """Return the metric's means before and after, over the judged queries."""
+    judged = plural(len(result.judged), "judged query", "judged queries")
+    return f"{result.metric} {means_change(*result.means)} over {judged}"
+
+
+def _limit_lines(result: PerturbationResult, limits: InvarianceLimits) -> Iterator[str]:
+    """Yield each limit on the mean, and each other limit that is broken, with the measurements."""
+    allowed = limits.allowed_queries
+    if limits.min_rbo is not None:
+        unlike = _such(result, limits.is_unlike)
+        is_same = limits.min_rbo >= 1
+        demand = "be the same" if is_same else f"reach RBO {number_text(limits.min_rbo)}"
+        count = _count_text(unlike, result.by_query, allowed, _ARE_NOT if is_same else _DO_NOT)
+        if unlike:
+            yield f"  every ranking must {demand}: {count}"
+    if limits.min_mean_rbo is not None:
+        state = "it does not" if limits.mean_is_unlike(result) else "it does"
+        yield f"  the mean RBO must reach {number_text(limits.min_mean_rbo)}: {state}"
+    if result.judged:
+        yield f"  {_means_text(result)}"
+    if limits.max_drop is not None:
+        drops = _such(result, limits.is_drop)
+        count = _count_text(drops, result.judged, allowed, _DO, "judged ")
+        if drops:
+            yield f"  no query may fall by more than {number_text(limits.max_drop)}: {count}"
+    if limits.max_mean_drop is not None:
+        state = "it does" if limits.mean_is_drop(result) else "it does not"
+        yield f"  the mean may not fall by more than {number_text(limits.max_mean_drop)}: {state}"
+
+
+def _loosening(result: PerturbationResult, limits: InvarianceLimits) -> str:
+    """Return the arguments that would loosen the limits; empty if the ranker only fails."""
+    beyond = limits.beyond(result)
+    answered = [trial for trials in beyond.values() for trial in trials if trial.failure is None]
+    if answered and len(beyond) > limits.allowed_queries:
+        return ", or allow what is harmless: allowed_queries=, min_rbo= or max_drop="
+    if limits.mean_is_unlike(result) or limits.mean_is_drop(result):
+        return ", or allow what is harmless: min_mean_rbo= or max_mean_drop="
+    return ""
+
+
+def _changed_value(old: object, new: object) -> str:
+    """Return ``60 -> 45``; texts are in quotes if only one of the values is a text."""
+    before, after = label_of(old), label_of(new)
+    is_given = old is not None and new is not None
+    is_mixed = is_given and isinstance(old, str) != isinstance(new, str)
+    if is_mixed or before == after:
+        before, after = repr(old), repr(new)
+    return f"{quoted(before, 40)} -> {quoted(after, 40)}"
+
+
+def _failed_lines(result: PerturbationResult) -> Iterator[str]:
+    """Yield the perturbed queries on which the ranker failed."""
+    failed = _such(result, lambda trial: trial.failure is not None)
+    if failed:
+        queries = plural(len(failed), "perturbed query", "perturbed queries")
+        yield f"  the ranker fails on {queries}: {listed(failed)}"
+
+
+def _such(result: PerturbationResult, is_such: Callable[[PerturbedQuery], bool]) -> list[str]:
+    return [query_id for query_id, trials in result.counted.items() if any(map(is_such, trials))]
+
+
+def _count_text(
+    beyond: Collection[str],
+    queries: Collection[str],
+    allowed: int,
+    verb: tuple[str, str],
+    kind: str = "",
+) -> str:
+    """Return ``2 of 3 judged queries do not, 1 allowed``."""
+    of_queries = plural(len(queries), f"{kind}query", f"{kind}queries")
+    rest = f", {allowed:,} allowed" if allowed else ""
+    return f"{len(beyond):,} of {of_queries} {verb[len(beyond) != 1]}{rest}"
+
+
+def shown_change(before: str, after: str) -> tuple[str, str]:
+    r"""Return two versions of a text as escaped single lines in which the difference is visible.
+
+    Long texts are cut to the part from where they differ, with a little context before it; ``...``
+    stands for the rest. Invisible differences are escaped: white space other than a space, and
+    different characters that look the same (``\u0301`` in a decomposed *é*).
+    """
+    start = 0
+    if max(len(before), len(after)) > _LONGEST:
+        pairs = enumerate(zip_longest(before, after))
+        start = max(0, next((at for at, (one, two) in pairs if one != two), 0) - _LEAD)
+    return _shown(before, after, start), _shown(after, before, start)
+
+
+def _shown(text: str, other: str, start: int) -> str:
+    """Return a text without its first ``start`` characters, cut where it is too long."""
+    room = _LONGEST - len(_CUT) * bool(start)
+    middle, end = text[start:], ""
+    if len(middle) > room:
+        middle, end = middle[: room - len(_CUT)], _CUT
+    hidden = {char for char in text if _is_invisible(char)}
+    if unicodedata.normalize("NFKC", text) == unicodedata.normalize("NFKC", other):
+        hidden |= {char for char in set(text) - set(other) if not char.isascii()}
+    visible = "".join(
+        char.encode("unicode_escape", "backslashreplace").decode("ascii")
+        if char in hidden
+        else quoted(char)
+        for char in middle
+    )
+    return f"{_CUT if start else ''}{visible}{end}"
+
+
+def _is_invisible(char: str) -> bool:
+    """Whether a character is white space but no space, a variation selector or otherwise blank."""
+    is_selector = "\ufe00" <= char <= "\ufe0f" or "\U000e0100" <= char <= "\U000e01ef"
+    is_space = unicodedata.category(char) == "Zs" and char != " "
+    return is_space or is_selector or char in "\u034f\u3164\uffa0"

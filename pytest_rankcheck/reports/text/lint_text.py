@@ -3,41 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.golden.lint.lint_rule import LintFinding
-from pytest_rankcheck.reports.notes import Note, Topic
-
-if TYPE_CHECKING:
-    from pytest_rankcheck.sessions.profile.log_profile import LogProfile
-
-__all__ = ["lint_notes", "lint_text", "log_lint_text"]
+from pytest_rankcheck.reports.findings import Note, Topic
 
 _PLACES = 5
 
 
-def lint_text(
-    golden_name: str, queries: int, findings: Sequence[LintFinding], unchecked: str = ""
-) -> str:
+def lint_text(golden_name: str, queries: int, findings: Sequence[LintFinding]) -> str:
     """Return all findings on a golden set: what, where, why it matters, and what to do.
 
     Args:
         golden_name: the name of the set.
         queries: how many queries it has.
         findings: what the linter found.
-        unchecked: which rules could not be applied, if any.
     """
     size = plural(queries, "query", "queries")
     head = f"golden set '{quoted(golden_name)}' ({size}): {_counts(findings)}"
-    return "\n".join([head, *_lines(findings), *([f"  {unchecked}"] if unchecked else [])])
-
-
-def log_lint_text(profile: LogProfile, findings: Sequence[LintFinding]) -> str:
-    """Return all findings on a session log."""
-    rows = plural(profile.rows.count, "row")
-    size = plural(len(profile.session_sizes), "session") if profile.log else rows
-    head = f"session log '{quoted(profile.name)}' ({size}): {_counts(findings)}"
     return "\n".join([head, *_lines(findings)])
 
 
@@ -55,7 +38,7 @@ def _lines(findings: Sequence[LintFinding]) -> Iterator[str]:
         yield f"    do  {finding.remedy}"
 
 
-def lint_notes(kind: str, name: str, findings: Sequence[LintFinding]) -> Iterator[Note]:
-    """Yield one line of the summary for each finding on a file of a kind, such as a golden set."""
+def lint_notes(golden_name: str, findings: Sequence[LintFinding]) -> Iterator[Note]:
+    """Yield one line of the summary for each finding on a golden set."""
     for finding in findings:
-        yield Note(Topic.LINT, str(finding), f"{kind} '{quoted(name)}'")
+        yield Note(Topic.LINT, str(finding), f"golden set '{quoted(golden_name)}'")

@@ -6,30 +6,30 @@ import math
 from collections.abc import Iterator, Sequence
 
 from pytest_rankcheck.comparison.compared_values import SIDES, ComparedValues
-from pytest_rankcheck.comparison.comparison import Comparison
-from pytest_rankcheck.comparison.document_moves import Move
+from pytest_rankcheck.comparison.comparison import Comparison, Move
 from pytest_rankcheck.comparison.unjudged_documents import unjudged_between
 from pytest_rankcheck.comparison.unpaired_values import Unpaired
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.verdict import Decision, Gap, Outcome, Verdict
 from pytest_rankcheck.reports.text.evidence_text import evidence_lines, p_text
-from pytest_rankcheck.reports.text.explanation_text import explanation_lines
-from pytest_rankcheck.reports.text.group_text import group_headline, group_lines
-from pytest_rankcheck.reports.text.mix_text import mix_lines
-from pytest_rankcheck.reports.text.replay_text import open_reason, replay_lines
-from pytest_rankcheck.reports.text.unjudged_text import unjudged_lines
+from pytest_rankcheck.reports.text.explanation_text import (
+    group_headline,
+    group_lines,
+    mix_lines,
+    open_reason,
+    replay_lines,
+    unjudged_lines,
+)
 from pytest_rankcheck.reports.text.wording import (
-    change,
     counted,
     golden_name,
+    means_change,
     move_text,
     number_text,
     packed,
-    query_name,
+    query_in,
 )
-
-__all__ = ["counts_text", "labelled", "means_text", "regression_lines"]
 
 _WORST_QUERIES = 5
 _DOCUMENTS = 4
@@ -49,7 +49,6 @@ def regression_lines(verdict: Verdict, comparison: Comparison) -> Iterator[str]:
     yield from evidence_lines(verdict, pairs)
     if verdict.replay is not None:
         yield from (f"  {line}" for line in replay_lines(verdict.replay))
-    yield from explanation_lines(verdict)
     if leading is not verdict.overall:
         overall = verdict.overall.pairs
         everything = counted(len(overall.query_ids), verdict.metric.unit)
@@ -58,15 +57,17 @@ def regression_lines(verdict: Verdict, comparison: Comparison) -> Iterator[str]:
         yield f"  all {everything}{where}: {means_text(overall)}"
     yield from _slices(verdict)
     if verdict.query_drops:
-        count = plural(len(verdict.query_drops), "query", "queries")
-        yield f"  {count} fell by more than max_query_drop={verdict.max_query_drop:g}"
+        yield f"  {_drops(verdict)}"
     yield from _worst_queries(pairs, comparison)
-    yield from _unjudged(verdict, leading, comparison)
+    if comparison.evaluation.unmet_ids is None:
+        unjudged = unjudged_between(comparison.evaluation, comparison.other, pairs)
+        yield from unjudged_lines(unjudged, verdict.metric)
 
 
 def _headline(verdict: Verdict, leading: Decision, evaluation: Evaluation) -> str:
+    means, why = means_text(leading.pairs), _why(verdict, leading)
     if verdict.groups is not None:
-        return group_headline(verdict, leading, means_text(leading.pairs), _why(verdict, leading))
+        return group_headline(verdict, leading, means, why)
     queries = counted(len(leading.pairs.query_ids), verdict.metric.unit)
     where = f"{golden_name(evaluation)} ({queries})"
     if leading.outcome is Outcome.REGRESSED:
@@ -74,20 +75,20 @@ def _headline(verdict: Verdict, leading: Decision, evaluation: Evaluation) -> st
     elif verdict.replay is not None and verdict.replay.leaves_open:
         word = "is inconclusive"
     elif verdict.query_drops:
-        count = plural(len(verdict.query_drops), "query", "queries")
-        limit = f"max_query_drop={verdict.max_query_drop:g}"
-        means = means_text(leading.pairs)
-        return f"{verdict.metric} of {count} fell by more than {limit} on {where}: {means}"
+        return f"{verdict.metric} of {_drops(verdict)} on {where}: {means}"
     elif verdict.wide_gaps:
-        gap = _gap_text(verdict.wide_gaps[0])
-        return f"{verdict.metric}: {gap}, allowed {verdict.max_gap:.4f}; {leading.label} of {where}"
-    elif leading.outcome is Outcome.INCONCLUSIVE:
-        word = "is inconclusive"
+        gap = _gap_text(verdict, verdict.wide_gaps[0])
+        return f"{verdict.metric}: {gap}; {leading.label} of {where}"
     else:
-        word = "is lower"
+        is_open = leading.outcome is Outcome.INCONCLUSIVE
+        word = "is inconclusive" if is_open else "is lower"
     place = f"in {quoted(leading.label)} of" if leading.label else "on"
-    means, why = means_text(leading.pairs), _why(verdict, leading)
     return f"{verdict.metric} {word} {place} {where}: {means}; {why}"
+
+
+def _drops(verdict: Verdict) -> str:
+    count = plural(len(verdict.query_drops), "query", "queries")
+    return f"{count} fell by more than max_query_drop={verdict.max_query_drop:g}"
 
 
 def _why(verdict: Verdict, decision: Decision) -> str:
@@ -114,16 +115,15 @@ def _why(verdict: Verdict, decision: Decision) -> str:
     return f"{chance} (p {p_text(decision.p)}, alpha {verdict.alpha:g})"
 
 
-def _gap_text(gap: Gap) -> str:
+def _gap_text(verdict: Verdict, gap: Gap) -> str:
     low, high = quoted(gap.lowest.label), quoted(gap.highest.label)
     was = f" ({gap.before:.4f} apart in the baseline)"
-    return f"{low} and {high} are {gap.now:.4f} apart{was}"
+    return f"{low} and {high} are {gap.now:.4f} apart{was}, allowed {verdict.max_gap:.4f}"
 
 
 def means_text(pairs: ComparedValues) -> str:
     """Return ``0.4312 -> 0.4120, -0.0192``."""
-    before, after = number_text(pairs.mean_before), number_text(pairs.mean_after)
-    return f"{before} -> {after}, {change(pairs.difference)}"
+    return means_change(pairs.mean_before, pairs.mean_after)
 
 
 def counts_text(pairs: ComparedValues) -> str:
@@ -140,22 +140,15 @@ def counts_text(pairs: ComparedValues) -> str:
     return f"{worse} worse, {pairs.wins:,} better, {pairs.ties:,} equal"
 
 
-def labelled(metric: str, decision: Decision) -> str:
-    """Return ``nDCG@10 in locale=de``, or only the metric for a decision on all queries."""
-    return f"{metric} in {quoted(decision.label)}" if decision.label else metric
-
-
 def _slices(verdict: Verdict) -> Iterator[str]:
     if not verdict.slices:
         return
     yield "  slices, worst first"
     for gap in verdict.wide_gaps:
-        yield f"    {_gap_text(gap)}, allowed {verdict.max_gap:.4f}"
-    worst_first = sorted(
-        verdict.slices, key=lambda d: (d.outcome is not Outcome.REGRESSED, d.pairs.gain)
-    )
-    for decision in worst_first:
-        queries = counted(len(decision.pairs.query_ids), verdict.metric.unit)
+        yield f"    {_gap_text(verdict, gap)}"
+    for decision in sorted(
+        verdict.slices, key=lambda part: (part.outcome is not Outcome.REGRESSED, part.pairs.gain)
+    ):
         remark = ""
         if decision.outcome is Outcome.NOT_GATED:
             is_small = decision.pairs.size < verdict.min_queries
@@ -166,6 +159,7 @@ def _slices(verdict: Verdict) -> Iterator[str]:
             remark = ", inconclusive"
         elif decision.outcome is Outcome.REGRESSED:
             remark = f", regressed, {_why(verdict, decision)}"
+        queries = counted(len(decision.pairs.query_ids), verdict.metric.unit)
         yield f"    {quoted(decision.label)}  {means_text(decision.pairs)} ({queries}{remark})"
 
 
@@ -174,17 +168,13 @@ def _worst_queries(pairs: ComparedValues, comparison: Comparison) -> Iterator[st
     if not places:
         return
     yield "  worst sessions" if pairs.metric.unit == "session" else "  worst queries"
+    evaluation = comparison.evaluation
     for place in places:
-        query_id = pairs.query_ids[place]
-        before, after = (
-            number_text(float(pairs.before[place]), 3),
-            number_text(float(pairs.after[place]), 3),
-        )
-        yield f"    {query_name(comparison.evaluation, query_id)}   {before} -> {after}"
+        query_id, sides = pairs.query_ids[place], (pairs.before[place], pairs.after[place])
+        before, after = (number_text(float(value), 3) for value in sides)
+        yield f"    {query_in(evaluation.golden, query_id)}   {before} -> {after}"
         moves = _explaining(comparison.moved(query_id, _TOP))
-        yield from packed(
-            (move_text(comparison.evaluation, move) for move in moves), indent="      "
-        )
+        yield from packed((move_text(evaluation, move) for move in moves), indent="      ")
     hidden = pairs.losses - len(places)
     if hidden > 0:
         are = "is" if hidden == 1 else "are"
@@ -201,10 +191,3 @@ def _explaining(moves: Sequence[Move]) -> list[Move]:
     irrelevant = (move for move in moves if (move.grade or 0) <= 0 and move.after is not None)
     came = [move for move in irrelevant if move.entered or move.after in places]
     return relevant + came[:_NEWCOMERS]
-
-
-def _unjudged(verdict: Verdict, leading: Decision, comparison: Comparison) -> Iterator[str]:
-    """Yield how much of the difference could be due to unjudged documents."""
-    unjudged = unjudged_between(comparison.evaluation, comparison.other, leading.pairs)
-    if comparison.evaluation.unmet_ids is None:
-        yield from unjudged_lines(unjudged, verdict.metric)

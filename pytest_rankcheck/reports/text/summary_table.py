@@ -10,22 +10,21 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 
 from pytest_rankcheck.errors import MetricError, quoted
-from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.reports.findings import ReportedFinding
-from pytest_rankcheck.reports.metric_findings import GateFinding, MetricFinding
-from pytest_rankcheck.reports.notes import Note, by_heading
-from pytest_rankcheck.reports.resolution_findings import ResolutionFinding
-from pytest_rankcheck.reports.text.baseline_text import notes_of
+from pytest_rankcheck.reports.findings import (
+    GateFinding,
+    MetricFinding,
+    Note,
+    ReportedFinding,
+    by_heading,
+)
 from pytest_rankcheck.reports.text.wording import change, number_text
 
-__all__ = ["Line", "summary_lines"]
-
-_HEADER = ("metric", "baseline", "now", "change", "from best", "verdict")
-_RIGHT = {2, 3, 4, 5}
-_METRIC, _VERDICT = 1, 6
+_HEADER = ("metric", "baseline", "now", "change", "verdict")
+_RIGHT = {2, 3, 4}
+_METRIC, _VERDICT = 1, 5
 _GAP = "  "
-_NARROWEST = ((6, 12), (0, 12), (1, 16))
+_NARROWEST = ((5, 12), (0, 12), (1, 16))
 """Columns of text, in the order in which they give way, and how narrow they may become."""
 
 
@@ -45,7 +44,6 @@ class _Row:
     metric: str
     now: float
     baseline: float | None = None
-    best: float | None = None
     verdicts: dict[str, bool] = field(default_factory=dict)
     """Each verdict, and whether it failed its test."""
     is_decided: bool = False
@@ -58,7 +56,6 @@ class _Row:
     @property
     def cells(self) -> tuple[str, ...]:
         difference = "-" if self.baseline is None else change(self.now - self.baseline)
-        from_best = "-" if self.best is None else change(_off_rounding(self.now - self.best))
         ordered = sorted(self.verdicts.items(), key=lambda verdict: not verdict[1])
         words = [f"FAILED: {verdict}" if failed else verdict for verdict, failed in ordered]
         return (
@@ -67,7 +64,6 @@ class _Row:
             number_text(self.baseline),
             number_text(self.now),
             difference,
-            from_best,
             "; ".join(words) or "not gated",
         )
 
@@ -82,21 +78,14 @@ def summary_lines(findings: Sequence[ReportedFinding], width: int | None = None)
     rows = _rows(finding for finding in findings if isinstance(finding, MetricFinding))
     if rows:
         yield from _table(rows, width)
-    for heading, group in by_heading([*notes_of(findings), *_resolutions(findings)]).items():
+    notes = [finding for finding in findings if isinstance(finding, Note)]
+    for heading, group in by_heading(notes).items():
         yield Line(f"{heading}:")
         lines = [
             Line(f"  FAILED: {note.text}", "red") if note.failed else Line(f"  {note.text}")
             for note in group
         ]
         yield from dict.fromkeys(lines)
-
-
-def _resolutions(findings: Sequence[ReportedFinding]) -> Iterator[Note]:
-    """Yield what golden sets can see, as notes; numpy is only imported if there is something."""
-    if any(isinstance(finding, ResolutionFinding) for finding in findings):
-        from pytest_rankcheck.reports.text.resolution_text import resolution_notes
-
-        yield from resolution_notes(findings)
 
 
 def _rows(findings: Iterable[MetricFinding]) -> list[_Row]:
@@ -108,7 +97,7 @@ def _rows(findings: Iterable[MetricFinding]) -> list[_Row]:
             row = _Row(finding.golden_set, finding.metric, finding.now)
             rows.append(row)
         if finding.baseline is not None:
-            row.baseline, row.now, row.best = finding.baseline, finding.now, finding.best
+            row.baseline, row.now = finding.baseline, finding.now
         if isinstance(finding, GateFinding):
             failed_before = row.verdicts.get(finding.verdict, False)
             row.verdicts[finding.verdict] = failed_before or finding.failed
@@ -148,16 +137,10 @@ def _table(rows: Sequence[_Row], width: int | None) -> Iterator[Line]:
 
 def _header(rows: Sequence[_Row]) -> tuple[str, ...]:
     """Return the names of the columns; the first is what was measured on."""
-    units = {_unit(row.metric) for row in rows}
-    of_logs = {unit == "session" for unit in units}
+    of_logs = {_unit(row.metric) == "session" for row in rows}
     if len(of_logs) > 1:
         return ("measured on", *_HEADER)
     return ("session log" if of_logs.pop() else "golden set", *_HEADER)
-
-
-def _off_rounding(difference: float) -> float:
-    """Return the distance of a mean from the best; below the six recorded decimals, it is 0."""
-    return 0.0 if abs(difference) <= SLACK else difference
 
 
 def _pieces(metric: str, size: int) -> list[str]:

@@ -10,27 +10,10 @@ from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.metrics.metric_definition import Unit
 
 if TYPE_CHECKING:
-    from pytest_rankcheck.comparison.document_moves import Move
+    from pytest_rankcheck.comparison.comparison import Move
     from pytest_rankcheck.evaluation.evaluation import Evaluation
     from pytest_rankcheck.golden.judged_queries import JudgedQueries
 
-__all__ = [
-    "change",
-    "counted",
-    "document_in",
-    "document_name",
-    "duration",
-    "gate_start",
-    "golden_name",
-    "joined_failures",
-    "move_text",
-    "number_text",
-    "packed",
-    "query_in",
-    "query_name",
-    "ranker_on",
-    "ranking_lines",
-]
 
 _WIDTH = 96
 
@@ -45,6 +28,11 @@ def change(value: float, digits: int = 4) -> str:
     if value and abs(value) < 0.5 * 10**-digits:
         return f"{value:+.6f}"
     return f"{value:+.{digits}f}"
+
+
+def means_change(before: float, now: float) -> str:
+    """Return ``0.4312 -> 0.4120, -0.0192``."""
+    return f"{number_text(before)} -> {number_text(now)}, {change(now - before)}"
 
 
 def joined_failures(texts: Mapping[str, str | None]) -> str | None:
@@ -73,36 +61,20 @@ def golden_name(evaluation: Evaluation) -> str:
     return f"{kind} '{quoted(evaluation.golden.name)}'"
 
 
-def gate_start(test: str, golden_set: str, metrics: str) -> str:
-    """Return the start of a note on a gate: ``test_it.py::test_it: nDCG@10 on 'web'``."""
-    return f"{quoted(test, 200)}: {metrics} on '{quoted(golden_set, 60)}'"
-
-
 def counted(count: int, unit: Unit, before: str = "") -> str:
     """Return ``225 queries``, or ``1 session``; with a word before, ``225 unchanged queries``."""
     singular, plural_form = ("session", "sessions") if unit == "session" else ("query", "queries")
     return plural(count, f"{before}{singular}", f"{before}{plural_form}")
 
 
-def ranker_on(ranker: str, golden: JudgedQueries, size: str = "") -> str:
-    """Return ``ranker 'bm25' on golden set 'web' (225 queries)``.
-
-    Args:
-        ranker: its name.
-        golden: the golden set.
-        size: what the ranker was asked for; empty: not shown.
-    """
-    of_size = f" ({size})" if size else ""
-    return f"ranker '{quoted(ranker)}' on golden set '{quoted(golden.name)}'{of_size}"
-
-
-def query_name(evaluation: Evaluation, query_id: str) -> str:
-    """Return a query's id and text: ``q117 "heat transfer in laminar flow"``."""
-    return query_in(evaluation.golden, query_id)
+def ranker_on(ranker: str, golden: JudgedQueries, *, is_sized: bool = True) -> str:
+    """Return ``ranker 'bm25' on golden set 'web' (225 queries)``, or without the size."""
+    size = f" ({counted(len(golden), 'query')})" if is_sized else ""
+    return f"ranker '{quoted(ranker)}' on golden set '{quoted(golden.name)}'{size}"
 
 
 def query_in(golden: JudgedQueries, query_id: str) -> str:
-    """Return the id and text of a query of a golden set."""
+    """Return a query's id and text: ``q117 "heat transfer in laminar flow"``."""
     text = golden.query(query_id).text
     return f'{quoted(query_id, 60)} "{quoted(text, 80)}"' if text else quoted(query_id, 60)
 
@@ -133,6 +105,23 @@ def ranking_lines(
     for line in packed(items, indent=" " * len(start), gap="   "):
         yield start + line[len(start) :]
         start = " " * len(start)
+
+
+def answer_lines(
+    golden: JudgedQueries,
+    labels: tuple[str, str],
+    rankings: tuple[Sequence[str], Sequence[str]],
+    failure: Exception | None = None,
+    *,
+    top: int,
+    first: int = 1,
+) -> Iterator[str]:
+    """Yield two rankings of a query from rank ``first`` on, or an error instead of the second."""
+    yield from ranking_lines(golden, rankings[0], labels[0], "      ", top, first=first)
+    if failure is None:
+        yield from ranking_lines(golden, rankings[1], labels[1], "      ", top, first=first)
+    else:
+        yield f"      {labels[1]}  {type(failure).__name__}: {quoted(failure, 300)}"
 
 
 def document_in(golden: JudgedQueries, doc_id: str) -> str:

@@ -25,8 +25,6 @@ from pytest_rankcheck.files.table_formats import table_formats
 from pytest_rankcheck.files.tables import TableKind, read_table
 from pytest_rankcheck.sessions.log_problems import LogSource
 
-__all__ = ["FORMATS"]
-
 
 def read(source: LogSource, *, kind: TableKind) -> Table:
     """Read a table; lines that are not rows of it become problems.
@@ -50,7 +48,12 @@ def may_have_events(header: Sequence[str]) -> bool:
 
 
 FORMATS = (
-    *table_formats(read, may_have_events, columns="session_id,event,time,query,results,selected"),
+    *table_formats(
+        read,
+        may_have_events,
+        columns="session_id,event,time,query,results,selected",
+        error=SessionLogError,
+    ),
     Format(
         name="jsonl",
         description="one JSON object per line: an event, or a session with its events",

@@ -116,26 +116,12 @@ def test_an_invalid_size_is_refused(size: int) -> None:
         batch(raising, size=size)
 
 
-def test_an_object_that_is_not_callable_is_refused() -> None:
-    with pytest.raises(RankerError, match="batch: list cannot be called"):
-        batch(["d"])  # type: ignore[arg-type]
-
-
 def test_the_time_of_a_batch_is_shared_by_its_queries() -> None:
     run = rank(batch(lambda texts: [answer(text) for text in texts], size=4), GOLDEN)
     assert list(run.seconds) == list(GOLDEN.query_ids)
     times = list(run.seconds.values())
     assert times[0] == times[3] != times[4] == times[6]
     assert min(times) > 0
-
-
-def test_progress_is_reported_after_each_query() -> None:
-    told: list[tuple[int, int]] = []
-    rank(
-        batch(lambda texts: [answer(text) for text in texts], size=4), GOLDEN,
-        progress=lambda done, total: told.append((done, total)),
-    )  # fmt: skip
-    assert told == [(done, 7) for done in range(1, 8)]
 
 
 def test_a_batch_is_retried_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,13 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, RankerError, rank
 from pytest_rankcheck.rankers import embedder
-from pytest_rankcheck.rankers.adapters import embedding_ranker as module
-from tests.examples import examples
 
 CORPUS = {"d1": "aab", "d2": "ab", "d3": "bbb", "d4": ""}
 GOLDEN = GoldenSet.from_dict({"q1": {"d1": 1}, "q2": {"d3": 1}}, {"q1": "a", "q2": "b"})
@@ -53,39 +49,6 @@ def test_the_corpus_is_embedded_once_in_batches() -> None:
     rank(ranker, GOLDEN)
     rank(ranker, GOLDEN)
     assert asked == [["aab", "ab", "bbb"], [""], ["a", "b"], ["a", "b"]]
-
-
-@examples(60)
-@given(
-    documents=st.lists(
-        st.lists(st.integers(-3, 3), min_size=2, max_size=2), min_size=1, max_size=30
-    ),
-    queries=st.lists(st.lists(st.integers(-3, 3), min_size=2, max_size=2), min_size=1, max_size=4),
-    depth=st.integers(1, 12),
-    block=st.integers(1, 40),
-)
-def test_blocks_give_the_same_ranking_as_sorting_everything(
-    documents: list, queries: list, depth: int, block: int
-) -> None:
-    corpus = {f"d{place:02}": str(vector) for place, vector in enumerate(documents)}
-    golden = GoldenSet.from_dict(
-        {f"q{place}": {"d00": 1} for place in range(len(queries))},
-        {f"q{place}": str(vector) for place, vector in enumerate(queries)},
-    )
-
-    def encode(texts: list[str]) -> list[list[float]]:
-        return [[float(number) for number in text.strip("[]").split(",")] for text in texts]
-
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(module, "_BLOCK_PRODUCTS", block)
-        run = rank(embedder(encode, corpus), golden, depth)
-    for place, query in enumerate(queries):
-        products = {
-            doc_id: float(np.dot(query, vector))
-            for doc_id, vector in zip(corpus, documents, strict=True)
-        }
-        expected = sorted(products, key=lambda doc: (products[doc], doc), reverse=True)[:depth]
-        assert list(run[f"q{place}"]) == expected
 
 
 def fails_on_queries(texts: list[str]) -> np.ndarray:

@@ -8,7 +8,7 @@ import re
 import socket
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Barrier, Event, Lock, Thread
+from threading import Lock, Thread
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -17,9 +17,6 @@ import pytest
 from pytest_rankcheck import ConfigurationError, GoldenSet, RankerError, rank
 from pytest_rankcheck.rankers import http
 from pytest_rankcheck.rankers.adapters import http_ranker as module
-
-pytest.importorskip("httpx", reason="httpx is not installed")
-pytest.importorskip("jmespath", reason="jmespath is not installed")
 
 GOLDEN = GoldenSet.from_dict(
     {"q1": {"d1": 1}, "q2": {"d2": 1}}, {"q1": "red shoes", "q2": 'größe "42"'},
@@ -122,6 +119,11 @@ def test_solr_and_vespa(server: Server) -> None:
     server.answer = lambda handler: handler.send({"root": {"children": [{"id": "id:x:y::1"}]}})
     assert rank(http(f"{server.url}/search/", "vespa"), GOLDEN)["q2"] == ("id:x:y::1",)
     assert server.asked[-1]["json"]["hits"] == 100
+    server.answer = lambda handler: handler.send({"root": {"fields": {"totalCount": 0}}})
+    assert rank(http(f"{server.url}/search/", "vespa"), GOLDEN)["q2"] == ()
+    server.answer = lambda handler: handler.send({"root": {"errors": [{"code": 12}]}})
+    with pytest.raises(RankerError, match=r"nothing at .*root.children"):
+        rank(http(f"{server.url}/search/", "vespa"), GOLDEN)
 
 
 def test_a_custom_request(server: Server) -> None:
@@ -163,10 +165,10 @@ def test_placeholders_in_the_url_are_filled_in(server: Server, params: Any) -> N
     ("request_parts", "message"),
     [
         ({"body": {"q": "{qury}"}}, "unknown placeholder {qury}; did you mean 'query'? The placeho"),
-        ({"body": {"q": ["x", {"y": "red {text}"}]}}, "{text}; did you mean 'query'?"),
-        ({"body": {"q": "{query}", "{qid}": 1}}, "{qid}; did you mean 'query_id'?"),
+        ({"body": {"q": ["x", {"y": "red {text}"}]}}, "unknown placeholder {text}. The placeholders"),
+        ({"body": {"q": "{query}", "{qid}": 1}}, "unknown placeholder {qid}"),
         ({"params": {"q": "{Query}"}}, "{Query}; did you mean 'query'?"),
-        ({"params": {"q": "{query}", "n": "{k}"}}, "{k}; did you mean 'depth'?"),
+        ({"params": {"q": "{query}", "n": "{k}"}}, "unknown placeholder {k}. The"),
         ({"url": "http://x/{index}?q={query}"}, "{index}. The placeholders are {query}, {query_id}"),
         ({"url": "http://x?q={query}&l={locale}"}, "{locale}. The placeholders are {query}"),
         ({"body": {"q": '{"match": "{qeury}"}'}}, "{qeury}; did you mean 'query'?"),
@@ -201,56 +203,6 @@ def test_a_hit_without_an_id_is_refused_at_any_path(server: Server, ids: str, co
     server.answer = lambda handler: handler.send(HITS)
     with pytest.raises(RankerError, match=re.escape(f"only {count} hits have a value at '{ids}'")):
         rank(http(server.url, ids=ids, params={"q": "{query}"}), GOLDEN)
-
-
-@pytest.mark.parametrize(
-    ("answer", "ids"),
-    [
-        (GROUPS, "groups[].docs[]._id"),
-        (GROUPS, "groups[].docs | [] | [*]._id"),
-        ({"hits": [{"_id": d} for d in "abcd"]}, "hits[*]._id"),
-        ({"hits": [{"_id": d, "n": 1} for d in "abcd"] + [{"n": 0}]}, "hits[?n > `0`]._id"),
-        ({"ids": ["a", "b", "c", "d"]}, "ids"),
-        ({"hits": [{"_id": d, "n": -i} for i, d in enumerate("abcd")]}, "hits[].[_id, n]"),
-    ],
-)
-def test_ids_at_any_path(server: Server, answer: Any, ids: str) -> None:
-    server.answer = lambda handler: handler.send(answer)
-    ranker = http(server.url, ids=ids, params={"q": "{query}"})
-    assert rank(ranker, GOLDEN)["q1"] == ("a", "b", "c", "d")
-
-
-def test_a_function_of_a_path_that_refuses_the_answer_is_named(server: Server) -> None:
-    server.answer = lambda handler: handler.send({"hits": 3})
-    with pytest.raises(RankerError, match=r"'reverse\(hits\)' failed on the answer: In function"):
-        rank(http(server.url, ids="reverse(hits)", params={"q": "{query}"}), GOLDEN)
-
-
-def test_an_empty_list_of_hits_is_an_empty_ranking(server: Server) -> None:
-    def answer(handler: Handler) -> None:
-        empty = "red" in json.dumps(server.asked[-1]["json"])
-        handler.send(hits() if empty else hits("d"))
-
-    server.answer = answer
-    run = rank(http(server.url, "opensearch"), GOLDEN, concurrency=1)
-    assert (run["q1"], run["q2"]) == ((), ("d",))
-
-
-def test_at_most_the_allowed_number_of_requests_run_at_once(server: Server) -> None:
-    golden = GoldenSet.from_dict(
-        {f"q{n}": {"d": 1} for n in range(12)}, {f"q{n}": f"text {n}" for n in range(12)}
-    )
-
-    four = Barrier(4, timeout=60)
-
-    def answer(handler: Handler) -> None:
-        four.wait()
-        handler.send(hits("d"))
-
-    server.answer = answer
-    rank(http(server.url, "elasticsearch"), golden, concurrency=4)
-    assert server.most == 4
-    assert len(server.asked) == 12
 
 
 # --- secrets -----------------------------------------------------------------------------------
@@ -329,50 +281,33 @@ def test_a_wrong_answer_is_refused_with_the_address(
     assert is_ranking or f"POST {server.url}/web/_search" in str(refused.value)
 
 
-def test_an_unreachable_server(server: Server) -> None:
-    address = server.url
-    server.shutdown()
-    server.server_close()
-    with pytest.raises(RankerError, match=r"POST http://127.0.0.1:\d+/: .*(connect|refused)"):
-        rank(http(address, "elasticsearch"), GOLDEN)
+@pytest.mark.parametrize("status", [429, 503, None])
+def test_a_busy_server_and_a_broken_connection_are_retried(
+    server: Server, status: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pytest_rankcheck.rankers.adapter_protocol._LONGEST_WAIT", 0)
 
-
-def test_a_slow_server(server: Server) -> None:
-    given_up = Event()
-    server.answer = lambda handler: given_up.wait(60)
-    with pytest.raises(RankerError, match="no answer"):
-        rank(http(server.url, "elasticsearch"), GOLDEN, timeout=0.1)
-    given_up.set()
-
-
-@pytest.mark.parametrize("status", [429, 502, 503, 504])
-def test_a_request_to_a_busy_server_is_retried(server: Server, status: int) -> None:
     def answer(handler: Handler) -> None:
-        handler.send(
-            hits("d") if len(server.asked) > 2 else {}, 200 if len(server.asked) > 2 else status
-        )
+        if len(server.asked) > 2:
+            handler.send(hits("d"))
+        elif status is None:
+            cut(handler)
+        else:
+            handler.send({}, status)
 
     server.answer = answer
     golden = GOLDEN.subset(["q1"])
-    with pytest.raises(RankerError, match=f"HTTP {status}"):
+    with pytest.raises(RankerError, match=f"HTTP {status}" if status else "disconnected|Error"):
         rank(http(server.url, "elasticsearch"), golden)
     server.asked.clear()
-    run = rank(http(server.url, "elasticsearch"), golden, retries=2)
-    assert run["q1"] == ("d",)
+    assert rank(http(server.url, "elasticsearch"), golden, retries=2)["q1"] == ("d",)
     assert len(server.asked) == 3
 
 
-def test_a_broken_connection_is_retried_and_a_wrong_request_is_not(server: Server) -> None:
-    def answer(handler: Handler) -> None:
-        cut(handler) if len(server.asked) == 1 else handler.send(hits("d"))
-
-    server.answer = answer
-    golden = GOLDEN.subset(["q1"])
-    assert rank(http(server.url, "elasticsearch"), golden, retries=1)["q1"] == ("d",)
-    server.asked.clear()
+def test_a_wrong_request_is_not_retried(server: Server) -> None:
     server.answer = lambda handler: handler.send({}, status=400)
     with pytest.raises(RankerError, match="HTTP 400"):
-        rank(http(server.url, "elasticsearch"), golden, retries=5)
+        rank(http(server.url, "elasticsearch"), GOLDEN.subset(["q1"]), retries=5)
     assert len(server.asked) == 1
 
 

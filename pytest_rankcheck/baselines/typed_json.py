@@ -1,0 +1,103 @@
+"""Dataclasses as JSON and back, by the types of their fields; anyone can edit the files."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from types import NoneType, UnionType
+from typing import Any, get_args, get_origin, get_type_hints
+
+from pytest_rankcheck.errors import quoted
+
+_LARGEST_COUNT = 2**53
+"""More than anyone counts, and the last whole number that a float holds exactly."""
+
+
+def encoded(value: Any) -> Any:
+    """Return a value in the types of JSON; fields that have their default are left out."""
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if is_dataclass(value):
+        return {
+            field.name: encoded(getattr(value, field.name))
+            for field in fields(value)
+            if getattr(value, field.name) != _default_of(field)
+        }
+    if isinstance(value, Mapping):
+        return {name: encoded(each) for name, each in value.items()}
+    return [encoded(each) for each in value] if isinstance(value, tuple) else value
+
+
+def decoded(kind: Any, data: Any) -> Any:
+    """Return what `encoded` made of a value of a type.
+
+    Raises:
+        ValueError: the data is of another type.
+        KeyError: a field without a default is missing.
+    """
+    origin, arguments = get_origin(kind), get_args(kind)
+    if kind is Any:
+        return data
+    if isinstance(kind, UnionType):
+        return _decoded_union(arguments, data)
+    if origin is tuple:
+        return tuple(decoded(arguments[0], each) for each in _checked(data, list, "an array"))
+    if origin is not None:
+        entry = _checked(data, dict, "an object")
+        return {name: decoded(arguments[1], each) for name, each in entry.items()}
+    if hasattr(kind, "from_dict"):
+        return kind.from_dict(_checked(data, dict, "an object"))
+    if is_dataclass(kind):
+        return decoded_fields(kind, _checked(data, dict, "an object"))
+    if kind is float:
+        return _finite(data)
+    if kind is int:
+        is_count = type(data) is int and 0 <= data <= _LARGEST_COUNT
+        return data if is_count else refuse(data, "a whole number from 0 on")
+    return _checked(data, kind, "true or false" if kind is bool else "a text")
+
+
+def decoded_fields(kind: Any, entry: Mapping[str, Any], **given: object) -> Any:
+    """Return a dataclass whose fields are in an object, but for those that are given.
+
+    Raises:
+        ValueError: a field is of another type.
+        KeyError: a field without a default is missing.
+    """
+    hints = get_type_hints(kind)
+    for field in fields(kind):
+        if field.name not in given and (field.name in entry or _default_of(field) is MISSING):
+            given[field.name] = decoded(hints[field.name], entry[field.name])
+    return kind(**given)
+
+
+def refuse(value: object, expected: str) -> Any:
+    """Refuse a value.
+
+    Raises:
+        ValueError: always.
+    """
+    raise ValueError(f"'{quoted(value, 60)}' is not {expected}")
+
+
+def _decoded_union(kinds: tuple[Any, ...], data: Any) -> Any:
+    if data is None and NoneType in kinds:
+        return None
+    if isinstance(data, str) and str in kinds:
+        return data
+    return decoded(next(kind for kind in kinds if kind not in (NoneType, str)), data)
+
+
+def _checked(data: Any, kind: type, expected: str) -> Any:
+    return data if isinstance(data, kind) else refuse(data, expected)
+
+
+def _finite(data: Any) -> Any:
+    """Return a number; a whole one, such as a count, stays whole."""
+    is_number = type(data) in (int, float) and abs(data) <= sys.float_info.max
+    return data if is_number else refuse(data, "a finite number")
+
+
+def _default_of(field: Any) -> Any:
+    return field.default if field.default_factory is MISSING else field.default_factory()

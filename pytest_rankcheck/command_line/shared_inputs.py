@@ -1,0 +1,241 @@
+"""What the commands share: what they measure and how files are read, exit codes, the table."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from pytest_rankcheck.baselines.record import Record
+from pytest_rankcheck.baselines.recorded_evaluation import RecordedEvaluation, is_record
+from pytest_rankcheck.errors import BaselineError, ConfigurationError, quoted
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.files.file_patterns import matches_any
+from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.metrics.metric_names import USUAL_METRICS, Metric, usual_metrics
+from pytest_rankcheck.plugin.inputs import Inputs
+from pytest_rankcheck.plugin.option_parsers import GRADES, Given, pairs, whole_number
+from pytest_rankcheck.plugin.option_table import Config
+from pytest_rankcheck.plugin.project_configuration import project_configuration
+from pytest_rankcheck.reports.findings import MetricFinding, Note, ReportedFinding, Topic
+from pytest_rankcheck.reports.text.summary_table import summary_lines
+from pytest_rankcheck.reports.text.wording import number_text
+
+PASSED, BLOCKED, INVALID = 0, 1, 2
+"""The exit codes: the gate passed, the gate blocks, or the usage or the input is invalid."""
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def add_repeated(
+    command: argparse.ArgumentParser, flag: str, value: str, what: str, default: str
+) -> None:
+    """Add an option that may be given several times; without it, its value is empty.
+
+    Args:
+        command: the command.
+        flag: the option.
+        value: what is given, as the help names it.
+        what: what it means.
+        default: what holds without it.
+    """
+    text = f"{what} (may be given several times; default: {default})"
+    command.add_argument(flag, action="append", default=[], metavar=value, help=text)
+
+
+def add_reading_options(command: argparse.ArgumentParser) -> None:
+    """Add the options that say how golden sets and runs are read, which override the project's."""
+    code = "what a code of the golden set means, such as 1=4"
+    add_repeated(command, "--grades", "CODE=GRADE", code, "rankcheck_grades")
+    column = "a column of a golden set that is a table, such as query_id=keyword"
+    add_repeated(command, "--columns", "MEANING=NAME", column, "rankcheck_columns")
+    command.add_argument(
+        "--golden-format",
+        metavar="FORMAT",
+        help="the format of the golden set, such as trec or quepid (default: the content decides)",
+    )
+    command.add_argument(
+        "--depth",
+        metavar="N",
+        help="use the first N documents of each ranking (default: rankcheck_depth, if it is set; "
+        "else the depth of the baseline that a run is compared with; else all)",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectInputs:
+    """The configuration of the project, with what the command line overrides."""
+
+    inputs: Inputs
+    golden_format: str | None = None
+    depth: int | None = None
+    """How many documents of each ranking count; None: neither the command line nor the project
+    says."""
+
+    @classmethod
+    def of(cls, chosen: argparse.Namespace, **given: Path | None) -> ProjectInputs:
+        """Return the inputs for the arguments of a command that has `add_reading_options`.
+
+        Args:
+            chosen: the arguments.
+            given: further options by their names in `Config`, if they are given.
+
+        Raises:
+            ConfigurationError: the configuration file or an option is invalid.
+        """
+        project, here = project_configuration(), Path.cwd()
+        config = project.config
+        values = {**vars(config), **{name: path for name, path in given.items() if path}}
+        if chosen.grades:
+            values["grades"] = GRADES.parse(Given("--grades", chosen.grades, here))
+        if chosen.columns:
+            given_columns = Given("--columns", chosen.columns, here)
+            values["columns"] = pairs("query_id=keyword").parse(given_columns)
+        depth = config.depth if "rankcheck_depth" in project.names else None
+        if chosen.depth is not None:
+            depth = whole_number(1, 100).parse(Given("--depth", chosen.depth, here))
+        return cls(Inputs(Config(**values)), chosen.golden_format, depth)
+
+    def golden_set(self, path: Path | None) -> GoldenSet:
+        """Return the golden set in a file, or else the only set that the project configures.
+
+        Raises:
+            ConfigurationError: no path is given, and no set or more than one is configured.
+            GoldenSetError: the set cannot be read.
+        """
+        if path is None:
+            configured = self.inputs.config.golden
+            if len(configured) != 1:
+                why = f"configures {len(configured)} of them" if configured else "configures none"
+                raise ConfigurationError(
+                    f"no golden set: give it with --golden; rankcheck_golden {why}"
+                )
+            path = configured[0]
+        return self.inputs.golden_set(path, format=self.golden_format)
+
+    def measured(self, path: Path, golden: GoldenSet) -> Evaluation:
+        """Return the measurement in a file: a run or a baseline.
+
+        Raises:
+            RankcheckError: the file is something else, or does not fit the golden set.
+        """
+        return self._measured(path, _record_in(path), golden, self.depth)
+
+    def _measured(
+        self, path: Path, record: Record | None, golden: GoldenSet, depth: int | None
+    ) -> Evaluation:
+        if record is not None:
+            return RecordedEvaluation(record, golden, path.name)
+        run = self.inputs.read_run(path)
+        return self.inputs.evaluation(run if depth is None else run.top(depth), golden)
+
+    def measured_pair(
+        self, old: Path, new: Path, golden: GoldenSet
+    ) -> tuple[Evaluation, Evaluation]:
+        """Return the measurements in two files that are to be compared.
+
+        Where no depth is given or configured, a run is cut to that of the baseline that
+        it is compared with.
+
+        Raises:
+            ConfigurationError: they were measured at different depths or by different conventions.
+            RankcheckError: as in `measured`.
+        """
+        records = [_record_in(path) for path in (old, new)]
+        depths = (self.depth, *(record.depth for record in records if record))
+        depth = next((each for each in depths if each is not None), None)
+        before, after = (
+            self._measured(path, record, golden, depth)
+            for path, record in zip((old, new), records, strict=True)
+        )
+        then, now = (
+            {"depth": side.depth or "all documents"}
+            | {name: repr(chosen) for name, chosen in side.conventions.to_dict().items()}
+            for side in (before, after)
+        )
+        differences = "; ".join(
+            f"{name}: {then.get(name)} in {quoted(old)}, {now.get(name)} in {quoted(new)}"
+            for name in {**then, **now}
+            if then.get(name) != now.get(name)
+        )
+        if differences:
+            raise ConfigurationError(
+                f"not comparable: {differences}. Measure both in the same way: --depth says how "
+                "much of a run is used, and rankcheck_conventions how it is read; a baseline "
+                "keeps what it was recorded with"
+            )
+        return before, after
+
+
+def _record_in(path: Path) -> Record | None:
+    """Return the record in a baseline file; None for a run.
+
+    Raises:
+        BaselineError: the baseline is invalid.
+    """
+    if not matches_any(path):
+        raise BaselineError(f"{quoted(path)} does not exist")
+    return Record.load(path) if is_record(path) else None
+
+
+def add_measurement_options(command: argparse.ArgumentParser) -> None:
+    """Add the options that choose the golden set, the metrics and the slices, and how to read."""
+    command.add_argument(
+        "--golden", type=Path, help="the golden set (compare: default: rankcheck_golden)"
+    )
+    usual = f"those of the baseline, else {' and '.join(USUAL_METRICS)}"
+    add_repeated(command, "--metric", "NAME", "a metric, such as nDCG@10", usual)
+    command.add_argument(
+        "--metrics",
+        action="extend",
+        nargs="+",
+        dest="metric",
+        metavar="NAME",
+        help="several metrics, such as nDCG@10 RR; the same as --metric for each",
+    )
+    usual = "compare: those of the baseline, else rankcheck_slices"
+    add_repeated(command, "--by", "ATTRIBUTE", "also use its slices", usual)
+    add_reading_options(command)
+
+
+def record_of(evaluation: Evaluation) -> Record | None:
+    """Return the record that an evaluation was restored from; None if it was measured now."""
+    return evaluation.record if isinstance(evaluation, RecordedEvaluation) else None
+
+
+def chosen_metrics(chosen: argparse.Namespace, evaluation: Evaluation) -> list[Metric]:
+    """Return the metrics named on the command line, else those of a record, else the usual ones."""
+    names: Sequence[str] = chosen.metric
+    if not names:
+        record = record_of(evaluation)
+        names = record.gated if record else usual_metrics(evaluation.depth)
+    return [Metric.parse(name) for name in names]
+
+
+def mean_findings(
+    evaluation: Evaluation, metrics: Sequence[Metric], by: Sequence[str]
+) -> Iterator[ReportedFinding]:
+    """Yield the mean of each metric, and a note for each slice."""
+    for metric in metrics:
+        yield MetricFinding(
+            golden_set=evaluation.golden.name, metric=str(metric), now=evaluation.mean(metric)
+        )
+        for attribute in by:
+            for value, query_ids in evaluation.slices(attribute).items():
+                mean = number_text(evaluation.mean_at(metric, evaluation.places(query_ids)))
+                yield Note(
+                    Topic.SLICE_MEANS,
+                    f"{quoted(value)}  {mean} ({len(query_ids):,})",
+                    f"{metric} by {quoted(attribute)}",
+                )
+
+
+def print_summary(findings: Sequence[ReportedFinding]) -> None:
+    """Print the summary table: fitted to a terminal, at full width in a pipe or a file."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    for line in summary_lines(findings, width):
+        print(line.text)

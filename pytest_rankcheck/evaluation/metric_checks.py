@@ -1,0 +1,134 @@
+"""Checks of metrics: invalid values, a pointless metric, a cutoff beyond the ranked depth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from pytest_rankcheck.array_types import FloatArray
+from pytest_rankcheck.errors import MetricError, plural, quoted, warn_caller
+from pytest_rankcheck.evaluation.run_golden_join import Joined
+from pytest_rankcheck.golden.judged_queries import JudgedQueries
+from pytest_rankcheck.metrics.metric_definition import MetricInput, wrong_form
+from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.metrics.name_grammar import parts_of
+
+_ROUNDING = 1e-9
+"""How far a value may be outside a metric's range, because of rounding."""
+
+
+def computed_values(metric: Metric, block: MetricInput, query_ids: Sequence[str]) -> FloatArray:
+    """Return the value of each query or session of a block.
+
+    Raises:
+        MetricError: the metric's function did not return one number for each, or returned a
+            number outside the metric's range.
+    """
+    values = metric.compute(block)
+    problem = wrong_form(values, len(query_ids))
+    if problem is None:
+        problem = _outside_range(values, metric, query_ids)
+    if problem is not None:
+        raise MetricError(f"{metric} ({metric.definition.reference}) {problem}")
+    return values
+
+
+def _outside_range(values: FloatArray, metric: Metric, query_ids: Sequence[str]) -> str | None:
+    """Return the place of an infinite or out-of-range value; None if all are valid, as NaN is."""
+    valid, precision = metric.definition.range, np.finfo(values.dtype).eps
+    lowest, highest = (
+        bound + sign * max(_ROUNDING, 8 * precision) * max(1.0, abs(bound))
+        for bound, sign in zip(valid, (-1, 1), strict=True)
+    )
+    is_wrong = (values < lowest) | (values > highest) | np.isinf(values)
+    if not is_wrong.any():
+        return None
+    place = int(np.argmax(is_wrong))
+    unit = "session" if metric.unit == "session" else "query"
+    return (
+        f"returned {values[place]:.10g} for {unit} '{quoted(query_ids[place])}', but its range is "
+        f"{valid[0]:g} to {valid[1]:g}; correct the function, or declare the metric with "
+        "range=(lowest, highest)"
+    )
+
+
+def warn_if_uninformative(metric: Metric, golden: JudgedQueries) -> None:
+    """Warn of a ``rel`` above every grade, and of metrics that the judgments make pointless."""
+    rel = dict(metric.parameters).get("rel")
+    golden_name = f"{golden.kind} '{quoted(golden.name)}'"
+    if isinstance(rel, (int, float)) and rel > golden.max_grade:
+        text = (
+            f"{metric}: nothing is relevant, because no grade of {golden_name} reaches "
+            f"{rel:g} (the highest is {golden.max_grade:g}); lower rel"
+        )
+    elif metric.needs_grades and golden.positive_grades == {golden.scale}:
+        text = (
+            f"{metric} distinguishes grades, but {golden_name} is binary: its only grade above 0 "
+            f"is {golden.max_grade:g}; use a binary metric such as AP or RBP, or judge in grades"
+        )
+    else:
+        return
+    warn_caller(text)
+
+
+def beyond_depth(what: str, wanted: int, depth: int) -> str:
+    """Return the message that the rankings were not asked for as many documents as are needed.
+
+    Args:
+        what: what looks that far down.
+        wanted: how many documents it looks at.
+        depth: how many documents of each ranking were asked for.
+    """
+    verb = "was" if depth == 1 else "were"
+    return (
+        f"{what} looks at the first {plural(wanted, 'document')} of each ranking, but only "
+        f"{depth:,} {verb} asked for; rank to a depth of at least {wanted}: rankcheck_depth = "
+        f"{wanted} in the configuration, depth={wanted} in rank(), or --depth {wanted} on the "
+        "command line"
+    )
+
+
+def warn_if_rankings_are_short(
+    metric: Metric,
+    joined: Joined,
+    run_name: str,
+    depth: int | None,
+    may_go_on: Callable[[int], bool],
+) -> None:
+    """Warn if no ranking is as long as the metric's cutoff, and a relevant document is missing.
+
+    A ranker that was asked for enough may return fewer documents, so then they must seem cut: at
+    least half of the rankings with documents end at the same rank.
+
+    Args:
+        metric: the metric that is computed.
+        joined: the judged hits of all queries.
+        run_name: what messages call the run.
+        depth: how many documents of each ranking were asked for; None if that is unknown.
+        may_go_on: returns whether rankings of a given length may have been cut there.
+    """
+    cutoff = cutoff_of(metric)
+    retrieved, longest = joined.retrieved, int(joined.retrieved.max(initial=0))
+    if cutoff is None or cutoff <= longest or not longest:
+        return
+    ranked, at_the_end = int((retrieved > 0).sum()), int((retrieved == longest).sum())
+    are_cut = depth is None or 2 * at_the_end >= ranked
+    is_lacking = ((retrieved > 0) & joined.lacks_relevant).any()
+    if not is_lacking or not are_cut or not may_go_on(longest):
+        return
+    rankings, ends = ("ranking", "ends") if at_the_end == 1 else ("rankings", "end")
+    warn_caller(
+        f"{metric}: no ranking of run '{quoted(run_name)}' has {plural(cutoff, 'document')}; "
+        f"the longest {rankings} ({at_the_end:,} of {ranked:,}) {ends} at rank {longest:,}, so "
+        f"relevant documents further down are not counted; give a run that goes further down, or a "
+        f"cutoff of {longest:,}"
+    )
+
+
+def cutoff_of(metric: Metric) -> int | None:
+    """Return the cutoff of a metric, also of one that ir_measures computes."""
+    if metric.definition.ir_measures is None:
+        return metric.cutoff
+    cutoff = parts_of(metric.definition.ir_measures).cutoff
+    return cutoff if isinstance(cutoff, int) else None

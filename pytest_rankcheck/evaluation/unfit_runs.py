@@ -1,0 +1,203 @@
+"""Runs that do not fit a golden set: nothing ranked, other queries, or other document ids.
+
+What cannot be right is refused; document ids that never or hardly ever meet are a warning of an
+evaluation, and an error of assertions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+
+from pytest_rankcheck.array_types import BoolArray
+from pytest_rankcheck.document_ids import DocIdMap, differences, joining_rule
+from pytest_rankcheck.errors import RunError, listed, plural, quoted
+from pytest_rankcheck.evaluation.conventions import Conventions
+from pytest_rankcheck.evaluation.run_golden_join import Joined
+from pytest_rankcheck.golden.golden_set import GoldenSet
+
+_COMPARED = 10_000
+"""How many query ids of each side are compared if the two sides share no id."""
+_REFUSED_FROM = 5
+"""From this many queries with a relevant judgment on, ids that never meet fail assertions. Fewer
+queries are reported only if a rule makes the ids meet."""
+_FEW_SHARE, _FEW_FROM = 0.01, 50
+"""Below this share of at least so many queries, ids that meet are suspicious."""
+_SAMPLED_QUERIES, _SAMPLED_IDS = 50, 100
+_SHOWN = 3
+
+Rankings = Callable[[str], Sequence[str]]
+"""Returns the known top of the ranking of a query."""
+
+
+def refuse_unusable(name: str, golden: GoldenSet, joined: Joined, conventions: Conventions) -> None:
+    """Refuse a run in which nothing is ranked or which breaks the conventions.
+
+    Raises:
+        RunError: every ranking of a judged query is empty; judged queries are missing, but ranked
+            under the same ids without leading zeros; or a query is missing or extra, and the
+            conventions make that an error.
+    """
+    if not joined.retrieved.any():
+        raise RunError(
+            f"run '{quoted(name)}' cannot be measured on golden set '{quoted(golden.name)}': "
+            f"{_why_empty(golden, joined)}"
+        )
+    ranked = {each.lstrip("0"): each for each in joined.extra if each.isdecimal()}
+    lost = [each for each in joined.missing if each.isdecimal() and each.lstrip("0") in ranked]
+    if lost:  # some files or parts have the id "004" as 4
+        raise RunError(
+            f"run '{quoted(name)}' has no query '{quoted(lost[0])}' of golden set "
+            f"'{quoted(golden.name)}', but '{quoted(ranked[lost[0].lstrip('0')])}' "
+            f"({plural(len(lost), 'such query', 'such queries')} in all): the ids differ in "
+            "leading zeros, which are lost when ids are read as numbers; read them as text"
+        )
+    for convention, query_ids, problem in (
+        (conventions.missing, joined.missing, "lacks judged queries"),
+        (conventions.extra, joined.extra, "has queries without judgments"),
+    ):
+        if convention == "error" and query_ids:
+            raise RunError(
+                f"run '{quoted(name)}' {problem} of golden set '{quoted(golden.name)}', "
+                f"{len(query_ids):,}: {listed(query_ids)}; fix the run, or use the conventions "
+                "missing='empty' and extra='ignore'"
+            )
+
+
+def _why_empty(golden: GoldenSet, joined: Joined) -> str:
+    """Return why no judged query has a ranked document."""
+    if joined.is_ranked.any():
+        return "every ranking is empty: the ranker is broken, not bad"
+    rules, _ = joining_rule([(golden.query_ids[:_COMPARED], joined.extra[:_COMPARED])])
+    advice = f"they differ in {differences(rules)}" if rules else "are the ids of the same kind?"
+    return (
+        f"they share no query: the run has {listed(joined.extra, 3) or 'no query'}, the golden "
+        f"set {listed(golden.query_ids, 3)}; {advice}"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class UnmetIds:
+    """How few of the queries rank a judged document, and the ids of both sides."""
+
+    lines: Sequence[str]
+    """What is wrong, three ids of each side, and what to do."""
+    is_error: bool
+    """Whether assertions and updates must fail."""
+
+
+def unmet_ids(name: str, golden: GoldenSet, joined: Joined, ranking: Rankings) -> UnmetIds | None:
+    """Return what is wrong if judged documents are never or hardly ever ranked, otherwise None.
+
+    Args:
+        name: what messages call the run.
+        golden: the judged queries.
+        joined: the judged documents that were ranked.
+        ranking: the rankings.
+    """
+    relevant, has_hits = golden.columns.has_relevant, joined.has_hits
+    queries, meeting = int(relevant.sum()), int((relevant & has_hits).sum())
+    if not queries or (meeting and (queries < _FEW_FROM or meeting >= _FEW_SHARE * queries)):
+        return None
+    apart = _ids(golden, relevant & ~has_hits & (joined.retrieved > 0))
+    samples = [
+        (_best(golden.grades(query_id)), ranking(query_id)[:_SAMPLED_IDS])
+        for query_id in apart[:_SAMPLED_QUERIES]
+    ] or [(_best(golden.grades(_ids(golden, relevant)[0])), ())]
+    rule, met = joining_rule(samples)
+    if queries < _REFUSED_FROM and not rule:
+        return None  # a ranker may miss the judged documents of a few queries
+    # A rule that joins most queries cannot be chance.
+    why_known = "" if 2 * met > len(samples) else _why_known(golden, joined, ranking)
+    few = f"no ranked document is judged in {'any of ' * (queries > 1)}the"
+    if meeting:
+        few = f"only {meeting:,} {'ranks' if meeting == 1 else 'rank'} a judged document, of the"
+    of = "only query" if queries == 1 else f"{queries:,} queries"
+    judged, ranked = _shown(samples, rule)
+    lines = (
+        (
+            f"run '{quoted(name)}' on golden set '{quoted(golden.name)}': {few} {of} with a "
+            "relevant judgment"
+        ),
+        f"judged: {listed(judged)}",
+        f"ranked: {listed(ranked) or 'nothing'}",
+        why_known or _advice(rule),
+    )
+    return UnmetIds(lines, not meeting and queries >= _REFUSED_FROM and not why_known)
+
+
+def _advice(rule: Sequence[str]) -> str:
+    if not rule:
+        return (
+            "if both mean the same documents, map the ids with doc_id= or rankcheck_doc_id; if "
+            "not, this run or golden set is the wrong one"
+        )
+    names = ", ".join(f'"{quoted(each)}"' for each in rule)
+    value = names if len(rule) == 1 else f"[{names}]"
+    return (
+        f"The ids differ only in {differences(rule)}. To match them, set rankcheck_doc_id = "
+        f"[{names}] (after any rules that it has), or give doc_id={value} to both the golden set "
+        "and the run"
+    )
+
+
+def _ids(golden: GoldenSet, chosen: BoolArray) -> Sequence[str]:
+    return [golden.query_ids[code] for code in np.flatnonzero(chosen).tolist()]
+
+
+def _why_known(golden: GoldenSet, joined: Joined, ranking: Rankings) -> str:
+    """Return how the golden set knows ranked documents that it does not judge for their queries.
+
+    Then the ids are right, and the ranker may be bad. Empty if it does not know them.
+    """
+    ranked = {
+        query_id: set(ranking(query_id)[:_SAMPLED_IDS])
+        for query_id in _ids(golden, joined.is_ranked)
+    }
+    for expectation in golden.expectations:
+        documents = (*expectation.documents, *expectation.others)
+        if not ranked.get(expectation.query, set()).isdisjoint(documents):
+            return (
+                "The golden set has expectations on the ranked documents, so their ids are right. "
+                "Are the judged documents in the index?"
+            )
+    if golden.has_candidates and any(
+        not doc_ids.isdisjoint(golden.candidates_of(query_id))
+        for query_id, doc_ids in ranked.items()
+    ):
+        return (
+            "The ranked documents are candidates in the golden set, so their ids are right, but "
+            "no judged document is in the ranking: raise the depth, or improve the ranker"
+        )
+    judged = set(chain.from_iterable(golden.grades(query_id) for query_id in golden.query_ids))
+    if any(not judged.isdisjoint(doc_ids) for doc_ids in ranked.values()):
+        return (
+            "Ranked documents are judged for other queries. Does the ranker return the results of "
+            "another query, or has the run other query ids than the golden set?"
+        )
+    return ""
+
+
+def _best(grades: Mapping[str, float]) -> Sequence[str]:
+    """Return judged documents of a query, the best grades first."""
+    return sorted(grades, key=lambda doc_id: -grades[doc_id])[:_SAMPLED_IDS]
+
+
+def _shown(
+    samples: Sequence[tuple[Sequence[str], Sequence[str]]], rule: Sequence[str]
+) -> tuple[Sequence[str], Sequence[str]]:
+    """Return a few ids of each side: with a rule, those that it makes equal, in the same order."""
+    if not rule:
+        judged, ranked = (
+            dict.fromkeys(chain.from_iterable(side)) for side in zip(*samples, strict=True)
+        )
+        return list(judged)[:_SHOWN], list(ranked)[:_SHOWN]
+    to_id = DocIdMap(rule)
+    pairs: list[tuple[str, str]] = []
+    for judged_ids, ranked_ids in samples:
+        spelled = {to_id(doc_id): doc_id for doc_id in reversed(ranked_ids)}
+        pairs += [(doc, spelled[to_id(doc)]) for doc in judged_ids if to_id(doc) in spelled][:1]
+    return [doc for doc, _ in pairs[:_SHOWN]], [doc for _, doc in pairs[:_SHOWN]]

@@ -1,0 +1,173 @@
+"""The builder of a golden set: what formats and constructors add, checked piece by piece."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from pytest_rankcheck.errors import GoldenSetError, quoted
+from pytest_rankcheck.files.plain_values import checked_number, plain_value
+from pytest_rankcheck.golden.collected_judgments import CollectedJudgments
+from pytest_rankcheck.golden.expectation import Expectation, add_expectation
+from pytest_rankcheck.golden.golden_contents import SCALE, Contents
+from pytest_rankcheck.golden.golden_source import Place, Places, Source, checked_id, kind_of
+from pytest_rankcheck.golden.query import Query
+from pytest_rankcheck.golden.reranking_candidates import Candidates
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class ContentsBuilder:
+    """Collects the queries and judgments of a golden set, in the order in which they are added.
+
+    Invalid ids and grades, contradictions and all else that is wrong are a GoldenSetError that
+    names the place given by the caller: a line of the file, or words.
+    """
+
+    def __init__(self, source: Source | None = None) -> None:
+        self.source = source or Source()
+        self.reader = self.source.reader(has_grades=True)
+        self.places = Places(str(self.source.path or "judgments"))
+        self.queries: dict[str, Query] = {}
+        self.collected = CollectedJudgments(self.source.contradictions, self.places)
+        self.titles: dict[str, str] = {}
+        self.candidates = Candidates()
+        self.expectations: dict[str, list[Expectation]] = {}
+        self.corpus: Path | None = None
+        self.scale: float | None = None
+        if self.source.scale is not None:
+            self.set_scale(self.source.scale, "scale=")
+
+    def built(self, **others: Any) -> Contents:
+        """Return the contents; an error if two judgments contradict each other (see the source).
+
+        Args:
+            others: further fields of the contents.
+        """
+        return Contents(
+            judgments=self.collected.judgments,
+            queries=self.queries,
+            source=self.source,
+            places=self.places,
+            has_grade_map=self.reader.has_map,
+            repeats=self.collected.repeats,
+            titles=self.titles,
+            candidates=self.candidates,
+            expectations=self.expectations,
+            scale=self.scale,
+            corpus=self.corpus,
+            **others,
+        )
+
+    def add_query(self, query: Query, where: Place) -> None:
+        """Add a query, which must be new; its judgments may have been added before."""
+        if query.attributes:
+            query = replace(query, attributes=self._attributes(query, where))
+        if query.id in self.queries:
+            raise GoldenSetError(
+                f"{self.places.shown(where)}: duplicate query '{quoted(query.id)}'; put all its "
+                "judgments into one place, or give the second another id"
+            )
+        self.queries[query.id] = query
+        self.collected.add_query(query.id)
+        self.places.of_queries[query.id] = where
+
+    def _attributes(self, query: Query, where: Place) -> dict[str, object]:
+        """Return the attributes of a query as plain values, without the scale, which is set."""
+        given, wanted = dict(query.attributes), self.source.attributes
+        if SCALE in given:
+            self.set_scale(given.pop(SCALE), where)
+        attributes = {}
+        for name, value in given.items():
+            if wanted is None or name in wanted:
+                try:
+                    attributes[name] = plain_value(value)
+                except TypeError as failure:
+                    raise GoldenSetError(
+                        f"{self.places.shown(where)}: attribute '{quoted(name)}': {failure}"
+                    ) from None
+        return attributes
+
+    def see_query(self, query: Query, where: Place) -> None:
+        """Add a query if it is new, for formats in which each judgment names its query.
+
+        A query has the same text wherever it is given.
+        """
+        before = self.queries.get(query.id)
+        if before is None:
+            self.add_query(query, where)
+        elif query.text is not None and before.text != query.text:
+            if before.text is not None:
+                raise GoldenSetError(
+                    f"{self.places.shown(where)}: query '{quoted(query.id)}' is "
+                    f'"{quoted(query.text)}", but before it was "{quoted(before.text)}"; '
+                    "give one of them another id"
+                )
+            self.queries[query.id] = replace(before, text=query.text)
+
+    def add_judgment(self, query_id: object, doc_id: object, value: object, where: Place) -> None:
+        """Add a judgment, whose grade is a number, its text or a code of the grade map.
+
+        Repeating the same judgment has no effect. One that contradicts another is found when the
+        collected judgments are asked for.
+        """
+        doc = checked_id(doc_id, "a document id", where, self.places)
+        grade = self.grade(value, doc, where)
+        key = checked_id(query_id, "the query id", where, self.places)
+        self.collected.add(key, doc, grade, where)
+
+    def add_judgments(self, query_id: str, grades: Mapping[str, object], where: Place) -> None:
+        """Add all judgments of a query that has none so far, ordinary ones at once."""
+        if not self.reader.has_map and _are_ordinary(grades):
+            self.collected.add_all(query_id, grades)  # type: ignore[arg-type]
+            return
+        for doc_id, value in grades.items():
+            self.add_judgment(query_id, doc_id, value, where)
+
+    def grade(self, value: object, doc_id: str, where: Place) -> float:
+        """Return the grade for a value: a finite number, or a code of the grade map."""
+        grade = self.reader.grade(value)
+        if grade is None:
+            why = self.reader.refusal(value, is_frame=self.places.numbering.is_frame)
+            raise GoldenSetError(
+                f"{self.places.shown(where)}: the grade of document '{quoted(doc_id)}' is "
+                f"{kind_of(value)}, {why}"
+            )
+        return grade
+
+    def set_scale(self, value: object, where: Place) -> None:
+        """Set the highest grade that a document could get, the same wherever it is given."""
+        scale, shown = checked_number(value), self.places.shown(where)
+        if scale is None or scale <= 0:
+            raise GoldenSetError(
+                f"{shown}: the scale is {kind_of(value)}; it must be the highest grade that a "
+                "document could get, a number above 0"
+            )
+        if self.scale is not None and self.scale != scale:
+            raise GoldenSetError(
+                f"{shown}: the scale is {scale:g}, but before it was {self.scale:g}, in the file "
+                "or as scale= (rankcheck_scale); a golden set has one scale"
+            )
+        self.scale = scale
+
+    def add_expectation(self, expectation: Expectation, where: Place) -> None:
+        """Add an expectation on a known query. Repeating the same one has no effect.
+
+        Some ranking must meet it together with those before it.
+        """
+        shown = self.places.shown(where)
+        add_expectation(self.expectations, expectation, self.collected.query_ids, shown)
+
+
+def _are_ordinary(grades: Mapping[str, object]) -> bool:
+    """Whether all documents are texts, and all grades finite numbers of Python."""
+    if "" in grades or not set(map(type, grades)) <= {str}:
+        return False
+    try:
+        kinds = set(map(type, grades.values()))
+        return kinds <= {int, float} and all(map(isfinite, grades.values()))  # type: ignore[arg-type]
+    except OverflowError:
+        return False

@@ -1,0 +1,92 @@
+"""Several golden sets as one."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import accumulate
+
+import numpy as np
+
+from pytest_rankcheck.errors import GoldenSetError, quoted
+from pytest_rankcheck.golden.collected_judgments import (
+    Part,
+    Repeat,
+    joined_parts,
+    without_repeats,
+)
+from pytest_rankcheck.golden.contents_builder import ContentsBuilder
+from pytest_rankcheck.golden.golden_contents import Contents
+from pytest_rankcheck.golden.golden_source import Contradictions, Source
+from pytest_rankcheck.golden.judgments import Judgments
+from pytest_rankcheck.golden.query import Query
+from pytest_rankcheck.golden.reranking_candidates import merged_candidates
+
+
+def merged(parts: Sequence[Contents], contradictions: Contradictions) -> Contents:
+    """Return all queries and judgments of several golden sets as one set.
+
+    A query must have the same text in all, and all must be weighted and clustered alike.
+    """
+    builder = ContentsBuilder(Source(contradictions=contradictions))
+    for part in parts:
+        for query_id, query in part.complete_queries().items():
+            where = part.query_place(query_id) or f"query '{quoted(query_id)}'"
+            before = builder.queries.get(query_id)
+            builder.see_query(Query(query_id, query.text), where)
+            attributes = {**(before.attributes if before else {}), **query.attributes}
+            builder.queries[query_id] = replace(builder.queries[query_id], attributes=attributes)
+            for expectation in part.expectations.get(query_id, ()):
+                builder.add_expectation(expectation, where)
+        builder.titles.update(part.titles)
+    judgments, repeats = _judgments(parts, tuple(builder.queries), contradictions)
+    if any(part.scale is not None for part in parts):
+        builder.scale = max(part.scale or part.judgments.highest for part in parts)
+    rules = {None if part.doc_id is None else part.doc_id.name for part in parts}
+    corpora = {part.corpus for part in parts}
+    return replace(
+        builder.built(),
+        judgments=judgments,
+        repeats=[*(repeat for part in parts for repeat in part.repeats), *repeats],
+        candidates=merged_candidates([part.candidates for part in parts]),
+        has_grade_map=all(part.has_grade_map for part in parts),
+        weight_by=_common("weighted", [part.weight_by for part in parts]),
+        cluster_by=_common("clustered", [part.cluster_by for part in parts]),
+        doc_id=parts[0].doc_id if len(rules) == 1 else None,
+        corpus=corpora.pop() if len(corpora) == 1 else None,
+    )
+
+
+def _judgments(
+    parts: Sequence[Contents], query_ids: Sequence[str], contradictions: Contradictions
+) -> tuple[Judgments, Sequence[Repeat]]:
+    """Return the judgments of all parts, and those that repeat one of another part."""
+    codes = {query_id: code for code, query_id in enumerate(query_ids)}
+    starts = list(accumulate((len(part.judgments) for part in parts), initial=0))
+    rows = []
+    for start, part in zip(starts, parts, strict=False):
+        whole = part.judgments
+        runs = np.array([codes[query_id] for query_id in whole.query_ids], np.int64)
+        lines = range(start, start + len(whole))
+        rows.append(Part(runs, np.diff(whole.starts), whole.documents, whole.grades, lines))
+    joined, order = joined_parts(query_ids, rows)
+
+    def where(row: int) -> str:
+        number = joined.line(row)
+        part = bisect_right(starts, number) - 1
+        return parts[part].shown_place(number - starts[part])
+
+    settled, repeats = without_repeats(joined, contradictions, where, order)
+    return replace(settled, lines=None), repeats
+
+
+def _common(what: str, attributes: Sequence[str | None]) -> str | None:
+    """Return the attribute by which all parts are weighted or clustered."""
+    if len(set(attributes)) > 1:
+        names = " and ".join("nothing" if name is None else quoted(name) for name in attributes)
+        raise GoldenSetError(
+            f"the golden sets are {what} by {names}; to merge them, all must be {what} by the same "
+            "attribute"
+        )
+    return attributes[0]

@@ -1,0 +1,125 @@
+"""What a test session's configuration says of baselines, here and at the reference commit."""
+
+from __future__ import annotations
+
+import shlex
+import tempfile
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from _pytest.config.findpaths import load_config_dict_from_file
+
+from pytest_rankcheck.plugin.configuration import CONFIG
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.baselines.check import Mode
+    from pytest_rankcheck.baselines.reference_commit import Reference
+    from pytest_rankcheck.baselines.world import World
+
+
+_SETTINGS = pytest.StashKey["BaselineSettings"]()
+_FILES = (
+    *("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini"),
+    *("pyproject.toml", "tox.ini", "setup.cfg"),
+)
+"""In the order in which pytest looks for its configuration."""
+_WORDS = ("pass", "ignore", "warn", "fail")
+"""What can be done about something, the strictest last."""
+
+
+def baseline_settings(config: pytest.Config) -> BaselineSettings:
+    """Return the settings of a test session, the same ones at each call."""
+    return config.stash.setdefault(_SETTINGS, BaselineSettings(config))
+
+
+class BaselineSettings:
+    """Each is read when it is asked for. Whatever is wrong with it is a `ConfigurationError`.
+
+    Against a reference commit, what counts as a failure is configured there too: the stricter of
+    the two counts, so that a branch cannot switch it off.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._chosen = config.stash[CONFIG]
+
+    @cached_property
+    def reference(self) -> Reference | None:
+        """The commit of ``--rankcheck-baseline-ref``; None without the option."""
+        if self._chosen.baseline_ref is None:
+            return None
+        from pytest_rankcheck.baselines.reference_commit import Reference
+
+        return Reference.of(self._chosen.baseline_ref, self._config.rootpath)
+
+    @cached_property
+    def at_reference(self) -> Mapping[str, Any]:
+        """Pytest's configuration at the reference commit: texts or lists by name."""
+        if self.reference is None:
+            return {}
+        # This branch may have moved the root into a folder; pytest also looks in the folders above.
+        root = self._config.rootpath
+        candidates = [folder / name for folder in (root, *root.parents) for name in _FILES]
+        if self._config.inipath is not None:
+            candidates.insert(0, self._config.inipath)  # pytest -c
+        with tempfile.TemporaryDirectory() as folder:
+            for candidate in candidates:
+                text = self.reference.text(candidate)
+                if text is None:
+                    continue
+                copy = Path(folder, candidate.name)
+                copy.write_text(text, "utf-8")
+                try:
+                    values = load_config_dict_from_file(copy)
+                except (pytest.UsageError, pytest.fail.Exception):
+                    continue  # pytest at that commit could not read it either
+                if values is not None:
+                    # pytest 9 wraps values.
+                    return {name: getattr(value, "value", value) for name, value in values.items()}
+        return {}
+
+    def words_at_reference(self, name: str) -> Sequence[str]:
+        """Return a list of words configured there, which a file may give as one text."""
+        value = self.at_reference.get(name, [])
+        return [str(word) for word in value] if isinstance(value, list) else shlex.split(str(value))
+
+    @cached_property
+    def world(self) -> World:
+        """The hashes and versions of what ``rankcheck_world`` declares."""
+        from pytest_rankcheck.baselines.world import declared_world
+
+        return declared_world(self._chosen.world, self._config.rootpath)
+
+    @cached_property
+    def mode(self) -> Mode:
+        """What the test session may do to baselines."""
+        from pytest_rankcheck.baselines.check import Mode
+
+        chosen = self._chosen
+        then = self.at_reference.get("rankcheck_inconclusive")
+        return Mode(
+            chosen.update or chosen.approval is not None,
+            chosen.new_only,
+            chosen.approval,
+            _stricter(chosen.inconclusive, then),
+        )
+
+    @cached_property
+    def unrun(self) -> str:
+        """What is done about gates that did not run: ``"ignore"``, ``"warn"`` or ``"fail"``.
+
+        Against a reference ``fail`` is the default. An update only warns: it is how a renamed test
+        gets its baseline.
+        """
+        chosen = self._chosen
+        if self.reference is None:
+            return "warn" if chosen.update and chosen.unrun == "fail" else chosen.unrun
+        return _stricter(chosen.unrun, self.at_reference.get("rankcheck_unrun", "fail"))
+
+
+def _stricter(word: str, other: object) -> str:
+    """Return the stricter of two words; anything else than these is not a word."""
+    return max(word, str(other), key=_WORDS.index) if other in _WORDS else word

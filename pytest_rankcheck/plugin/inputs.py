@@ -1,0 +1,333 @@
+"""The inputs that a configuration names: each is found, checked and read when it is asked for.
+
+Golden sets, session logs, runs, the ranker, metrics and gates. What cannot work is refused with a
+text that says how to correct it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_rankcheck.errors import (
+    ConfigurationError,
+    GoldenSetError,
+    MetricError,
+    quoted,
+)
+from pytest_rankcheck.files.file_patterns import is_pattern, matches_any
+from pytest_rankcheck.files.packed_files import shown_name
+from pytest_rankcheck.plugin.configuration import CONFIG
+from pytest_rankcheck.plugin.option_table import Config
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.document_ids import DocIdRule
+    from pytest_rankcheck.evaluation.conventions import Conventions
+    from pytest_rankcheck.evaluation.evaluation import Evaluation
+    from pytest_rankcheck.gates.configured_gates import ConfiguredGates
+    from pytest_rankcheck.golden.golden_set import GoldenSet
+    from pytest_rankcheck.golden.lint.lint_options import LintOptions
+    from pytest_rankcheck.metrics.metric_names import Metric
+    from pytest_rankcheck.rankers.run import Run
+    from pytest_rankcheck.sessions.session_log import SessionLog
+
+
+_INPUTS = pytest.StashKey["Inputs"]()
+
+
+def inputs_of(config: pytest.Config) -> Inputs:
+    """Return the inputs of a test session, the same ones at each call."""
+    if _INPUTS not in config.stash:
+        config.stash[_INPUTS] = Inputs(config.stash[CONFIG])
+    return config.stash[_INPUTS]
+
+
+class Inputs:
+    """What a configuration names. Whatever is wrong with it is a `ConfigurationError`."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+
+    @cached_property
+    def conventions(self) -> Conventions:
+        """The configured conventions."""
+        from pytest_rankcheck.evaluation.conventions import Conventions
+
+        with _named("rankcheck_conventions"):
+            return Conventions.from_dict(self.config.conventions)
+
+    @cached_property
+    def doc_id(self) -> DocIdRule | None:
+        """How the ids of golden sets and runs are mapped; None if they are not.
+
+        A run that was saved after its ids had been mapped is mapped again, so an id that is
+        already mapped must stay as it is; the function checks that.
+        """
+        if not self.config.doc_id_lines:
+            return None
+        from pytest_rankcheck.document_ids import DocIdMap, is_named_rule
+        from pytest_rankcheck.rankers.ranker_lookup import named_object
+
+        with _named("rankcheck_doc_id"):
+            rules: list[Any] = [
+                line if is_named_rule(line) or ":" not in line else named_object(line, "function")
+                for line in self.config.doc_id_lines
+            ]
+            to_id = DocIdMap(rules)
+
+        def rankcheck_doc_id(doc_id: str) -> str:
+            mapped = to_id(doc_id)
+            if to_id(mapped) != mapped:
+                raise ConfigurationError(
+                    f"rankcheck_doc_id={quoted(to_id.name)} maps document '{quoted(doc_id)}' to "
+                    f"'{quoted(mapped)}', and that to '{quoted(to_id(mapped))}'; saved runs are "
+                    "mapped again, so it must leave a mapped id as it is. To map only one side, "
+                    "give doc_id= where that side is made"
+                )
+            return mapped
+
+        return rankcheck_doc_id
+
+    # --- golden sets and session logs --------------------------------------------------------
+
+    @property
+    def golden_paths(self) -> Sequence[Path]:
+        """The configured golden sets, of which there is at least one."""
+        if not self.config.golden:
+            raise _missing(
+                "golden set", "golden_set", "golden/web.jsonl", 'GoldenSet.load("golden/web.jsonl")'
+            )
+        return _present("golden set", self.config.golden, "golden")
+
+    @property
+    def log_paths(self) -> Sequence[Path]:
+        """The configured session logs, of which there is at least one."""
+        if not self.config.sessions:
+            raise _missing(
+                "session log",
+                "session_log",
+                "logs/week.jsonl",
+                'SessionLog.load("logs/week.jsonl", first_rank=0)',
+            )
+        return _present("session log", self.config.sessions, "sessions")
+
+    def golden_set(
+        self, path: Path, contradictions: str | None = None, format: str | None = None
+    ) -> GoldenSet:
+        """Return the golden set at ``path``, read as configured.
+
+        Of several configured sets, one may lack an attribute that another has, and one may have
+        grades although ``rankcheck_grades`` is the grade of every row of another.
+
+        Args:
+            path: the file or folder.
+            contradictions: overrides what is configured for a document that is judged twice.
+            format: the format; without it, the content decides.
+
+        Raises:
+            GoldenSetError: it cannot be read, or a column by which `rankcheck_slices` gates is not
+                an attribute.
+        """
+        from pytest_rankcheck.golden.golden_files import contents_of_file
+        from pytest_rankcheck.golden.golden_set import GoldenSet
+        from pytest_rankcheck.golden.golden_source import Source
+
+        config = self.config
+        source = Source.of(
+            _shorter(path),
+            grades=config.grades,
+            columns=config.columns,
+            split=config.split,
+            contradictions=contradictions or config.contradictions,
+            attributes=config.attributes or None,
+            scale=config.scale,
+            is_shared=any(other != path for other in config.golden),
+        )
+        golden = GoldenSet(contents_of_file(source, format, self.doc_id), shown_name(path))
+        for attribute in config.slices:
+            golden.check_no_feature(attribute)
+        return golden
+
+    @property
+    def log_reading(self) -> dict[str, Any]:
+        """The keywords with which session logs are read."""
+        columns = self.config.session_columns
+        return {**self.config.session_reading, **({"columns": columns} if columns else {})}
+
+    def session_log(self, path: Path) -> SessionLog:
+        """Return the session log at ``path``, read as configured."""
+        from pytest_rankcheck.sessions.session_log import SessionLog
+
+        log = SessionLog.load(_shorter(path), **self.log_reading)
+        clusters = self.config.session_clusters
+        return log if clusters is None else log.clustered(clusters)
+
+    # --- runs and the ranker -----------------------------------------------------------------
+
+    @property
+    def run_path(self) -> Path:
+        """The configured run, which exists: a file, or a folder with a run for each golden set."""
+        if self.config.run is None or not self.config.run.exists():
+            raise ConfigurationError(
+                f"run: {self.config.run} does not exist; correct rankcheck_run or --rankcheck-run"
+            )
+        return self.config.run
+
+    def run_file(self, golden_name: str) -> Path:
+        """Return the file or folder of the configured run that has the run of a golden set."""
+        from pytest_rankcheck.plugin.saved_runs import saved_run
+
+        return saved_run(self.run_path, golden_name) if self.run_path.is_dir() else self.run_path
+
+    def read_run(self, path: Path) -> Run:
+        """Return the whole run of a file, read by the configured conventions.
+
+        Raises:
+            RunError: it cannot be read.
+        """
+        from pytest_rankcheck.rankers.run import Run
+
+        return Run.load(
+            path,
+            ties=self.conventions.ties,
+            duplicates=self.conventions.duplicates,
+            doc_id=self.doc_id,
+            incomplete_ranks=self.config.incomplete_ranks,
+        )
+
+    def run_of(self, golden_name: str | None) -> Run:
+        """Return the configured run, cut to the configured depth.
+
+        Args:
+            golden_name: the golden set that was ranked, under whose name its baselines are; None:
+                the baselines are under the name of the file.
+        """
+        path = self.run_path if golden_name is None else self.run_file(golden_name)
+        run = self.read_run(path)
+        run.asked = golden_name
+        return run.top(self.config.depth)
+
+    def evaluation(self, run: Run, golden: GoldenSet) -> Evaluation:
+        """Return the evaluation of a run, by the configured conventions."""
+        from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
+
+        # A run from the user's own fixture may have been made with other ties and duplicates.
+        chosen = replace(self.conventions, ties=run.ties, duplicates=run.duplicates)
+        return RunEvaluation.of(run, golden, chosen)
+
+    @cached_property
+    def ranker(self) -> object:
+        """The configured ranker, which is made once; its module may raise anything."""
+        __tracebackhide__ = True
+        from pytest_rankcheck.rankers.ranker_lookup import load_ranker, remember_specification
+
+        name = self.config.ranker
+        if not name:
+            raise _missing("ranker", "ranker", "package.module:name", "Engine.load().search")
+        ranker: object
+        if self.config.executor is None:
+            ranker = load_ranker(name)
+        else:  # each worker makes its own ranker
+            from pytest_rankcheck.rankers.ranker_lookup import NamedRanker
+
+            ranker = NamedRanker(name)
+        # assert_deterministic imports it by this name in a new process.
+        remember_specification(ranker, name)
+        return ranker
+
+    # --- metrics, gates and the linter -------------------------------------------------------
+
+    @cached_property
+    def metrics(self) -> Sequence[Metric]:
+        """The metrics of ``rankcheck_metrics``."""
+        from pytest_rankcheck.metrics.metric_names import Metric
+
+        with _named("rankcheck_metrics"):
+            return [Metric.parse(name) for name in self.config.metrics]
+
+    @cached_property
+    def gates(self) -> ConfiguredGates:
+        """The gates of ``rankcheck_gate``."""
+        from pytest_rankcheck.gates.configured_gates import ConfiguredGates
+
+        with _named("rankcheck_gate"):
+            return ConfiguredGates.parse(self.config.gate_lines)
+
+    @property
+    def corpus(self) -> Path | None:
+        """The configured corpus, which exists."""
+        if self.config.corpus is not None:
+            _present("corpus", [self.config.corpus], "corpus")
+        return self.config.corpus
+
+    def lint_options(self, golden_name: str = "") -> LintOptions:
+        """Return the options of the linter for a golden set.
+
+        The metric is the gated one: the first of ``rankcheck_gate`` for the golden set, or else of
+        ``rankcheck_metrics``.
+        """
+        from pytest_rankcheck.golden.lint.lint_options import LintOptions
+        from pytest_rankcheck.golden.lint.linter import all_rules
+
+        with _named("rankcheck_lint"):
+            names = [rule.name for rule in all_rules()]
+            metric = self._gated_metric(golden_name)
+            options = LintOptions.parse(self.config.lint_lines, names, metric)
+        if self.config.contradictions == "error":
+            return options
+        # A project that configures which of two grades counts is not stopped by them.
+        return replace(options, levels={"contradictory-judgment": "warning", **options.levels})
+
+    def _gated_metric(self, golden_name: str) -> str:
+        from pytest_rankcheck.metrics.metric_names import USUAL_METRICS
+
+        with suppress(ConfigurationError):  # other checks report invalid gates
+            for scoped in self.gates.gates:
+                if scoped.metric and scoped.golden_name in (None, golden_name):
+                    return str(scoped.metric)
+        return (*self.config.metrics, *USUAL_METRICS)[0]
+
+
+def _missing(kind: str, fixture: str, example: str, code: str) -> ConfigurationError:
+    """Return the error for an input that a fixture needs, with every way to give it."""
+    name = {"golden_set": "golden", "session_log": "sessions"}.get(fixture, fixture)
+    return ConfigurationError(
+        f"no {kind}: the fixture {fixture} needs one. Set it in the configuration,\n"
+        f'    rankcheck_{name} = "{example}"\n'
+        f"on the command line, with --rankcheck-{name} {example}, or as a fixture,\n"
+        '    @pytest.fixture(scope="session")\n'
+        f"    def {fixture}():\n"
+        f"        return {code}"
+    )
+
+
+def _present(kind: str, paths: Sequence[Path], option: str) -> Sequence[Path]:
+    """Return paths of which each exists, or is a pattern that matches a file."""
+    missing = next((path for path in paths if not matches_any(path)), None)
+    if missing is not None:
+        problem = "matches no file" if is_pattern(missing) else "does not exist"
+        raise ConfigurationError(
+            f"{kind}: {missing} {problem}; correct rankcheck_{option} or --rankcheck-{option}"
+        )
+    return paths
+
+
+def _shorter(path: Path) -> Path:
+    """Return a path relative to the working directory where it is in it, for messages."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+@contextmanager
+def _named(ini: str) -> Iterator[None]:
+    """Name the line of the configuration file that is wrong."""
+    try:
+        yield
+    except (ConfigurationError, GoldenSetError, MetricError) as error:
+        raise ConfigurationError(f"{ini}: {error}") from None

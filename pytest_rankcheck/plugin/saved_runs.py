@@ -1,0 +1,82 @@
+"""The runs in the folder of ``--rankcheck-save-run``: their names, and which is whose."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pytest_rankcheck.baselines.baseline_path import safe_name
+from pytest_rankcheck.errors import ConfigurationError, RunError, quoted
+from pytest_rankcheck.plugin.configuration import CONFIG
+from pytest_rankcheck.plugin.option_table import RUN_ENDINGS
+from pytest_rankcheck.rankers.run import Run
+
+_SAVED = pytest.StashKey[set[Path]]()
+"""The files that this session has saved runs to, without their endings."""
+_PART = re.compile(r"part-|_SUCCESS$|[^=]+=")
+"""The names of parts in a folder, as Spark and others write them."""
+
+
+def run_name(golden_name: str, origin: str) -> str:
+    """Return the name of a file for the run of a golden set, without its ending.
+
+    Args:
+        golden_name: the name of the golden set.
+        origin: the fixture of the ranker; it has a number if it is one of several parameters.
+    """
+    parameter = re.search(r"\[([1-9]\d*)\]$", origin)
+    return safe_name(golden_name) + (f"-{parameter[1]}" if parameter else "")
+
+
+def save_run(config: pytest.Config, run: Run, golden_name: str, origin: str, folder: Path) -> None:
+    """Save the run of a golden set as configured.
+
+    Raises:
+        ConfigurationError: another run has this name.
+        RunError: the requested format cannot hold the run.
+    """
+    place = folder / run_name(golden_name, origin)
+    saved = config.stash.setdefault(_SAVED, set())
+    if place in saved:
+        raise ConfigurationError(
+            f"--rankcheck-save-run: two runs would both be saved as {place}; save them in "
+            "sessions of their own"
+        )
+    saved.add(place)
+    folder.mkdir(parents=True, exist_ok=True)
+    wanted = config.stash[CONFIG].save_run_format
+    try:
+        run.save(f"{place}{RUN_ENDINGS[wanted or 'trec']}", wanted or "trec")
+    except RunError:
+        if wanted is not None:
+            raise
+        run.save(f"{place}.jsonl", "jsonl")  # rather than lose what took long to rank
+
+
+def saved_run(folder: Path, golden_name: str) -> Path:
+    """Return the file or folder in ``--rankcheck-save-run`` that has the run of a golden set.
+
+    A folder of parts has the run's name, or is the given folder itself if a cluster wrote it.
+
+    Raises:
+        ConfigurationError: the folder has no such run, or several.
+    """
+    name = safe_name(golden_name)
+    file_names = [f"{name}{ending}" for ending in RUN_ENDINGS.values()]
+    found = [folder / file for file in file_names if (folder / file).exists()]
+    if (folder / name).is_dir():
+        found.append(folder / name)  # parts
+    entries = sorted(folder.iterdir())
+    if any(_PART.match(entry.name) for entry in entries if entry not in found):
+        found.append(folder)
+    if len(found) == 1:
+        return found[0]
+    has = ", ".join(quoted(entry.name) for entry in entries[:10]) or "nothing"
+    problem = "several runs" if found else "no run"
+    raise ConfigurationError(
+        f"rankcheck_run {folder}: {problem} of golden set '{quoted(golden_name)}' "
+        f"(looked for {', '.join(file_names)}, a folder {name} and files part-*); the folder has "
+        f"{has}"
+    )

@@ -1,1 +1,0 @@
-"""Ranking on an executor, and resuming: chunks of queries, lost chunks, kept answers."""

@@ -1,0 +1,120 @@
+"""A run that stays in its file, or in a folder of parts, until it is measured or read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from pytest_rankcheck.errors import RunError
+from pytest_rankcheck.files.format_registry import Format, Formats
+from pytest_rankcheck.files.packed_files import failures_named, shown_name, size_of
+from pytest_rankcheck.files.part_files import are_parts, files_of_parts, partition_columns
+from pytest_rankcheck.files.table_formats import TABLE_KINDS
+from pytest_rankcheck.rankers import formats
+from pytest_rankcheck.rankers.ranked_columns import (
+    EmptyRunError,
+    RankedColumns,
+    SplitQueryError,
+    unsplit,
+)
+from pytest_rankcheck.rankers.ranking import RankingRules
+
+RUN_FORMATS: Formats[Iterator[RankedColumns]] = Formats(formats, "runs", RunError)
+
+
+@dataclass(frozen=True, slots=True)
+class RunFiles:
+    """The files of a run, and how to read them."""
+
+    path: Path
+    """The file; or the folder or pattern of the parts."""
+    files: Sequence[Path]
+    """The file, or the parts."""
+    format: Format[Iterator[RankedColumns]]
+    rules: RankingRules
+    columns: Mapping[str, str]
+    """``{role: column}`` for columns of a table with unusual names."""
+    depth: int | None = None
+    """How many documents of each ranking count; None: all."""
+    notes: list[str] = field(default_factory=list)
+    """What was unusual in the parts, as sentences; complete once they were read."""
+
+    @classmethod
+    def of(
+        cls, path: Path, format: str | None, rules: RankingRules, columns: Mapping[str, str]
+    ) -> RunFiles:
+        """Return a file, or the parts in a folder or a pattern.
+
+        Without a ``format``, the content of the files decides.
+
+        Raises:
+            RunError: a file is missing or empty, its format is unknown, or parts have different
+                formats.
+        """
+        files = files_of_parts(path, RunError) if are_parts(path) else [path]
+        if format:
+            return cls(path, files, RUN_FORMATS.named(format), rules, columns)
+        found = {file: _format_of(file, columns) for file in files}
+        first, *others = found
+        for other in others:
+            if found[other].name != found[first].name:
+                raise RunError(
+                    f"the parts have different formats: {first} is {found[first].name}, {other} is "
+                    f"{found[other].name}; move files that are not parts of the run elsewhere"
+                )
+        return cls(path, files, found[first], rules, columns)
+
+    @property
+    def are_parts(self) -> bool:
+        """Whether these are the parts in a folder or a pattern."""
+        return list(self.files) != [self.path]
+
+    @property
+    def name(self) -> str:
+        """What messages call the run."""
+        return (
+            shown_name(self.path) if self.are_parts and not self.path.is_dir() else self.path.name
+        )
+
+    @property
+    def size(self) -> int:
+        """The number of bytes of all files, unpacked."""
+        size = 0
+        for file in self.files:
+            with failures_named(file, RunError):
+                size += size_of(file)
+        return size
+
+    def blocks(self, *, together: bool = False) -> Iterator[RankedColumns]:
+        """Yield the rankings of all files, as `Run.columns`."""
+        where, is_empty = str(self.path), True
+        self.notes.clear()
+        if together and self.are_parts:
+            self.notes.append(
+                "the rows of some queries are not together, perhaps in several files, and were "
+                "brought together; if these are files of two runs, give the files of one"
+            )
+        try:
+            for block in unsplit(self.format.read(self, together=together)):
+                yield replace(block.with_mapped_ids(), depth=self.depth, where=where)
+                is_empty &= not len(block)
+        except RunError as error:
+            names = (where, *map(str, self.files))
+            raise (
+                error if str(error).startswith(names) else RunError(f"{where}: {error}")
+            ) from None
+        except SplitQueryError:
+            if not together:
+                raise
+            raise RunError(f"{where}: a query has a whole ranking twice; keep one") from None
+        if is_empty:
+            raise EmptyRunError(where)
+
+
+def _format_of(file: Path, columns: Mapping[str, str]) -> Format[Iterator[RankedColumns]]:
+    """Return the format of a file; the columns that its folders add are not in its header."""
+    kind = file.suffix.removeprefix(".")
+    if kind in TABLE_KINDS and partition_columns(file):
+        return RUN_FORMATS.named(kind)
+    return RUN_FORMATS.detected(file, columns)

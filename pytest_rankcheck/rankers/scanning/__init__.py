@@ -1,1 +1,0 @@
-"""Scanning run files for an evaluation, in one pass and in blocks of whole queries."""

@@ -1,0 +1,210 @@
+"""What a branch changes, in words: its baselines and expectations against a reference commit.
+
+Also the baselines that a commit would leave out, because git ignores them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.golden_changes import set_changes
+from pytest_rankcheck.baselines.record import Record
+from pytest_rankcheck.baselines.reference_commit import Change, Reference
+from pytest_rankcheck.baselines.succession import new_approvals
+from pytest_rankcheck.comparison.measurement import QueryOverlap
+from pytest_rankcheck.errors import (
+    BaselineError,
+    ConfigurationError,
+    GoldenSetError,
+    plural,
+    quoted,
+)
+from pytest_rankcheck.files.git_commands import IgnoredFile, ignored_files
+from pytest_rankcheck.golden.expectation import Expectation
+from pytest_rankcheck.golden.expectation_entry import expectation_of
+from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.reports.findings import Note, ReportedFinding, Topic, WrittenFinding
+from pytest_rankcheck.reports.text.wording import change, number_text
+
+_SHOWN = 10
+"""How many expectations of a file are listed."""
+
+_Expectations = Mapping[tuple[object, ...], Expectation]
+"""The expectations of a file by their claims."""
+
+
+def written_notes(findings: Iterable[ReportedFinding], folder: Path) -> Iterator[Note]:
+    """Yield the rules by which git ignores baselines that were written.
+
+    Args:
+        findings: of all tests.
+        folder: where the test session was started.
+    """
+    written = dict.fromkeys(each.file for each in findings if isinstance(each, WrittenFinding))
+    files_by_rule: dict[str, list[IgnoredFile]] = {}
+    for file in ignored_files(folder, written) if written else ():
+        rule = f"{quoted(file.source)}:{file.line}: {quoted(file.pattern)}"
+        files_by_rule.setdefault(rule, []).append(file)
+    for rule, files in files_by_rule.items():
+        example = quoted(files[0].path, 200)
+        others = f" and {plural(len(files) - 1, 'other')}" if len(files) > 1 else ""
+        yield Note(
+            Topic.IGNORED,
+            f"{example}{others}: ignored by {rule}; change that rule, or add the files with "
+            "git add --force",
+        )
+
+
+def branch_notes(reference: Reference, folder: Path) -> Iterator[Note]:
+    """Yield the baselines under a folder that differ from the reference commit."""
+    texts = [
+        f"{quoted(os.path.relpath(each.path, folder), 200)}: {_change_text(each)}"
+        for each in reference.changes(folder)
+    ]
+    for text in texts or ["none"]:
+        yield Note(Topic.BRANCH, text, quoted(reference.name))
+
+
+def _change_text(change: Change) -> str:
+    try:
+        before, after = (
+            None if text is None else Record.from_text(text, change.path.name)
+            for text in (change.before, change.after)
+        )
+    except BaselineError as error:
+        return f"changed, but cannot be read: {quoted(error, 300)}"
+    if after is None:
+        return f"removed ({_means(before) if before else ''})"
+    if before is None:
+        return f"added: {_means(after)}"
+    added = new_approvals(before, after)
+    if added is None:
+        return f"{_moved(before, after)}; the earlier approvals differ from those of that commit"
+    return "; ".join((_moved(before, after), *map(_reason, added)))
+
+
+def _reason(approval: Approval) -> str:
+    """Return the reason of an approval with what it allows, falls first."""
+    keys = sorted(approval.keys, key=lambda key: key.kind != "fall")
+    allowed = ", ".join(quoted(key.text, 200) for key in keys)
+    return f'approved "{quoted(approval.reason)}"{f" ({allowed})" if keys else ""}'
+
+
+def _means(record: Record) -> str:
+    means = [f"{name} {number_text(record.mean(Metric.parse(name)))}" for name in record.gated]
+    return "; ".join((*means, *([_limits(record)] if record.limits else [])))
+
+
+def _limits(record: Record) -> str:
+    """Return the limits of a record on changes to its rankings."""
+    texts = " and by ".join(map(str, record.limits))
+    return f"rankings limited by {texts}" if texts else "rankings not compared"
+
+
+def _moved(before: Record, after: Record) -> str:
+    """Return the means before and now, and what the change of the golden set did to them."""
+    parts, moves = [], set_changes(before, QueryOverlap(after, before))
+    for name in dict.fromkeys((*before.gated, *after.gated)):
+        means = [
+            number_text(record.mean(Metric.parse(name))) if name in record.metrics else "-"
+            for record in (before, after)
+        ]
+        gated = "" if name in after.gated else " (no longer gated)"
+        by_set = f" ({change(moves[name])} by the golden set)" if name in moves else ""
+        parts.append(f"{name} {means[0]} -> {means[1]}{by_set}{gated}")
+    if before.limits != after.limits:
+        parts.append(f"{_limits(before)} -> {_limits(after)}")
+    return "; ".join(parts)
+
+
+def looser_expectations(
+    reference: Reference, golden_files: Iterable[Path], folder: Path
+) -> Iterator[Note]:
+    """Yield the expectations of golden sets that were stricter at the reference commit.
+
+    These are expectations that were removed, were marked as known failures, only warn now, or may
+    be worse than before (``known_rank``).
+
+    Args:
+        reference: the commit.
+        golden_files: the golden sets, of JSON lines.
+        folder: the folder in which the test session started.
+    """
+    for file in dict.fromkeys(golden_files):
+        before = None
+        with suppress(ConfigurationError):  # tests with baselines report this
+            before = reference.text(file)
+        now = _expectations(_text_of(file))
+        changes = [
+            f"query '{quoted(then.query)}', expected {then}: {what}"
+            for claim, then in _expectations(before or "").items()
+            if (what := _loosened(then, now.get(claim)))
+        ]
+        if len(changes) > _SHOWN:
+            rest = plural(len(changes) - _SHOWN, "more expectation", "more expectations")
+            changes[_SHOWN:] = [rest]
+        shown = quoted(os.path.relpath(file, folder), 200)
+        for each in changes:
+            yield Note(Topic.LOOSER_EXPECTATIONS, f"{shown}: {each}", quoted(reference.name))
+
+
+def unchecked_expectations(
+    golden_files: Mapping[str, Path], findings: Iterable[ReportedFinding], folder: Path
+) -> Iterator[Note]:
+    """Yield the golden sets with expectations that no test has checked, such as a deleted one.
+
+    Args:
+        golden_files: the golden sets by name, of JSON lines.
+        findings: of all tests.
+        folder: the folder in which the test session started.
+    """
+    notes = [each for each in findings if isinstance(each, Note)]
+    checked = {note.about for note in notes if note.topic is Topic.EXPECTATIONS}
+    for name, file in golden_files.items():
+        expectations = {} if quoted(name) in checked else _expectations(_text_of(file))
+        if expectations:
+            shown = quoted(os.path.relpath(file, folder), 200)
+            count = plural(len(expectations), "expectation")
+            text = f"{shown}: {count}; a test checks them with assert_expectations"
+            yield Note(Topic.UNCHECKED_EXPECTATIONS, text)
+
+
+def _text_of(file: Path) -> str:
+    """Return the text of a golden set; empty if it cannot be read, which loading it reports."""
+    try:
+        return file.read_text("utf-8")
+    except (OSError, ValueError):
+        return ""
+
+
+def _expectations(text: str) -> _Expectations:
+    """Return the expectations of a file; invalid lines are left out."""
+    found: dict[tuple[object, ...], Expectation] = {}
+    for line in text.splitlines():
+        if '"expect"' in line:
+            with suppress(ValueError, KeyError, TypeError, RecursionError, GoldenSetError):
+                entry = json.loads(line)
+                for item in entry["expect"]:
+                    expectation = expectation_of(str(entry["query_id"]), item)
+                    found.setdefault(expectation.claim, expectation)
+    return found
+
+
+def _loosened(then: Expectation, now: Expectation | None) -> str:
+    """Return how an expectation was loosened; empty if it was not."""
+    if now is None:
+        return "removed"
+    if now.known_failure is not None and then.known_failure is None:
+        return f'now a known failure ("{quoted(now.known_failure, 200)}")'
+    if then.severity == "error" and now.severity == "warn":
+        return "only warns now (severity warn)"
+    old, new = then.known_rank, now.known_rank
+    if old is None or now.known_failure is None or new == old:
+        return ""
+    is_worse = new is None or (new < old if now.kind == "not_in_top" else new > old)
+    return f"known_rank {old} -> {new or '-'}" if is_worse else ""

@@ -1,1 +1,0 @@
-"""Resolution: what a golden set can see of a metric."""

@@ -1,0 +1,285 @@
+"""Rows of a log as events in one canonical form: a frame of events, and one of selections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
+from pytest_rankcheck.files.plain_values import is_blank, plain_value
+from pytest_rankcheck.files.table_columns import Column
+from pytest_rankcheck.sessions.action_columns import ActionColumns
+from pytest_rankcheck.sessions.event_rows import EventRows, session_ids
+from pytest_rankcheck.sessions.event_times import Clock
+from pytest_rankcheck.sessions.log_cells import (
+    Cells,
+    converted,
+    flag_of,
+    id_lists,
+    is_absent,
+    numbers,
+    objects,
+)
+from pytest_rankcheck.sessions.log_options import LogOptions
+from pytest_rankcheck.sessions.log_problems import Problems
+from pytest_rankcheck.sessions.selections import LARGEST, SelectionReader, UsableRows
+
+FrameLike: TypeAlias = Any
+"""A DataFrame or a Series. The stubs of pandas do not know what columns hold, so mypy passes."""
+ATTRIBUTE = "attribute "
+"""What the columns of a frame begin with that may describe sessions."""
+_LACKING = "the row is a selection, but has neither the rank nor the id of a document"
+_OF_SELECTIONS = ("clicks", "selected", "selected_rank", "selected_time", "grade")
+
+
+@dataclass(frozen=True)
+class Events:
+    """N events, and their selections."""
+
+    frame: FrameLike
+    """One row per event: ``position`` in the file; ``session``, its id, later its number;
+    ``event``, its index, NaN if the log does not say; ``time``, ``end`` (of its last row) and
+    ``start`` (of the session) in seconds, NaN where unknown; ``query``; ``results``, a tuple of
+    ids, None where unknown; ``count``, how many were shown, -1 where unknown; ``is_finish``.
+
+    Rows to be merged also have ``search``, the ``document`` and the ``rank`` (from 1, 0 without
+    one) they are about, and ``is_selection``. ``other`` is a hash of all columns that are not here.
+    """
+    selections: FrameLike
+    """One row per selection, by event: ``event``, its row in `frame`; ``rank`` from 1, 0 if it is
+    known only when rows are merged; ``time``, NaN where only the event's time is known; ``grade``.
+    """
+    session_ids: Sequence[str] = ()
+    """The id of each session, by its number."""
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def column(self, name: str) -> IntArray:
+        """Return a column of numbers or flags."""
+        values: IntArray = self.frame[name].to_numpy()
+        return values
+
+    @property
+    def selected(self) -> IntArray:
+        """How many selections each event has, ``[N]``."""
+        return np.bincount(self.selections["event"], minlength=len(self))
+
+    @property
+    def sizes(self) -> IntArray:
+        """How many events each session has, ``[S]``."""
+        return np.bincount(self.column("session"), minlength=len(self.session_ids))
+
+    def taken(self, rows: IntArray) -> Events:
+        """Return the events at the given rows, in that order."""
+        numbers: IntArray = np.full(len(self), -1, dtype=np.int64)
+        numbers[rows] = np.arange(len(rows))
+        event = numbers[self.selections["event"].to_numpy()]
+        kept = self.selections.assign(event=event)[event >= 0]
+        return Events(
+            self.frame.iloc[rows].reset_index(drop=True),
+            kept.sort_values("event", kind="stable", ignore_index=True),
+            self.session_ids,
+        )
+
+    def of_sessions(self, kept: IntArray) -> Events:
+        """Return the events of some sessions, which are numbered anew."""
+        chosen = self.taken(np.flatnonzero(np.isin(self.column("session"), kept)))
+        chosen.frame["session"] = np.searchsorted(kept, chosen.column("session"))
+        return replace(chosen, session_ids=tuple(self.session_ids[each] for each in kept.tolist()))
+
+    def note(
+        self, rows: IntArray, problems: Problems, reason: str, text: Callable[[int], str]
+    ) -> None:
+        """Note events that cannot be used; the text says what is wrong with a row."""
+        sessions = [self.session_ids[each] for each in self.column("session")[rows].tolist()]
+        places = self.column("position")[rows]
+        problems.note(places, sessions, reason, lambda index: text(int(rows[index])))
+
+    @staticmethod
+    def joined(parts: Iterable[Events]) -> Events:
+        """Return the events of several parts, in the order of their positions."""
+        frames, selections, before = [], [], 0
+        for part in parts:
+            frames.append(part.frame)
+            selections.append(part.selections.assign(event=part.selections["event"] + before))
+            before += len(part)
+        whole = Events(
+            pd.concat(frames, ignore_index=True), pd.concat(selections, ignore_index=True)
+        )
+        order = np.argsort(whole.column("position"), kind="stable")
+        return whole if (np.diff(order) > 0).all() else whole.taken(order)
+
+
+class Normaliser:
+    """Turns rows into events of the canonical form, part by part."""
+
+    def __init__(self, options: LogOptions, problems: Problems, *, merges_rows: bool) -> None:
+        self._options, self._problems, self._merges_rows = options, problems, merges_rows
+        self.clock = Clock(options.time_unit)
+        self.actions = ActionColumns(options.rule)
+        self.parts: list[Events] = []
+
+    def read(self, found: EventRows) -> None:
+        """Add the events of some rows.
+
+        Raises:
+            SessionLogError: there are ranks of selections, and it is unknown whether they count
+                from 0 or 1.
+        """
+        columns, positions, rule = found.columns, found.positions, self._options.rule
+        ids, size = session_ids(columns.get("session"), positions, self._problems), len(positions)
+        has_session = ~pd.isna(ids)
+        usable = UsableRows(ids, positions, self._problems, has_session.copy())
+        frame: dict[str, Any] = {"position": positions, "session": ids}
+        frame["event"] = self._indexes(columns, usable)
+        frame["time"] = frame["end"] = self._times("time", columns, usable)
+        frame["start"] = self._times("start", columns, usable)
+        frame["query"] = _texts(columns.get("query"), size)
+        frame["results"], frame["count"] = shown, counts = _shown(columns, usable)
+        frame["is_finish"] = _flags(columns.get("finished"), usable)
+        is_selection = rule.mask(found.unclaimed, size) if rule else np.ones(size, dtype=bool)
+        first_rank = 0 if found.counts_from_0 else self._options.first_rank
+        reader = SelectionReader(
+            columns, shown, counts, is_selection, usable, first_rank, self.clock
+        )
+        if self._merges_rows:
+            reader.documents, reader.ranks = objects([None] * size), np.zeros(size, dtype=np.int64)
+            frame |= {"document": reader.documents, "rank": reader.ranks}
+            frame |= {"search": _texts(columns.get("search"), size), "is_selection": is_selection}
+        selections = reader.read()
+        if rule and rule.wanted:
+            is_unknown = np.bincount(selections["event"], minlength=size) == 0
+            usable.refuse(is_selection & is_unknown, "unknown rank", _LACKING)
+        self._complete(selections, found, frame["time"], usable)
+        self.actions.count(found, usable.mask, selections["event"].to_numpy())
+        for name, column in found.describing.items():
+            frame[f"{ATTRIBUTE}{name}"] = converted(column, description)[0]
+        if self._options.gap is not None and "session" in columns:
+            frame[f"{ATTRIBUTE}{found.names['session']}"] = ids
+        if self._options.duplicates != "keep":
+            names = {found.names[role]: columns[role] for role in _OF_SELECTIONS if role in columns}
+            frame["other"] = _hashes({**found.unclaimed, **names}, size)
+        series = {
+            name: pd.Series(each, dtype=each.dtype, copy=False) for name, each in frame.items()
+        }
+        events, rows = (
+            Events(pd.DataFrame(series, copy=False), selections),
+            np.flatnonzero(usable.mask),
+        )
+        if len(rows):
+            self.parts.append(events if len(rows) == size else events.taken(rows))
+        self._problems.lost_rows += int(has_session.sum()) - len(rows)
+
+    def _indexes(self, columns: Mapping[str, Column], usable: UsableRows) -> FloatArray:
+        """Return the index of each event in its session; NaN without a column."""
+        if "event" not in columns:
+            return np.full(len(usable.mask), np.nan)
+        event, errors = numbers(columns["event"])
+        usable.refuse(errors, "no event index", "the event index: ")
+        if not (self._merges_rows and "search" in columns):  # whose rows share an index
+            text = "the event has no index, although others have"
+            usable.refuse(np.isnan(event), "no event index", text)
+        return event
+
+    def _times(self, role: str, columns: Mapping[str, Column], usable: UsableRows) -> FloatArray:
+        """Return times in seconds; NaN where unknown."""
+        seconds: FloatArray = np.full(len(usable.mask), np.nan)
+        if role in columns:
+            seconds, errors = self.clock.column(columns[role], usable.positions, usable.mask)
+            usable.refuse(errors, "bad time", "the time: ")
+        needs_times = role == "time" and self._options.gap is not None
+        if needs_times or (role == "time" and role in columns):
+            why = "session_gap needs times" if needs_times else "although others have"
+            text = f"the event has no time{';' if needs_times else ','} {why}"
+            usable.refuse(np.isnan(seconds), "bad time", text)
+        return seconds
+
+    def _complete(
+        self, selections: FrameLike, found: EventRows, time: FloatArray, usable: UsableRows
+    ) -> None:
+        """Add the times and the grades of rows to their selections; refuse impossible ones."""
+        rule, rows, size = self._options.rule, selections["event"].to_numpy(), len(time)
+        times = self._times("selected_time", found.columns, usable)
+        grades: FloatArray = np.full(size, np.nan)
+        if "grade" in found.columns:
+            grades, errors = numbers(found.columns["grade"])
+            usable.refuse(errors, "bad grade", "the grade: ")
+            usable.refuse(grades < 0, "bad grade", "the grade is negative")
+        if rule:
+            grades = np.where(np.isnan(grades), rule.grades_of(found.unclaimed, size), grades)
+        of_row = pd.DataFrame({"time": times, "grade": grades}).iloc[rows].reset_index(drop=True)
+        selections[["time", "grade"]] = selections[["time", "grade"]].fillna(of_row)
+        selections["grade"] = selections["grade"].fillna(1.0)
+        early = time[rows] - selections["time"].to_numpy()
+        text = "the selection is {:g} s earlier than its event".format
+        wrong = {int(rows[item]): text(early[item]) for item in np.flatnonzero(early > 0)}
+        usable.refuse(wrong, "bad time")
+
+
+def description(cell: object) -> object:
+    """Return a cell as a plain value; None if it is empty or cannot describe a session."""
+    with suppress(TypeError, ValueError, OverflowError):
+        value = plain_value(cell)
+        if isinstance(value, (str, int, float, bool)) and not is_absent(value):
+            return value
+    return None
+
+
+def _texts(column: Column | None, size: int) -> Cells:
+    """Return each row's text; None for an empty cell or without the column."""
+    if column is None:
+        return objects([None] * size)
+    return converted(column, lambda cell: None if is_absent(cell) else str(cell))[0]
+
+
+def _flags(column: Column | None, usable: UsableRows) -> BoolArray:
+    """Return whether each event ends its session."""
+    if column is None:
+        return np.zeros(len(usable.mask), dtype=bool)
+    flags, errors = converted(column, flag_of)
+    usable.refuse(errors, "bad finish", "the finish flag: ")
+    return flags.astype(bool)
+
+
+def _shown(columns: Mapping[str, Column], usable: UsableRows) -> tuple[Cells, IntArray]:
+    """Return what each event showed, and how many documents; -1 where unknown."""
+    size, has_count = len(usable.mask), "result_count" in columns
+    shown, counts = objects([None] * size), np.full(size, -1)
+    if "results" in columns:
+        shown, errors = id_lists(columns["results"], empty_text_is_list=not has_count)
+        usable.refuse(errors, "bad results", "the results: ")
+        counts = np.array([-1 if each is None else len(each) for each in shown], dtype=np.int64)
+    if has_count:
+        given, errors = numbers(columns["result_count"])
+        usable.refuse(errors, "bad results", "the results: ")
+        is_possible = (given >= 0) & (given <= LARGEST) & (given == np.floor(given))
+        wrong = (counts < 0) & ~np.isnan(given) & ~is_possible
+        text = "{:g} is not a possible number of results".format
+        usable.refuse(wrong, "bad results", lambda row: text(given[row]))
+        counts = np.where((counts < 0) & is_possible, np.nan_to_num(given), counts)
+    return shown, counts.astype(np.int64)
+
+
+def _hashes(columns: Mapping[str, Column], size: int) -> IntArray:
+    """Return a hash of the cells of each row, ``[N]``; an empty cell is as none."""
+    total = np.zeros(size, dtype=np.uint64)
+    for name, column in columns.items():
+        coded = column.coded()
+        texts = [each if type(each) is str else _text_of(each) for each in coded.values]
+        hashes = pd.util.hash_array(objects([*texts, name]), categorize=False)
+        odd = hashes[-1] | np.uint64(1)
+        hashes = np.where([not text for text in texts], np.uint64(0), hashes[:-1] * odd)
+        total += hashes[coded.codes]
+    return total.view(np.int64)
+
+
+def _text_of(cell: object) -> str:
+    """Return a cell as text that no cell of another type has; empty for an empty cell."""
+    plain = cell.tolist() if hasattr(cell, "tolist") else cell
+    return "" if is_blank(plain) else f"{type(plain)} {plain!r}"

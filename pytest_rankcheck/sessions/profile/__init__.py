@@ -1,1 +1,0 @@
-"""The profile of a log, and the rules that lint it."""

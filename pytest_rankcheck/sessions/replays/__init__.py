@@ -1,1 +1,0 @@
-"""Replays: states of a log become judged queries, corrected for where people look."""

@@ -1,0 +1,513 @@
+"""The table of attempts: what a branch does, what CI or an update makes of it, and what is said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pull_request import FALLEN, Main, PullRequest, one_gate
+from record_entries import Entry
+from steps import (
+    OTHER_TEST,
+    TEST,
+    Step,
+    addopts,
+    anew,
+    approve,
+    configure,
+    delete,
+    drop,
+    edit,
+    forget,
+    golden,
+    log,
+    lower,
+    main_moves_on,
+    mark,
+    merge,
+    move,
+    new_test,
+    queries,
+    rank,
+    record,
+    retire,
+    set_keys,
+    set_metric,
+    tag_main,
+    update,
+    worse,
+    write,
+)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A way to get a worse ranker merged, or everyday work, and what must become of it."""
+
+    text: str
+    """What the branch does."""
+    steps: tuple[Step, ...]
+    outcome: str
+    """``blocked`` or ``passes`` in CI; ``listed`` in it and in all reports; ``refused`` or ``kept``
+    by an update, which changes no file."""
+    causes: tuple[str, ...] = ()
+    """What is said."""
+    main: Main = one_gate
+
+    def __str__(self) -> str:
+        return self.text
+
+
+# --- what is on main -------------------------------------------------------------------------
+
+
+def gated(lines: str, imports: str = "assert_not_regressed, Gate", name: str = "test_mrr") -> str:
+    """Return a test module of one test."""
+    return (
+        f"from pytest_rankcheck import {imports}\n\n"
+        f"def {name}(evaluation, baseline):\n    {lines}\n"
+    )
+
+
+RR = 'assert_not_regressed(evaluation, baseline, "RR", abs=0.01)'
+RECALL = 'assert_not_regressed(evaluation, baseline, "R@100", abs=0.01)'
+BY_LOCALE = gated('assert_not_regressed(evaluation, baseline, "RR", abs=0.3, by="locale")')
+CONFIGURED = gated('assert_not_regressed(evaluation, baseline, "RR")')
+RANKINGS = (
+    "from pytest_rankcheck import assert_ranking_stable\n\n"
+    "def test_same(ranking_run, baseline):\n"
+    "    assert_ranking_stable(ranking_run, baseline, min_rbo=0.85)\n"
+)
+
+
+def two_metrics(main: PullRequest) -> None:
+    """The test gates RR and R@100, which the worse ranker keeps."""
+    main.test(gated(f"{RR}\n    {RECALL}"))
+
+
+def by_locale(main: PullRequest) -> None:
+    """RR is gated on each locale, with a tolerance of 0.3; English falls by 0.45."""
+    main.test(BY_LOCALE)
+
+
+def configured(main: PullRequest) -> None:
+    """The gate is in the configuration: RR may fall by 0.01; inconclusive results fail."""
+    main.test(CONFIGURED)
+    main.configure('rankcheck_gate = "tolerance(abs=0.01)"', 'rankcheck_inconclusive = "fail"')
+
+
+def noninferior(main: PullRequest) -> None:
+    """RR must not be inferior by 0.02, and no query may fall by more than 0.95."""
+    main.test(CONFIGURED.replace('"RR")', '"RR", gate=Gate.noninferior(0.02))'))
+    main.configure('rankcheck_inconclusive = "fail"')
+
+
+def stable(main: PullRequest) -> None:
+    """The rankings of all queries must have RBO of at least 0.85."""
+    main.test(RANKINGS)
+
+
+def approved_once(main: PullRequest) -> None:
+    """A fall of the first query is approved."""
+    main.test()
+    update(main)
+    rank({0: 10})(main)
+    main.approve("a faster index")
+
+
+def two_golden_sets(main: PullRequest) -> None:
+    """A golden set in English, and one in German."""
+    web = main.lines
+    main.golden(web[40:], "german")
+    main.golden(web[:40], "english")
+    main.configure('rankcheck_golden = ["golden/english.jsonl", "golden/german.jsonl"]')
+    main.test()
+
+
+def first_rank(main: PullRequest) -> None:
+    """The mean rank of the first relevant document, where there is one."""
+    main.test(gated(RR.replace("RR", "FirstRank(missing=omit)")))
+
+
+def sessions(main: PullRequest) -> None:
+    """All 60 users select the first result."""
+    main.write(
+        "pyproject.toml",
+        '[tool.pytest.ini_options]\nrankcheck_sessions = "logs/week.jsonl"\n'
+        'rankcheck_session_reading = ["first_rank=1", "selections_where=all"]\n',
+    )
+    text = gated(RR.replace("RR", "SessionRR(abandoned=exclude)"))
+    main.test(text.replace("(evaluation", "(session_evaluation"))
+    log(*[1] * 60, week=1, group="AB")(main)
+
+
+def expected(line: Entry, **marks: object) -> Entry:
+    """Return an expectation of the relevant document of a query, as the golden set has it."""
+    return {"expect": [{"in_top": 2, "documents": list(line["relevance"])[:1]} | marks]}
+
+
+def expecting(main: PullRequest) -> None:
+    """Each relevant document is expected in the top 2."""
+    main.edit_queries(range(80), expected)
+    main.test(
+        "from pytest_rankcheck import assert_expectations\n\n"
+        "def test_expectations(ranking_run, golden_set):\n"
+        "    assert_expectations(ranking_run, golden_set)\n"
+    )
+
+
+def rename_with_its_record(branch: PullRequest) -> None:
+    """Rename the test, move its baseline along, and widen the tolerance."""
+    edit("def test_mrr", "def test_quality")(branch)
+    edit("abs=0.01", "abs=0.5")(branch)
+    path = branch.record_path
+    branch.edit_record(lambda entry: entry.update(test="test_quality"))
+    branch.move(path, path.replace("test_mrr", "test_quality"))
+
+
+def cut_short(branch: PullRequest) -> None:
+    """Cut a record short."""
+    text = (branch.path / branch.record_path).read_text("utf-8")
+    branch.write(branch.record_path, text[:200])
+
+
+def edit_clumsily(branch: PullRequest) -> None:
+    """Lower a value in a record, without a new digest."""
+    branch.edit(branch.record_path, '"RR": 1.0', '"RR": 0.1')
+
+
+def second_golden_set(branch: PullRequest) -> None:
+    """Configure a second golden set, which changes the ids of the tests."""
+    branch.golden(branch.lines[40:], "shop")
+    branch.configure('rankcheck_golden = ["golden/web.jsonl", "golden/shop.jsonl"]')
+
+
+NO_TEST = new_test("def test_nothing():\n    pass\n", "tests/test_other.py")
+RENAMED_SET = (
+    move("golden/web.jsonl", "golden/site.jsonl"),
+    configure('rankcheck_golden = "golden/site.jsonl"'),
+)
+RENAMED = edit("test_mrr", "test_reciprocal_rank")
+FLATTERING = queries(FALLEN, lambda line: {"relevance": {"filler-0": 2}})
+NEW_IDS = queries(range(80), lambda line: {"query_id": f"new-{line['query_id']}"})
+SMALL = rank({0: 2})
+CONFTEST = "tests/conftest.py"
+DESELECTS = (
+    "def pytest_collection_modifyitems(config, items):\n"
+    '    items[:] = [item for item in items if "mrr" not in item.name]\n'
+)
+B, P, R, K, L = "blocked", "passes", "refused", "kept", "listed"
+
+ATTEMPTS: tuple[Attempt, ...] = (
+    # An update is used to lower the record.
+    Attempt("the baseline is updated with the worse ranker", (worse,), R, ("RR regressed",)),
+    Attempt("a fall inside the tolerance is recorded by an update", (SMALL,), K, ("RR",)),
+    Attempt(
+        "falls inside the tolerance, a pull request each",
+        (SMALL, update, merge, rank({0: 2, 1: 2})),
+        B,
+        ("RR regressed",),
+    ),
+    Attempt(
+        "one metric gets better and another worse, and the baseline is updated",
+        (rank(dict.fromkeys(range(70, 80), 1)), rank(dict.fromkeys(range(5)))),
+        R,
+        ("R@100",),
+        two_metrics,
+    ),
+    Attempt(
+        "`addopts` updates the baselines in CI",
+        (worse, configure('addopts = ["--snapshot-update"]')),
+        B,
+        ("RR regressed",),
+    ),
+    Attempt(
+        "`addopts` names the branch itself as the reference",
+        (worse, anew, configure('addopts = ["--rankcheck-baseline-ref=HEAD"]')),
+        B,
+        ("RR regressed",),
+    ),
+    Attempt(
+        "a tag of the branch has the name of the reference", (worse, anew, tag_main), B, ("main",)
+    ),
+    Attempt(
+        "difficult queries find nothing, and do not count",
+        (rank(dict.fromkeys(range(10, 80))),),
+        R,
+        ("counted",),
+        first_rank,
+    ),
+    Attempt(
+        "two groups become the only independent units, so that a fall is not significant",
+        (log(*[2] * 60, group="AB"), configure('rankcheck_session_clusters = "group"')),
+        R,
+        ("clusters: none in the baseline, group now",),
+        sessions,
+    ),
+    Attempt(
+        "a test that fails after its gate writes a better record",
+        (rank({79: 1}), edit("abs=0.01)", 'abs=0.01)\n    raise ValueError("later")')),
+        R,
+        ("later",),
+    ),
+    Attempt(
+        "a test that is expected to fail passes, and writes",
+        (rank({79: 1}), mark("@pytest.mark.xfail")),
+        K,
+        ("xpassed",),
+    ),
+    # The golden set is edited.
+    Attempt(
+        "the queries that fell are dropped, and the baseline is recorded anew",
+        (worse, drop(FALLEN), anew),
+        B,
+        ("20 of 80 queries",),
+    ),
+    Attempt("all queries get new ids", (worse, NEW_IDS, anew), B, ("without an unchanged query",)),
+    Attempt(
+        "what the worse ranker finds is judged relevant",
+        (worse, FLATTERING, anew),
+        B,
+        ("20 of 80 queries",),
+    ),
+    Attempt(
+        "720 easy queries are added, so that the mean rises", (worse, golden(800), anew), B, ("RR",)
+    ),
+    Attempt("the golden set is renamed", (worse, *RENAMED_SET, anew), B, ("its test",)),
+    Attempt(
+        "a second golden set changes the ids of the tests",
+        (worse, second_golden_set, anew),
+        B,
+        ("RR regressed",),
+    ),
+    Attempt(
+        "one of two golden sets is no longer configured",
+        (worse, configure('rankcheck_golden = ["golden/german.jsonl"]')),
+        B,
+        ("english",),
+        two_golden_sets,
+    ),
+    Attempt(
+        "another convention, so that nothing can be compared",
+        (worse, configure('rankcheck_conventions = ["no_relevant=exclude"]'), anew),
+        B,
+        ("no_relevant: 'zero' in the baseline",),
+    ),
+    # The record is edited, replaced or removed.
+    Attempt("the baseline is deleted and recorded anew", (worse, anew), B, ("RR regressed",)),
+    Attempt(
+        "the baseline is deleted in a pull request of its own",
+        (forget,),
+        B,
+        ("this branch has deleted its baseline",),
+    ),
+    Attempt(
+        "the record is lowered by hand, before the ranker gets worse",
+        (record(lower),),
+        B,
+        ("RR 0.9375 -> 0.7125",),
+    ),
+    Attempt(
+        "the gates in the test and in the record are loosened by hand",
+        (edit("abs=0.01", "abs=0.5"), record(set_metric(gate="tolerance(abs=0.5)"))),
+        B,
+        ("the gate of RR was tolerance(abs=0.01",),
+    ),
+    Attempt(
+        "the reason of an earlier approval is rewritten",
+        (record(lambda e: e["approvals"][0].update(reason="it was fine")),),
+        B,
+        ("the earlier approvals differ",),
+        approved_once,
+    ),
+    Attempt(
+        "the approval is of another metric",
+        (worse, approve(), record(set_keys({"fall:nDCG@10": {"from": 0.9, "to": 0.8}}))),
+        B,
+        ("RR regressed",),
+    ),
+    Attempt(
+        "an approved tolerance of 0.02 becomes 0.9 in the next pull request",
+        (edit("0.01", "0.02"), approve("noisier"), merge, edit("0.02", "0.9"), worse),
+        B,
+        ("RR",),
+    ),
+    Attempt("the record is cut short", (cut_short,), B, ("was cut short",)),
+    Attempt("the record is edited without a new digest", (edit_clumsily,), B, ("edited by hand",)),
+    Attempt(
+        "the record of a test that still runs is retired",
+        (worse, retire("no search any more")),
+        B,
+        ("RR regressed",),
+    ),
+    # The gate is loosened, or can never fail.
+    Attempt(
+        "the tolerance goes from 0.01 to 0.5",
+        (worse, edit("0.01", "0.5")),
+        B,
+        ("passes only with a looser gate: RR", "tolerance(abs=0.01"),
+    ),
+    Attempt(
+        "the tolerance is widened in one pull request, and the ranker follows in the next",
+        (edit("0.01", "0.5"), update, merge, worse),
+        B,
+        ("RR",),
+    ),
+    Attempt(
+        "the slices that fell are no longer gated",
+        (worse, edit(', by="locale"', "")),
+        B,
+        ("locale",),
+        by_locale,
+    ),
+    Attempt(
+        "inconclusive results pass",
+        (rank({0: 10}), configure('rankcheck_inconclusive = "pass"')),
+        B,
+        ("inconclusive",),
+        noninferior,
+    ),
+    Attempt(
+        "the rankings are limited less",
+        (worse, edit("0.85", "0.1")),
+        B,
+        ("pass only with other limits", "min_rbo=0.85"),
+        stable,
+    ),
+    # The test is changed, renamed, moved or not run.
+    Attempt(
+        "the test is renamed, and a lower baseline recorded",
+        (worse, RENAMED, anew),
+        B,
+        ("its test is gone",),
+    ),
+    Attempt(
+        "the test and its record are renamed, and the tolerance widened",
+        (worse, rename_with_its_record),
+        B,
+        ("looser gate",),
+    ),
+    Attempt("the test is deleted", (worse, new_test(OTHER_TEST)), B, ("its test is gone",)),
+    Attempt(
+        "the test file is deleted with its baselines",
+        (worse, delete(TEST, "tests/baselines"), NO_TEST),
+        B,
+        ("its test file is gone",),
+    ),
+    Attempt(
+        "the test is skipped",
+        (worse, mark('@pytest.mark.skip(reason="flaky")')),
+        B,
+        ("its test was skipped: flaky",),
+    ),
+    Attempt(
+        "the test is expected to fail",
+        (worse, mark("@pytest.mark.xfail")),
+        B,
+        ("its test is expected to fail",),
+    ),
+    Attempt(
+        "a conftest deselects the test",
+        (worse, write(CONFTEST, DESELECTS)),
+        B,
+        ("deselected by the project",),
+    ),
+    Attempt(
+        "other `testpaths`",
+        (worse, new_test(OTHER_TEST, "other/test_other.py"), configure('testpaths = ["other"]')),
+        B,
+        ("was not collected",),
+    ),
+    Attempt(
+        "`addopts` deselects the test with `-k`",
+        (worse, addopts("-k", "not mrr")),
+        B,
+        ("test_mrr",),
+    ),
+    Attempt("`addopts` collects only", (worse, addopts("--collect-only")), B, ("--collect-only",)),
+    Attempt(
+        "`addopts` switches off the plugin",
+        (worse, addopts("-p", "no:rankcheck", "-p", "no:pytest_rankcheck")),
+        B,
+        ("--rankcheck-baseline-ref",),
+    ),
+    Attempt(
+        "gates that did not run are ignored, and the test is deleted",
+        (worse, new_test(OTHER_TEST), configure('rankcheck_unrun = "ignore"')),
+        B,
+        ("its test is gone",),
+    ),
+    Attempt(
+        "the test catches the failure of its gate",
+        (
+            worse,
+            edit("    assert_mrr", "    try: assert_mrr"),
+            edit("0.01)", "0.01)\n    except AssertionError: pass"),
+        ),
+        B,
+        ("did not compare",),
+    ),
+    Attempt(
+        "the metric that fell is no longer gated",
+        (worse, edit(f"    {RR}\n", "")),
+        B,
+        ("RR is no longer gated",),
+        two_metrics,
+    ),
+    # Expectations are loosened.
+    Attempt(
+        "the expectations that fail are marked as known failures",
+        (worse, queries(FALLEN, lambda line: expected(line, known_failure="new", known_rank=10))),
+        L,
+        ("that this branch removed or loosened", "in the top 2: now a known"),
+        expecting,
+    ),
+    Attempt(
+        "the test of the expectations is deleted",
+        (worse, new_test("def test_other(evaluation):\n    pass\n")),
+        L,
+        ("golden sets with expectations that no test checked",),
+        expecting,
+    ),
+    # Seen by the reviewer.
+    Attempt(
+        "the fall is approved",
+        (worse, approve("half the latency")),
+        L,
+        ("half the latency", "0.9375", "0.7125"),
+    ),
+    Attempt(
+        "the record is retired with a reason, and its test deleted",
+        (retire("no search any more"), delete(TEST), NO_TEST),
+        L,
+        ("no search any more",),
+    ),
+    # Everyday work.
+    Attempt("nothing changes", (update,), P),
+    Attempt("a better ranker, recorded", (rank({79: 1}), update), P),
+    Attempt(
+        "20 difficult queries are added",
+        (golden(100), rank(dict.fromkeys(range(80, 100), 5)), update),
+        P,
+    ),
+    Attempt("a second golden set is added", (second_golden_set, update), P),
+    Attempt("a test is renamed", (RENAMED, update), P),
+    Attempt(
+        "a test file is moved with its baselines",
+        (
+            move(TEST, "tests/search/test_ranking.py"),
+            move("tests/baselines", "tests/search/baselines"),
+        ),
+        P,
+    ),
+    Attempt("a golden file is renamed", (*RENAMED_SET, update), P),
+    Attempt("a second metric is gated", (new_test(gated(f"{RR}\n    {RECALL}")), update), P),
+    Attempt("main has moved on", (main_moves_on,), P),
+    Attempt("an approved fall is reverted", (rank({0: 1}), anew), P, (), approved_once),
+    Attempt(
+        "the log of the next week has more sessions",
+        (log(*[1] * 80, group="AB"), update),
+        P,
+        (),
+        sessions,
+    ),
+)

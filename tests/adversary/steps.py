@@ -1,0 +1,123 @@
+"""What a branch does, as values: the steps of the attempts' table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from functools import partial
+from operator import methodcaller
+from typing import Any
+
+from project import git
+from pull_request import FALLEN, WORSE_RANKS, PullRequest, Ranks
+from record_entries import Entry
+
+Step = Callable[[PullRequest], object]
+
+TEST = "tests/test_ranking.py"
+OTHER_TEST = "\ndef test_other():\n    pass\n"
+
+
+worse: Step = methodcaller("rank", WORSE_RANKS)
+anew: Step = methodcaller("record_anew")
+merge: Step = methodcaller("merge")
+forget: Step = methodcaller("forget_records")
+tag_main: Step = methodcaller("tag", "main")
+
+write = partial(methodcaller, "write")
+configure = partial(methodcaller, "configure")
+move = partial(methodcaller, "move")
+drop = partial(methodcaller, "drop")
+queries = partial(methodcaller, "edit_queries")
+record = partial(methodcaller, "edit_record")
+retire = partial(methodcaller, "retire")
+
+
+def update(branch: PullRequest) -> None:
+    """Update the baselines, which must pass."""
+    outcome = branch.update()
+    assert outcome.passed, outcome.terminal
+
+
+def rank(ranks: Ranks) -> Step:
+    """Set the rank of some documents; the others are as on main."""
+    return lambda branch: branch.rank({**branch.main_ranks, **ranks})
+
+
+def approve(reason: str = "a faster index") -> Step:
+    return lambda branch: branch.approve(reason)
+
+
+def edit(old: str, new: str, path: str = TEST) -> Step:
+    return lambda branch: branch.edit(path, old, new)
+
+
+def new_test(text: str, path: str = TEST) -> Step:
+    return lambda branch: branch.test(text, path)
+
+
+def addopts(*words: str) -> Step:
+    """Add another test and options to ``addopts``."""
+    return lambda branch: (
+        branch.test(OTHER_TEST, "tests/test_other.py"),
+        branch.configure(f"addopts = {list(words)}"),
+    )
+
+
+def delete(*paths: str) -> Step:
+    return lambda branch: [branch.delete(path) for path in paths]
+
+
+def golden(queries: int) -> Step:
+    """Write a golden set of another size."""
+    return lambda branch: branch.golden(branch.project.queries(queries))
+
+
+def mark(*lines: str) -> Step:
+    """Put lines before the test."""
+    return edit("\ndef test_mrr", "\n".join(["", "import pytest", *lines, "def test_mrr"]))
+
+
+def lower(entry: Entry) -> None:
+    """Write the values of the worse ranker into a record."""
+    for line in entry["queries"][: len(FALLEN)]:
+        line["values"]["RR"] = 0.1
+
+
+def set_metric(**values: object) -> Callable[[Entry], object]:
+    return lambda entry: entry["metrics"]["RR"].update(values)
+
+
+def set_keys(keys: Mapping[str, object]) -> Callable[[Entry], object]:
+    return lambda entry: entry["approvals"][0].update(keys=keys)
+
+
+def log(*ranks: int | None, week: int = 2, **more: Any) -> Step:
+    """Write a session log, in which users selected these ranks."""
+
+    def write_log(branch: PullRequest) -> None:
+        rows = [
+            {
+                "session_id": f"week{week}-{number}",
+                "event": 0,
+                "time": 1_700_000_000 + number,
+                "query": f"query {number}",
+                "results": [f"d{place}" for place in range(30)],
+                "selected_rank": selected,
+                **{name: values[number % len(values)] for name, values in more.items()},
+            }
+            for number, selected in enumerate(ranks)
+        ]
+        branch.write("logs/week.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+
+    return write_log
+
+
+def main_moves_on(branch: PullRequest) -> None:
+    """Let main raise its baseline after the branch has left it; both rankers are as good."""
+    git(branch.path, "checkout", "-q", "main")
+    rank(dict.fromkeys(range(70, 79), 1))(branch)
+    update(branch)
+    git(branch.path, "commit", "-qam", "better")
+    git(branch.path, "checkout", "-q", "feature")
+    rank(dict.fromkeys(range(70, 79), 1))(branch)

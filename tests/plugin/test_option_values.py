@@ -1,0 +1,120 @@
+"""What options and ini names take: the values that are read, and the errors for invalid ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_rankcheck.errors import ConfigurationError
+from pytest_rankcheck.plugin.configuration import all_option_rows
+from pytest_rankcheck.plugin.inputs import Inputs
+from pytest_rankcheck.plugin.option_parsers import Given
+from pytest_rankcheck.plugin.option_table import Config
+
+ROWS = {row.ini or row.flag: row for row in all_option_rows().values()}
+READING = "rankcheck_session_reading"
+
+
+def parsed(name: str, value: object) -> Any:
+    return ROWS[name].kind.parse(Given(name, value, Path()))
+
+
+def test_valid_values_are_read() -> None:
+    for name, value, expected in (
+        ("rankcheck_depth", 10, 10),
+        ("rankcheck_timeout", "1.5", 1.5),
+        ("rankcheck_scale", "", None),
+        ("rankcheck_inconclusive", "", "warn"),
+        ("rankcheck_unrun", "fail", "fail"),
+        ("rankcheck_conventions", ["ties = input"], {"ties": "input"}),
+        ("rankcheck_grades", ["1=4", "best=3"], {"1": 4, "best": 3}),
+        ("rankcheck_grades", ["1"], 1),
+        ("rankcheck_grades", [], None),
+        ("--rankcheck-approve", " better ", "better"),
+        (READING, ["first_rank=0", "lenient=true"], {"first_rank": 0, "lenient": True}),
+        (READING, ["attributes=group, locale"], {"attributes": ["group", "locale"]}),
+        (READING, ["selections_where=all"], {"selections_where": "all"}),
+        (READING, ["selections_where=a:b|c,d:e"], {"selections_where": {"a": ["b", "c"], "d": ["e"]}}),
+        (READING, ["grades=buy:3,add:2"], {"grades": {"buy": 3, "add": 2}}),
+        (READING, ["drop_sessions_over=5"], {"drop_sessions_over": 5}),
+    ):  # fmt: skip
+        assert parsed(name, value) == expected, (name, value)
+
+
+def test_an_invalid_value_is_an_error_that_names_the_option() -> None:
+    for name, value, says in (
+        *(
+            ("rankcheck_depth", value, f"{value} is invalid; give a whole number from 1 on")
+            for value in ("many", "1e3", "2.5", "-1", "0")
+        ),
+        ("rankcheck_retries", "once", "once is invalid; give a whole number from 0 on"),
+        ("rankcheck_chunk", "0", "rankcheck_chunk = 0 is invalid"),
+        ("--rankcheck-repeat", "1e3", "1e3 is invalid; give a whole number from 1 on"),
+        ("rankcheck_timeout", "soon", "soon is invalid; give a number of seconds above 0"),
+        ("rankcheck_scale", "three", "three is invalid; give the highest grade of the scale"),
+        ("rankcheck_scale", "0", "0 is invalid; give the highest grade of the scale"),
+        ("rankcheck_inconclusive", "warm", "'warm' is not one of pass, warn, fail"),
+        ("rankcheck_unrun", "off", "'off' is not one of ignore, warn, fail"),
+        ("--rankcheck-save-run-format", "xml", "'xml' is not one of trec, parquet, csv, jsonl"),
+        ("rankcheck_run", ["a b", "c"], "takes one path, not 2: a b, c; put a path with spaces in"),
+        ("--rankcheck-approve", "  ", "--rankcheck-approve needs a reason"),
+        ("rankcheck_conventions", ["ties"], "'ties' is not of the form name=value"),
+        ("rankcheck_session_columns", ["sid"], "'sid' is not of the form name=value"),
+        ("rankcheck_grades", ["one"], "'one' is invalid; write code=grade, such as 1=4, or one"),
+        ("rankcheck_grades", ["1=x"], "'1=x' is invalid; write code=grade"),
+        (READING, ["units=s"], "'units=s' is invalid; write first_rank=0"),
+        (READING, ["grades=buy"], "'grades=buy' is invalid; write first_rank"),
+        (READING, ["grades=a:1,b:c"], "'grades=a:1,b:c' is invalid; write"),
+        (READING, ["drop_sessions_over=many"], "'drop_sessions_over=many' is invalid"),
+        (READING, ["selections_where=a"], "'selections_where=a' is invalid"),
+    ):
+        with pytest.raises(ConfigurationError) as raised:
+            parsed(name, value)
+        assert str(raised.value).startswith(name)
+        assert says in str(raised.value)
+
+
+def test_an_input_that_cannot_be_used_is_an_error_that_names_the_option(tmp_path: Path) -> None:
+    rule = "doc_id_lines"
+    for name, values, says in (
+        ("golden_paths", {"golden": (Path("none.jsonl"),)}, "none.jsonl does not exist; correct ran"),
+        ("golden_paths", {"golden": (Path("*.none"),)}, "matches no file; correct rankcheck_golden"),
+        ("golden_paths", {}, "no golden set: the fixture golden_set needs one"),
+        ("log_paths", {"sessions": (Path("none.jsonl"),)}, "session log: none.jsonl does not exist"),
+        ("log_paths", {}, "no session log: the fixture session_log needs one"),
+        ("run_path", {"run": Path("none.run")}, "none.run does not exist; correct rankcheck_run"),
+        ("corpus", {"corpus": Path("none.txt")}, "corpus: none.txt does not exist; correct"),
+        ("metrics", {"metrics": ("nDGC@10",)}, "unknown metric 'nDGC'; did you mean 'nDCG'?"),
+        ("conventions", {"conventions": {"ties": "inputs"}}, "ties=inputs is invalid; did you mean"),
+        ("conventions", {"conventions": {"tie": "input"}}, "unknown convention 'tie'; did you mean"),
+        ("gates", {"gate_lines": ("RR: tolerance(rel=2)",)}, "rel=2 lets RR fall by"),
+        ("gates", {"gate_lines": ("noninferior",)}, "'noninferior': the gate noninferior needs"),
+        ("gates", {"gate_lines": ("significant(test=wilcoxon)",)}, "test=wilcoxon is invalid; give one of"),
+        ("gates", {"gate_lines": ("signifcant",)}, "'signifcant' is not a gate; did you mean"),
+        ("gates", {"gate_lines": ("NDGC@10: tolerance(abs=0.1)",)}, "unknown metric 'NDGC'; did you mean"),
+        ("ranker", {"ranker": "nowhere:search"}, "ranker module 'nowhere' cannot be imported"),
+        ("ranker", {"ranker": "json:lods"}, "there is no 'lods' in json; did you mean 'loads'"),
+        ("ranker", {"ranker": "json.loads"}, "does not name a ranker; write package.module:name"),
+        ("ranker", {"ranker": "json:__doc__"}, "is str, which cannot be called"),
+        ("ranker", {"ranker": "json:JSONEncoder"}, "is a class; write 'json:JSONEncoder()'"),
+        ("ranker", {}, "no ranker: the fixture ranker needs one"),
+        ("doc_id", {rule: ("lowr",)}, "rankcheck_doc_id: doc_id=lowr is invalid; did you mean 'lower'"),
+        ("doc_id", {rule: ("nowhere:f",)}, "function module 'nowhere' cannot be imported"),
+        ("doc_id", {rule: ("json:lods",)}, "function 'json:lods': there is no 'lods' in json"),
+        ("doc_id", {rule: ("json:__path__",)}, "is invalid; give a function"),
+        ("doc_id", {rule: ("json:",)}, "function 'json:' is invalid; write package.module:name"),
+    ):  # fmt: skip
+        with pytest.raises(ConfigurationError) as raised:
+            getattr(Inputs(Config(**values)), name)
+        assert says in str(raised.value), str(raised.value)
+    with pytest.raises(ConfigurationError, match="it must leave a mapped id as it is"):
+        Inputs(Config(**{rule: ("remove_prefix:a",)})).doc_id("aab")
+    with pytest.raises(ConfigurationError, match=r"rankcheck_lint: 'one-grad' is .*'one-grade'"):
+        Inputs(Config(lint_lines=("one-grad=error",))).lint_options()
+    for name in ("golden_paths", "log_paths", "ranker"):
+        with pytest.raises(ConfigurationError) as raised:
+            getattr(Inputs(Config()), name)
+        for way in ("rankcheck_", "--rankcheck-", "@pytest.fixture"):
+            assert way in str(raised.value), "every way to give it is shown"

@@ -1,0 +1,372 @@
+"""What explains a verdict: queries, documents, slices, judgments and power, in every output."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gated_test import MRR, Assertion, GatedTest
+from project import Project
+
+from pytest_rankcheck import (
+    ConfigurationError,
+    Gate,
+    assert_at_least,
+    assert_at_most,
+    assert_ndcg_at_least,
+    assert_not_regressed,
+)
+from pytest_rankcheck.baselines.baseline import Defaults
+
+HALF_SECOND = dict.fromkeys(range(40), 2)
+"""RR falls to 0.75, P@1 to 0.5, R@3 stays at 1."""
+
+
+@pytest.fixture
+def gated(tmp_path: Path) -> GatedTest:
+    return GatedTest(tmp_path)
+
+
+def gate(metric: str | list[str], gate: Gate, **options: Any) -> Assertion:
+    return partial(assert_not_regressed, metric=metric, gate=gate, **options)
+
+
+def unbound(assertion: Any, *arguments: Any, **options: Any) -> Assertion:
+    """Return an assertion that needs no baseline."""
+    return lambda evaluation, baseline: assertion(evaluation, *arguments, **options)
+
+
+def locales(gated: GatedTest, locales: list[str]) -> None:
+    lines = Project.queries(len(locales))
+    gated.golden([{**line, "locale": name} for line, name in zip(lines, locales, strict=True)])
+
+
+def check(text: str, *expected: str) -> None:
+    for each in expected:
+        assert each in text, text
+
+
+# --- slices --------------------------------------------------------------------------------------
+
+
+def test_a_collapsed_slice_is_reported_first(gated: GatedTest) -> None:
+    gated.assertions = (gate("RR", Gate.tolerance(abs=0.02), by="locale"),)
+    gated.rank(HALF_SECOND)
+    gated.update()
+    gated.rank(dict.fromkeys(range(60, 80), 2))  # English wins, German loses
+    check(
+        gated.run().failure,
+        "RR regressed in locale=de of golden set 'web' (40 queries): 1.0000 -> 0.7500, -0.2500",
+        "20 queries worse, 0 better, 20 equal",
+        "all 80 queries: 0.7500 -> 0.8750, +0.1250",
+        "slices, worst first",
+        "locale=de  1.0000 -> 0.7500, -0.2500 (40 queries, regressed, allowed -0.0200)",
+        "locale=en  0.5000 -> 1.0000, +0.5000 (40 queries)",
+    )
+
+
+def test_small_slices_are_named_and_gated_by_statistics_only(gated: GatedTest) -> None:
+    locales(gated, ["de"] * 16 + ["en"] * 17 + ["fr"] * 17)
+    floor = unbound(assert_at_least, "RR", 0.15, by="locale")
+    gated.assertions = (gate("RR", Gate.tolerance(abs=0.4), by="locale"), floor)
+    gated.update()
+    for name, text in gated.run().outputs.items():
+        assert "0 of 3 slices gated; not gated: locale=de (16 queries), locale=en (17" in text, name
+        assert "warning: an assertion names slices, but gates none of them" in text, name
+    gated.rank(dict.fromkeys(range(16), 6))
+    for name, text in gated.run().outputs.items():
+        assert "slices that are not gated, but fell by more than chance" in text, name
+        assert "in locale=de (16 queries): 1.0000 -> 0.1667, p = 0.0000" in text, name
+        assert "passed, lower, but a slice that is not gated fell" in text, name
+    for other in (Gate.significant(), Gate.noninferior(margin=0.4)):
+        gated.assertions = (gate("RR", other, by="locale"),)
+        check(gated.run().failure, "(16 queries, regressed, more than chance explains")
+    gated.assertions = (gate("RR", Gate.tolerance(abs=0.2), by="locale"),)
+    check(gated.run().failure, "(16 queries, fewer than 30: not gated)")
+
+
+def test_vanished_and_new_slices_are_reported(gated: GatedTest) -> None:
+    gated.assertions = (gate("RR", Gate.tolerance(abs=0.5), by="locale"),)
+    gated.update()
+    locales(gated, ["en"] * 40 + ["fr"] * 40)
+    vanished = "the slice locale=de has vanished (40 queries in the baseline)"
+    check(gated.run().text, vanished, "the slice locale=fr is new (40 queries)")
+    gated.rank(dict.fromkeys(range(60), 9))
+    check(gated.run().failure, vanished)
+
+
+def test_configured_slices_gate_tests_without_slices(gated: GatedTest) -> None:
+    gated.defaults = Defaults(slices=("locale", "device"))
+    gated.assertions = (gate("RR", Gate.tolerance(abs=0.3)),)
+    gated.update()
+    assert gated.record["slices"] == {"locale": {"de": 40, "en": 40}}
+    gated.rank(HALF_SECOND)  # en falls by 0.5, all by 0.25
+    check(gated.run().failure, "RR regressed in locale=en of golden set 'web' (40 queries)")
+    gated.assertions = (gate("RR", Gate.tolerance(abs=0.3), by=()),)
+    outcome = gated.run()
+    assert outcome.passed
+    check(outcome.text, "golden set 'web' has no attribute 'device', which rankcheck_slices names")
+
+
+def test_too_large_a_gap_between_slices_blocks_without_a_fall(gated: GatedTest) -> None:
+    gated.rank(HALF_SECOND)
+    gated.assertions = (gate("RR", Gate.tolerance(abs=0.5, max_gap=0.499), by="locale"),)
+    gated.run(update=True)
+    apart = "RR: locale=en and locale=de are 0.5000 apart (0.5000 apart in the baseline), allowed "
+    check(gated.run().failure, f"{apart}0.4990")
+    gated.assertions = (gate("RR", Gate.tolerance(abs=0.5, max_gap=0.5), by="locale"),)
+    assert not gated.run().passed, "the recorded gate decides, too"
+    assert gated.run(approve="the gap is known").passed
+    assert gated.run().passed
+
+
+# --- queries and documents -----------------------------------------------------------------------
+
+
+def test_a_single_query_that_falls_too_far_fails(gated: GatedTest) -> None:
+    gated.assertions = (gate("RR", Gate.tolerance(abs=0.02, max_query_drop=0.6)),)
+    gated.update()
+    gated.rank({7: 2})
+    assert gated.run().passed
+    gated.rank({7: 4})
+    check(
+        gated.run().failure,
+        "RR of 1 query fell by more than max_query_drop=0.6 on golden set 'web'",
+        'q007 "query 7"   1.000 -> 0.250',
+    )
+
+
+def test_new_unjudged_documents_are_counted(gated: GatedTest) -> None:
+    gated.update()
+    gated.search = lambda text: ["never seen", "nor this", f"doc of {text}"]
+    failure = gated.run().failure
+    check(
+        failure,
+        "never seen (unjudged)  - -> 1",
+        "160 documents new in the top 10 and 640 that left it are unjudged",
+        "if all were irrelevant, the difference would be -0.6667; if the new had grade 2, +0.0000",
+    )
+    assert "the fall would vanish" not in failure  # the record knows only the old top 10
+
+
+def test_a_fall_that_missing_judgments_may_explain_says_so(gated: GatedTest) -> None:
+    gated.assertions = (gate("P@2", Gate.tolerance(abs=0.001)),)
+    gated.search = lambda text: [f"doc of {text}", "filler-0"]
+    gated.update()
+    # P@2 falls from 1/2 to 0 in one query; one of its two new documents is as good as the lost one.
+    gated.search = lambda text: (
+        ["new", "newer"] if text == "query 3" else [f"doc of {text}", "filler-0"]
+    )
+    outputs = gated.run().outputs
+    for name, text in outputs.items():
+        assert "2 documents new in the top 2 are unjudged and counted as not relevant" in text, name
+        assert "if the new had grade 2, +0.0062" in text, name
+        assert (
+            "if 1 of the 2 new ones (50%) was relevant, the fall would vanish; of the judged "
+            "documents in the top 2, 50% are relevant"
+        ) in text, name
+    (found,) = json.loads(outputs["json"])["gates"]
+    assert found["unjudged"]["needed"] == 1
+    assert found["unjudged"]["could_explain_fall"]
+
+
+def test_bounds_name_slices_queries_and_where_the_relevant_documents_are(gated: GatedTest) -> None:
+    gated.rank(dict.fromkeys(range(20), 13))
+    for assertion, expected in (
+        (
+            unbound(assert_ndcg_at_least, 0.9, k=10, by="locale"),
+            [
+                "nDCG@10 is 0.7500 on golden set 'web' (80 queries); it must be at least 0.9000",
+                "locale=de  1.0000 (40 queries)",
+                "locale=en  0.5000 (40 queries, beyond the bound)",
+                'q000 "query 0"   0.000',
+                "doc of query 0 (grade 2) at 13      filler-0 (grade 0) at 1",
+            ],
+        ),
+        (
+            unbound(assert_at_most, "P@5", 0.1),
+            ["P@5 is 0.1500 on golden set 'web' (80 queries); it must be at most 0.1000"],
+        ),
+        (
+            unbound(assert_at_least, "RR", 0.9, confidence=0.95),
+            ["RR is 0.7692 (lower 95% bound 0.6", "at least 0.9000 with 95% confidence"],
+        ),
+    ):
+        gated.assertions = (assertion,)
+        check(gated.run().failure, *expected)
+
+
+def test_documents_with_titles_are_named_by_them(gated: GatedTest) -> None:
+    rows = ["query_id,query,doc_id,relevance,title"]
+    for number in range(80):
+        rows.append(f"q{number:03},query {number},doc of query {number},2,Red\x1b[2J shoe {number}")
+        rows.append(f"q{number:03},query {number},filler-0,0,")
+    gated.golden_file("\n".join(rows))
+    gated.update()
+    gated.rank({3: 5, 4: 5})
+    check(
+        gated.run().failure,
+        r'doc of query 3 "Red\x1b[2J shoe 3" (grade 2)  1 -> 5',
+        "filler-0 (gra",
+    )
+    gated.assertions = (unbound(assert_at_least, "RR", 1),)
+    check(gated.run().failure, r'doc of query 3 "Red\x1b[2J shoe 3" (grade 2) at 5')
+
+
+# --- evidence ------------------------------------------------------------------------------------
+
+
+def test_a_statistical_gate_passes_noise_and_shows_its_evidence(gated: GatedTest) -> None:
+    gated.assertions = (gate("RR", Gate.significant(), by="locale"),)
+    gated.update()
+    gated.rank({1: 2, 50: 2})
+    assert gated.run().passed
+    gated.rank(dict.fromkeys(range(12), 3))
+    check(
+        gated.run().failure,
+        "RR regressed ",
+        "12 queries worse, 0 better, 68 equal",
+        "95% interval of the difference [-0.",
+        "p = 0.0001 (paired sign-flip test)",  # mid-p: 2^-13
+        "decided by significant(alpha=0.05, min_drop=0)",
+        "(Holm, 2 decisions)",  # no German query changed
+        "with 80 queries, power is 70% to 80% for a fall of 0.",  # one size of change
+        "(one-sided t-test, alpha 0.05)",
+    )
+
+
+def test_a_gate_that_could_not_have_failed_says_so_in_every_output(gated: GatedTest) -> None:
+    gated.assertions = (gate("RR", Gate.significant()),)
+    gated.update()
+    gated.rank(dict.fromkeys((0, 1, 20), 9))
+    for name, text in gated.run().outputs.items():
+        assert "warning: gates that could not have failed" in text, name
+        assert (
+            "decides nothing: with 3 changed queries the smallest possible p is 0.125, above alpha"
+        ) in text, name
+        assert "passed, lower, decides nothing" in text, name
+
+
+def test_a_fall_that_passes_as_chance_says_what_would_have_been_shown(gated: GatedTest) -> None:
+    gated.assertions = (gate("RR", Gate.significant()),)
+    gated.update()
+    gated.rank({3: 2, 20: 2, 40: 2, 50: 2})
+    for name, text in gated.run().outputs.items():
+        assert "falls that passed because chance could explain them" not in text, name  # 4 of 4
+    gated.rank(dict.fromkeys(range(0, 80, 2), 2))
+    gated.run(approve="half of them second")
+    gated.rank({**dict.fromkeys([*range(6, 80, 2), 0, 1, 3, 5, 7, 9, 11], 2)})
+    for name, text in gated.run().outputs.items():
+        assert "falls that passed because chance could explain them" in text, name
+        assert "0.7250, -0.0250, p = 0.0898 under significant(" in text, name
+        assert "so a smaller loss is not ruled out" in text, name
+
+
+def test_an_inconclusive_verdict_says_how_many_queries_it_needs(gated: GatedTest) -> None:
+    gated.assertions = (gate("RR", Gate.noninferior(margin=0.04)),)
+    gated.update()
+    gated.rank({3: 10, 4: 10, 50: 2})
+    needs = r"a fall of 0.04 needs ([\d,]+) to ([\d,]+) queries \(best guess ([\d,]+)\)"
+    found = re.search(needs, gated.run().text)
+    assert found is not None
+    low, high, best = (int(number.replace(",", "")) for number in found.groups())
+    assert low < best < high
+
+
+def test_an_inconclusive_verdict_says_that_only_the_correction_prevents_it(
+    gated: GatedTest,
+) -> None:
+    """80 unchanged queries, and one that lost everything: t = 81 (0.035 - 1/81) = 1.835.
+
+    p = 0.035 is below 0.05, but not if it counts twice. For a margin of 0.03, p = 0.08.
+    """
+    for margin, is_alone in ((0.035, True), (0.03, False)):
+        gated.assertions = (gate(["RR", "nDCG@10"], Gate.noninferior(margin=margin)),)
+        gated.run(approve="another margin")
+        for name, output in gated.run().outputs.items():
+            alone = f"judged alone, this would rule out a fall of {margin}, but the decisions of"
+            assert (alone in output) is is_alone, name
+
+
+def test_a_gate_that_needs_noise_says_how_to_measure_it(gated: GatedTest) -> None:
+    gated.assertions = (gate("RR", Gate.tolerance(noise=3)),)
+    gated.update()
+    with pytest.raises(ConfigurationError, match=r"needs to know how much .* --rankcheck-repeat 5"):
+        gated.run()
+
+
+# --- the table -----------------------------------------------------------------------------------
+
+
+def test_the_summary_has_a_row_for_each_metric_and_marks_ungated_ones(gated: GatedTest) -> None:
+    gated.defaults = Defaults(watched=("P@5", "R@10"))
+    gated.update()
+    ungated = {"mean": 0.2, "counted": 80, "gated": False, "gate": None}
+    assert gated.record["metrics"]["P@5"] == ungated
+    gated.rank({0: 4, 1: 6})
+    check(
+        gated.run().text,
+        "golden set  metric  baseline     now   change  verdict",
+        "web         RR        1.0000  0.9802  -0.0198  FAILED: regressed",
+        "web         P@5       0.2000  0.1975  -0.0025  not gated",
+        "web         R@10      1.0000  1.0000  +0.0000  not gated",
+    )
+
+
+THREE = tuple(partial(assert_not_regressed, metric=metric) for metric in ("nDCG@10", "RR", "R@3"))
+
+
+def test_a_gate_that_was_not_reached_shows_its_recorded_value(gated: GatedTest) -> None:
+    """A test stops at its first failing assertion."""
+    gated.assertions = THREE
+    gated.update()
+    gated.rank(HALF_SECOND)
+    outcome = gated.run()
+    assert outcome.table["nDCG@10"].endswith("FAILED: regressed")
+    assert outcome.table["RR"] == "web RR 1.0000 0.7500 -0.2500 not reached"
+    assert outcome.table["R@3"] == "web R@3 1.0000 1.0000 +0.0000 not reached"
+    outputs = outcome.outputs
+    gates = {found["metric"]: found for found in json.loads(outputs["json"])["gates"]}
+    reached = {metric: found["reached"] for metric, found in gates.items()}
+    assert reached == {"nDCG@10": True, "RR": False, "R@3": False}
+    assert (gates["RR"]["baseline"], gates["RR"]["now"]) == (1.0, 0.75)
+    assert gates["RR"]["verdict"] == gates["RR"]["outcome"] == "not reached"
+    assert gates["RR"]["gate"] == "tolerance(abs=0, rel=0)"
+    check(
+        outputs["markdown"],
+        "Ranking quality: 1 of 1 gate failed, 2 not reached",
+        "| – | web | RR | 1.0000 | 0.7500 | -0.2500 | | not reached |",
+    )
+    check(outputs["html"], "1 of 1 gates failed, 2 not reached", "– not reached")
+
+
+def test_a_test_that_stops_at_a_bound_shows_all_recorded_values(gated: GatedTest) -> None:
+    gated.assertions = THREE
+    gated.update()
+    gated.assertions = (unbound(assert_at_least, "P@1", 0.9), *THREE)
+    gated.rank(HALF_SECOND)
+    table = gated.run().table
+    assert table["P@1"].endswith("FAILED: below 0.9000")
+    assert table["RR"] == "web RR 1.0000 0.7500 -0.2500 not reached"
+
+
+def test_several_metrics_in_one_assertion_are_all_reached(gated: GatedTest) -> None:
+    gated.assertions = (partial(assert_not_regressed, metric=["nDCG@10", "RR", "R@3"]),)
+    gated.update()
+    gated.rank(HALF_SECOND)
+    outcome = gated.run()
+    assert "2 of 3 metrics failed: nDCG@10, RR" in outcome.failure
+    assert outcome.table["RR"].endswith("FAILED: regressed")
+    assert outcome.table["R@3"].endswith("passed")
+    assert "not reached" not in outcome.text
+
+
+def test_one_baseline_is_not_used_for_two_evaluations(gated: GatedTest) -> None:
+    gated.assertions = (MRR, lambda _, baseline: MRR(gated.evaluation(), baseline))
+    with pytest.raises(ValueError, match="compares two evaluations with one baseline"):
+        gated.run(update=True)
+    assert not gated.path.exists()

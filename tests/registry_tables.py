@@ -1,0 +1,202 @@
+"""The tables of the manual that are made from registries: of metrics, rules, options, columns."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+from unicodedata import is_normalized
+
+from pytest_rankcheck import GoldenSet, Metric, Run, evaluate, perturbations
+from pytest_rankcheck.golden.lint.linter import all_rules
+from pytest_rankcheck.metrics.metric_card import card_of, percentage
+from pytest_rankcheck.metrics.metric_laws import LAWS, LawResult
+from pytest_rankcheck.metrics.metric_parameters import spelled
+from pytest_rankcheck.metrics.metric_registry import definitions, judged_definitions
+from pytest_rankcheck.metrics.ranking_similarity import SIMILARITIES
+from pytest_rankcheck.plugin.configuration import all_option_rows
+from pytest_rankcheck.sessions.log_layouts import ROLES
+
+Rows = Iterator[tuple[str, ...]]
+
+
+class GeneratedTable(NamedTuple):
+    """A table of a page: the heads of its columns, and a function that makes its rows."""
+
+    page: str
+    columns: str
+    rows: Callable[[], Rows]
+
+    def text(self) -> str:
+        columns = self.columns.split(" | ")
+        rows = [columns, *self.rows()]
+        head, *lines = (f"| {' | '.join(cells)} |\n" for cells in rows)
+        return "".join([head, f"|{'---|' * len(columns)}\n", *lines])
+
+
+def in_code(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def best(entry: Any) -> str:
+    """Return which values of a metric or a similarity are better, and its range."""
+    low, high = entry.range
+    better = "higher" if entry.higher_is_better else "lower"
+    return f"{better}, {low:g} to {high:g}"
+
+
+def scored(metric: Metric, ranked: list[str], grades: dict[str, float]) -> str:
+    """Return the value of a metric for one ranking, as the manual writes it."""
+    golden = GoldenSet.from_dict({"q": grades, "other": {"x": 2, "y": 1}})
+    run = Run.from_dict({"q": ranked, "other": ["x"]})
+    return f"{evaluate(run, golden).per_query(metric)['q']:g}"
+
+
+def metrics() -> Rows:
+    for entry in judged_definitions().values():
+        at = {"cutoff": "@5", "recall": "@0.5", None: ""}[entry.at]
+        metric = Metric.parse(f"{entry.name}{at}")
+        stems = [f"{stem}_k" if entry.at == "cutoff" else f"{stem}_r" for stem in entry.trec_eval]
+        yield (
+            f"`{entry.name}`<br>{entry.summary}",
+            in_code((*entry.aliases, *stems)),
+            in_code(name for name in entry.parameters if name != "judged_only"),
+            best(entry),
+            scored(metric, [], {"a": 1}),
+            scored(metric, ["a", "b"], {"a": 0}),
+            entry.unjudged,
+            entry.reference,
+        )
+
+
+def session_metrics() -> Rows:
+    for entry in definitions().values():
+        if entry.unit == "session":
+            name, aliases = f"`{entry.name}`<br>{entry.summary}", in_code(entry.aliases)
+            yield name, aliases, in_code(entry.parameters), best(entry), entry.reference
+
+
+def run_metrics() -> Rows:
+    for entry in definitions().values():
+        if entry.unit == "run":
+            name, use = f"`{entry.name}`<br>{entry.summary}", f"`{entry.formula}`<br>*{entry.use}*"
+            yield name, use, in_code(entry.parameters), best(entry), entry.reference
+
+
+def log_columns() -> Rows:
+    for role in ROLES:
+        yield f"`{role.name}`", in_code(dict.fromkeys((role.name, *role.names, *role.otherwise)))
+
+
+def parameters() -> Rows:
+    metrics_by_parameter: dict[tuple[str, str, str], list[str]] = {}
+    for entry in definitions().values():
+        for parameter in entry.parameters.values():
+            default = "" if parameter.default is None else spelled(parameter.default)
+            meaning = f"{parameter.allowed}; {parameter.description}"
+            key = (parameter.name, default, meaning)
+            metrics_by_parameter.setdefault(key, []).append(entry.name)
+    for (name, default, meaning), names in sorted(metrics_by_parameter.items()):
+        of = "all of queries" if len(names) == len(judged_definitions()) else ", ".join(names)
+        yield f"`{name}`", default, meaning, of
+
+
+def similarities() -> Rows:
+    for entry in SIMILARITIES.values():
+        call = f"`{entry.compute.__name__}{inspect.signature(entry.compute)}`"
+        call = call.replace("'", "").replace("RankedIds", "ids").replace("TiedRanking", "ids")
+        yield call, entry.summary, best(entry), entry.reference
+
+
+def rules() -> Rows:
+    for rule in all_rules():
+        yield f"`{rule.name}`", rule.level, rule.summary
+
+
+def built_in_perturbations() -> Rows:
+    for perturbation in perturbations().values():
+        made = perturbation("Red Müsli bowls")
+        # Apart from each other, a letter and its accent look as they do together.
+        shown = (repr(text) if is_normalized("NFC", text) else ascii(text) for text in made)
+        yield f"`{perturbation.name}`", perturbation.summary, in_code(shown)
+
+
+def cards() -> Rows:
+    for entry in judged_definitions().values():
+        card = card_of(entry)
+        names = in_code(name for name in entry.parameters if name != "judged_only")
+        seen = (
+            f"`{report.checked}` {percentage(report.seen_binary)}, {percentage(report.seen_graded)}"
+            for report in card.reports
+        )
+        yield (
+            f"`{entry.name}`",
+            f"`{entry.formula}`<br>*{entry.use}*",
+            f"{best(entry)}<br>{names}".removesuffix("<br>"),
+            laws_in_words(list(card.laws())),
+            "<br>".join(seen),
+            entry.reference,
+        )
+
+
+def laws_in_words(found: list[tuple[LawResult, ...]]) -> str:
+    """Return which laws hold, of the whole ranking and, where that differs, at a cutoff."""
+    words = {True: "yes", "binary": "binary", False: "no"}
+    parts = []
+    for holds, word in words.items():
+        names = [results[0].law for results in found if results[0].holds == holds]
+        parts += [f"**{word}** {', '.join(names)}"] if names else []
+    at_cutoff = [
+        f"{results[1].law} {words[results[1].holds]}"
+        for results in found
+        if len(results) > 1 and results[1].holds not in (None, results[0].holds)
+    ]
+    parts += [f"**@4** {', '.join(at_cutoff)}"] if at_cutoff else []
+    return "<br>".join(parts)
+
+
+def laws() -> Rows:
+    for law in LAWS:
+        yield f"`{law.__name__}`", " ".join((inspect.getdoc(law) or "").split())
+
+
+def options() -> Rows:
+    for row in all_option_rows().values():
+        flag = f"`{row.flag}{f' {row.shown_value}' if row.shown_value else ''}`" if row.flag else ""
+        guide = row.guide.partition(".")[0].replace("-", " ")
+        what = row.help.replace("|", "\\|")
+        yield flag, f"`{row.ini}`" if row.ini else "", what, f"[{guide}]({row.guide})"
+
+
+_METRICS = "reference/metrics.md"
+TABLES = {
+    "options": GeneratedTable(
+        "configuration.md", "option | ini name | what it does | guide", options
+    ),
+    "perturbations": GeneratedTable(
+        "behaviour.md",
+        "name | what a query becomes | *Red Müsli bowls* becomes",
+        built_in_perturbations,
+    ),
+    "cards": GeneratedTable(
+        "reference/laws.md",
+        "metric | formula; when to use it | better, parameters | laws | swaps seen | source",
+        cards,
+    ),
+    "laws": GeneratedTable("reference/laws.md", "law | what it says", laws),
+    "metrics": GeneratedTable(
+        _METRICS, "metric | also | parameters | best | empty | none | unjudged | source", metrics
+    ),
+    "parameters": GeneratedTable(
+        _METRICS, "parameter | default | takes; means | metrics", parameters
+    ),
+    "similarities": GeneratedTable(_METRICS, "function | what it is | best | source", similarities),
+    "run metrics": GeneratedTable(
+        _METRICS, "metric | formula; when to use it | parameters | best | source", run_metrics
+    ),
+    "session metrics": GeneratedTable(
+        _METRICS, "metric | also | parameters | best | source", session_metrics
+    ),
+    "log columns": GeneratedTable("sessions.md", "meaning | names", log_columns),
+    "rules": GeneratedTable("golden-sets.md", "rule | level | what it finds", rules),
+}
