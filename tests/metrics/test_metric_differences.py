@@ -100,10 +100,11 @@ def test_ir_measures_agrees_with_the_mean_over_all_judged_queries(
     qrels: dict[str, dict[str, int]], run: dict[str, dict[str, float]]
 ) -> None:
     assume(set(qrels) & set(run))
-    theirs = ir_measures.calc_aggregate(IR_MEASURES, qrels, run)
     evaluation = evaluate(Run.from_dict(run), GoldenSet.from_dict(qrels))
     for measure in IR_MEASURES:
-        assert evaluation.mean(measure) == pytest.approx(theirs[measure], abs=1e-9), measure
+        # One at a time: beside others NumRet may count judged documents only, by their hash order.
+        theirs = ir_measures.calc_aggregate([measure], qrels, run)[measure]
+        assert evaluation.mean(measure) == pytest.approx(theirs, abs=1e-9), measure
 
 
 grades_of = st.lists(st.integers(0, 4), min_size=2, max_size=9)
