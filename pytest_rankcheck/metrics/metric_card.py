@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from textwrap import fill
 
 from pytest_rankcheck.metrics.metric_definition import Definition
-from pytest_rankcheck.metrics.metric_laws import DOCUMENTS, LawReport, LawResult, check_metric
+from pytest_rankcheck.metrics.metric_laws import LawReport, LawResult, check_metric
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.metrics.metric_parameters import spelled
+from pytest_rankcheck.metrics.metric_trials import DOCUMENTS
 
 _TRIED_CUTOFF = DOCUMENTS - 1
 _STATUS = {True: "yes", False: "no", "binary": "binary", None: "-"}

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import product
 from math import isfinite
 from typing import Literal
 
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
+from pytest_rankcheck.array_types import BoolArray
 from pytest_rankcheck.errors import MetricError, quoted
-from pytest_rankcheck.metrics.judged_hits import JudgedHits
-from pytest_rankcheck.metrics.metric_definition import wrong_form
+from pytest_rankcheck.metrics.metric_faults import faults
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.metrics.metric_registry import judged_definitions
-
-DOCUMENTS = 5
-"""How many documents each trial ranking has."""
-
-PRECISION = 1e-9
-"""Values are equal if they differ by at most this fraction of the largest value."""
+from pytest_rankcheck.metrics.metric_trials import DOCUMENTS, Trials
 
 _SCALE = (0.0, 1.0, 2.0, 3.0, 4.0)
 
@@ -100,105 +92,6 @@ class LawReport:
         return "\n".join(lines)
 
 
-class Trials:
-    """A metric and the S rankings on which its laws are tried, each as the grade at each rank.
-
-    No metric distinguishes two documents of the same grade, so their order is left out.
-
-    Args:
-        metric: the metric.
-        scale: the grades that the documents can have.
-    """
-
-    def __init__(self, metric: Metric, scale: Sequence[float]) -> None:
-        self.metric = metric
-        self.scale = tuple(sorted(map(float, scale)))
-        self.sequences = np.array(list(product(self.scale, repeat=DOCUMENTS)))
-        """``[S, n]``"""
-
-    @cached_property
-    def ideal(self) -> FloatArray:
-        """``[S, n]`` the same grades, best first."""
-        return -np.sort(-self.sequences, axis=1)
-
-    @cached_property
-    def binary(self) -> BoolArray:
-        """``[S]`` whether only the lowest and the highest grade of the scale occur."""
-        outermost = np.isin(self.sequences, (self.scale[0], self.scale[-1]))
-        return np.asarray(outermost.all(axis=1), dtype=np.bool_)
-
-    def hits(self, sequences: FloatArray) -> JudgedHits:
-        """Return other rankings of the same documents as one block; NaN pads the end of a row."""
-        is_document = ~np.isnan(sequences)
-        ranks = np.where(is_document, np.arange(1.0, sequences.shape[1] + 1), np.nan)
-        retrieved = is_document.sum(axis=1).astype(np.float64)
-        return JudgedHits(
-            ranks, sequences.copy(), retrieved, self.ideal.copy(), max_grade=self.scale[-1]
-        )
-
-    def compute(self, sequences: FloatArray, cutoff: int | None = None) -> FloatArray:
-        """Return the value of each ranking, at the metric's own cutoff or another one, ``[S]``."""
-        metric = self.metric if cutoff is None else replace(self.metric, cutoff=cutoff)
-        return metric.compute(self.hits(sequences))
-
-    @cached_property
-    def values(self) -> FloatArray:
-        """``[S]`` the value of each ranking."""
-        return self.compute(self.sequences)
-
-    @cached_property
-    def tolerance(self) -> float:
-        """The largest difference at which two values count as equal."""
-        return PRECISION * float(np.abs(self.values[np.isfinite(self.values)]).max(initial=0.0))
-
-    @property
-    def sign(self) -> int:
-        """-1 if lower is better: a value times the sign is a merit, of which more is better."""
-        return 1 if self.metric.higher_is_better else -1
-
-    def swapped(self, place: int) -> FloatArray:
-        """Return the rankings with the documents at ``place`` and ``place + 1`` swapped, from 0."""
-        order = np.arange(self.sequences.shape[1])
-        order[[place, place + 1]] = order[[place + 1, place]]
-        return self.sequences[:, order]
-
-    @cached_property
-    def after_swaps(self) -> FloatArray:
-        """``[n-1, S]`` the value of each ranking after a swap at rank 1, 2, ..."""
-        places = range(self.sequences.shape[1] - 1)
-        return np.stack([self.compute(self.swapped(place)) for place in places])
-
-    @cached_property
-    def changes(self) -> FloatArray:
-        """``[n-1, S]`` how much a swap at each rank changes the value; 0 for NaN."""
-        return np.nan_to_num(np.abs(self.after_swaps - self.values), nan=0.0)
-
-    @cached_property
-    def groups(self) -> IntArray:
-        """``[S]`` the number of the group of each ranking: those of the same documents."""
-        return np.unique(self.ideal, axis=0, return_inverse=True)[1].reshape(-1)
-
-    def best_of_group(self, values: FloatArray) -> FloatArray:
-        """Return for each ranking the largest value of any ranking of the same documents."""
-        best = np.full(int(self.groups.max()) + 1, -np.inf)
-        np.maximum.at(best, self.groups, values)
-        return best[self.groups]
-
-    def shown(self, sequence: FloatArray, value: object) -> str:
-        """Return a ranking and its value as a line of text."""
-        grades = " ".join(f"{grade:g}" for grade in sequence if not np.isnan(grade))
-        return f"\n  grades by rank {grades or '(no document)'}  scores {value:.6g}"
-
-    def example(self, row: int, swap: int | None) -> str:
-        """Return a ranking as text: after the ideal one, or before and after a swap from 0."""
-        own = self.shown(self.sequences[row], self.values[row])
-        if swap is None:
-            best = self.shown(self.ideal[row], self.compute(self.ideal)[row])
-            return f"the ideal ranking, and this one{best}{own}"
-        after = self.shown(self.swapped(swap)[row], self.after_swaps[swap, row])
-        return f"a swap at rank {swap + 1}{own}{after}"
-
-
 Broken = BoolArray | None
 """``[S]`` which trials contradict the law, or ``[n-1, S]`` after a swap at each rank; None if the
 law does not apply."""
@@ -271,9 +164,8 @@ def cutoff_local(trials: Trials) -> Broken:
         return None
     cutoffs = range(1, trials.sequences.shape[1])
     whole = np.stack([trials.compute(trials.sequences, k) for k in cutoffs])
-    cut = np.stack([trials.compute(_cut_at(trials.sequences, k), k) for k in cutoffs])
-    same = (np.abs(whole - cut) <= trials.tolerance) | (np.isnan(whole) & np.isnan(cut))
-    return np.asarray(~same.all(axis=0), dtype=np.bool_)
+    cut = np.stack([trials.compute(trials.top(k), k) for k in cutoffs])
+    return np.asarray(~trials.same(whole, cut).all(axis=0), dtype=np.bool_)
 
 
 LAWS: tuple[Callable[[Trials], Broken], ...] = (
@@ -385,91 +277,3 @@ def _result(law: Callable[[Trials], Broken], trials: Trials) -> LawResult:
     holds: Holds = False if of_binary.any() or not trials.binary.any() else "binary"
     example = trials.example(row, swaps[0] if swaps else None)
     return LawResult(law.__name__, definition, holds, example)
-
-
-def faults(trials: Trials) -> Iterator[str]:
-    """Yield why a function cannot be used as a metric.
-
-    It must return one finite float64 or NaN per query, within its range, and not modify its
-    arguments. A query must have the same value alone, in any order of queries, and in wider
-    matrices, and a block may contain no ranked judged document at all.
-    """
-    hits, rows = trials.hits(trials.sequences), np.arange(len(trials.sequences))
-    for block in (hits, replace(hits, ranks=hits.ranks[:, :0], grades=hits.grades[:, :0])):
-        fault = _fault_of_block(trials.metric, block)
-        if fault:
-            yield fault
-    low, high = trials.metric.definition.range
-    for length in range(trials.sequences.shape[1] + 1):
-        sequences = _cut_at(trials.sequences, length)
-        values = trials.compute(sequences)
-        outside = (values < low - trials.tolerance) | (values > high + trials.tolerance)
-        for row in np.flatnonzero(outside)[:1]:
-            yield (
-                f"a value is outside the range {low:g} to {high:g}"
-                + trials.shown(sequences[row], values[row])
-            )
-    alone = (rows[row : row + 1] for row in rows[:: max(1, len(rows) // 16)])
-    others = [
-        *(("alone", row, _rows(hits, row)) for row in alone),
-        ("in a block with the queries in another order", rows[::-1], _rows(hits, rows[::-1])),
-        ("in wider matrices, with more NaN at the end of each row", rows, _widened(hits)),
-    ]
-    for where, places, block in others:
-        values, again = trials.values[places], trials.metric.compute(block)
-        same = (np.abs(again - values) <= trials.tolerance) | (np.isnan(again) & np.isnan(values))
-        for place in np.flatnonzero(~same)[:1]:
-            sequence = trials.sequences[places[place]]
-            yield (
-                f"a query has a different value {where}; compute each row of the hits separately "
-                "(axis=1), and treat NaN as padding"
-                + trials.shown(sequence, values[place])
-                + trials.shown(sequence, again[place])
-            )
-
-
-def _fault_of_block(metric: Metric, hits: JudgedHits) -> str:
-    """Return what is wrong with the function's result for a block, or an empty text."""
-    rows, width = hits.ranks.shape
-    block = f"for a block of {rows:,} queries with {width} judged documents each"
-    try:
-        values = metric.compute(hits)
-    except MetricError:
-        raise
-    except Exception as failure:
-        hint = ""
-        if isinstance(failure, ValueError) and "read-only" in str(failure):
-            hint = "; it modifies its arguments, which other metrics use too: copy them first"
-        return f"it raised {type(failure).__name__} {block}: {quoted(failure)}{hint}"
-    problem = wrong_form(values, rows)
-    if problem is not None:
-        return f"{block}, it {problem}"
-    if values.dtype != np.float64:
-        return f"it returned {values.dtype} {block}; return float64"
-    if np.isinf(values).any():
-        return f"it returned infinity {block}; return a number, or NaN to leave a query out"
-    return ""
-
-
-def _rows(hits: JudgedHits, rows: IntArray) -> JudgedHits:
-    return JudgedHits(
-        hits.ranks[rows], hits.grades[rows], hits.retrieved[rows], hits.ideal[rows], hits.max_grade
-    )
-
-
-def _widened(hits: JudgedHits) -> JudgedHits:
-    """Return the block as it looks when another of its queries has more judged documents."""
-
-    def padded(matrix: FloatArray) -> FloatArray:
-        return np.pad(matrix, ((0, 0), (0, 3)), constant_values=np.nan)
-
-    return replace(
-        hits, ranks=padded(hits.ranks), grades=padded(hits.grades), ideal=padded(hits.ideal)
-    )
-
-
-def _cut_at(sequences: FloatArray, k: int) -> FloatArray:
-    """Return the top k of each ranking, padded with NaN."""
-    top = sequences.copy()
-    top[:, k:] = np.nan
-    return top

@@ -41,7 +41,7 @@ from pytest_rankcheck.rankers.run import Run
 
 if TYPE_CHECKING:
     from pytest_rankcheck.document_ids import DocIdRule
-    from pytest_rankcheck.rankers.executor_ranker import ExecutorLike
+    from pytest_rankcheck.rankers.executor_pools import ExecutorLike
 
 __tracebackhide__ = True  # pytest shows the frames of the user's code
 
@@ -159,7 +159,8 @@ def ranked_as(
     adapter = _adapter_of(ranker, is_sent=execution.executor is not None)
     name = ranker if isinstance(ranker, str) else specification_of(ranker) or adapter.name
     if execution.executor is not None:
-        from pytest_rankcheck.rankers.executor_ranker import ExecutorRanker, make_pool
+        from pytest_rankcheck.rankers.executor_pools import make_pool
+        from pytest_rankcheck.rankers.executor_ranker import ExecutorRanker
 
         adapter = ExecutorRanker(adapter, make_pool(execution.executor), execution.chunk)
     delete: Callable[[], None] | None = None

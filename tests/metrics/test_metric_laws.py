@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, Metric, Run, check_metric, evaluate
-from pytest_rankcheck.metrics.metric_laws import Trials
 from pytest_rankcheck.metrics.metric_registry import judged_definitions
+from pytest_rankcheck.metrics.metric_trials import Trials
 from tests.examples import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest_rankcheck.errors.MetricWarning")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_rankcheck import ConfigurationError, RankerError, evaluate, rank, rankers
-from pytest_rankcheck.rankers import executor_ranker
+from pytest_rankcheck.rankers import executor_pools
 from tests import worker_rankers as workers
 from tests.worker_rankers import DEADLY, GOLDEN
 
@@ -216,7 +216,7 @@ def test_processes_without_a_number_are_as_many_as_there_are_cpus(
         made.append(count)
         return ThreadPoolExecutor(count)
 
-    monkeypatch.setattr(executor_ranker, "_process_pool", threads)
+    monkeypatch.setattr(executor_pools, "_process_pool", threads)
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1, 5}, raising=False)
     rank(workers.search, GOLDEN, executor="processes")
     assert made == [3]
