@@ -10,24 +10,34 @@ split are in the set. A path to ``qrels/dev.tsv`` selects that split of the fold
 
 from __future__ import annotations
 
+import json
+import re
+from collections import UserDict
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
 from pytest_rankcheck.files.delimited_tables import table_text
 from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.json_files import objects_of_lines
+from pytest_rankcheck.files.plain_values import id_text
+from pytest_rankcheck.files.text_files import lines_of
 from pytest_rankcheck.files.whole_files import readable_json, write_whole
 from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source, checked_id
+from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.golden.query import Query
 
 _QUERIES, _CORPUS, _QRELS = "queries.jsonl", "corpus.jsonl", "qrels"
 _HEADER = ["query-id", "corpus-id", "score"]
 _USUAL_SPLIT = "test"
 _METADATA = "metadata"
+_DOCUMENT = re.compile(r'\s*\{\s*"_id"\s*:\s*"([^"\\]*)"')
+"""The start of a line of the corpus, so that only judged documents are parsed."""
 
 
 def read(source: Source) -> Contents:
@@ -49,8 +59,10 @@ def read(source: Source) -> Contents:
             builder.add_query(Query(query_id, text, attributes), where)
     if (folder / _CORPUS).exists():
         builder.corpus = folder / _CORPUS
-        _read_titles(builder, builder.corpus)
-    return builder.built()
+    contents = builder.built()
+    if contents.corpus is None:
+        return contents
+    return replace(contents, titles=_CorpusTitles(contents.corpus, contents.judgments))
 
 
 def _files(path: Path, split: str | None) -> tuple[Path, Path]:
@@ -87,12 +99,28 @@ def _attributes(entry: dict[str, object]) -> dict[str, object]:
     return {name: value for name, value in attributes.items() if value not in (None, "", {}, [])}
 
 
-def _read_titles(builder: ContentsBuilder, path: Path) -> None:
-    judged = set(builder.collected.judgments.documents.texts())
-    for where, entry in _entries(path):
-        doc_id = checked_id(entry["_id"], '"_id"', where)
-        if doc_id in judged and entry.get("title"):
-            builder.titles[doc_id] = str(entry["title"])
+class _CorpusTitles(UserDict[str, str]):
+    """The titles of judged documents, read from the corpus when one is asked for."""
+
+    def __init__(self, corpus: Path, judgments: Judgments) -> None:
+        self._corpus = corpus
+        self._judgments = judgments
+
+    @cached_property
+    def data(self) -> dict[str, str]:  # type: ignore[override]
+        """The titles; none of a broken line, which concerns the linter."""
+        judged, titles = set(self._judgments.documents.texts()), dict[str, str]()
+        with suppress(GoldenSetError):  # the corpus cannot be read
+            for _, line in lines_of(self._corpus, GoldenSetError):
+                start = _DOCUMENT.match(line)
+                if start and start[1] not in judged:
+                    continue
+                with suppress(KeyError, TypeError, ValueError, RecursionError):
+                    entry = json.loads(line)
+                    doc_id = id_text(entry["_id"])
+                    if doc_id in judged and entry["title"]:
+                        titles[doc_id] = str(entry["title"])
+        return titles
 
 
 def write(contents: Contents, path: Path) -> None:
