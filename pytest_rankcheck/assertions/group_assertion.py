@@ -108,8 +108,9 @@ def evidence_of(
     from scipy.special import chdtrc
 
     before, now = groups.units
-    expected = (before + now) * ratio / (1 + ratio)
-    chi_square = (now - expected) ** 2 * (1 / expected + 1 / (before + now - expected))
+    total = before + now
+    expected = total * ratio / (1 + ratio)
+    chi_square = (now - expected) ** 2 * (1 / expected + 1 / (total - expected))
     unit = "sessions" if groups.tested.cluster_names is None else "clusters"
     return GroupEvidence(
         log=log,

@@ -78,8 +78,8 @@ def _like(word: str, other: str) -> str:
     """Return another word in the same case as a word; their common beginning is kept."""
     if word.isupper():
         return other.upper()
-    pairs = zip(word, other, strict=False)
-    begun = "".join(char for char, _ in takewhile(lambda pair: pair[0].lower() == pair[1], pairs))
-    if not begun:
+    pairs = zip(word.lower(), other, strict=False)
+    kept = len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
+    if not kept:
         return other.capitalize() if word[0].isupper() else other
-    return begun + other[len(begun) :]
+    return word[:kept] + other[kept:]

@@ -36,10 +36,13 @@ def _mistyped(word: str, drawn: random.Random) -> str:
     before, char, after = word[:place], word[place], word[place + 1 :]
     near = _neighbours().get(char.lower(), "")
     beside = near[int(drawn.random() * len(near))] if near else char
+    if char.isupper():
+        beside = beside.upper()
     first = max(1, place - 1)
+    swapped = word[first + 1] + word[first]
     others = (
-        before + (beside.upper() if char.isupper() else beside) + after,
-        word[:first] + word[first + 1] + word[first] + word[first + 2 :],  # swapped
+        before + beside + after,
+        word[:first] + swapped + word[first + 2 :],
         before + after,  # lost
         before + char + char + after,  # doubled
     )
@@ -52,10 +55,9 @@ def _mistyped(word: str, drawn: random.Random) -> str:
 def _neighbours() -> dict[str, str]:
     """Return the keys that touch each key: in its row, and in the rows above and below."""
     near: dict[str, str] = {}
-    for row, keys in enumerate(_ROWS):
+    for above, keys, below in zip(("", *_ROWS), _ROWS, (*_ROWS[1:], ""), strict=False):
         for place, key in enumerate(keys):
-            above = _ROWS[row - 1][place : place + 2] if row else ""
-            below = _ROWS[row + 1][max(0, place - 1) : place + 1] if row + 1 < len(_ROWS) else ""
-            beside = keys[max(0, place - 1) : place] + keys[place + 1 : place + 2]
-            near[key] = beside + above + below
+            left = max(0, place - 1)
+            beside = keys[left:place] + keys[place + 1 : place + 2]
+            near[key] = beside + above[place : place + 2] + below[left : place + 1]
     return near

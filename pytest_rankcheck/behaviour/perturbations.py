@@ -170,20 +170,21 @@ def _umlauts(text: str) -> Iterator[str]:
     """German: ae, oe, ue and ss for ä, ö, ü and ß."""
 
     def typed(match: re.Match[str]) -> str:
-        around = text[max(0, match.start() - 1) : match.start()] + text[match.end() :][:1]
+        before, after = text[: match.start()], text[match.end() :]
+        is_upper = match[0].isupper() and (before[-1:] + after[:1]).isupper()
         letters = _UMLAUTS[unicodedata.normalize("NFC", match[0])]
-        return letters.upper() if match[0].isupper() and around.isupper() else letters
+        return letters.upper() if is_upper else letters
 
     yield _UMLAUT.sub(typed, text)
 
 
 def _punctuation(text: str) -> Iterator[str]:
     """Blanks for punctuation; a question mark or a full stop at the end."""
-    yield (
-        " ".join("".join(" " if _is_punctuation(char) else char for char in text).split())
-        if any(map(_is_punctuation, text))
-        else text
-    )
+    without = text
+    if any(map(_is_punctuation, text)):
+        blanks = "".join(" " if _is_punctuation(char) else char for char in text)
+        without = " ".join(blanks.split())
+    yield without
     if text and not _is_punctuation(text[-1]):
         yield from (f"{text}?", f"{text}.")
 
@@ -203,7 +204,9 @@ def _word_order(text: str) -> Iterator[str]:
     """The words from last to first; the last word first; the first word last."""
     words = text.split()
     if len(words) > 1 and not _SYNTAX.search(text):
-        yield from map(" ".join, (words[::-1], [words[-1], *words[:-1]], [*words[1:], words[0]]))
+        first, last = words[0], words[-1]
+        for order in (words[::-1], [last, *words[:-1]], [*words[1:], first]):
+            yield " ".join(order)
 
 
 _SHORTEST_PREFIX = 3

@@ -116,12 +116,17 @@ def _at_mix(
     Returns:
         The values that have a weight, their weights with a mean of 1, and which slices there are.
     """
-    shares = np.where(slices >= 0, np.ones(len(slices)) if weights is None else weights, 0.0)
+    if weights is None:
+        weights = np.ones(len(slices))
+    shares = np.where(slices >= 0, weights, 0.0)
     sizes = np.bincount(np.maximum(slices, 0), weights=shares, minlength=len(wanted))
     ratios = np.divide(wanted, sizes, out=np.zeros(len(wanted)), where=sizes > 0)
     scaled = shares * ratios[slices]
     kept = np.flatnonzero(scaled > 0)
-    return kept, scaled[kept] / scaled[kept].mean() if len(kept) else scaled[kept], sizes > 0
+    scaled = scaled[kept]
+    if len(kept):
+        scaled = scaled / scaled.mean()
+    return kept, scaled, sizes > 0
 
 
 def refuse_outcomes(comparison: Comparison, metric: Metric, attribute: str) -> None:

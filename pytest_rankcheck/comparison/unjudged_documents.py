@@ -236,22 +236,23 @@ def _needed(found: Unjudged, tops: _Tops, usual: float) -> int | None:
 
     def gain(share_of_new: float) -> float:
         """Return the gain if this share of the new ones is relevant."""
-        differences = [
-            part.difference(
-                usual * _chosen(part.new, share_of_new, draw),
-                usual * _chosen(part.left, found.relevant_share, draw),
-            )
-            for _ in range(max(1, min(_CHOICES, _REJUDGED // len(places))))
-        ]
-        return sign * (found.if_irrelevant + (float(np.mean(differences)) - none) / share)
+        differences = []
+        for _ in range(max(1, min(_CHOICES, _REJUDGED // len(places)))):
+            new = usual * _chosen(part.new, share_of_new, draw)
+            left = usual * _chosen(part.left, found.relevant_share, draw)
+            differences.append(part.difference(new, left))
+        change = float(np.mean(differences)) - none
+        return sign * (found.if_irrelevant + change / share)
 
     at_none, at_half, at_all = gain(0.0), gain(0.5), gain(1.0)
     if math.isnan(at_none) or at_all < -SLACK:
         return None
     # Newton's form of the parabola through the three; its value at 0 is below 0, at 1 it is not.
     shares = np.linspace(0, 1, found.documents + 1)
-    slope, bend = 2 * (at_half - at_none), 2 * (at_all - 2 * at_half + at_none)
-    enough = at_none + slope * shares + bend * shares * (shares - 0.5) >= -SLACK
+    slope = 2 * (at_half - at_none)
+    bend = 2 * (at_all - 2 * at_half + at_none)
+    gains = at_none + slope * shares + bend * shares * (shares - 0.5)
+    enough = gains >= -SLACK
     enough[-1] = True  # where rounding errors say otherwise
     return max(1, int(np.argmax(enough)))
 

@@ -189,7 +189,8 @@ class BlockJoin:
         most = np.where(self.codes >= 0, min(self.top, columns.depth or self.top), 0)
         counts = np.minimum(self.retrieved, most)
         starts = np.concatenate([[0], np.cumsum(counts)])
-        tops = rows[np.repeat(begins[:-1] - starts[:-1], counts) + np.arange(starts[-1])]
+        offsets = np.repeat(begins[:-1] - starts[:-1], counts)
+        tops = rows[np.arange(starts[-1]) + offsets]
         if isinstance(columns.documents, HeldDocuments):
             lists: Any = columns.documents.groups  # no dicts: their tops are not kept
             places = np.repeat(np.arange(len(counts)), counts)

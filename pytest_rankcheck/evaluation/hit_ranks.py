@@ -48,7 +48,8 @@ def ranks_by_score(
     wanted, counts = places[begins], np.diff(begins, append=len(places))
     for chosen in of_like_lengths(np.diff(starts)[wanted]):
         some = counts[chosen]
-        hits = np.repeat(begins[chosen] - np.cumsum(some) + some, some) + np.arange(some.sum())
+        offsets = begins[chosen] - (np.cumsum(some) - some)
+        hits = np.arange(some.sum()) + np.repeat(offsets, some)
         of_query = np.repeat(np.arange(len(chosen)), some)
         matrix = padded_scores(scores, starts, wanted[chosen])
         if len(hits) <= _COUNTED * len(chosen):
@@ -73,7 +74,8 @@ def rows_by_score(
         matrix = padded_scores(scores, starts, places)
         order = np.argsort(-matrix, axis=1)
         best = np.take_along_axis(matrix, order[:, :top], axis=1)
-        is_tied[places] = ((best[:, 1:] == best[:, :-1]) & np.isfinite(best[:, 1:])).any(axis=1)
+        is_equal = (best[:, 1:] == best[:, :-1]) & np.isfinite(best[:, 1:])  # padding is -inf
+        is_tied[places] = is_equal.any(axis=1)
         columns = np.arange(matrix.shape[1])
         is_given = columns < lengths[places, np.newaxis]
         begins = starts[places, np.newaxis]
@@ -87,8 +89,9 @@ def of_like_lengths(lengths: IntArray) -> Iterator[IntArray]:
     ordered = lengths[order]
     start = 0
     while start < len(order):
-        longest = int(np.searchsorted(ordered, 2 * ordered[start] + 8, side="right"))
-        end = min(longest, start + max(1, _CELLS // max(1, int(ordered[longest - 1]))))
+        end = int(np.searchsorted(ordered, 2 * ordered[start] + 8, side="right"))
+        width = max(1, int(ordered[end - 1]))
+        end = min(end, start + max(1, _CELLS // width))
         yield order[start:end]
         start = end
 
@@ -127,5 +130,6 @@ def _searched(
     starts = np.searchsorted(queries, np.arange(len(ordered) + 1)).tolist()
     for row, (start, end) in zip(ordered, pairwise(starts), strict=True):
         above[start:end] = row.searchsorted(own[start:end], side="right")
-    tied = (above >= 2) & (ordered[queries, np.maximum(above - 2, 0)] == own)
+    before = ordered[queries, np.maximum(above - 2, 0)]  # the score before its own
+    tied = (above >= 2) & (before == own)
     return width - above + 1, tied

@@ -77,7 +77,9 @@ def ids_matched(columns: RankedColumns, codes: IntArray, judgments: Judgments) -
     same &= places[rows] == both_places[own]
     wrong = np.concatenate([first[~is_match], second[~is_match], rows[~same], own[~same]])
     doubtful = set(both_places[wrong].tolist())
-    keep = same if not doubtful else same & ~np.isin(places[rows], list(doubtful))
+    keep = same
+    if doubtful:
+        keep = same & ~np.isin(places[rows], list(doubtful))
     if not keep.all():
         rows, judged_rows = rows[keep], judged_rows[keep]
     if row_of is not None:

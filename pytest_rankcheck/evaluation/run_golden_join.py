@@ -213,7 +213,8 @@ def hits_of_lists(
         judged: the grades of all judged documents of each.
         max_grade: the scale of the golden set.
     """
-    judgments = Judgments.of_dicts(dict(zip(map(str, range(len(judged))), judged, strict=True)))
+    of_query = {str(place): grades for place, grades in enumerate(judged)}
+    judgments = Judgments.of_dicts(of_query)
     columns = RankedColumns(
         judgments.query_ids,
         starts_of(list(map(len, rankings))),

@@ -258,6 +258,7 @@ def session_groups(evaluation: SessionEvaluation, by: str, group: str, than: str
                 f"{quoted(name)} belong to units that are in both groups ({len(shared):,} of them)"
             )
         parts.append(evaluation.part(kept, f"{by}={name}, {evaluation.name}"))
-    left_out = sum(map(len, places)) - sum(len(part.query_ids) for part in parts)
+    all_sessions = sum(map(len, places))
+    left_out = all_sessions - sum(len(part.query_ids) for part in parts)
     counts = (len(units[0] - shared), len(units[1] - shared))
     return SessionGroups(parts[1], parts[0], counts, len(shared), left_out)

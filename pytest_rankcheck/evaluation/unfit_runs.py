@@ -199,5 +199,6 @@ def _shown(
     pairs: list[tuple[str, str]] = []
     for judged_ids, ranked_ids in samples:
         spelled = {to_id(doc_id): doc_id for doc_id in reversed(ranked_ids)}
-        pairs += [(doc, spelled[to_id(doc)]) for doc in judged_ids if to_id(doc) in spelled][:1]
+        found = [(doc, spelled[to_id(doc)]) for doc in judged_ids if to_id(doc) in spelled]
+        pairs += found[:1]
     return [doc for doc, _ in pairs[:_SHOWN]], [doc for _, doc in pairs[:_SHOWN]]

@@ -70,8 +70,8 @@ def tie_effects(
         alternatives = [verdicts[metric], *(verdicts_of[metric] for verdicts_of in orders)]
         means = [verdict.overall.pairs.mean_after for verdict in alternatives]
         if max(means) - min(means) > SLACK:
-            rulings = {verdict.ruling for verdict in alternatives}
-            effects[metric] = TieEffect(len(queries), min(means), max(means), len(rulings) > 1)
+            decides = len({verdict.ruling for verdict in alternatives}) > 1
+            effects[metric] = TieEffect(len(queries), min(means), max(means), decides)
     return effects
 
 

@@ -116,7 +116,8 @@ class Judgments:
     def has_byte_grades(self) -> bool:
         """Whether all grades are whole numbers from 0 to 254."""
         grades = self.grades
-        return bool(((grades >= 0) & (grades < 255) & (grades == np.floor(grades))).all())
+        is_byte = (grades >= 0) & (grades < 255) & (grades == np.floor(grades))
+        return bool(is_byte.all())
 
     @cached_property
     def highest(self) -> float:

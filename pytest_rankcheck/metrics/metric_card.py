@@ -76,7 +76,8 @@ class MetricCard:
         widths = [max(6, len(name)) for name in tried]
         yield f"  laws, tried on all rankings of {DOCUMENTS} documents"
         yield f"    {_columns(tried, widths)}".rstrip()
-        indent = " " * (4 + sum(widths) + 2 * len(widths) + 15)
+        of_columns = sum(width + 2 for width in widths)
+        indent = " " * (4 + of_columns + 15)
         for results in self.laws():
             statuses = [_STATUS[result.holds] for result in results]
             first = results[0]

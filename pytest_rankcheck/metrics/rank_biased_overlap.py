@@ -70,8 +70,9 @@ def rbo(
         _agreement(shared_below, sizes_below, depths, ties),
         _agreement(shared, sizes, depths, ties),
     )
+    weights = p ** (depths - 1)
     beyond = (shared[-1] + (n - s) * at_end) / n * p**n
-    return float((1 - p) * np.sum(agreements * p ** (depths - 1)) + beyond)
+    return float((1 - p) * np.sum(agreements * weights) + beyond)
 
 
 def _contributions(

@@ -92,13 +92,15 @@ def top_k_kendall(
         [[top.get(doc, beyond) for doc in documents] for top in (first_top, second_top)]
     )
     order = np.sign(ranks[:, :, np.newaxis] - ranks[:, np.newaxis, :])
-    against = np.triu(order[0] * order[1] < 0, 1).sum()
-    unknown = np.triu(order[0] * order[1] == 0, 1).sum()  # both missing from one of the lists
+    agreements = order[0] * order[1]
+    against = np.triu(agreements < 0, 1).sum()
+    unknown = np.triu(agreements == 0, 1).sum()  # both missing from one of the lists
     distance = float(against + penalty * unknown)
-    n, m = len(first_top), len(second_top)
-    most = n * m + penalty * (n * (n - 1) + m * (m - 1)) / 2
     if not normalised:
         return distance
+    n, m = len(first_top), len(second_top)
+    within = n * (n - 1) + m * (m - 1)
+    most = n * m + penalty * within / 2
     return distance / most if most else 0.0
 
 
@@ -172,9 +174,11 @@ def _of_shared(
     shared = [doc for doc in first_top if doc in second_top]
     if len(shared) < 2:
         return float("nan")
-    grades = np.array([[float(len(second_top) - second_top[doc]) for doc in shared]])
+    places = np.array([second_top[doc] for doc in shared])
+    grades = (len(second_top) - places).astype(np.float64).reshape(1, -1)
     ranks = np.arange(1.0, len(shared) + 1).reshape(1, -1)
-    hits = JudgedHits(ranks, grades, np.array([float(len(shared))]), -np.sort(-grades))
+    retrieved = np.array([float(len(shared))])
+    hits = JudgedHits(ranks, grades, retrieved, -np.sort(-grades))
     return float(agreement(hits, None, **given)[0])
 
 

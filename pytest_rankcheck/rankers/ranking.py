@@ -96,7 +96,8 @@ def by_score(
     Raises:
         RunError: a score is not finite, or scores are tied and ``ties`` is ``"error"``.
     """
-    is_falling = list(scores) == sorted(scores, reverse=True) and len(set(scores)) == len(scores)
+    is_sorted = list(scores) == sorted(scores, reverse=True)
+    is_falling = is_sorted and len(set(scores)) == len(scores)
     if is_falling and math.isfinite(sum(scores)):
         return Ranking(tuple(doc_ids), tuple(scores))
     for doc_id, score in zip(doc_ids, scores, strict=True):
@@ -128,7 +129,8 @@ def _refuse_ties(pairs: Sequence[tuple[float, str]], query_id: str) -> None:
 def has_all_ranks(ranks: Sequence[float]) -> bool:
     """Whether the ranks of a query, in any order, are 1, 2, 3, ... or 0, 1, 2, ..."""
     ordered = sorted(ranks)
-    return any(ordered == list(range(start, start + len(ordered))) for start in (1, 0))
+    count = len(ordered)
+    return ordered == list(range(1, count + 1)) or ordered == list(range(count))
 
 
 def refuse_incomplete_ranks(ranks: Sequence[float], query_id: str) -> None:
@@ -184,7 +186,8 @@ def first_ranks(doc_ids: Sequence[str]) -> dict[str, int]:
     """Return the rank of each document, from 1; of a duplicate document, the first."""
     ranks = {doc_id: rank for rank, doc_id in enumerate(doc_ids, start=1)}
     if len(ranks) < len(doc_ids):
-        ranks.update(zip(reversed(doc_ids), range(len(doc_ids), 0, -1), strict=True))
+        lowest_first = range(len(doc_ids), 0, -1)
+        ranks.update(zip(reversed(doc_ids), lowest_first, strict=True))
     return ranks
 
 

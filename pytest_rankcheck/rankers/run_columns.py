@@ -103,8 +103,11 @@ def _lacks_order(
     can_map: bool = True,
 ) -> str:
     """Return a clause about a missing score or rank, with both meanings of the column for it."""
-    free = [name for index, name in enumerate(header) if index not in taken and not is_index(name)]
-    column = column or _ORDER.near(free) or (free[0] if len(free) == 1 else None)
+    others = (name for index, name in enumerate(header) if index not in taken)
+    free = [name for name in others if not is_index(name)]
+    column = column or _ORDER.near(free)
+    if column is None and len(free) == 1:
+        column = free[0]
     has = f"has no column score or rank; it has {listed(header, 10)}"
     if not free:
         return f"{has}. Add the score or the rank of each document"

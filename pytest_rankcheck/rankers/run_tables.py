@@ -214,7 +214,8 @@ def _refuse_incomplete(
     firsts = ranks[starts[:-1]]
     expected = np.arange(len(ranks)) - np.repeat(starts[:-1] - firsts, np.diff(starts))
     wrong = starts_of(ranks != expected)
-    in_order = (wrong[starts[1:]] == wrong[starts[:-1]]) & np.isin(firsts, (0, 1))
+    as_expected = wrong[starts[1:]] == wrong[starts[:-1]]
+    in_order = as_expected & np.isin(firsts, (0, 1))
     for place in np.flatnonzero(by_rank & ~in_order).tolist():
         start, end = starts[place : place + 2].tolist()
         listed = ranks[start:end].tolist()

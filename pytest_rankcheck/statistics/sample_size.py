@@ -87,7 +87,8 @@ def deviation_interval(
     corrected = math.fsum(share * bias for share, (_, bias, _) in zip(shares, parts, strict=True))
     squares = [(share * error) ** 2 for share, (_, _, error) in zip(shares, parts, strict=True)]
     degrees = sum(map(len, samples)) - len(samples)
-    half = float(stdtrit(degrees, 0.5 + level / 2)) * math.sqrt(math.fsum(squares))
+    error = math.sqrt(math.fsum(squares))
+    half = float(stdtrit(degrees, 0.5 + level / 2)) * error
     middle = math.log(total) + corrected
     return math.exp((middle - half) / 2), math.exp((middle + half) / 2)
 
@@ -101,10 +102,12 @@ def _log_variance(values: FloatArray) -> tuple[float, float, float]:
     centred = values - values.mean()
     squares = float((centred**2).sum())
     # Without value i the sum is -c_i, and the sum of squares is less by c_i^2.
-    others = (squares - centred**2 - centred**2 / (count - 1)) / (count - 2)
+    rest = squares - centred**2 - centred**2 / (count - 1)
+    others = rest / (count - 2)
     if not others.min() > 1e-12 * squares:
         return unknown
-    logarithm = math.log(squares / (count - 1))
+    variance = squares / (count - 1)
+    logarithm = math.log(variance)
     pseudo = count * logarithm - (count - 1) * np.log(others)
     error = float(pseudo.std(ddof=1)) / math.sqrt(count)
-    return squares / (count - 1), float(pseudo.mean()) - logarithm, error
+    return variance, float(pseudo.mean()) - logarithm, error

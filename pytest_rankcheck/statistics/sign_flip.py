@@ -71,7 +71,9 @@ def sign_flip_test(gains: FloatArray, unseen_gain: float = 0.0) -> SignFlip:
     is_exact = changed <= MOST_EXACT
     sums = _sums(sizes.tobytes())
     uses_mid_p = changed >= _FEWEST_MID_P and sizes[0] == sizes[-1]
-    unseen = 0 if uses_mid_p or not changed else round(unseen_gain * int(sizes[-1]))
+    unseen = 0
+    if changed and not uses_mid_p:
+        unseen = round(unseen_gain * int(sizes[-1]))
 
     def p_of(fall: int) -> float:
         if uses_mid_p:
@@ -81,7 +83,9 @@ def sign_flip_test(gains: FloatArray, unseen_gain: float = 0.0) -> SignFlip:
         extreme = float(sum(shares)) / 2
         return extreme / len(sums) if is_exact else (1 + extreme) / (DRAWS + 1)
 
-    return SignFlip(p_of(-int(whole.sum())), changed, is_exact, p_of(int(sizes.sum())))
+    observed = -int(whole.sum())
+    largest = int(sizes.sum())
+    return SignFlip(p_of(observed), changed, is_exact, p_of(largest))
 
 
 def has_one_size(gains: FloatArray) -> bool:
@@ -109,7 +113,8 @@ def seed_of(whole: IntArray) -> int:
     """Return a seed that depends only on the values."""
     import hashlib  # imported late, because it loads OpenSSL
 
-    return int.from_bytes(hashlib.sha256(whole.astype("<i8").tobytes()).digest(), "big")
+    content = whole.astype("<i8").tobytes()
+    return int.from_bytes(hashlib.sha256(content).digest(), "big")
 
 
 @lru_cache(maxsize=1)  # the p of a fall and the smallest p are asked for one after the other
@@ -133,8 +138,9 @@ def _drawn_sums(values: IntArray) -> IntArray:
     A random byte gives the signs of eight values; a table has their 256 possible sums.
     """
     groups = -(-len(values) // _GROUP)
-    raw = np.random.PCG64(seed_of(values)).random_raw(-(-DRAWS * groups // 8))
-    drawn = raw.astype("<u8").view(np.uint8)[: DRAWS * groups].reshape(groups, DRAWS)
+    count = DRAWS * groups
+    words = np.random.PCG64(seed_of(values)).random_raw(-(-count // 8))
+    drawn = words.astype("<u8").view(np.uint8)[:count].reshape(groups, DRAWS)
     padded = np.pad(values, (0, groups * _GROUP - len(values)))
     tables = padded.reshape(groups, _GROUP) @ _SIGNS
     totals, part = np.zeros(DRAWS, dtype=np.int64), np.empty(DRAWS, dtype=np.int64)

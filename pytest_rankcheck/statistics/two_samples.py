@@ -195,18 +195,20 @@ def matched_differences(before: Clustered, now: Clustered) -> Differences:
         before: the values before; the units of both samples are numbered together.
         now: the values now.
     """
-    codes = np.unique(np.concatenate((before[1], now[1])), return_inverse=True)[1]
+    units = np.concatenate((before[1], now[1]))
+    codes = np.unique(units, return_inverse=True)[1]
     count = int(codes.max(initial=-1)) + 1
+    split = len(before[0])
     shares, influences, means = [], [], []
-    for (values, _, weights), places in (
-        (before, codes[: len(before[0])]),
-        (now, codes[len(before[0]) :]),
-    ):
+    for (values, _, weights), places in ((before, codes[:split]), (now, codes[split:])):
         weight = np.ones(len(values)) if weights is None else weights
         sums = np.bincount(places, weights=weight * values, minlength=count)
         sizes = np.bincount(places, weights=weight, minlength=count)
-        means.append(sums.sum() / sizes.sum())
-        shares.append(sizes / sizes.sum())
-        influences.append((sums - means[-1] * sizes) / sizes.sum())
+        total = sizes.sum()
+        mean = sums.sum() / total
+        means.append(mean)
+        shares.append(sizes / total)
+        influences.append((sums - mean * sizes) / total)
     own = (shares[0] + shares[1]) / 2
-    return Differences(means[1] - means[0] + (influences[1] - influences[0]) / own, own)
+    influence = (influences[1] - influences[0]) / own
+    return Differences(means[1] - means[0] + influence, own)

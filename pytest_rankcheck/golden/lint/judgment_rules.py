@@ -165,7 +165,8 @@ def _look_reversed(counts: Counter[float]) -> bool:
 def _grade_map(counts: Counter[float]) -> str:
     """Return the grade map that reverses these grades, as it is written in Python."""
     total = min(grade for grade in counts if grade > 0) + max(counts)
-    pairs = (f"{code:g}: {max(total - code, 0) if code > 0 else 0:g}" for code in sorted(counts))
+    reversed_grades = {code: max(total - code, 0) if code > 0 else 0 for code in sorted(counts)}
+    pairs = (f"{code:g}: {grade:g}" for code, grade in reversed_grades.items())
     return f"grades={{{', '.join(pairs)}}}"
 
 

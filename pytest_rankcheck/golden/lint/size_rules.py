@@ -76,7 +76,8 @@ def _usual_spread(metric: Metric) -> float:
     """
 
     def distance(name: str) -> float:
-        return abs(math.log(Metric.parse(name).cutoff or 100) - math.log(metric.cutoff or 100))
+        cutoffs = Metric.parse(name).cutoff or 100, metric.cutoff or 100
+        return abs(math.log(cutoffs[0]) - math.log(cutoffs[1]))
 
     same = [name for name in USUAL_SPREADS if Metric.parse(name).name == metric.name]
     if same:

@@ -178,7 +178,8 @@ def graded_tau_ap(hits: JudgedHits, cutoff: int | None, *, ties: Value) -> Float
     # Between the j-th positive hit and the next (or n), each document has j positive hits above.
     last = np.where(top.positive, _next_rank(hits.ranks, top), 2.0).astype(np.intp) - 1
     places = np.cumsum(top.positive, axis=1, dtype=np.float64)
-    of_zeros = np.where(top.positive, places * (harmonic[last - 1] - harmonic[ranks - 1]), 0.0)
+    between = harmonic[last - 1] - harmonic[ranks - 1]
+    of_zeros = np.where(top.positive, places * between, 0.0)
     others = np.where(top.positive & (ranks > 1), ranks - 1.0, np.inf)
     if ties == "a":
         of_hits = (top.higher_above - top.lower_above - top.zeros_above) / others
@@ -246,7 +247,8 @@ def _count_higher(grades: FloatArray, positive: BoolArray, compare: np.ufunc) ->
 
 def _count_lower(grades: FloatArray, positive: BoolArray, compare: np.ufunc) -> FloatArray:
     """Return for each positive hit how many positive hits below it satisfy the comparison."""
-    return _count_higher(grades[:, ::-1], positive[:, ::-1], compare)[:, ::-1]
+    from_last = _count_higher(grades[:, ::-1], positive[:, ::-1], compare)
+    return from_last[:, ::-1]
 
 
 def _next_rank(ranks: FloatArray, top: _PairCounts) -> FloatArray:

@@ -107,7 +107,9 @@ def _largest(
     step = max(1, _BLOCK_PRODUCTS // len(embedded))
     for start in range(0, len(vectors), step):
         for row in vectors[start : start + step] @ embedded.T:
-            least = np.partition(row, -depth)[-depth] if depth < len(row) else -np.inf
+            least = -np.inf
+            if depth < len(row):
+                least = np.partition(row, -depth)[-depth]
             places = np.flatnonzero(row >= least)
             best = [doc_ids[place] for place in places.tolist()]
             yield dict(zip(best, row[places].tolist(), strict=True))
