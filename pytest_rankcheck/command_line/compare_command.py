@@ -12,6 +12,7 @@ from pytest_rankcheck.assertions.regression_assertion import assert_not_regresse
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.command_line.shared_inputs import (
     BLOCKED,
+    INVALID,
     PASSED,
     Commands,
     ProjectInputs,
@@ -25,7 +26,7 @@ from pytest_rankcheck.files.whole_files import write_whole
 from pytest_rankcheck.gates.configured_gates import gate_of
 from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.reports.findings import ReportedFinding
+from pytest_rankcheck.reports.findings import Note, ReportedFinding, Topic
 from pytest_rankcheck.reports.ledger import collecting
 from pytest_rankcheck.reports.report_data import report_of
 from pytest_rankcheck.reports.report_formats import REPORT_FORMATS
@@ -47,7 +48,8 @@ def add_compare_command(commands: Commands) -> None:
     compare.add_argument(
         "--inconclusive",
         choices=("pass", "warn", "fail"),
-        help="whether an inconclusive verdict blocks (default: rankcheck_inconclusive, or warn)",
+        help="what an inconclusive verdict is: exit code 0, 2 or 1 (default: "
+        "rankcheck_inconclusive, or warn)",
     )
     for name in _FORMATS:
         compare.add_argument(f"--{name}", type=Path, metavar="PATH", help="write the report")
@@ -76,7 +78,10 @@ def _compare(chosen: argparse.Namespace) -> int:
     findings += [*tie_notes(old), *tie_notes(new)]
     print_summary(findings)
     _write(chosen, findings)
-    return BLOCKED if any(finding.failed for finding in findings) else PASSED
+    if any(finding.failed for finding in findings):
+        return BLOCKED
+    topics = {finding.topic for finding in findings if isinstance(finding, Note)}
+    return INVALID if Topic.INCONCLUSIVE in topics and inconclusive != "pass" else PASSED
 
 
 def _gate(given: str | None, record: Record | None, metric: Metric) -> Gate | None:

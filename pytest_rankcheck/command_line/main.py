@@ -42,7 +42,7 @@ _EPILOG = """examples:
   python -m pytest_rankcheck unrun reports/*.json --baseline-ref origin/main
 
 exit codes: 0 passed, 1 the gate blocks (or the linter found errors, or
-gates did not run), 2 invalid usage or input"""
+gates did not run), 2 inconclusive, or invalid usage or input"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -26,7 +26,8 @@ from pytest_rankcheck.reports.text.summary_table import summary_lines
 from pytest_rankcheck.reports.text.wording import number_text
 
 PASSED, BLOCKED, INVALID = 0, 1, 2
-"""The exit codes: the gate passed, the gate blocks, or the usage or the input is invalid."""
+"""The exit codes: the gate passed, it blocks, or nothing was decided: the usage or the input is
+invalid, or the verdict inconclusive."""
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
@@ -208,11 +209,19 @@ def record_of(evaluation: Evaluation) -> Record | None:
 
 
 def chosen_metrics(chosen: argparse.Namespace, evaluation: Evaluation) -> list[Metric]:
-    """Return the metrics named on the command line, else those of a record, else the usual ones."""
+    """Return the metrics named on the command line, else those of a record, else the usual ones.
+
+    Raises:
+        ConfigurationError: none is named, and the record gates none.
+    """
     names: Sequence[str] = chosen.metric
     if not names:
         record = record_of(evaluation)
         names = record.gated if record else usual_metrics(evaluation.depth)
+    if not names:
+        raise ConfigurationError(
+            f"{quoted(evaluation.name)} gates no metric; name one with --metric"
+        )
     return [Metric.parse(name) for name in names]
 
 

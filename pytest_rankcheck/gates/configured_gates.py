@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any
@@ -65,23 +66,31 @@ class ScopedGate:
     metric: Metric | None
     """None: for all metrics."""
     gate: Gate
+    scope: str = ""
+    """What it is for, as written."""
 
     @classmethod
-    def parse(cls, line: str) -> ScopedGate:
-        """Return the gate of a line such as ``gate``, ``metric: gate`` or ``set metric: gate``.
+    def parse(cls, line: str, golden_names: Collection[str] = ()) -> ScopedGate:
+        """Return the gate of a line ``gate`` or ``scope: gate``.
+
+        The scope is ``metric``, ``set`` or ``set metric``, where ``*`` means all sets or metrics.
+
+        Args:
+            line: the line.
+            golden_names: the configured golden sets; others may be made by tests.
 
         Raises:
             ConfigurationError: the line is malformed, or its gate does not fit its metric.
         """
         scope, text = _split(line)
-        golden_name, metric = _scope(scope.split(), line)
         gate = gate_of(text)
-        if metric is not None:
-            try:
+        try:
+            golden_name, metric = _scope(scope, golden_names)
+            if metric is not None:
                 gate.refuse_misfit(metric)
-            except ConfigurationError as error:
-                raise ConfigurationError(f"'{quoted(line)}': {error}") from None
-        return cls(golden_name, metric, gate)
+        except ConfigurationError as error:
+            raise ConfigurationError(f"'{quoted(line)}': {error}") from None
+        return cls(golden_name, metric, gate, scope)
 
     def covers(self, golden_name: str, metric: Metric) -> bool:
         """Return whether it is for a metric on a golden set."""
@@ -94,42 +103,42 @@ class ScopedGate:
 
 
 def _split(line: str) -> tuple[str, str]:
-    """Return the scope of a line and its gate, whose parameters may have colons in quotes."""
-    found = re.fullmatch(r"(?:(.*):)?\s*([\w.]+\s*(?:\(.*\))?)\s*", line, re.DOTALL)
-    if found is None:
-        scope, _, text = line.rpartition(":")
-        return scope, text.strip()
-    return found[1] or "", found[2]
+    """Return the scope of a line and its gate: the longest text after a colon that can be one."""
+    colons = [found.start() for found in re.finditer(":", line)]
+    for colon in (-1, *colons):
+        text = line[colon + 1 :].strip()
+        with suppress(MetricError):
+            parts_of(text.removeprefix("Gate."))
+            return line[: max(colon, 0)].strip(), text
+    scope, _, text = line.rpartition(":")
+    return scope.strip(), text.strip()
 
 
-def _scope(words: Sequence[str], line: str) -> tuple[str | None, Metric | None]:
-    """Return the golden set and the metric that a line names; None: all of them."""
-    metrics = [_metric(word, line) for word in words]
-    if not words:
-        return None, None
-    if len(words) == 1:
-        return (words[0], None) if metrics[0] is None else (None, metrics[0])
-    # A golden set may have the name of a metric, but not one with a cutoff or parameters.
-    is_set = [re.search("[@(]", word) is None for word in words]
-    if len(words) == 2 and metrics[1] is not None and is_set[0]:
-        return words[0], metrics[1]
-    if len(words) == 2 and metrics[0] is not None and is_set[1]:
-        return words[1], metrics[0]
-    wrong = f"neither '{quoted(words[0])}' nor '{quoted(words[1])}' is a metric"
-    if any(metrics):
-        wrong = "it names several metrics or golden sets"
+def _scope(scope: str, golden_names: Collection[str]) -> tuple[str | None, Metric | None]:
+    """Return the golden set and the metric that a scope names; None: all of them."""
+    problem = ""
+    for word in re.finditer(r"\S+", scope):
+        name, last = scope[: word.start()].strip(), scope[word.start() :]
+        try:
+            metric = None if last == "*" else Metric.parse(last)
+        except MetricError as error:
+            problem = str(error)
+            continue
+        if metric and name not in golden_names and any(map(_is_metric, (name, *name.split()))):
+            raise ConfigurationError("it names several metrics; write a line for each")
+        return (None if name in ("", "*") else name), metric
+    if scope in golden_names or not re.search(r"[\s@(]", scope):
+        return scope or None, None
     raise ConfigurationError(
-        f"'{quoted(line)}': {wrong}; write 'metric: gate', 'set: gate' or 'set metric: gate'"
+        f"{problem}; write 'metric: gate', 'set: gate' or 'set metric: gate', where * is all sets "
+        "or all metrics"
     )
 
 
-def _metric(word: str, line: str) -> Metric | None:
-    try:
-        return Metric.parse(word)
-    except MetricError as error:
-        if "@" in word or "(" in word:  # no golden set has such a name
-            raise ConfigurationError(f"'{quoted(line)}': {error}") from None
-        return None
+def _is_metric(text: str) -> bool:
+    with suppress(MetricError):
+        return bool(Metric.parse(text))
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,13 +148,30 @@ class ConfiguredGates:
     gates: tuple[ScopedGate, ...] = ()
 
     @classmethod
-    def parse(cls, lines: Iterable[str]) -> ConfiguredGates:
+    def parse(cls, lines: Iterable[str], golden_names: Collection[str] = ()) -> ConfiguredGates:
         """Return the gates of lines such as ``gate``, ``metric: gate`` and ``set metric: gate``.
 
+        Args:
+            lines: the lines.
+            golden_names: the configured golden sets and session logs.
+
         Raises:
-            ConfigurationError: a line is malformed.
+            ConfigurationError: a line is malformed or ambiguous.
         """
-        return cls(tuple(map(ScopedGate.parse, lines)))
+        gates = cls(tuple(ScopedGate.parse(line, golden_names) for line in lines))
+        for name in golden_names:
+            gates.refuse_ambiguous(name)
+        return gates
+
+    def refuse_ambiguous(self, golden_name: str) -> None:
+        """Refuse a scope of one word that is both a metric and a golden set."""
+        for each in self.gates:
+            if each.metric and each.scope.lower() == golden_name.lower():
+                word = quoted(each.scope)
+                raise ConfigurationError(
+                    f"'{word}' is a golden set and the metric {each.metric}; write '{word} *: "
+                    f"gate' for the golden set, or '* {word}: gate' for the metric"
+                )
 
     @property
     def golden_names(self) -> Sequence[str]:
@@ -156,7 +182,11 @@ class ConfiguredGates:
         """Return the gate of a metric on a golden set; None if nothing is configured.
 
         The most specific line wins; ties go to the last.
+
+        Raises:
+            ConfigurationError: a line is ambiguous.
         """
+        self.refuse_ambiguous(golden_name)
         # max() takes the first of equals, so the last line comes first.
         covering = [gate for gate in reversed(self.gates) if gate.covers(golden_name, metric)]
         best = max(covering, key=lambda gate: gate.specificity, default=None)

@@ -256,8 +256,9 @@ class Inputs:
         """The gates of ``rankcheck_gate``."""
         from pytest_rankcheck.gates.configured_gates import ConfiguredGates
 
+        names = [shown_name(path) for path in (*self.config.golden, *self.config.sessions)]
         with _named("rankcheck_gate"):
-            return ConfiguredGates.parse(self.config.gate_lines)
+            return ConfiguredGates.parse(self.config.gate_lines, names)
 
     @property
     def corpus(self) -> Path | None:

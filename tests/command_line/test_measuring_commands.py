@@ -96,9 +96,20 @@ def test_a_baseline_with_a_gate_that_was_removed_needs_another(
 
 def test_an_inconclusive_verdict() -> None:
     arguments = ["--gate", "noninferior(margin=0.05, alpha=0.005)", "--metric", "RR"]
-    for word, code in (("pass", 0), ("warn", 0), ("fail", 1)):
+    for word, code in (("pass", 0), ("warn", 2), ("fail", 1)):
         given = ["good.run", "worse.run", *GOLDEN, *arguments, "--inconclusive", word]
         assert main(["compare", *given]) == code
+
+
+def test_a_baseline_that_gates_nothing_needs_a_metric(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    evaluation = evaluate(Run.load(folder / "good.run"), GoldenSet.load(folder / "web.jsonl"))
+    record = Record.of(evaluation, [], watched=[Metric.parse("RR")])
+    (folder / "watched.json").write_text(record.text, "utf-8")
+    assert main(["compare", "watched.json", "worse.run", *GOLDEN]) == 2
+    assert "watched.json gates no metric; name one with --metric" in capsys.readouterr().err
+    assert main(["compare", "watched.json", "worse.run", *GOLDEN, "--metric", "RR"]) == 1
 
 
 def test_a_report_is_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -164,7 +164,7 @@ def test_ranks_with_gaps_are_read_as_configured(
     assert "1.0000" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("configured", "code"), [("warn", 0), ("fail", 1)])
+@pytest.mark.parametrize(("configured", "code"), [("pass", 0), ("warn", 2), ("fail", 1)])
 def test_an_inconclusive_verdict_counts_as_configured(
     folder: Path, configured: str, code: int
 ) -> None:

@@ -19,7 +19,7 @@ from pytest_rankcheck import (
 )
 from pytest_rankcheck.comparison.compared_values import Paired
 from pytest_rankcheck.comparison.unpaired_values import Unpaired
-from pytest_rankcheck.gates.configured_gates import ConfiguredGates, gate_of
+from pytest_rankcheck.gates.configured_gates import gate_of
 from pytest_rankcheck.gates.set_decisions import FamilySet, decide_sets
 
 METRIC = Metric.parse("nDCG@10")
@@ -277,39 +277,11 @@ def test_ten_slices_have_one_error_together() -> None:
         (lambda: gate_of("tolerance(0.1)"), "is not a gate; write name"),
         (lambda: gate_of("import os"), "is not a gate; write name"),
         (lambda: gate_of("tolerance@5"), "is not a gate"),
-        (lambda: ConfiguredGates.parse(["a b: tolerance"]), "neither 'a' nor 'b' is a metric"),
     ],
 )  # fmt: skip
 def test_an_invalid_gate_is_refused(make: object, message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
         make()  # type: ignore[operator]
-
-
-def test_the_most_specific_rule_wins_and_ties_go_to_the_last() -> None:
-    gates = ConfiguredGates.parse(
-        ["significant(min_drop=0.01)", "nDCG@10: noninferior(margin=0.02)", "web: tolerance(abs=0.1)",
-         "web ndcg@10: noninferior(margin=0.03, alpha=0.1)", "significant"]
-    )  # fmt: skip
-    rr = Metric.parse("RR")
-    assert str(gates.gate("other", rr)) == "significant(alpha=0.05, min_drop=0)"
-    assert str(gates.gate("other", METRIC)) == "noninferior(margin=0.02, alpha=0.05)"
-    assert str(gates.gate("web", rr)) == "tolerance(abs=0.1, rel=0)"
-    assert str(gates.gate("web", METRIC)) == "noninferior(margin=0.03, alpha=0.1)"
-    assert ConfiguredGates().gate("web", rr) is None
-
-
-def test_a_golden_set_may_have_the_name_of_a_metric_and_a_parameter_a_colon() -> None:
-    rr, ap = Metric.parse("RR"), Metric.parse("AP")
-    gates = ConfiguredGates.parse(
-        ["RR AP: tolerance(abs=0.1)", "a:b RR: tolerance(abs=0.2, standardise='x:y')"]
-    )
-    assert gates.golden_names == ("RR", "a:b")
-    assert str(gates.gate("RR", ap)) == "tolerance(abs=0.1, rel=0)"
-    assert gates.gate("RR", rr) is gates.gate("web", rr) is None
-    assert str(gates.gate("a:b", rr)) == "tolerance(abs=0.2, rel=0, standardise='x:y')"
-    for line in ("nDCG@5 RR@5: significant", "a RR b: significant"):
-        with pytest.raises(ConfigurationError, match="names several metrics or golden sets"):
-            ConfiguredGates.parse([line])
 
 
 def test_a_margin_that_is_ruled_out_is_a_decision() -> None:

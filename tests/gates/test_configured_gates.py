@@ -1,0 +1,94 @@
+"""The lines of ``rankcheck_gate``: one grammar, whatever golden sets and metrics are called."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_rankcheck import ConfigurationError, Metric, MetricError
+from pytest_rankcheck.gates.configured_gates import ConfiguredGates
+from pytest_rankcheck.metrics.metric_registry import definitions
+
+AP, METRIC, RR = map(Metric.parse, ("AP", "nDCG@10", "RR"))
+BARE = "tolerance(abs=0, rel=0)"
+
+
+def test_the_most_specific_rule_wins_and_ties_go_to_the_last() -> None:
+    gates = ConfiguredGates.parse(
+        ["significant(min_drop=0.01)", "nDCG@10: noninferior(margin=0.02)", "web: tolerance(abs=0.1)",
+         "web ndcg@10: noninferior(margin=0.03, alpha=0.1)", "significant"]
+    )  # fmt: skip
+    assert str(gates.gate("other", RR)) == "significant(alpha=0.05, min_drop=0)"
+    assert str(gates.gate("other", METRIC)) == "noninferior(margin=0.02, alpha=0.05)"
+    assert str(gates.gate("web", RR)) == "tolerance(abs=0.1, rel=0)"
+    assert str(gates.gate("web", METRIC)) == "noninferior(margin=0.03, alpha=0.1)"
+    assert ConfiguredGates().gate("web", RR) is None
+
+
+NAMES = sorted({name for each in definitions().values() for name in (each.name, *each.aliases)})
+
+
+def scope_of(line: str, *golden_names: str) -> tuple[str | None, str | None]:
+    (gate,) = ConfiguredGates.parse([f"{line}: tolerance"], golden_names).gates
+    return gate.golden_name, gate.metric and str(gate.metric)
+
+
+@pytest.mark.parametrize("name", [*NAMES, "map", "ndcg@10", "AP(rel=2)@100", "nDCG(gain={1: 2})@5"])
+def test_a_golden_set_may_have_the_name_of_a_metric(name: str) -> None:
+    try:
+        metric = str(Metric.parse(name))
+    except MetricError:  # it needs a cutoff
+        assert scope_of(name, name) == (name, None)
+        return
+    assert scope_of(name) == scope_of(f"* {name}", name) == (None, metric)
+    assert scope_of(f"{name} *", name) == (name, None)
+    assert scope_of(f"{name} RR", name) == (name, "RR")
+    assert scope_of(f"web {name}", name) == ("web", metric)
+    both = f"'{name}' is a golden set and the metric {metric}; write '{name} *: gate' for the"
+    with pytest.raises(ConfigurationError) as at_start:
+        scope_of(name, name.lower())
+    assert both.lower() in str(at_start.value).lower()
+    with pytest.raises(ConfigurationError) as of_a_set_of_the_tests_own:
+        ConfiguredGates.parse([f"{name}: tolerance"]).gate(name, RR)
+    assert both in str(of_a_set_of_the_tests_own.value)
+    assert scope_of(f"{name}@b", f"{name}@b") == (f"{name}@b", None)
+    with pytest.raises(ConfigurationError, match="several metrics; write a line for each"):
+        scope_of(f"{name} nDCG@10", "web")
+
+
+@pytest.mark.parametrize(
+    ("line", "scope"),
+    [
+        ("", (None, None)),
+        ("*", (None, None)),
+        ("* *", (None, None)),
+        ("a:b RR", ("a:b", "RR")),
+        ("my own set RR", ("my own set", "RR")),
+        ("my own set *", ("my own set", None)),
+        ("web nDCG(gain={1: 2})@5", ("web", str(Metric.parse("nDCG(gain={1: 2})@5")))),
+    ],
+)
+@pytest.mark.parametrize("standardise", ["'x:y'", '"a: b(c)"', "'say: \"it: b\"'"])
+def test_a_line_is_split_once_whatever_is_quoted(
+    line: str, scope: tuple[str | None, str | None], standardise: str
+) -> None:
+    text = f"{line}: Gate.tolerance(abs=0.1, standardise={standardise})"
+    (gate,) = ConfiguredGates.parse([text.removeprefix(": ")]).gates
+    assert (gate.golden_name, gate.metric and str(gate.metric)) == scope
+    assert gate.gate.standardise == eval(standardise)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("a b: tolerance", "unknown metric 'b'"),
+        ("web nDGC@10: tolerance", "did you mean 'nDCG'"),
+        ("RR web: tolerance", "unknown metric 'web'.*; write 'metric: gate', 'set: gate' or 'set"),
+        ("nDCG@: tolerance", "'nDCG@' is not a metric name"),
+        ("a RR P@1: tolerance", "several metrics"),
+        ("RR: tolerance(", r"'tolerance\(' is not a gate; write name"),
+        ("RR:", "'' is not a gate"),
+    ],
+)
+def test_a_malformed_line_is_refused(line: str, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        ConfiguredGates.parse([line])
