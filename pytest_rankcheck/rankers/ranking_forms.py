@@ -199,9 +199,24 @@ def _doc_id(value: object, query_id: str) -> str:
     if doc_id is None:
         raise RunError(
             f"query '{quoted(query_id)}': a document id is {_described(value)}; ids are text or "
-            "whole numbers"
+            f"whole numbers{_retriever_hint(value)}"
         )
     return doc_id
+
+
+def _retriever_hint(value: object) -> str:
+    """Return how to rank with a retriever's documents; empty for anything else."""
+    document = getattr(value, "node", value)
+    found = [getattr(document, name, None) for name in ("metadata", "meta")]
+    metadata = next((entry for entry in found if isinstance(entry, Mapping)), None)
+    if metadata is None:
+        return ""
+    ids = [name for name in ("id", "node_id") if getattr(document, name, None) is not None]
+    key = next(iter([*ids, *metadata]), "id")
+    return (
+        "; a function that returns the documents of a retriever is a ranker as "
+        f"rankers.retriever(search, key='{quoted(key)}')"
+    )
 
 
 def _number(value: object, doc_id: str, query_id: str, what: str) -> float:

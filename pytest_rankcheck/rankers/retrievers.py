@@ -24,9 +24,10 @@ def retriever(ranker: object, key: Key) -> Adapter:
 
     Args:
         ranker: a retriever of LangChain or LlamaIndex; or a function that takes a query's text (or
-            a ``Query``) and returns documents, best first, with ``metadata`` or ``meta``.
+            a ``Query``) and returns documents, best first, with ``metadata`` or ``meta``; or
+            (document, score) pairs, best first.
         key: the name of the entry, such as ``"source"``; or of an attribute of the document, if
-            its metadata has no such entry; or a function from a document to its id.
+            its metadata has no such entry; or a function from a document, or a pair, to its id.
 
     Several chunks of one document get the same id: choose how ``duplicates`` count.
 
@@ -86,11 +87,16 @@ def _ids(results: Any, key: Key | None) -> list[object]:
             f"{quoted(repr(results), 60)}; return a list, best first, and an empty one for no "
             "results"
         )
-    # LlamaIndex returns nodes with their scores.
-    documents = [getattr(result, "node", result) for result in results]
+    # LlamaIndex returns nodes with their scores, LangChain's vector stores pairs with them.
     if callable(key):
-        return [key(document) for document in documents]
-    return [_id_of(document, key) for document in documents]
+        return [key(getattr(result, "node", result)) for result in results]
+    documents = map(_alone, results)
+    return [_id_of(getattr(document, "node", document), key) for document in documents]
+
+
+def _alone(result: object) -> object:
+    """Return the document of a (document, score) pair; anything else as it is."""
+    return result[0] if type(result) is tuple and len(result) == 2 else result
 
 
 def _id_of(document: object, key: str | None) -> object:

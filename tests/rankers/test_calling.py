@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from types import SimpleNamespace
 from typing import Any
@@ -230,6 +231,8 @@ async def retrieve_async(text: str) -> list[object]:
         (retrieve_async, "source", ("d1", "d2")),
         (lambda text, depth: CHUNKS[:depth], "id", ("c1", "c2", "c3")),
         (lambda text: [], "source", ()),
+        (lambda text: [(each, 0.5) for each in CHUNKS], "source", ("d1", "d2")),
+        (lambda text: [("c1", "d1")], lambda pair: pair[1], ("d1",)),
     ],
 )
 def test_chunks_are_identified_by_their_metadata(
@@ -237,6 +240,29 @@ def test_chunks_are_identified_by_their_metadata(
 ) -> None:
     run = rank(rankers.retriever(ranker, key=key), GOLDEN, duplicates="close_gaps")
     assert run["q1"] == expected
+
+
+@pytest.mark.parametrize(
+    ("document", "key"),
+    [
+        (CHUNKS[0], "id"),
+        (SimpleNamespace(id=None, metadata={"source": "d1"}), "source"),
+        (SimpleNamespace(content="x", meta={"file": "a.md"}), "file"),
+        (SimpleNamespace(node=SimpleNamespace(node_id="n1", metadata={}), score=0.5), "node_id"),
+    ],
+)
+def test_documents_of_a_plain_function_are_recognised(document: object, key: str) -> None:
+    """The message names the call that works, which takes pairs with a score, too."""
+    call = f"rankers.retriever(search, key='{key}')"
+    for answer in ([document], [(document, 0.5)]):
+
+        def search(text: str, found: object = answer) -> object:
+            return found
+
+        with pytest.raises(RankerError, match=re.escape(call)):
+            rank(search, GOLDEN)
+        run = rank(eval(call, {"rankers": rankers, "search": search}), GOLDEN)
+        assert len(run["q1"]) == 1
 
 
 @pytest.mark.parametrize(
