@@ -87,11 +87,6 @@ def _escaped(char: str) -> str:
     return char.encode("unicode_escape", "backslashreplace").decode("ascii")
 
 
-def install_hint(extra: str) -> str:
-    """Return the command that installs an extra of this distribution, for messages."""
-    return f'pip install "pytest-rankcheck[{extra}]"'
-
-
 def plural(count: int, singular: str, many: str | None = None) -> str:
     """Return ``count`` with its noun: ``plural(2, "query", "queries")`` is ``"2 queries"``."""
     return f"{count:,} {singular if count == 1 else many or singular + 's'}"

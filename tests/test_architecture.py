@@ -40,6 +40,7 @@ HOUSE = [
     "document_ids",
     "progress",
     "argument_checks",
+    "remedies",
     "errors",
     "array_types",
     "package_version",

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.baselines.approval import Approval, Key, covers
-from pytest_rankcheck.baselines.baseline_file import BaselineFile, Place, Store
+from pytest_rankcheck.baselines.baseline_file import BaselineFile, Store
 from pytest_rankcheck.baselines.check import (
     Block,
     Check,
@@ -40,6 +40,7 @@ from pytest_rankcheck.evaluation.metric_values import attributes_of
 from pytest_rankcheck.gates.configured_gates import ConfiguredGates
 from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.remedies import Place
 
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.reference_commit import Reference
@@ -436,6 +437,6 @@ class Baseline:
                 self.file.refuse(str(block))
                 raise BaselineError(
                     f"{self.place}: another test session has written this baseline while this test "
-                    f"ran, and against it {check.subject} fails: {block}. Its record stays; run "
-                    "the update again"
+                    f"ran, and against it {check.subject} fails: {block}. Its record stays\n  "
+                    f"{self.place.update('to try again')}"
                 )

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import shlex
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from pytest_rankcheck.baselines.check import Mode
 from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.errors import BaselineError, ConfigurationError, quoted
+from pytest_rankcheck.errors import BaselineError, ConfigurationError
+from pytest_rankcheck.files.git_commands import git_line
 from pytest_rankcheck.files.text_files import text_of
+from pytest_rankcheck.remedies import Place, Remedy
 
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.reference_commit import Reference
@@ -30,51 +30,6 @@ class Store(Protocol):
 
     def locked(self) -> AbstractContextManager[object]:
         """Return a context in which no other test session writes the file."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a record is as messages show it, and the commands that are about it."""
-
-    file: str
-    test: str
-    """The arguments of pytest that run the test again on what it measures now."""
-    reference: str | None = None
-    """The commit whose baselines count, as it was given; None: those of the working tree."""
-    is_there: bool = False
-    """Whether the record that counts is the one at the reference."""
-
-    def __str__(self) -> str:
-        return f"{self.file} at {quoted(self.reference)}" if self.is_there else self.file
-
-    @property
-    def update(self) -> str:
-        """The command that records what is missing or better."""
-        return f"pytest {self.test} --snapshot-update"
-
-    @property
-    def approve(self) -> str:
-        """The command that records what is measured now."""
-        ref = f"--rankcheck-baseline-ref={shlex.quote(self.reference)} " if self.reference else ""
-        return f'pytest {self.test} {ref}--rankcheck-approve "why this is acceptable"'
-
-    @property
-    def restore(self) -> str:
-        """The command that takes back what the branch made of the record."""
-        commit = self.reference if self.is_there and self.reference else "HEAD"
-        return f"git checkout {shlex.quote(commit)} -- {shlex.quote(self.file)}"
-
-    @property
-    def retire(self) -> str:
-        """The command that gives the record up."""
-        return f'python -m pytest_rankcheck retire {shlex.quote(self.file)} --reason "why"'
-
-    @property
-    def remedy(self) -> str:
-        """What to do about a record that cannot be read."""
-        return (
-            f"restore it with {self.restore}, then update again; or record anew with {self.approve}"
-        )
 
 
 class BaselineFile:
@@ -128,12 +83,35 @@ class BaselineFile:
         """The record in the working tree; None without a file."""
         if self._text_now is None:
             return None
-        place = self._place(is_there=self._reference_text is not None)
         try:
-            return Record.from_text(self._text_now, place.file, place.remedy)
+            return Record.from_text(self._text_now, self.store.shown_path, self._mending)
         except BaselineError:
             if self._mode.approval is None:
                 raise
+            return None
+
+    def _mending(self) -> Remedy:
+        """Return how to get a record that can be read again.
+
+        From the commit that counts; anew if that commit has none that can be read.
+        """
+        place = self._place(is_there=False)
+        text = self._committed_text
+        if text is not None and _is_readable(text):
+            return place.restore()
+        is_tracked = git_line(self.path.parent, "ls-files", "--", self.path.name) is not None
+        return place.remove() if text is None and is_tracked else place.approve()
+
+    @property
+    def _committed_text(self) -> str | None:
+        """The file at the reference commit, or without one in HEAD; None if that has none."""
+        from pytest_rankcheck.baselines.reference_commit import Reference
+
+        if self._reference is not None:
+            return self._reference_text
+        try:
+            return Reference.of("HEAD", self.path.parent).text(self.path)
+        except ConfigurationError:  # no git, or no commit yet
             return None
 
     @property
@@ -150,9 +128,8 @@ class BaselineFile:
         if self._reference_text is None:
             return None
         place = self._place(is_there=True)
-        remedy = f"record anew with {place.approve}"
         try:
-            return Record.from_text(self._reference_text, str(place), remedy)
+            return Record.from_text(self._reference_text, str(place), place.approve)
         except BaselineError:
             here = self.working_record
             keys = [key.name for a in (here.approvals if here else ()) for key in a.keys]
@@ -172,16 +149,8 @@ class BaselineFile:
     @property
     def merged_approvals(self) -> int:
         """How many of the first approvals are merged: at the reference, or without one in HEAD."""
-        from pytest_rankcheck.baselines.reference_commit import Reference
-
-        if self._reference is not None:
-            merged = self.reference_record
-            return len(merged.approvals) if merged else 0
-        try:
-            text = Reference.of("HEAD", self.path.parent).text(self.path)
-            return len(Record.from_text(text).approvals) if text else 0
-        except (ConfigurationError, BaselineError):  # no git, or no commit yet
-            return 0
+        text = self._committed_text
+        return len(Record.from_text(text).approvals) if text and _is_readable(text) else 0
 
     def read_again(self) -> bool:
         """Return whether the file has changed since the test read it; what it says now counts."""
@@ -223,3 +192,11 @@ class BaselineFile:
 
     def _read_text(self) -> str | None:
         return text_of(self.path, BaselineError) if self.path.exists() else None
+
+
+def _is_readable(text: str) -> bool:
+    try:
+        Record.from_text(text)
+    except BaselineError:
+        return False
+    return True

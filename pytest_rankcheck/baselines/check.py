@@ -90,7 +90,7 @@ class Check:
     """The key, for information, of a mean that is higher, but not by enough for the gate's rule."""
     unvalued: Key | None = None
     """The queries that lost their value, if they are many."""
-    problems: tuple[str, ...] = ()
+    problems: tuple[Key, ...] = ()
     """The promises of the approved record that the record of this branch breaks."""
     is_granted: bool = False
     """Whether it fails at the reference commit, but what this branch recorded lets it pass."""

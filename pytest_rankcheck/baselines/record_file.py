@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
@@ -48,28 +48,36 @@ def _lines(lines: Iterable[str]) -> str:
 
 
 @contextmanager
-def content_of_text(text: str, path: str, remedy: str) -> Iterator[dict[str, Any]]:
+def content_of_text(text: str, path: str, remedy: Callable[[], object]) -> Iterator[dict[str, Any]]:
     """Give the content of a file; what the block refuses in it is reported with the file's name.
 
     Args:
         text: the text.
         path: the file as messages name it.
-        remedy: what messages say to do.
+        remedy: returns what messages say to do; it is asked if something is wrong.
 
     Raises:
         BaselineError: it is not a baseline, one of another format version, or was edited by hand.
     """
-    remedy = f"The file is left as it is; {remedy}"
+
+    def refused(where: str, why: str) -> BaselineError:
+        return BaselineError(f"{where}: {why}. The file is left as it is\n  {remedy()}")
+
     marker = _CONFLICT.search(text)
     if marker is not None:
         line = text.count("\n", 0, marker.start()) + 1
-        raise BaselineError(
-            f"{path}:{line}: unresolved merge conflict: two branches have changed this baseline. "
-            f"{remedy}"
-        )
+        why = "unresolved merge conflict: two branches have changed this baseline"
+        raise refused(f"{path}:{line}", why)
     try:
         content = _parsed(text)
-        _refuse_version(content["version"], path)
+        version = content["version"]
+        if type(version) is not int or version < 1:
+            raise ValueError(f"its version is {quoted(version)}")
+        if version > FORMAT_VERSION:
+            why = f"{path}: {_other_version(version)}. The file is left as it is"
+            raise BaselineError(f"{why}; upgrade pytest-rankcheck")
+        if version < FORMAT_VERSION:
+            raise refused(path, _other_version(version))
         yield content
         if content["digest"] != digest_of(content):
             raise EditedError(
@@ -78,18 +86,15 @@ def content_of_text(text: str, path: str, remedy: str) -> Iterator[dict[str, Any
     except BaselineError:
         raise
     except EditedError as error:
-        raise BaselineError(
-            f"{path}: this baseline was edited by hand, or put together by a merge: {error}. "
-            f"{remedy}"
-        ) from None
+        why = f"this baseline was edited by hand, or put together by a merge: {error}"
+        raise refused(path, why) from None
     except json.JSONDecodeError as error:
         cut = "" if text.rstrip().endswith("}") else "; the file was cut short"
-        raise BaselineError(
-            f"{path}:{error.lineno}: this is not a baseline: not JSON: {error.msg}{cut}. {remedy}"
-        ) from None
+        why = f"this is not a baseline: not JSON: {error.msg}{cut}"
+        raise refused(f"{path}:{error.lineno}", why) from None
     except _BROKEN as error:
         why = f"it lacks {error}" if isinstance(error, KeyError) else quoted(error, 200)
-        raise BaselineError(f"{path}: this is not a baseline: {why}. {remedy}") from None
+        raise refused(path, f"this is not a baseline: {why}") from None
 
 
 class EditedError(Exception):
@@ -109,26 +114,10 @@ def _refuse_constant(token: str) -> NoReturn:
     raise ValueError(f"{token} is not a value that a baseline can have")
 
 
-def _refuse_version(version: object, path: str) -> None:
-    """Refuse another format version.
-
-    Raises:
-        BaselineError: an older or a newer version.
-        ValueError: no version.
-    """
-    if type(version) is not int or version < 1:
-        raise ValueError(f"its version is {quoted(version)}")
-    if version != FORMAT_VERSION:
-        to_do = (
-            "upgrade pytest-rankcheck. The file is left as it is"
-            if version > FORMAT_VERSION
-            else "the file is left as it is. Record it anew: pytest TEST --rankcheck-approve "
-            f'"a baseline of format {FORMAT_VERSION}"'
-        )
-        raise BaselineError(
-            f"{path}: the baseline has format version {version}, this pytest-rankcheck reads "
-            f"{FORMAT_VERSION}; {to_do}"
-        )
+def _other_version(version: int) -> str:
+    return (
+        f"the baseline has format version {version}, this pytest-rankcheck reads {FORMAT_VERSION}"
+    )
 
 
 def digest_of(content: Mapping[str, object]) -> str:

@@ -18,6 +18,9 @@ from pytest_rankcheck.baselines.succession import broken_promises, changes, new_
 from pytest_rankcheck.evaluation.recorded_precision import EXACT
 from pytest_rankcheck.metrics.metric_names import Metric
 
+_RETIRED = Key("retired", words="this branch has retired it, but its test still runs")
+_BEHIND = Key("behind", words="older than that of the reference, which has changed since")
+
 
 class Action(StrEnum):
     """What happens to a baseline file when its test has passed."""
@@ -154,7 +157,7 @@ class BranchRecord:
     """None: the branch has deleted it."""
     approvals: tuple[Approval, ...] = ()
     """The reasons that the branch adds."""
-    problems: tuple[str, ...] = ()
+    problems: tuple[Key, ...] = ()
     """The promises of the approved record that it breaks without a reason."""
     is_behind: bool = False
     """Whether the reference has changed the record since the branch left it; merging keeps that."""
@@ -164,9 +167,9 @@ class BranchRecord:
         """Compare the record of this branch with the approved one."""
         if record is None:
             return cls(None)
-        problems = tuple(key.text for key in broken_promises(approved, record))
+        problems = tuple(broken_promises(approved, record))
         if record.retired is not None:
-            problems = ("this branch has retired it, but its test still runs", *problems)
+            problems = (_RETIRED, *problems)
         return cls(record, tuple(new_approvals(approved, record) or ()), problems)
 
     @property
@@ -189,8 +192,7 @@ def judged(
         branch: what this branch has instead of the approved record.
         mode: what the test session may do.
     """
-    behind = "older than that of the reference, which has changed since: merge that first"
-    there = replace(there, problems=(behind,) if branch.is_behind else branch.problems)
+    there = replace(there, problems=(_BEHIND,) if branch.is_behind else branch.problems)
     obstacles = [(block, keys) for block, keys in there.obstacles(mode) if keys or here is None]
     left = [block for block, keys in obstacles if not any(covers(branch.keys, k) for k in keys)]
     block = left[0] if left else None

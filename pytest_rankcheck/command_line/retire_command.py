@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pytest_rankcheck.baselines.approval import Approval, Key
 from pytest_rankcheck.baselines.record import Record
+from pytest_rankcheck.baselines.reference_commit import Reference
 from pytest_rankcheck.command_line.shared_inputs import PASSED, Commands
 from pytest_rankcheck.errors import BaselineError, ConfigurationError, quoted
 from pytest_rankcheck.files.whole_files import locked_folder, write_whole
@@ -23,16 +24,26 @@ def add_retire_command(commands: Commands) -> None:
     )
     retire.add_argument("file", type=Path, help="the baseline")
     retire.add_argument("--reason", required=True, help="why the baseline is no longer used")
+    retire.add_argument(
+        "--baseline-ref",
+        metavar="REF",
+        help="take the baseline from this git commit if it is gone, such as origin/main",
+    )
     retire.set_defaults(run=_retire)
 
 
 def _retire(chosen: argparse.Namespace) -> int:
     path: Path = chosen.file
-    if not path.is_file():
-        raise BaselineError(f"{quoted(path)} does not exist; give the path of a baseline")
     reason = chosen.reason.strip()
     if not reason:
         raise ConfigurationError('give a reason, such as --reason "replaced by test_mrr"')
+    if chosen.baseline_ref and not path.exists():
+        text = Reference.of(chosen.baseline_ref, Path.cwd()).text(path)
+        if text is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, text)
+    if not path.is_file():
+        raise BaselineError(f"{quoted(path)} does not exist; give the path of a baseline")
     with locked_folder(path.parent):
         record = Record.load(path)
         if record.retired is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -17,6 +18,7 @@ from pytest_rankcheck.errors import BaselineError, ConfigurationError, plural, q
 from pytest_rankcheck.files.text_files import text_of
 from pytest_rankcheck.plugin.project_configuration import project_configuration
 from pytest_rankcheck.plugin.unrun_gates import NOT_CHOSEN, readable_record
+from pytest_rankcheck.remedies import retire
 from pytest_rankcheck.reports.json_report import FORMAT_NAME as REPORT_NAME
 
 
@@ -61,10 +63,8 @@ def _unrun(chosen: argparse.Namespace) -> int:
         print(f"no job completed the gates of {len(unrun):,} of {total} ({of_reports}):")
         for file, reason in unrun.items():
             print(f"  {quoted(file, 300)}: {quoted(reason, 200)}")
-        print(
-            "let their tests run, or give a baseline up: "
-            'python -m pytest_rankcheck retire FILE --reason "..."'
-        )
+            print(f"    {retire(os.path.relpath(project.root / file), ref)}")
+        print("let their tests run, or give a baseline up")
     else:
         print(f"every expected gate ran: {total}, {of_reports}")
     for file, reason in sorted(left_out.items()):

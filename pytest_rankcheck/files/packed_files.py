@@ -20,7 +20,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from pytest_rankcheck.errors import RankcheckError, install_hint, quoted
+from pytest_rankcheck.errors import RankcheckError, quoted
+from pytest_rankcheck.remedies import install
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -137,7 +138,7 @@ def failures_named(path: Path, error: type[RankcheckError]) -> Iterator[None]:
     except ModuleNotFoundError as missing:
         if not (missing.name or "").startswith("backports"):
             raise
-        raise error(f"{path} is packed with Zstandard: {install_hint('zstd')}") from None
+        raise error(f"{path} is packed with Zstandard: {install('zstd')}") from None
     except OSError as failure:
         raise error(f"{path}: cannot be read: {failure.strerror or failure}") from None
     except Exception as failure:

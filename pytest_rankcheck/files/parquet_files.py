@@ -9,9 +9,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_rankcheck.errors import RankcheckError, install_hint, quoted
+from pytest_rankcheck.errors import RankcheckError, quoted
 from pytest_rankcheck.files.packed_files import failures_named, is_packed, opened
 from pytest_rankcheck.files.whole_files import write_whole
+from pytest_rankcheck.remedies import install
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,7 +42,7 @@ def require_polars(path: Path, error: type[RankcheckError], kind: str = "Parquet
         article = "an" if kind[0] in "AEIOU" else "a"
         raise error(
             f"{path} is {article} {kind} file; reading and writing it needs polars: "
-            f"{install_hint('fast')}"
+            f"{install('fast')}"
         )
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from pytest_rankcheck.errors import GoldenSetError, install_hint, quoted
+from pytest_rankcheck.errors import GoldenSetError, quoted
 from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.query import Query
+from pytest_rankcheck.remedies import install
 
 _TEXTS = ("text", "title", "query", "description")
 """Fields with the text of a query, in order of preference."""
@@ -23,7 +24,7 @@ def loaded(name: str) -> Any:
         if missing.name != "ir_datasets":
             raise
         raise GoldenSetError(
-            f"reading the dataset '{quoted(name)}' needs ir_datasets: {install_hint('datasets')}"
+            f"reading the dataset '{quoted(name)}' needs ir_datasets: {install('datasets')}"
         ) from None
     try:
         return ir_datasets.load(name)

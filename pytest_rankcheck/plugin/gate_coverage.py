@@ -16,6 +16,7 @@ from pytest_rankcheck.plugin.baseline_settings import baseline_settings
 from pytest_rankcheck.plugin.configuration import idle_option
 from pytest_rankcheck.plugin.unrun_gates import ExpectedGates, Unrun, readable_record
 from pytest_rankcheck.plugin.watched_tests import WatchedTests
+from pytest_rankcheck.remedies import retire
 from pytest_rankcheck.reports.findings import Note, RecordFinding, ReportedFinding, Topic
 
 if TYPE_CHECKING:
@@ -74,13 +75,13 @@ def _findings(
             metrics = f" ({', '.join(gated)})" if gated else ""
             detail = f": {quoted(why.detail, 200)}" if why.detail else ""
             text = f"{quoted(file, 200)}{metrics}: {why.text}{detail}"
-            failure = (
-                f"{text}\nWhat was gated must stay gated: let the test run again, or give up the "
-                "baseline with python -m pytest_rankcheck retire FILE "
-                '--reason "why it is no longer needed"'
-            )
-            fails = mode == "fail" and not why.is_excused
-            yield Note(Topic.NOT_RUN, text, failure=failure if fails else None)
+            if mode != "fail" or why.is_excused:
+                yield Note(Topic.NOT_RUN, text)
+                continue
+            remedy = retire(os.path.relpath(each.path), reference.name if reference else None)
+            rule = "What was gated must stay gated: let the test run again, or give it up"
+            failure = f"{text}\n{rule}\n  {remedy}"
+            yield Note(Topic.NOT_RUN, f"{text}; {remedy}", failure=failure)
 
 
 def _shown(path: Path, root: Path) -> str:

@@ -175,17 +175,11 @@ class Topic(Enum):
     LOOSER_GATE = "gates that may pass what the gate of the baseline blocks"
     LOOSER_EXPECTATIONS = "expectations that this branch removed or loosened, compared with {about}"
     UNCHECKED_EXPECTATIONS = "golden sets with expectations that no test checked"
-    NOT_RUN = (
-        "baselines whose gates did not run (to give one up: python -m pytest_rankcheck retire"
-        ' FILE --reason "...")'
-    )
+    NOT_RUN = "baselines whose gates did not run"
     RETIRED = "baselines retired by this branch"
     RENAMED = "baselines that take the place of those of tests that are gone"
     KEPT = "baselines kept, because something is lower but within the tolerance"
-    KEPT_WITHIN_NOISE = (
-        "baselines kept, because the gain is within noise (to raise them: --rankcheck-approve "
-        '"reason")'
-    )
+    KEPT_WITHIN_NOISE = "baselines kept, because the gain is within noise"
     CAN_BE_RAISED = "baselines that can be raised with pytest --snapshot-update"
     WRITTEN = "baselines written; commit them"
     IGNORED = "baselines written, but ignored by git, so that a commit leaves them out"

@@ -8,8 +8,9 @@ import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.comparison.comparison import Comparison
-from pytest_rankcheck.errors import ConfigurationError, install_hint, quoted
+from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
+from pytest_rankcheck.remedies import install
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +31,7 @@ def plot_comparison(comparison: Comparison, metric: MetricLike) -> Any:
         import altair as alt
     except ImportError:
         raise ConfigurationError(
-            f"plots need altair, which is not installed: {install_hint('report')}"
+            f"plots need altair, which is not installed: {install('report')}"
         ) from None
     parsed = Metric.parse(metric)
     scale = alt.Scale(domain=["worse", "equal", "better"], range=["#b42318", "#8a94a0", "#176f2c"])

@@ -10,7 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_rankcheck.errors import ConfigurationError, install_hint, quoted, suggestion
+from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
+from pytest_rankcheck.remedies import install
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -72,10 +73,10 @@ REPORT_FORMATS = {
         ReportFormat(
             "html",
             "HTML report",
-            "write the report as one HTML file, to look at (needs pytest-rankcheck[report])",
+            "write the report as one HTML file, to look at (needs altair and jinja2)",
             "pytest_rankcheck.reports.html_report:html_of",
             needs=("jinja2",),
-            install=install_hint("report"),
+            install=install("report"),
         ),
         ReportFormat(
             "markdown",

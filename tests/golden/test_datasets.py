@@ -87,5 +87,5 @@ def test_a_dataset_without_judgments_is_refused(
         raise ModuleNotFoundError(name=name)
 
     monkeypatch.setattr(ir_datasets_loader, "import_module", missing)
-    with pytest.raises(GoldenSetError, match=r"pip install .pytest-rankcheck\[datasets\]."):
+    with pytest.raises(GoldenSetError, match=r"pip install ir-datasets"):
         GoldenSet.from_ir_datasets("beir/scifact/test")

@@ -181,6 +181,7 @@ def test_a_branch_that_main_has_overtaken_is_told_to_merge_main(branched: Projec
     result = branched.run(*MAIN)
     result.assert_outcomes(failed=1)
     assert (
-        "baseline of this branch: older than that of the reference, which has changed since: "
-        "merge that first" in text_of(result)
+        "baseline of this branch: older than that of the reference, which has changed since\n"
+        in text_of(result)
     )
+    assert "to bring this branch up to date: git merge main\n" in text_of(result)

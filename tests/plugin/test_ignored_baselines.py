@@ -29,8 +29,8 @@ def test_the_rule_that_ignores_a_baseline_is_named_in_every_output(repository: P
     result.assert_outcomes(passed=1)
     file = repository.baseline_file().relative_to(repository.path).as_posix()
     line = (
-        f"{file}: ignored by .gitignore:2: *.json; change that rule, or add the files with "
-        "git add --force"
+        f"{file}: ignored by .gitignore:2: *.json; to add them all the same: "
+        f"git add --force -- {file}"
     )
     assert f"{HEADING}\n  {line}" in text_of(result)
     notes = json.loads((repository.path / "r.json").read_text("utf-8"))["notes"]

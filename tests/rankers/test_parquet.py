@@ -71,5 +71,5 @@ def test_without_polars_the_error_names_the_extra(
 ) -> None:
     path = write(tmp_path / "r.parquet", query_id=["q"], doc_id=["d"], score=[1.0])
     monkeypatch.setattr(parquet_files, "find_spec", lambda name: None)
-    with pytest.raises(RunError, match=r"pip install .pytest-rankcheck\[fast\]."):
+    with pytest.raises(RunError, match=r"pip install polars"):
         Run.load(path)

@@ -56,5 +56,5 @@ def test_plots() -> None:
 
 def test_without_altair_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "altair", None)
-    with pytest.raises(ConfigurationError, match=r"pip install .pytest-rankcheck\[report\]"):
+    with pytest.raises(ConfigurationError, match=r"pip install altair jinja2"):
         plot_comparison(compare(BEFORE, BEFORE), "RR")

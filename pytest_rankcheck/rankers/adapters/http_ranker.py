@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.errors import RankerError, install_hint, listed, quoted
+from pytest_rankcheck.errors import RankerError, listed, quoted
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.rankers.adapter_protocol import Adapter, OnAnswer, RankingTask
 from pytest_rankcheck.rankers.adapters.request_placeholders import (
@@ -21,6 +21,7 @@ from pytest_rankcheck.rankers.adapters.request_placeholders import (
     uses,
 )
 from pytest_rankcheck.rankers.callable_adapters import AskAsync, ConcurrentAdapter
+from pytest_rankcheck.remedies import install
 
 if TYPE_CHECKING:
     from pytest_rankcheck.rankers.adapters.answer_paths import AnswerPath
@@ -107,7 +108,7 @@ def http(
     """
     missing = [name for name in ("httpx", "jmespath") if find_spec(name) is None]
     if missing:
-        raise RankerError(f"http: {' and '.join(missing)} not installed: {install_hint('http')}")
+        raise RankerError(f"http: {' and '.join(missing)} not installed: {install('http')}")
     from pytest_rankcheck.rankers.adapters.answer_paths import AnswerPath
 
     usual = _USUAL.get(engine or "", {})

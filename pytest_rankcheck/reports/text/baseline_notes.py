@@ -46,7 +46,7 @@ def baseline_notes(baseline: Baseline, settlement: Settlement) -> Iterator[Repor
             f"'{quoted(attribute)}', which rankcheck_slices names",
         )
     if settlement.action.writes:
-        yield WrittenFinding(str(baseline.place))
+        yield WrittenFinding(baseline.place.file)
 
 
 def watched_findings(baseline: Baseline) -> Iterator[MetricFinding]:
@@ -115,9 +115,9 @@ def _outcome(baseline: Baseline, settlement: Settlement) -> Iterator[tuple[Topic
     if action is Action.LEAVE and raisable(baseline.all_checks):
         yield Topic.CAN_BE_RAISED, means
     elif action is Action.KEEP_RISE:
-        yield Topic.KEPT_WITHIN_NOISE, means
+        yield Topic.KEPT_WITHIN_NOISE, f"{means}; {baseline.place.approve('to raise it')}"
     elif action is Action.KEEP:
-        yield Topic.KEPT, f'{means}; to lower it: --rankcheck-approve "reason"'
+        yield Topic.KEPT, f"{means}; {baseline.place.approve('to lower it')}"
     if baseline.next_record is not None:
         why = f' "{quoted(reason)}"' if action is Action.APPROVE and reason is not None else ""
         what = action if action.writes else Action.REWRITE

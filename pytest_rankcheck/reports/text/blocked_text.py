@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from itertools import islice
 
 from pytest_rankcheck.baselines.approval import LOSS_SHARE
-from pytest_rankcheck.baselines.baseline_file import Place
 from pytest_rankcheck.baselines.check import Block, Check, RankingCheck
 from pytest_rankcheck.baselines.golden_changes import set_changes, slice_changes
 from pytest_rankcheck.baselines.metric_check import MetricCheck
@@ -14,55 +13,13 @@ from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.errors import listed, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.verdict import Verdict
+from pytest_rankcheck.remedies import Place, Remedy, merge
 from pytest_rankcheck.reports.text.regression_text import means_text, regression_lines
 from pytest_rankcheck.reports.text.stability_text import changes_text, stability_lines
 from pytest_rankcheck.reports.text.wording import change, counted, golden_name, number_text
 
-_KEPT = "baseline: {place} (unchanged)"
-_APPROVE = "to approve: {place.approve}"
-_NEVER = "a baseline is never lowered without a written reason"
-
-_ACTIONS: dict[Block, tuple[str, ...]] = {
-    Block.NO_RECORD: (
-        "expected: {place.file}",
-        "to create it: {place.update}, then commit the file",
-    ),
-    Block.METRIC_ADDED: ("baseline: {place}", "to add it: {place.update}, then commit the file"),
-    Block.INCOMPARABLE: (
-        _KEPT,
-        "to keep the baseline: measure the way the baseline was measured",
-        "to record anew: {place.approve}",
-    ),
-    Block.STALE: (
-        "baseline: {place}",
-        "to record the new golden set: {place.update}, then commit the file",
-    ),
-    Block.REPLACED: (_KEPT, "if the golden set had to change this much: {place.approve}"),
-    Block.UNCOUNTED: (
-        _KEPT,
-        "to keep the baseline: find out why these have no value, or count them as misses",
-        _APPROVE,
-    ),
-    Block.DELETED: (
-        "baseline: {place}",
-        "to restore it: {place.restore}",
-        "if it is no longer needed: {place.retire}",
-    ),
-    Block.UNAPPROVED: (
-        "baseline: {place}",
-        "to restore it: {place.restore}, then update again",
-        _APPROVE,
-    ),
-    Block.LOOSENED: (_KEPT, _APPROVE),
-    Block.REGRESSED: (_KEPT, _APPROVE),
-    Block.REFUSED: (_NEVER, _KEPT, _APPROVE),
-    Block.INCONCLUSIVE: (
-        _KEPT,
-        "to let it pass: judge more queries, widen the margin, or rankcheck_inconclusive = warn",
-        _APPROVE,
-    ),
-}
-"""What to do about each block, in lines; ``place`` has the file and the commands about it."""
+_NOT_KEPT = (Block.NO_RECORD, Block.METRIC_ADDED, Block.STALE, Block.DELETED, Block.UNAPPROVED)
+"""The blocks after which nobody asks whether the baseline was changed."""
 
 
 def blocked_text(check: Check, block: Block, evaluation: Evaluation, place: Place) -> str:
@@ -75,8 +32,9 @@ def blocked_text(check: Check, block: Block, evaluation: Evaluation, place: Plac
         place: where the baseline is, and the commands that are about it.
     """
     block = Block.INCOMPARABLE if block is Block.FOREIGN else block
-    actions = (f"  {line.format(place=place)}" for line in _ACTIONS[block])
-    return "\n".join((_headline(check, block, evaluation), *_details(check, block), *actions))
+    remedy = _remedy(check, block, place)
+    lines = (_headline(check, block, evaluation), *_details(check, block))
+    return "\n".join((*lines, *_what_to_do(block, place, remedy)))
 
 
 def regression_text(verdict: Verdict, comparison: Comparison) -> str:
@@ -86,8 +44,42 @@ def regression_text(verdict: Verdict, comparison: Comparison) -> str:
 
 def dropped_text(why: str, place: Place) -> str:
     """Return why a test fails whose assertions have passed, but which dropped gates."""
-    actions = (f"  {line.format(place=place)}" for line in _ACTIONS[Block.REFUSED])
-    return "\n".join((why, *actions))
+    return "\n".join((why, *_what_to_do(Block.REFUSED, place, place.approve())))
+
+
+def _what_to_do(block: Block, place: Place, remedy: Remedy) -> Iterator[str]:
+    """Yield where the baseline is, and the command to type."""
+    if block is Block.REFUSED:
+        yield "  a baseline is never lowered without a written reason"
+    where = "expected" if block is Block.NO_RECORD else "baseline"
+    unchanged = "" if block in _NOT_KEPT else " (unchanged)"
+    yield f"  {where}: {place}{unchanged}"
+    if block is Block.INCONCLUSIVE:
+        yield "  judge more queries, widen the margin, or set rankcheck_inconclusive = warn"
+    yield f"  {remedy}"
+
+
+def _remedy(check: Check, block: Block, place: Place) -> Remedy:
+    """Return the command that mends a block, or that says what is next."""
+    kinds = {key.kind for key in check.problems}
+    if place.reference is not None and "behind" in kinds:
+        return merge(place.reference)
+    match block:
+        case Block.NO_RECORD:
+            return place.update("to create it")
+        case Block.METRIC_ADDED:
+            return place.update("to add it")
+        case Block.STALE:
+            return place.update("to record the new golden set")
+        case Block.DELETED:
+            return place.restore()
+        case Block.UNAPPROVED if "metric-gone" not in kinds:
+            return place.restore()  # of what else differs, an update keeps what is approved
+        case Block.INCOMPARABLE:
+            return place.approve("to record anew")
+        case Block.REPLACED:
+            return place.approve("if the golden set had to change this much")
+    return place.approve()
 
 
 def _headline(check: Check, block: Block, evaluation: Evaluation) -> str:
@@ -146,7 +138,7 @@ def _details(check: Check, block: Block) -> Iterator[str]:
             yield from _changed_queries(check)
             yield from (f"  world: {line}" for line in check.world)
         case Block.UNAPPROVED:
-            yield from (f"  {problem}" for problem in check.problems)
+            yield from (f"  {problem.text}" for problem in check.problems)
             yield from _changed_queries(check)
         case Block.LOOSENED:
             recorded: list[object] = []
@@ -173,7 +165,7 @@ def _verdict_lines(check: Check) -> Iterator[str]:
 
 def _measured(check: Check) -> Iterator[str]:
     """Yield the details of a comparison, after its headline."""
-    yield from (f"  baseline of this branch: {problem}" for problem in check.problems)
+    yield from (f"  baseline of this branch: {problem.text}" for problem in check.problems)
     yield from _changed_queries(check)
     yield from islice(_verdict_lines(check), 1, None)
     if isinstance(check, RankingCheck) and check.stability and check.comparison:

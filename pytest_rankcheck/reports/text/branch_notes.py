@@ -28,6 +28,7 @@ from pytest_rankcheck.files.git_commands import IgnoredFile, ignored_files
 from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.expectation_entry import expectation_of
 from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.remedies import add_ignored
 from pytest_rankcheck.reports.findings import Note, ReportedFinding, Topic, WrittenFinding
 from pytest_rankcheck.reports.text.wording import change, number_text
 
@@ -53,11 +54,8 @@ def written_notes(findings: Iterable[ReportedFinding], folder: Path) -> Iterator
     for rule, files in files_by_rule.items():
         example = quoted(files[0].path, 200)
         others = f" and {plural(len(files) - 1, 'other')}" if len(files) > 1 else ""
-        yield Note(
-            Topic.IGNORED,
-            f"{example}{others}: ignored by {rule}; change that rule, or add the files with "
-            "git add --force",
-        )
+        remedy = add_ignored([str(each.path) for each in files])
+        yield Note(Topic.IGNORED, f"{example}{others}: ignored by {rule}; {remedy}")
 
 
 def branch_notes(reference: Reference, folder: Path) -> Iterator[Note]:

@@ -1,0 +1,92 @@
+"""Remedies: the commands that messages print, each with what it will do.
+
+They are quoted for a POSIX shell. ``tests/adversary/test_remedies.py`` runs each of them in the
+situation that prints it.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_PACKAGES = {
+    "datasets": "ir-datasets",
+    "fast": "polars",
+    "http": "httpx jmespath",
+    "report": "altair jinja2",
+    "zstd": "backports.zstd",
+}
+"""What the extras of this distribution install; pip cannot name an extra without knowing where
+this distribution came from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """A command that mends something, and what it will do."""
+
+    purpose: str
+    """What it will do, such as "to approve"."""
+    command: str
+
+    def __str__(self) -> str:
+        return f"{self.purpose}: {self.command}"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a record is as messages show it, and the remedies that are about it."""
+
+    file: str
+    test: str
+    """The arguments of pytest that run the test again on what it measures now."""
+    reference: str | None = None
+    """The commit whose baselines count, as it was given; None: those of the working tree."""
+    is_there: bool = False
+    """Whether the record that counts is the one at the reference."""
+
+    def __str__(self) -> str:
+        return f"{self.file} at {self.reference}" if self.is_there else self.file
+
+    def update(self, purpose: str) -> Remedy:
+        """Return the update, which records what is missing or better."""
+        return Remedy(purpose, f"pytest {self.test} --snapshot-update")
+
+    def approve(self, purpose: str = "to approve") -> Remedy:
+        """Return the approval, which records what is measured now."""
+        ref = f"--rankcheck-baseline-ref={shlex.quote(self.reference)} " if self.reference else ""
+        reason = '--rankcheck-approve "why this is acceptable"'
+        return Remedy(purpose, f"pytest {self.test} {ref}{reason}")
+
+    def restore(self) -> Remedy:
+        """Return how to take back what was made of the record, and to update it again."""
+        commit = shlex.quote(self.reference or "HEAD")
+        checkout = f"git checkout {commit} -- {shlex.quote(self.file)}"
+        return Remedy("to restore it", f"{checkout} && {self.update('').command}")
+
+    def remove(self) -> Remedy:
+        """Return how to record anew what no commit has."""
+        update = self.update("").command
+        return Remedy("to record it anew", f"git rm -qf -- {shlex.quote(self.file)} && {update}")
+
+
+def merge(reference: str) -> Remedy:
+    """Return how a branch gets what the reference has changed since."""
+    return Remedy("to bring this branch up to date", f"git merge {shlex.quote(reference)}")
+
+
+def retire(file: str, reference: str | None = None) -> Remedy:
+    """Return how to give up a baseline, which the reference may have and this branch not."""
+    ref = f"--baseline-ref={shlex.quote(reference)} " if reference else ""
+    command = f"python -m pytest_rankcheck retire {shlex.quote(file)} {ref}"
+    return Remedy("to give it up", f'{command}--reason "why it is no longer needed"')
+
+
+def add_ignored(files: Sequence[str]) -> Remedy:
+    """Return how to commit files that git ignores."""
+    return Remedy("to add them all the same", f"git add --force -- {shlex.join(files)}")
+
+
+def install(extra: str) -> str:
+    """Return the command that installs the packages of an extra of this distribution."""
+    return f"pip install {_PACKAGES[extra]}"
