@@ -42,6 +42,8 @@ def check_configuration(config: pytest.Config, users: Mapping[str, pytest.Item])
             inputs.lint_options()
         if "ranking_run" in users and chosen.run:
             _ = inputs.run_path
+        if {"ranking_run", "evaluation"} <= users.keys():
+            inputs.refuse_beyond_depth(chosen.depth)
         for fixture, names in _NEEDED.items():
             for name in names if fixture in users else ():
                 _check(inputs, name, users[fixture])

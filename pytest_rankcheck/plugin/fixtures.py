@@ -162,7 +162,9 @@ def _run_of_golden_set(pytestconfig: pytest.Config, golden_set: GoldenSet) -> Ru
 
 def _evaluation(pytestconfig: pytest.Config, ranking_run: Run, golden_set: GoldenSet) -> Evaluation:
     """The evaluation of ``ranking_run`` on ``golden_set``."""
-    return _inputs(pytestconfig).evaluation(ranking_run, golden_set)
+    inputs = _inputs(pytestconfig)
+    inputs.refuse_beyond_depth(ranking_run.depth)
+    return inputs.evaluation(ranking_run, golden_set)
 
 
 def _session_log(request: pytest.FixtureRequest) -> SessionLog:

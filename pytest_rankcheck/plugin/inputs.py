@@ -251,6 +251,16 @@ class Inputs:
         with _named("rankcheck_metrics"):
             return [Metric.parse(name) for name in self.config.metrics]
 
+    def refuse_beyond_depth(self, depth: int | None) -> None:
+        """Refuse a metric of ``rankcheck_metrics`` for which rankings to a depth are too short."""
+        from pytest_rankcheck.evaluation.metric_checks import beyond_depth, cutoff_of
+
+        for metric in self.metrics:
+            cutoff = cutoff_of(metric)
+            if metric.unit != "session" and cutoff and depth and cutoff > depth:
+                problem = beyond_depth(str(metric), cutoff, depth)
+                raise ConfigurationError(f"rankcheck_metrics: {problem}")
+
     @cached_property
     def gates(self) -> ConfiguredGates:
         """The gates of ``rankcheck_gate``."""

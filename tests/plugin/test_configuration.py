@@ -31,6 +31,10 @@ def test_a_wrong_configuration_is_a_usage_error_of_the_test_that_needs_it(
         (("-o", "rankcheck_conventions=ties=inputs"), "ties=inputs is invalid; did you mean"),
         (("--rankcheck-resume", "parts"), "--rankcheck-resume-key KEY need each other"),
         (("--rankcheck-run", "none.run"), "none.run does not exist"),
+        (
+            ("-o", "rankcheck_metrics=R@500"),
+            "rankcheck_metrics: R@500 looks at the first 500 documents of each ranking, but only 100",
+        ),
     ):
         result = project.run(*arguments)
         assert result.ret == pytest.ExitCode.USAGE_ERROR, arguments
@@ -38,6 +42,32 @@ def test_a_wrong_configuration_is_a_usage_error_of_the_test_that_needs_it(
         assert says in text
         assert "Traceback" not in text
         assert "INTERNALERROR" not in text
+
+
+OWN_RUN = """
+import pytest
+from pytest_rankcheck import rank
+
+@pytest.fixture(scope="session")
+def ranking_run(ranker, golden_set):
+    return rank(ranker, golden_set, depth=50)
+"""
+
+
+@pytest.mark.parametrize("conftest", [None, OWN_RUN])
+def test_a_metric_beyond_the_depth_fails_no_single_test_that_passed(
+    project: Project, conftest: str | None
+) -> None:
+    project.test(FLOOR + FLOOR.replace("test_floor", "test_again"))
+    workers = () if conftest else ("-n", "2")
+    if conftest:
+        project.write("conftest.py", conftest)
+    result = project.run(*workers, "-o", "rankcheck_metrics=R@500", "-o", "rankcheck_depth=60")
+    result.assert_outcomes(errors=2)
+    asked = 50 if conftest else 60
+    assert f"R@500 looks at the first 500 documents of each ranking, but only {asked} were" in (
+        text_of(result)
+    )
 
 
 def test_tests_that_do_not_use_the_plugin_run_with_a_wrong_configuration(project: Project) -> None:
