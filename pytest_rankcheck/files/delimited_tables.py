@@ -72,27 +72,22 @@ def looks_meant_for(header: Sequence[str], roles: Sequence[Role]) -> bool:
     return any(role.among(header) or role.near(header) for role in roles)
 
 
-def lacks(
-    header: Sequence[str], taken: Collection[int], missing: Sequence[Role], *, can_map: bool = True
-) -> str:
+def lacks(header: Sequence[str], taken: Collection[int], missing: Sequence[Role]) -> str:
     """Return a clause about missing columns: misspelt ones, all that there are, and what to do.
 
     Args:
         header: the column names.
         taken: the indexes of the columns that have another role.
         missing: the roles without a column.
-        can_map: whether ``columns=`` applies to this table.
     """
     free = [name for index, name in enumerate(header) if index not in taken]
     meant = {role.name: near for role in missing if (near := role.near(free)) is not None}
     misspelt = " and ".join(f"'{quoted(column)}'" for column in meant.values())
     hint = f". {'Is' if len(meant) == 1 else 'Are'} {misspelt} misspelt?" if meant else "."
-    todo = f". Name a column {missing[0].name}; if the header is missing, add it"
-    if can_map:
-        only = free[0] if len(free) == 1 else "..."  # of several, any guess may be wrong
-        columns = meant or {missing[0].name: only}
-        pairs = ", ".join(f"'{name}': '{quoted(column)}'" for name, column in columns.items())
-        todo = f". Rename its columns, or map them, such as columns={{{pairs}}}"
+    only = free[0] if len(free) == 1 else "..."  # of several, any guess may be wrong
+    columns = meant or {missing[0].name: only}
+    pairs = ", ".join(f"'{name}': '{quoted(column)}'" for name, column in columns.items())
+    todo = f". Rename its columns, or map them, such as columns={{{pairs}}}"
     names = ", ".join(f"'{role.name}'" for role in missing)
     return f"has no column {names}{hint} Its columns are {listed(header, 10)}{todo if free else ''}"
 

@@ -32,6 +32,8 @@ class ContentsBuilder:
         self.reader = self.source.reader(has_grades=True)
         self.places = Places(str(self.source.path or "judgments"))
         self.queries: dict[str, Query] = {}
+        self.columns_of_queries: Mapping[str, str] = {}
+        """The columns of the source that a table of queries has."""
         self.collected = CollectedJudgments(self.source.contradictions, self.places)
         self.titles: dict[str, str] = {}
         self.candidates = Candidates()

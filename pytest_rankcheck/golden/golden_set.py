@@ -155,7 +155,7 @@ class GoldenSet(DerivableQueries):
                 are attributes.
             name: what messages and records call the set.
             grades: the grade of each code, as in `load`.
-            columns: ``{meaning: column}`` of ``judgments``, as in `load`.
+            columns: ``{meaning: column}`` of ``judgments`` and ``queries``, as in `load`.
             contradictions: which of two grades for one document counts, as in `load`.
             attributes: the columns that are attributes of queries, as in `load`.
             scale: the highest grade that a document could get, as in `load`.

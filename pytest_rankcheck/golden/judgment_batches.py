@@ -54,16 +54,19 @@ def add_table(
 
 
 def add_queries(builder: ContentsBuilder, table: Table) -> None:
-    """Add the rows of a table of queries: their ids, maybe their texts, and attributes."""
+    """Add the rows of a table of queries: their ids, maybe their texts, and attributes.
+
+    A column of the source need not be here; it may be one of the judgments.
+    """
     header, numbering = table.header, table.numbering
-    place = _places_of_queries(header, numbering)
+    place = _places_of_queries(builder, header, numbering)
     others = {
         index: name
         for index, name in enumerate(header)
         if index not in place.values() and not is_index(name)
     }
     if "query" not in place:
-        refuse_misspelt_text(list(others.values()), numbering.source, can_map=False)
+        refuse_misspelt_text(list(others.values()), numbering.source)
     for number, row in chain.from_iterable(batch.rows() for batch in table.batches()):
         where = numbering.place(number)
         query_id = checked_id(_filled(row[place["query_id"]]), "query_id", where)
@@ -73,12 +76,18 @@ def add_queries(builder: ContentsBuilder, table: Table) -> None:
         builder.add_query(Query(query_id, None if text is None else str(text), attributes), where)
 
 
-def _places_of_queries(header: Sequence[str], numbering: Numbering) -> Mapping[str, int]:
-    exact = {role.name: role.name for role in (QUERY_ID, TEXT) if role.name in header}
-    place = index_of_roles(header, (QUERY_ID, TEXT), exact, numbering.source, GoldenSetError)
+def _places_of_queries(
+    builder: ContentsBuilder, header: Sequence[str], numbering: Numbering
+) -> Mapping[str, int]:
+    roles, columns = {QUERY_ID.name: QUERY_ID, TEXT.name: TEXT}, builder.source.columns
+    given = {role: columns[role] for role in roles if columns.get(role) in header}
+    exact = {role: role for role in roles if role in header and role not in given.values()}
+    place = index_of_roles(
+        header, tuple(roles.values()), {**exact, **given}, numbering.source, GoldenSetError
+    )
     if "query_id" not in place:
-        problem = lacks(header, place.values(), [QUERY_ID], can_map=False)
-        raise GoldenSetError(f"{numbering.source} {problem}")
+        raise GoldenSetError(f"{numbering.source} {lacks(header, place.values(), [QUERY_ID])}")
+    builder.columns_of_queries = given
     return place
 
 

@@ -69,7 +69,11 @@ def may_have_judgments(header: Sequence[str]) -> bool:
 def places_of_roles(builder: ContentsBuilder, header: Sequence[str]) -> Mapping[str, int]:
     """Return the column of each role in a table of judgments, which must have those it needs."""
     where = builder.places.file
-    place = index_of_roles(header, ROLES, builder.source.columns, where, GoldenSetError)
+    given, elsewhere = builder.source.columns, builder.columns_of_queries
+    columns = {
+        role: name for role, name in given.items() if name in header or role not in elsewhere
+    }
+    place = index_of_roles(header, ROLES, columns, where, GoldenSetError)
     _require(place, header, builder)
     if "query" not in place and not builder.queries:
         others = [name for index, name in enumerate(header) if index not in place.values()]
@@ -118,11 +122,11 @@ def _refuse_run(place: Mapping[str, int], header: Sequence[str], builder: Conten
         )
 
 
-def refuse_misspelt_text(names: Sequence[str], where: str, *, can_map: bool = True) -> None:
+def refuse_misspelt_text(names: Sequence[str], where: str) -> None:
     """Check that no column of a table without texts has a name that is nearly ``query``."""
     near = Role(TEXT.name, ()).near(names)
     if near is not None:
-        raise GoldenSetError(f"{where} {lacks(names, (), [TEXT], can_map=can_map)}")
+        raise GoldenSetError(f"{where} {lacks(names, (), [TEXT])}")
 
 
 def is_index(name: str) -> bool:

@@ -47,7 +47,7 @@ def test_a_split_is_chosen(folder: Path) -> None:
         GoldenSet.load(folder, split="tset")
     (folder / "qrels" / "test.tsv").rename(folder / "qrels" / "train.tsv")
     with pytest.raises(
-        GoldenSetError, match="several splits, but no split 'test'; choose one with spl"
+        GoldenSetError, match="several splits, but no split 'test'; choose one, such as split='dev'"
     ):
         GoldenSet.load(folder)
     (folder / "qrels" / "dev.tsv").unlink()

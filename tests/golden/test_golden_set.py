@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 
 import numpy as np
@@ -143,6 +144,31 @@ def test_a_frame_of_queries_needs_no_texts() -> None:
     for name in ("query_type", "query_group", "query_length", "context"):
         golden = GoldenSet.from_frame(judgments.assign(**{name: "a"}))
         assert golden.query("u1").attributes == {name: "a"}
+
+
+def test_columns_name_those_of_both_frames() -> None:
+    """Each is in at least one of them; where it is not, the usual names count."""
+    judgments = frame(sid=["q1"], d=["a"], relevance=[1])
+    queries = frame(sid=["q1", "q2"], words=["red", "blue"], locale=["de", "en"])
+    columns = {"query_id": "sid", "doc_id": "d", "query": "words"}
+    golden = GoldenSet.from_frame(judgments, queries, columns=columns)
+    assert golden.query("q1") == Query("q1", "red", {"locale": "de"})
+    for other in ("query_id", "qid"):
+        for frames in (
+            (judgments, queries.rename(columns={"sid": other})),
+            (judgments.rename(columns={"sid": other}), queries),
+        ):
+            assert GoldenSet.from_frame(*frames, columns=columns).fingerprint == golden.fingerprint
+    for wrong in ({**columns, "query": "wrods"}, {**columns, "query_id": "sdi"}):
+        with pytest.raises(GoldenSetError, match=r"no column '(wrods|query_id)'"):
+            GoldenSet.from_frame(judgments, queries, columns=wrong)
+    both = judgments.rename(columns={"sid": "query_id"})
+    with pytest.raises(GoldenSetError, match="judgments has no column 'sdi'"):
+        GoldenSet.from_frame(
+            both, queries.rename(columns={"sid": "qid"}), columns={"query_id": "sdi"}
+        )
+    with pytest.raises(GoldenSetError, match=re.escape("columns={'query_id': 'sid'}")):
+        GoldenSet.from_frame(both, queries[["sid"]], columns={"doc_id": "d"})
 
 
 def test_frames_survive_a_round_trip() -> None:

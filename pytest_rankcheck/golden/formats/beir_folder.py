@@ -76,11 +76,11 @@ def _files(path: Path, split: str | None) -> tuple[Path, Path]:
     if chosen is None and len(splits) == 1:
         chosen = next(iter(splits))
     if chosen not in splits:
-        problem = (
-            f"no split '{quoted(chosen)}'" if chosen else "several splits, but no split 'test'"
-        )
-        hint = suggestion(chosen, splits) if chosen else "; choose one with split=..."
-        raise GoldenSetError(f"{path / _QRELS}: {problem}{hint}; it has {listed(list(splits))}")
+        example = quoted(min(splits))
+        problem = f"several splits, but no split 'test'; choose one, such as split='{example}'"
+        if chosen:
+            problem = f"no split '{quoted(chosen)}'{suggestion(chosen, splits)}"
+        raise GoldenSetError(f"{path / _QRELS}: {problem}; it has {listed(list(splits))}")
     return path, splits[chosen]
 
 
