@@ -55,6 +55,17 @@ def test_mrr(evaluation, baseline):
 """
 
 
+SHARDS = """
+def pytest_addoption(parser):
+    parser.addoption("--shard", type=int)
+
+def pytest_collection_modifyitems(config, items):
+    if config.option.shard:
+        config.hook.pytest_deselected(items=[item for item in items if "mrr" in item.name])
+        items[:] = [item for item in items if "mrr" not in item.name]
+"""
+"""A plugin that shares the tests among jobs."""
+
 QUICK = ("-p", "no:unraisableexception")
 """pytest 8.4 collects garbage five times at the end of each run, of all that this process has."""
 

@@ -33,6 +33,10 @@ class Reference:
     commit: str
     root: Path
     """The top folder of the repository."""
+    folder: Path
+    """The folder in it from which paths are named."""
+    prefix: str
+    """That folder as git names it."""
     start: str | None = None
     """The commit that this branch started from; None if it is not known, as in a shallow clone."""
 
@@ -45,13 +49,15 @@ class Reference:
                 what to do.
         """
         try:
-            root = Path(git(folder, "rev-parse", "--show-toplevel").rstrip("\n"))
+            answer = git(folder, "rev-parse", "--show-toplevel", "--show-prefix")
         except GitError as error:
             raise ConfigurationError(
                 f"{_OPTION} {quoted(name)}: git cannot be used in {folder}: {quoted(error, 200)}; "
                 "install git and run pytest in a clone, or leave out the option to compare with "
                 "the files as they are"
             ) from None
+        top, prefix, *_ = answer.split("\n")
+        root = Path(top)
         # Of a branch and a tag of this name, git would take the tag, and only warn.
         if all(_commit(root, f"refs/{kind}/{name}") for kind in ("heads", "tags")):
             raise ConfigurationError(
@@ -62,7 +68,8 @@ class Reference:
         commit = None if name.startswith("-") else _commit(root, name)
         if commit is None:
             raise ConfigurationError(f"{_OPTION} {quoted(name)}: {_unknown(root, name)}")
-        return cls(name, commit, root, git_line(root, "merge-base", commit, "HEAD"))
+        start = git_line(root, "merge-base", commit, "HEAD")
+        return cls(name, commit, root, folder, prefix, start)
 
     def is_untouched(self, path: Path, text: str | None) -> bool:
         """Return whether this branch still has a file as it was when it left the reference.
@@ -120,9 +127,9 @@ class Reference:
         return frozenset(filter(is_baseline_path, paths))
 
     def inside(self, path: Path) -> str | None:
-        """Return a path relative to the repository; None if it is outside."""
+        """Return a path as git names it, without following links; None if it is outside."""
         try:
-            relative = os.path.relpath(os.path.realpath(path), os.path.realpath(self.root))
+            relative = os.path.normpath(Path(self.prefix, os.path.relpath(path, self.folder)))
         except ValueError:  # on another drive
             return None
         return None if relative.startswith("..") else Path(relative).as_posix()

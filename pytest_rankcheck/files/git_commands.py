@@ -11,6 +11,14 @@ from typing import NamedTuple
 from pytest_rankcheck.errors import GitError
 
 _SECONDS = 60
+_ELSEWHERE = frozenset(
+    f"GIT_{name}"
+    for name in (
+        *("DIR", "WORK_TREE", "COMMON_DIR", "INDEX_FILE", "OBJECT_DIRECTORY", "GRAFT_FILE"),
+        *("ALTERNATE_OBJECT_DIRECTORIES", "REPLACE_REF_BASE", "NAMESPACE", "SHALLOW_FILE"),
+    )
+)
+"""Variables that name another repository than the one of the folder; a conftest may set them."""
 _LITERAL = "--literal-pathspecs"
 _WITHOUT_PATHSPECS = ("check-ignore",)
 """Commands that always take paths literally, and refuse the option for it."""
@@ -27,12 +35,13 @@ def git(folder: Path, *arguments: str, input: str | None = None) -> str:
     Raises:
         GitError: git cannot be run, or failed.
     """
+    environment = {name: text for name, text in os.environ.items() if name not in _ELSEWHERE}
     try:
         done = subprocess.run(
             ["git", *([] if arguments[0] in _WITHOUT_PATHSPECS else [_LITERAL]), *arguments],
             cwd=folder,
             input=None if input is None else input.encode("utf-8", "surrogateescape"),
-            env={**os.environ, "LC_ALL": "C"},  # English, because error messages are matched
+            env={**environment, "LC_ALL": "C"},  # English, because error messages are matched
             capture_output=True,
             timeout=_SECONDS,
             check=True,

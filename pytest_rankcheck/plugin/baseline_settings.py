@@ -13,6 +13,8 @@ import pytest
 from _pytest.config.findpaths import load_config_dict_from_file
 
 from pytest_rankcheck.plugin.configuration import CONFIG
+from pytest_rankcheck.plugin.option_rows import option_rows
+from pytest_rankcheck.plugin.option_table import Config
 
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.check import Mode
@@ -44,16 +46,23 @@ class BaselineSettings:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._chosen = config.stash[CONFIG]
+
+    @property
+    def _chosen(self) -> Config:
+        return self._config.stash[CONFIG]
 
     @cached_property
     def reference(self) -> Reference | None:
-        """The commit of ``--rankcheck-baseline-ref``; None without the option."""
-        if self._chosen.baseline_ref is None:
+        """The commit of ``--rankcheck-baseline-ref``; None without the option.
+
+        It is asked for before any conftest is loaded, which could name another one.
+        """
+        name = option_rows(Config)["baseline_ref"].value(self._config)
+        if name is None:
             return None
         from pytest_rankcheck.baselines.reference_commit import Reference
 
-        return Reference.of(self._chosen.baseline_ref, self._config.rootpath)
+        return Reference.of(name, self._config.rootpath)
 
     @cached_property
     def at_reference(self) -> Mapping[str, Any]:

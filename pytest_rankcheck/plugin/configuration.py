@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
+from pytest_rankcheck.plugin.given_options import given_options
 from pytest_rankcheck.plugin.option_parsers import PATH
 from pytest_rankcheck.plugin.option_rows import OptionRow, option_rows
 from pytest_rankcheck.plugin.option_table import Config
@@ -71,17 +72,16 @@ def read_configuration(config: pytest.Config) -> Config:
             "of the index"
         )
     # What changes baselines counts only on the command line, so that no branch can put it in CI.
-    in_addopts = {str(word).partition("=")[0] for word in config.getini("addopts")}
-    if "--rankcheck-approve" in in_addopts:
+    given = given_options(config)
+    if not given.has("--rankcheck-approve"):
         values["approval"] = None
-    may_update = "--snapshot-update" not in in_addopts
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     return Config(
         **values,
         step_summary=Path(summary) if summary else None,
         reports=_report_paths(config),
-        update=may_update and getattr(config.option, "update_snapshots", False),
-        new_only=getattr(config.option, "update_new_snapshots_only", False),
+        update=given.has("--snapshot-update"),
+        new_only=given.has("--snapshot-update-new-only"),
         inputs=tuple(
             f"{row.flag}={value}"
             for row in rows.values()
@@ -118,8 +118,7 @@ def refuse_idle_session(config: pytest.Config) -> None:
         ConfigurationError: the session would pass without a comparison.
     """
     # With --help in addopts, pytest does not parse what follows.
-    arguments = map(str, config.invocation_params.args)
-    if not any(argument.startswith("--rankcheck-baseline-ref") for argument in arguments):
+    if not given_options(config).has("--rankcheck-baseline-ref"):
         return
     flag = idle_option(config)
     if flag is not None:
@@ -131,8 +130,10 @@ def refuse_idle_session(config: pytest.Config) -> None:
 
 def idle_option(config: pytest.Config) -> str | None:
     """Return an option with which pytest runs no test, if one is given."""
-    given = (flag for name, flag in _IDLE_OPTIONS.items() if getattr(config.option, name, None))
-    return next(given, None)
+    options = given_options(config).options
+    return next(
+        (flag for name, flag in _IDLE_OPTIONS.items() if getattr(options, name, None)), None
+    )
 
 
 _IDLE_OPTIONS = {

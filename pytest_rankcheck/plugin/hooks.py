@@ -57,6 +57,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Read the options and the reference before a conftest can change them."""
+    try:
+        _ = baseline_settings(early_config).reference
+    except RankcheckError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
     """Refuse a comparison with a commit in which no test runs."""
     try:
@@ -77,7 +86,6 @@ def pytest_configure(config: pytest.Config) -> None:
             from pytest_rankcheck.plugin.inputs import inputs_of
 
             _ = inputs_of(config).conventions
-        _ = baseline_settings(config).reference
     except RankcheckError as error:
         raise pytest.UsageError(str(error)) from None
     config.stash[SHOWN] = {}

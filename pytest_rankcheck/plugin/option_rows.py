@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_rankcheck.errors import ConfigurationError
+from pytest_rankcheck.plugin.given_options import given_options
 from pytest_rankcheck.plugin.option_parsers import Given, Kind
 
 
@@ -64,7 +65,9 @@ class OptionRow:
 
     def on_command_line(self, config: pytest.Config) -> Any:
         """Return the value on the command line; None, False or empty if it is not given there."""
-        return getattr(config.option, f"rankcheck_{self.name}") if self.is_flag else None
+        if not self.is_flag:
+            return None
+        return getattr(given_options(config).options, f"rankcheck_{self.name}")
 
     def value(self, config: pytest.Config) -> Any:
         """Return the configured value: of the command line, else of the configuration file.

@@ -7,11 +7,10 @@ was not chosen on the command line.
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatch
 from functools import cached_property
-from itertools import groupby, pairwise
+from itertools import chain, groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,6 +26,7 @@ from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.record_file import FORMAT_NAME
 from pytest_rankcheck.errors import BaselineError
 from pytest_rankcheck.plugin.baseline_settings import baseline_settings
+from pytest_rankcheck.plugin.given_options import given_options, has_value
 from pytest_rankcheck.plugin.watched_tests import PROJECT, Collected, Outcome, WatchedTests
 
 NOT_CHOSEN = "its test was not chosen on the command line"
@@ -94,11 +94,7 @@ class ExpectedGates:
         self._root, self._start = config.rootpath, config.invocation_params.dir
         self._settings = baseline_settings(config)
         self._reference = self._settings.reference
-        self._given = [
-            *map(str, config.invocation_params.args),
-            *shlex.split(os.environ.get("PYTEST_ADDOPTS", "")),
-        ]
-        """The arguments that the user gave, not those of the project's ``addopts``."""
+        self._given = given_options(config)
         by_file = groupby(sorted(watched.collected), key=lambda test: test.file)
         self._tests = {baseline_folder(self._root / file): [*tests] for file, tests in by_file}
         """The tests by the folder of their baselines."""
@@ -108,7 +104,7 @@ class ExpectedGates:
     @cached_property
     def _chosen_paths(self) -> Sequence[Path]:
         """What the user chose to run: files and folders; without a choice, what the project has."""
-        chosen = [argument for argument in self._config.args if argument in self._given]
+        chosen = [argument for argument in self._config.args if argument in self._given.words]
         paths = [self._path_of(argument) for argument in chosen or self._config.args]
         if chosen or self._reference is None:
             return paths
@@ -155,11 +151,9 @@ class ExpectedGates:
                 continue
             # To read the file here is faster than to ask git for each.
             is_here = path.is_file() and path not in differing
-            text = (
-                path.read_text("utf-8", "replace")
-                if is_here or self._reference is None
-                else self._reference.text(path)
-            )
+            text = path.read_text("utf-8", "replace") if is_here else None
+            if self._reference is not None and (text is None or FORMAT_NAME not in text):
+                text = self._reference.text(path)
             if text is not None and FORMAT_NAME in text:
                 record = readable_record(text, path)
                 if record is not None and record.retired is not None:
@@ -178,7 +172,7 @@ class ExpectedGates:
         if tests:
             return self._why_of(tests, exit_status)
         is_chosen = not any(
-            "::" in each and self._path_of(each) == file for each in self._config.args
+            "::" in each and self._path_of(each) == file for each in self._given.words
         )
         return _GONE if is_chosen and not self._reruns_failures else _NOT_CHOSEN
 
@@ -222,7 +216,7 @@ class ExpectedGates:
         option = self._config.option
         prefixes = [text for text in option.deselect or () if tests[0].id.startswith(text)]
         by_user = PROJECT not in left_out and (
-            "plugin" in left_out
+            any(map(self._given.has, chain.from_iterable(map(self._options_of, left_out))))
             or ("-k" in left_out and self._is_given(option.keyword, "-k"))
             or ("-m" in left_out and self._is_given(option.markexpr, "-m"))
             or any(self._is_given(prefix, "--deselect") for prefix in prefixes)
@@ -231,20 +225,27 @@ class ExpectedGates:
             return _NOT_CHOSEN._replace(is_listed=self._reference is not None)
         if left_out != {"-m"}:
             return _LEFT_OUT
-        addopts = " ".join(self._settings.words_at_reference("addopts"))
-        is_usual = self._reference is None or option.markexpr in addopts
+        addopts = self._settings.words_at_reference("addopts")
+        is_usual = self._reference is None or has_value(addopts, option.markexpr, "-m")
         why = "its test was excluded by a marker in addopts"
         return Reason(why, is_excused=is_usual, is_expected=not is_usual)
 
     @property
     def _reruns_failures(self) -> bool:
         """Whether the user runs only what failed before, which pytest leaves out unseen."""
-        return not {"--lf", "--last-failed"}.isdisjoint(self._given)
+        return self._given.has("--lf", "--last-failed")
 
-    def _is_given(self, value: str, *options: str) -> bool:
-        """Return whether the user gave an option a value: ``-k X``, ``-kX`` or ``--option=X``."""
-        return any(
-            (argument in options and following == value)
-            or any(argument in (f"{option}={value}", f"{option}{value}") for option in options)
-            for argument, following in pairwise([*self._given, ""])
-        )
+    def _is_given(self, value: str, *flags: str) -> bool:
+        return has_value(self._given.words, value, *flags)
+
+    def _options_of(self, module: str) -> Sequence[str]:
+        """Return the options that the plugin declares to which a module belongs."""
+        package = module if module.startswith("_pytest.") else module.partition(".")[0]
+        declaring = (each.function for each in self._config.hook.pytest_addoption.get_hookimpls())
+        return [
+            constant
+            for function in declaring
+            if f"{function.__module__}.".startswith(f"{package}.")
+            for constant in function.__code__.co_consts
+            if isinstance(constant, str) and constant.startswith("-")
+        ]

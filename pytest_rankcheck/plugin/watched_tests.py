@@ -32,7 +32,7 @@ class Collected(NamedTuple):
     """What identifies it in its file."""
     id: str
     left_out: str = ""
-    """What left it out: ``-k``, ``-m``, ``--deselect``, ``plugin`` or `PROJECT`."""
+    """What left it out: ``-k``, ``-m``, ``--deselect``, `PROJECT`, or a module of a plugin."""
 
 
 class Outcome(NamedTuple):
@@ -151,4 +151,4 @@ def _deselecting() -> str:
         return "--deselect"
     folders = Path(frame.f_code.co_filename).parts
     is_installed = not {"site-packages", "dist-packages"}.isdisjoint(folders)
-    return "plugin" if is_installed or name.startswith("_pytest.") else PROJECT
+    return name if is_installed or name.startswith("_pytest.") else PROJECT

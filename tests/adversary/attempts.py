@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from project import REGRESSION_TEST, SHARDS
 from pull_request import FALLEN, Main, PullRequest, one_gate
 from record_entries import Entry
 from steps import (
@@ -19,6 +20,7 @@ from steps import (
     edit,
     forget,
     golden,
+    link,
     log,
     lower,
     main_moves_on,
@@ -32,6 +34,7 @@ from steps import (
     retire,
     set_keys,
     set_metric,
+    step_wise,
     tag_main,
     update,
     worse,
@@ -82,6 +85,12 @@ RANKINGS = (
 def two_metrics(main: PullRequest) -> None:
     """The test gates RR and R@100, which the worse ranker keeps."""
     main.test(gated(f"{RR}\n    {RECALL}"))
+
+
+def marked(main: PullRequest) -> None:
+    """The tests that are marked as slow are left out; one test is not."""
+    main.test(f"{REGRESSION_TEST}\nimport pytest\n\n@pytest.mark.slow\n{OTHER_TEST.strip()}\n")
+    main.configure('addopts = ["-m", "not slow"]', 'markers = ["slow"]')
 
 
 def by_locale(main: PullRequest) -> None:
@@ -190,10 +199,40 @@ RENAMED = edit("test_mrr", "test_reciprocal_rank")
 FLATTERING = queries(FALLEN, lambda line: {"relevance": {"filler-0": 2}})
 NEW_IDS = queries(range(80), lambda line: {"query_id": f"new-{line['query_id']}"})
 SMALL = rank({0: 2})
+NO_GATE = new_test(OTHER_TEST)
+LINKED = link("tests/baselines", "kept/baselines")
 CONFTEST = "tests/conftest.py"
+OTHER_CHOSEN = configure('addopts = ["tests/test_ranking.py::test_other"]')
 DESELECTS = (
     "def pytest_collection_modifyitems(config, items):\n"
     '    items[:] = [item for item in items if "mrr" not in item.name]\n'
+)
+NO_REFERENCE = """
+import pytest
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config):
+    config.option.rankcheck_baseline_ref = None
+"""
+COLLECTS_ONLY = NO_REFERENCE.replace("rankcheck_baseline_ref = None", "collectonly = True")
+OTHER_REPOSITORY = """
+import os, subprocess
+from pathlib import Path
+
+top = Path(__file__).parent.parent
+(top / "other").mkdir()
+os.environ["GIT_DIR"] = str(top / "other" / ".git")
+os.environ["GIT_WORK_TREE"] = str(top)
+for command in ("init -q -b main", "add -A", "-c user.name=A -c user.email=a@b.c commit -qm all"):
+    subprocess.run(["git", *command.split()], cwd=top, check=True)
+"""
+SHARDED = (
+    # As good as installed: it is in a folder of this name.
+    write("site-packages/shards.py", SHARDS),
+    write(
+        "conftest.py",
+        'import sys\nsys.path.insert(0, "site-packages")\npytest_plugins = "shards"',
+    ),
 )
 B, P, R, K, L = "blocked", "passes", "refused", "kept", "listed"
 
@@ -331,6 +370,30 @@ ATTEMPTS: tuple[Attempt, ...] = (
         B,
         ("RR",),
     ),
+    Attempt(
+        "`tests/baselines` becomes a symbolic link to lower records",
+        (worse, anew, LINKED),
+        B,
+        ("RR regressed",),
+    ),
+    Attempt(
+        "`tests/baselines` becomes a symbolic link, and the gate is deleted",
+        (LINKED, NO_GATE),
+        B,
+        ("its test is gone",),
+    ),
+    Attempt(
+        "a conftest sets `GIT_DIR` to a repository of its own",
+        (worse, anew, write(CONFTEST, OTHER_REPOSITORY)),
+        B,
+        ("RR regressed",),
+    ),
+    Attempt(
+        "a conftest clears the option that names the reference",
+        (worse, anew, write(CONFTEST, NO_REFERENCE)),
+        B,
+        ("RR regressed",),
+    ),
     Attempt("the record is cut short", (cut_short,), B, ("was cut short",)),
     Attempt("the record is edited without a new digest", (edit_clumsily,), B, ("edited by hand",)),
     Attempt(
@@ -423,6 +486,37 @@ ATTEMPTS: tuple[Attempt, ...] = (
         B,
         ("test_mrr",),
     ),
+    Attempt(
+        "`addopts` chooses another test of the same file",
+        (worse, edit("\ndef test", f"{OTHER_TEST}\ndef test"), OTHER_CHOSEN),
+        B,
+        ("its test is gone",),
+    ),
+    Attempt(
+        "`addopts` has `-m slow`, where that of main has `-m 'not slow'`",
+        (worse, configure('addopts = ["-m", "slow"]')),
+        B,
+        ("excluded by a marker in addopts",),
+        marked,
+    ),
+    Attempt(
+        "`addopts` has `--sw`, with a committed cache that is past the test",
+        (worse, step_wise),
+        B,
+        ("deselected by the project",),
+    ),
+    Attempt(
+        "`addopts` has an option of an installed plugin that deselects the test",
+        (worse, *SHARDED, addopts("--shard=2")),
+        B,
+        ("deselected by the project",),
+    ),
+    Attempt(
+        "a conftest lets pytest collect only",
+        (worse, write(CONFTEST, COLLECTS_ONLY)),
+        B,
+        ("ended before its test",),
+    ),
     Attempt("`addopts` collects only", (worse, addopts("--collect-only")), B, ("--collect-only",)),
     Attempt(
         "`addopts` switches off the plugin",
@@ -469,6 +563,13 @@ ATTEMPTS: tuple[Attempt, ...] = (
         expecting,
     ),
     # Seen by the reviewer.
+    Attempt(
+        "a reason says that queries were removed, and approves two falls",
+        (drop(range(70, 80)), rank(dict.fromkeys(FALLEN)), approve("removed 10 bad queries")),
+        L,
+        ("removed 10 bad queries", "1.0000 -> 0.7143, RR 1.0000 -> 0.7143, 10 of 80"),
+        two_metrics,
+    ),
     Attempt(
         "the fall is approved",
         (worse, approve("half the latency")),

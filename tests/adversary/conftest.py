@@ -24,4 +24,7 @@ def repositories(
 ) -> Repositories:
     """Repositories to open a pull request in."""
     undisturbed_by_this_session(monkeypatch)
+    for name in ("GIT_DIR", "GIT_WORK_TREE"):  # which a conftest may set
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
     return Repositories(Project(pytester), templates)

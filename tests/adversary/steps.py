@@ -9,7 +9,7 @@ from operator import methodcaller
 from typing import Any
 
 from project import git
-from pull_request import FALLEN, WORSE_RANKS, PullRequest, Ranks
+from pull_request import FALLEN, MAIN_RANKS, WORSE_RANKS, PullRequest, Ranks
 from record_entries import Entry
 
 Step = Callable[[PullRequest], object]
@@ -66,6 +66,28 @@ def addopts(*words: str) -> Step:
 
 def delete(*paths: str) -> Step:
     return lambda branch: [branch.delete(path) for path in paths]
+
+
+def link(path: str, target: str) -> Step:
+    """Move a folder, and leave a symbolic link to it."""
+
+    def move_and_link(branch: PullRequest) -> None:
+        branch.move(path, target)
+        (branch.path / path).symlink_to(branch.path / target, target_is_directory=True)
+
+    return move_and_link
+
+
+def step_wise(branch: PullRequest) -> None:
+    """Commit a cache with which ``--sw`` starts at the second test, and put that in ``addopts``."""
+    branch.test("def test_other():\n    assert False\n", "tests/test_z.py")
+    branch.rank(MAIN_RANKS)
+    branch.ci_arguments = ("-p", "cacheprovider", "-p", "stepwise")
+    branch.run("--sw", *branch.ci_arguments)
+    branch.rank(WORSE_RANKS)
+    branch.test("def test_other():\n    pass\n", "tests/test_z.py")
+    branch.delete(".pytest_cache/.gitignore")
+    branch.configure('addopts = ["--sw"]')
 
 
 def golden(queries: int) -> Step:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from project import MAIN, REGRESSION_TEST, WITHOUT_AND_WITH_WORKERS, Project, git, text_of
+from project import MAIN, REGRESSION_TEST, SHARDS, WITHOUT_AND_WITH_WORKERS, Project, git, text_of
 
 HEADING = "baselines whose gates did not run"
 FILE = "tests/baselines/test_ranking/test_mrr--web.json"
@@ -102,6 +102,18 @@ def test_what_the_user_leaves_out_does_not_fail(
     assert result.ret == 0, text_of(result)
     assert listed(result) == lines
     assert listed(two_gates.run(*arguments, "-W", "ignore")) == []
+
+
+@pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
+def test_an_installed_plugin_leaves_out_what_the_command_line_tells_it_to(
+    two_gates: Project, monkeypatch: pytest.MonkeyPatch, workers: tuple[str, ...]
+) -> None:
+    """In ``addopts`` its option is the project's: the adversary has that attempt."""
+    two_gates.write("site-packages/shards.py", SHARDS)
+    monkeypatch.setenv("PYTHONPATH", str(two_gates.path / "site-packages"))
+    monkeypatch.syspath_prepend(two_gates.path / "site-packages")
+    result = two_gates.run(*MAIN, "-p", "shards", "--shard", "2", *workers)
+    assert (result.ret, listed(result)) == (0, [DESELECTED])
 
 
 def test_a_selection_excuses_only_what_it_leaves_out(two_gates: Project) -> None:
