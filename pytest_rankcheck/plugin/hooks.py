@@ -35,7 +35,6 @@ from pytest_rankcheck.plugin.item_findings import (
 )
 from pytest_rankcheck.plugin.terminal_summary import CARRIED, LEDGER, SessionFindings
 from pytest_rankcheck.plugin.watched_tests import WatchedTests
-from pytest_rankcheck.reports.ledger import collecting, packed
 
 NOT_PASSED = pytest.StashKey[bool]()
 """Whether a phase of the test, or a subtest, has failed, was skipped or xfailed so far."""
@@ -161,6 +160,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Collect what the test's assertions find; refuse an update once they have all passed."""
     __tracebackhide__ = True
+    from pytest_rankcheck.reports.ledger import collecting
+
     chosen = item.config.stash[CONFIG]
     strict = chosen.inconclusive == "fail"
     with collecting(detail=chosen.writes_reports, strict=strict) as ledger:
@@ -215,6 +216,8 @@ def pytest_runtest_makereport(
     if not report.passed or hasattr(report, "wasxfail"):
         item.stash[NOT_PASSED] = True
     if item.stash.get(LEDGER, None):
+        from pytest_rankcheck.reports.ledger import packed
+
         setattr(report, CARRIED, packed(item.stash[LEDGER]))
         del item.stash[LEDGER]
     return report
