@@ -80,7 +80,11 @@ def _expectations(contents: Contents, to_id: DocIdMap) -> dict[str, list[Expecta
         documents, others = (
             tuple(map(to_id, ids)) for ids in (expectation.documents, expectation.others)
         )
-        new = replace(expectation, documents=documents, others=others)
-        where = contents.query_place(new.query) or "the expectations"
+        where = contents.query_place(expectation.query) or "the expectations"
+        try:
+            new = replace(expectation, documents=documents, others=others)
+        except GoldenSetError as error:
+            query = f"query '{quoted(expectation.query)}'"
+            raise GoldenSetError(f"{where}: {query}: {error}") from None
         add_expectation(mapped, new, contents.judgments.codes, where)
     return mapped

@@ -29,7 +29,8 @@ def merged(parts: Sequence[Contents], contradictions: Contradictions) -> Content
 
     A query must have the same text in all, and all must be weighted and clustered alike.
     """
-    builder = ContentsBuilder(Source(contradictions=contradictions))
+    columns = {role: name for part in parts for role, name in part.source.columns.items()}
+    builder = ContentsBuilder(Source(columns=columns, contradictions=contradictions))
     for part in parts:
         for query_id, query in part.complete_queries().items():
             where = part.query_place(query_id) or f"query '{quoted(query_id)}'"

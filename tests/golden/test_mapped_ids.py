@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -180,10 +180,32 @@ def test_candidates_and_expectations_that_become_one(tmp_path: Path) -> None:
     path.write_text("query_id,doc_id,relevance,price\nq1,A,1,5\nq1,a,1,7\n", "utf-8")
     with pytest.raises(GoldenSetError, match="maps two candidates that differ to 'a'"):
         GoldenSet.load(path, doc_id="lower")
-    plain = GoldenSet.from_dict({"q1": {"A": 1}})
-    plain.expecting(Expectation.above("A", "a", query="q1")).save(tmp_path / "shop.jsonl")
-    with pytest.raises(GoldenSetError, match="after doc_id=lower: above: duplicate"):
-        GoldenSet.load(tmp_path / "shop.jsonl", doc_id="lower")
+
+
+@pytest.mark.parametrize(
+    ("expected", "message"),
+    [
+        ([Expectation.above("A", "a", query="q1")], "above: duplicate document 'a'"),
+        ([Expectation.in_top(3, "A", "a", query="q1")], "in_top: duplicate document 'a'"),
+        (
+            [Expectation.in_top(3, "A", query="q1"), Expectation.not_in_top(5, "a", query="q1")],
+            "document 'a' is expected in the top 3 and not in the top 5",
+        ),
+        (
+            [Expectation.above("A", "b", query="q1"), Expectation.above("b", "a", query="q1")],
+            "the expected order is circular",
+        ),
+    ],
+)
+def test_expectations_that_contradict_each_other_once_mapped_are_refused(
+    expected: Sequence[Expectation], message: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "shop.jsonl"
+    GoldenSet.from_dict({"q1": {"A": 1}}).expecting(*expected).save(file)
+    with pytest.raises(GoldenSetError) as refusal:
+        GoldenSet.load(file, doc_id="lower")
+    where = f"after doc_id=lower: {file}:1: query 'q1': "
+    assert str(refusal.value).startswith(f"{where}{message}")
 
 
 # --- many documents that become few --------------------------------------------------------------

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_rankcheck import GoldenSet, GoldenSetError
+from pytest_rankcheck import Expectation, GoldenSet, GoldenSetError
 
 GOLDEN = GoldenSet.from_dict(
     {f"q{i}": {f"d{i}": 1, "d": i % 3} for i in range(12)},
@@ -93,6 +93,26 @@ def test_a_contradictory_merge_reports_the_place(tmp_path: Path) -> None:
     texts = [GoldenSet.from_dict({"q": {"d": 1}}, {"q": text}) for text in ("red", "blue")]
     with pytest.raises(GoldenSetError, match='query \'q\' is "blue", but before it was "red"'):
         texts[0].merge(texts[1])
+
+
+def test_a_merge_keeps_what_the_linter_needs(tmp_path: Path) -> None:
+    """Codes, repeats, mapped ids, expectations, and the corpus with the names of its columns."""
+    rows = "".join(f"q{n % 4},D{n // 2},{'good' if n % 3 else 'bad'}\n" for n in range(24))
+    file, corpus = tmp_path / "g.csv", tmp_path / "corpus.csv"
+    file.write_text(f"search,sku,label\n{rows}q1,D0,bad\n", "utf-8")
+    corpus.write_text("sku\n" + "".join(f"d{n}\n" for n in range(9)), "utf-8")
+    whole = GoldenSet.load(
+        file,
+        columns={"query_id": "search", "doc_id": "sku", "relevance": "label"},
+        grades={"good": 2, "bad": 1},
+        contradictions="highest",
+        doc_id="lower",
+    ).expecting(Expectation.not_in_top(3, "d2", query="q1"), Expectation.in_top(3, "x", query="q0"))
+    merged = whole.subset(["q0", "q1"]).merge(whole.subset(["q2", "q3"]))
+    found, again = (golden.lint(corpus=corpus) for golden in (whole, merged))
+    assert [(each.rule, each.what) for each in again] == [(each.rule, each.what) for each in found]
+    rules = {"contradictory-judgment", "not-in-corpus", "unknown-expected-id", "few-queries"}
+    assert rules <= {each.rule for each in found}
 
 
 def test_subsets_and_merges_keep_candidates_and_titles(tmp_path: Path) -> None:

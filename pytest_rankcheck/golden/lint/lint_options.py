@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import Any, Literal, get_args
 
 from pytest_rankcheck.argument_checks import is_number
@@ -72,7 +71,7 @@ class LintOptions:
                 except ValueError:
                     words = _NUMBERS[name][1]
                     raise GoldenSetError(f"'{quoted(line)}' is invalid; give {words}") from None
-                values[name] = tuple(bounds) if name == "scale" else bounds[0]
+                values[name] = bounds[0] if len(bounds) == 1 else tuple(bounds)
             elif name in rule_names:
                 if text not in get_args(Level):
                     raise GoldenSetError(
@@ -99,7 +98,7 @@ def _is_scale(value: object) -> bool:
     return (
         isinstance(value, Sequence)
         and len(value) == 2
-        and all(isinstance(bound, Real) for bound in value)
+        and all(is_number(bound) and math.isfinite(bound) for bound in value)
         and value[0] <= value[1]
     )
 

@@ -49,7 +49,7 @@ def few_queries(linted: Linted) -> LintFinding | None:
     spread = options.spread or _usual_spread(metric)
     detected = (_Z_ALPHA + _Z_POWER) * spread / math.sqrt(count)
     if options.tolerance is None:
-        needed, size = options.min_queries, f"fewer than {options.min_queries}"
+        needed, size = options.min_queries, f"fewer than {options.min_queries:g}"
         other = "give the fall that a gate should detect as tolerance="
     else:
         needed = math.ceil(((_Z_ALPHA + _Z_POWER) * spread / options.tolerance) ** 2)
