@@ -379,18 +379,23 @@ class Baseline:
     def _settlement(self) -> Settlement:
         """Return what becomes of the file of a test whose checks have passed."""
         before = self.file.record
+        if before is None and self.mode.approval is not None:
+            before = self.file.reference_record
+        unreadable = [Key("unreadable")] if self.file.is_unreadable else []
         if before is None:
             after = self._next(None)
-            if not self.file.is_unreadable:
+            if not unreadable:
                 return Settlement(Action.CREATE, after)
-            approval = self._approval([Key("unreadable")])
+            approval = self._approval(unreadable)
             return Settlement(Action.APPROVE, replace(after, approvals=(approval,)))
         if not self.mode.update:
             return Settlement(Action.LEAVE)
         if self.mode.approval is None:
             return updated(self.all_checks, before, partial(self._next, before))
         after, merged = self._next(before, is_approved=True), self.file.merged_approvals
+        given = [key for approval in before.approvals for key in approval.keys]
         keys = approved_keys(self.all_checks, before, after)
+        keys = (*(key for key in unreadable if not covers(given, key)), *keys)
         there = self.file.reference_record
         if there is not None:
             given = [key for approval in before.approvals[merged:] for key in approval.keys]

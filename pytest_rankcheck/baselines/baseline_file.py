@@ -116,7 +116,9 @@ class BaselineFile:
 
     @property
     def is_unreadable(self) -> bool:
-        """Whether there is a file, but no record in it, which an update with a reason replaces."""
+        """Whether the file that counts has no record in it, which a reason replaces."""
+        if self._reference_text is not None:
+            return not _is_readable(self._reference_text)
         return self._text_now is not None and self.working_record is None
 
     @cached_property

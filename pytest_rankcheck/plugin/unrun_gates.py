@@ -159,7 +159,10 @@ class ExpectedGates:
                 if record is not None and record.retired is not None:
                     continue
                 name = record.golden_set.name if record else path.stem.rpartition("--")[2]
-                yield Unrun(path, record, name, self._why(path, name, exit_status))
+                why = self._why(path, name, exit_status)
+                if why.is_gone and self._is_awaited(name):
+                    why = why._replace(is_excused=True)
+                yield Unrun(path, record, name, why)
 
     def _why(self, path: Path, golden_name: str, exit_status: int) -> Reason:
         if self._reference and not path.exists() and self._reference.is_untouched(path, None):
@@ -175,6 +178,16 @@ class ExpectedGates:
             "::" in each and self._path_of(each) == file for each in self._given.words
         )
         return _GONE if is_chosen and not self._reruns_failures else _NOT_CHOSEN
+
+    def _is_awaited(self, golden_name: str) -> bool:
+        """Whether a test failed that has no baseline yet: it may be the one that is gone."""
+        outcomes = self._watched.outcomes
+        return any(
+            test.id in outcomes
+            and outcomes[test.id].word == "failed"
+            and not baseline_path(self._root / test.file, test.key, golden_name).exists()
+            for test in self._watched.collected
+        )
 
     def _why_not_collected(self, path: Path) -> Reason:
         for skipped, reason in self._watched.skipped_files.items():

@@ -154,7 +154,7 @@ def test_a_record_that_another_session_raised_is_not_lowered(project: Project) -
     result.assert_outcomes(passed=1, errors=1)
     text = text_of(result)
     assert "another test session has written this baseline while this test ran" in text
-    assert "run the update again" in text
+    assert "to try again: pytest tests/test_ranking.py::test_mrr --snapshot-update" in text
 
 
 def test_an_approval_of_another_session_is_kept(project: Project) -> None:

@@ -47,7 +47,7 @@ def dropped_text(why: str, place: Place) -> str:
     return "\n".join((why, *_what_to_do(Block.REFUSED, place, place.approve())))
 
 
-def _what_to_do(block: Block, place: Place, remedy: Remedy) -> Iterator[str]:
+def _what_to_do(block: Block, place: Place, remedy: Remedy | None) -> Iterator[str]:
     """Yield where the baseline is, and the command to type."""
     if block is Block.REFUSED:
         yield "  a baseline is never lowered without a written reason"
@@ -56,11 +56,12 @@ def _what_to_do(block: Block, place: Place, remedy: Remedy) -> Iterator[str]:
     yield f"  {where}: {place}{unchanged}"
     if block is Block.INCONCLUSIVE:
         yield "  judge more queries, widen the margin, or set rankcheck_inconclusive = warn"
-    yield f"  {remedy}"
+    if remedy is not None:
+        yield f"  {remedy}"
 
 
-def _remedy(check: Check, block: Block, place: Place) -> Remedy:
-    """Return the command that mends a block, or that says what is next."""
+def _remedy(check: Check, block: Block, place: Place) -> Remedy | None:
+    """Return the command that mends a block, or that says what is next; None if there is none."""
     kinds = {key.kind for key in check.problems}
     if place.reference is not None and "behind" in kinds:
         return merge(place.reference)
@@ -75,6 +76,8 @@ def _remedy(check: Check, block: Block, place: Place) -> Remedy:
             return place.restore()
         case Block.UNAPPROVED if "metric-gone" not in kinds:
             return place.restore()  # of what else differs, an update keeps what is approved
+        case Block.INCONCLUSIVE if all(key.loss == 0 for key in check.undecided):
+            return None  # what has not changed needs no approval
         case Block.INCOMPARABLE:
             return place.approve("to record anew")
         case Block.REPLACED:

@@ -1,0 +1,50 @@
+"""The commands that an output prints, and typing them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+
+from project import git
+from pull_request import Outcome, PullRequest
+
+from pytest_rankcheck.command_line.main import main
+
+_PRINTED = re.compile(r"^.*: ((?:pytest|git|python -m pytest_rankcheck) \S.*?)$", re.MULTILINE)
+MOST_ROUNDS = 3
+"""How often a command may end with the next command."""
+
+
+def printed_commands(text: str) -> Sequence[str]:
+    """Return the different commands that lines end with, without what pytest adds to a line."""
+    return list(dict.fromkeys(found.strip() for found in _PRINTED.findall(text)))
+
+
+def type_in(branch: PullRequest, command: str) -> Outcome:
+    """Run a command line as a shell would, in this process; return how pytest ended, if it ran."""
+    outcome = Outcome(0, "")
+    for part in command.split(" && "):
+        words = shlex.split(part)
+        if words[0] == "git":
+            git(branch.path, *words[1:])
+        elif words[0] == "pytest":
+            outcome = branch.run(*words[1:])
+        else:
+            assert main(words[3:]) == 0, command
+    return outcome
+
+
+def mend(branch: PullRequest, *arguments: str) -> Sequence[str]:
+    """Type what is printed until CI is green. Return the commands; each step prints at most one."""
+    typed: list[str] = []
+    outcome = branch.ci(*arguments)
+    while not outcome.passed:
+        commands = printed_commands(outcome.terminal)
+        assert len(commands) == 1, f"{commands} after {typed}:\n{outcome.terminal}"
+        assert len(typed) < MOST_ROUNDS, f"{typed} do not help:\n{outcome.terminal}"
+        typed += commands
+        outcome = type_in(branch, commands[0])
+        if outcome.passed:
+            outcome = branch.ci(*arguments)
+    return typed
