@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NoReturn
 
 from pytest_rankcheck.errors import RankcheckError, quoted
-from pytest_rankcheck.files.text_files import lines_of, text_of
+from pytest_rankcheck.files.text_files import numbered_lines, text_of
 
 OnBroken = Callable[[int, str, str], None]
 """Called for a broken row with its line number, the kind of problem and a description."""
@@ -35,6 +35,8 @@ def _not_finite(token: str) -> NoReturn:
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_not_finite)
+_SCAN: Callable[[str, int], tuple[object, int]] = _DECODER.scan_once  # type: ignore[attr-defined]
+"""Decodes a value without the steps around it, which take as long."""
 
 
 def read_json(path: Path, error: type[RankcheckError]) -> object:
@@ -61,6 +63,7 @@ def read_json(path: Path, error: type[RankcheckError]) -> object:
 def objects_of_lines(
     path: Path,
     error: type[RankcheckError],
+    lines: Iterable[tuple[int, str]] | None = None,
     *,
     what: str = "",
     on_broken: OnBroken | None = None,
@@ -72,6 +75,7 @@ def objects_of_lines(
     Args:
         path: the file.
         error: the exception type to raise.
+        lines: some numbered lines of the file; without them, all.
         what: what the objects are rows of, such as "log", for messages.
         on_broken: called for each line that is not an object, which is then skipped; without it,
             such a line is an error.
@@ -79,11 +83,11 @@ def objects_of_lines(
     Raises:
         error: the file cannot be read, or a line is not an object; the message names the line.
     """
-    for number, line in lines_of(path, error):
-        if line.startswith("#"):
+    for number, line in numbered_lines(path, error) if lines is None else lines:
+        if not line.strip() or line.startswith("#"):
             continue
         try:
-            entry = _DECODER.decode(line)
+            entry = _value_of(line.rstrip("\r\n"))
         except (RecursionError, ValueError) as failure:
             prefix = "" if isinstance(failure, _RefusedError) else "not JSON: "
             hint = "; each line is one object" if isinstance(failure, json.JSONDecodeError) else ""
@@ -96,6 +100,14 @@ def objects_of_lines(
         if on_broken is None:
             raise error(f"{path}:{number}: {problem}")
         on_broken(number, reason, problem)
+
+
+def _value_of(line: str) -> object:
+    try:
+        value, end = _SCAN(line, 0)
+    except StopIteration:  # it begins with white space
+        end = 0
+    return value if end == len(line) else _DECODER.decode(line)
 
 
 def no_object(value: object, what: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -14,13 +14,17 @@ from pytest_rankcheck.files.json_files import (
     objects_of_lines,
     read_json,
 )
+from pytest_rankcheck.files.packed_files import failures_named, polars_should_read
 from pytest_rankcheck.files.row_numbering import Numbering
 from pytest_rankcheck.files.table_batches import Batch, Table
 from pytest_rankcheck.files.table_columns import Column
+from pytest_rankcheck.files.text_files import blocks_of_lines, lines_of_block
 
 BATCH_ROWS = 1 << 13
+_BLOCK = 8 << 20
 
 Objects = Sequence[Mapping[str, object]]
+NumberedObjects = Iterator[tuple[int, Mapping[str, object]]]
 Chunk = tuple[Sequence[int], Objects]
 """The line of each row, and the rows."""
 
@@ -35,29 +39,54 @@ def table_of_json_lines(
 ) -> Table:
     """Return a file of JSON lines as a table, whose rows are read some thousands at a time.
 
+    By layout, polars reads large files where it is installed.
+
     Args:
         path: the file.
         error: the exception type to raise.
         what: what the rows belong to, such as "log", for messages.
         by_layout: whether the rows come in batches with the same keys, instead of in the order of
-            the file with an empty cell for a missing key.
+            the file with an empty cell for a missing key; then the table has no header.
         on_broken: as in `objects_of_lines`.
     """
-    rows = objects_of_lines(path, error, what=what, on_broken=on_broken)
+    rows_of = partial(objects_of_lines, path, error, what=what, on_broken=on_broken)
+    if by_layout:
+        return Table([], Numbering(str(path)), lambda *_: _by_layout(path, error, rows_of))
+    rows = rows_of()
     first = _some(rows)
     header = _with_keys([], first[1])
 
     def read(*_: object) -> Iterator[Batch]:
-        chunks = chain([first], iter(partial(_some, rows), ([], [])))
-        if by_layout:
-            return chain.from_iterable(layouts_of_objects(*chunk) for chunk in chunks)
-        return _in_order(chunks, header)
+        return _in_order(chain([first], iter(partial(_some, rows), ([], []))), header)
 
     return Table(header, Numbering(str(path)), read)
 
 
-def _some(rows: Iterator[tuple[int, Mapping[str, object]]]) -> Chunk:
-    some = list(islice(rows, BATCH_ROWS))
+def _by_layout(
+    path: Path, error: type[RankcheckError], rows_of: Callable[..., NumberedObjects]
+) -> Iterator[Batch]:
+    with failures_named(path, error):
+        is_large = polars_should_read(path)
+    for first, block in blocks_of_lines(path, error, _BLOCK):
+        batches = _layouts_of_polars(first, block) if is_large else None
+        if batches is None:
+            rows = rows_of(lines_of_block(path, first, block, error))
+            batches = layouts_of_objects(*_chunk(rows))
+        yield from batches
+
+
+def _layouts_of_polars(first: int, block: bytes) -> Iterable[Batch] | None:
+    from pytest_rankcheck.files.json_blocks import layouts_of_block
+
+    return layouts_of_block(first, block)
+
+
+def _some(rows: NumberedObjects) -> Chunk:
+    return _chunk(islice(rows, BATCH_ROWS))
+
+
+def _chunk(rows: NumberedObjects) -> Chunk:
+    some = list(rows)
     return [number for number, _ in some], [row for _, row in some]
 
 

@@ -89,17 +89,22 @@ def with_columns(table: Table, columns: Mapping[str, str]) -> Table:
 
     A column that the table already has is kept.
     """
-    added = {name: text for name, text in columns.items() if name not in table.header}
-    header, own, texts = [*table.header, *added], len(table.header), list(added.values())
 
-    def column(batch: Batch, index: int) -> Column:
+    def column(batch: Batch, own: int, texts: Sequence[str], index: int) -> Column:
         return batch.column(index) if index < own else Column([texts[index - own]] * len(batch))
 
     def read(wanted: Sequence[int], rows: int) -> Iterator[Batch]:
-        for batch in table.batches([at for at in wanted if at < own], rows):
-            yield Batch(header, batch.numbers, partial(column, batch))
+        for batch in table.batches([at for at in wanted if at < len(table.header)], rows):
+            known = table.header or batch.header  # JSON lines by layout have no common header
+            added = lacking(known)
+            texts = [columns[name] for name in added]
+            cells = partial(column, batch, len(known), texts)
+            yield Batch([*known, *added], batch.numbers, cells)
 
-    return Table(header, table.numbering, read)
+    def lacking(header: Sequence[str]) -> list[str]:
+        return [name for name in columns if name not in header]
+
+    return Table([*table.header, *lacking(table.header)], table.numbering, read)
 
 
 def joined_tables(tables: Sequence[tuple[Path, Table]], error: type[RankcheckError]) -> Table:
