@@ -235,8 +235,9 @@ class MetricValues(ABC):
 
         Columns: ``mean``; ``queries``, those with a value; ``low`` and ``high``, the 95% interval
         of the mean; ``p``, two-sided, of Welch's t-test of the slice against all other queries. p
-        is not corrected for several slices. Clusters and weights count; without a mean of values
-        (medians, sums), the last three are NaN.
+        is not corrected for several slices, and NaN if a cluster has queries in the slice and
+        outside it. Clusters and weights count; without a mean of values (medians, sums), the last
+        three are NaN.
 
         Raises:
             GoldenSetError: no query has this attribute.

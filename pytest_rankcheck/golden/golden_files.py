@@ -12,6 +12,7 @@ from pytest_rankcheck.files.packed_files import require_packer, unpacked_suffix
 from pytest_rankcheck.golden import formats
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
+from pytest_rankcheck.golden.mapped_ids import with_mapped_ids
 
 if TYPE_CHECKING:
     from pytest_rankcheck.document_ids import DocIdRule
@@ -34,10 +35,6 @@ def contents_of_file(
         raise GoldenSetError(f"{file} is empty; a golden set has at least one judged query")
     if not source.is_shared:
         contents.check_attributes()
-    if doc_id is None:
-        return contents
-    from pytest_rankcheck.golden.mapped_ids import with_mapped_ids
-
     return with_mapped_ids(contents, doc_id)
 
 

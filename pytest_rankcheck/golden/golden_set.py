@@ -277,9 +277,6 @@ class GoldenSet(DerivableQueries):
 
 
 def _with_ids(contents: Contents, doc_id: DocIdRule | None) -> Contents:
-    """Return the contents with their document ids mapped, if that is asked for."""
-    if doc_id is None:
-        return contents
-    from pytest_rankcheck.golden.mapped_ids import with_mapped_ids
+    from pytest_rankcheck.golden.mapped_ids import with_mapped_ids  # loads numpy
 
     return with_mapped_ids(contents, doc_id)

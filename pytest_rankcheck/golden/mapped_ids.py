@@ -17,12 +17,14 @@ _FEW, _MANY = 2, 5
 """A rule that maps so many judged documents to so few ids leaves nothing to rank."""
 
 
-def with_mapped_ids(contents: Contents, rule: DocIdRule) -> Contents:
-    """Return a golden set with the ids of its documents mapped.
+def with_mapped_ids(contents: Contents, rule: DocIdRule | None) -> Contents:
+    """Return a golden set with the ids of its documents mapped; as it is without a rule.
 
     Two judgments of a query that become one must have the same grade, unless the contents say which
     of two grades counts. Two candidates that become one must have the same columns.
     """
+    if rule is None:
+        return contents
     to_id = DocIdMap(rule)
     columns = contents.judgments
     mapped = replace(columns, documents=HeldIds(list(map(to_id, columns.documents.texts()))))

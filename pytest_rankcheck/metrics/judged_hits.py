@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 
 import numpy as np
 
@@ -65,17 +63,6 @@ class JudgedHits:
             ideal=self.ideal,
             max_grade=self.max_grade,
         )
-
-
-def padded(rows: Sequence[Sequence[float]]) -> FloatArray:
-    """Return ``rows`` as one matrix, padded with NaN to the length of the longest row."""
-    lengths = np.fromiter(map(len, rows), dtype=np.intp, count=len(rows))
-    width = int(lengths.max(initial=0))
-    matrix = np.full((len(rows), width), np.nan)
-    matrix[np.arange(width) < lengths[:, np.newaxis]] = np.fromiter(
-        chain.from_iterable(rows), dtype=np.float64, count=int(lengths.sum())
-    )
-    return matrix
 
 
 def padded_columns(values: FloatArray | IntArray, starts: IntArray) -> FloatArray:

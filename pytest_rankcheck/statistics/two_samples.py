@@ -152,63 +152,27 @@ class TwoSamples(Differences):
         return float(stdtr(self.degrees, self.mean / self.error))
 
 
-Clustered = tuple[FloatArray, IntArray, FloatArray | None]
-"""Values, the number of the unit of each, and how much each counts (None: all the same)."""
-
 Sample = tuple[FloatArray, IntArray | None, FloatArray | None]
-"""The same; without numbers, each value is a unit of its own."""
+"""Values, the number of the unit of each (None: each is one), and how much each counts (None: all
+the same)."""
 
 
 def p_of_difference(before: Sample, now: Sample) -> float:
-    """Return the two-sided p of Welch's t-test, in [0, 1]; NaN if a side has fewer than two values.
+    """Return the two-sided p of Welch's t-test, in [0, 1].
 
-    Units that are in both samples are matched. NaN as well if no value differs.
+    NaN if the samples are not independent because they share a unit, if one has fewer than two
+    values, or if no value differs.
     """
     (old, old_units, old_weights), (new, new_units, new_weights) = before, now
+    if old_units is not None and new_units is not None and np.isin(new_units, old_units).any():
+        return math.nan
     if min(len(old), len(new)) < 2:
         return math.nan
-    difference: Differences
-    if old_units is not None and new_units is not None and np.isin(new_units, old_units).any():
-        both = (old, old_units, old_weights), (new, new_units, new_weights)
-        difference = matched_differences(*both)
-    else:
-        means, weights = unit_means(new, new_weights, new_units)
-        old_means, old_weights = unit_means(old, old_weights, old_units)
-        difference = TwoSamples(means, weights, before=old_means, before_weights=old_weights)
+    means, weights = unit_means(new, new_weights, new_units)
+    old_means, old_weights = unit_means(old, old_weights, old_units)
+    difference = TwoSamples(means, weights, before=old_means, before_weights=old_weights)
     if not difference.error > 0:
         return math.nan
     from scipy.special import stdtr
 
     return float(2 * stdtr(difference.degrees, -abs(difference.mean / difference.error)))
-
-
-def matched_differences(before: Clustered, now: Clustered) -> Differences:
-    """Return the differences of two samples whose units are partly the same, such as of users.
-
-    Each unit has a sum s and a size n in both samples; one that is in one sample only has a size of
-    0 in the other. The difference of the means is d = sum s1 / sum n1 - sum s0 / sum n0. Unit c
-    moves it by u_c = (s1_c - m1 n1_c) / N1 - (s0_c - m0 n0_c) / N0, and units are independent, so
-    its variance is C / (C - 1) sum u_c^2 (Deng, Knoblich and Lu, Applying the delta method in
-    metric analytics, KDD 2018, section 3, for the two ratios together).
-
-    Args:
-        before: the values before; the units of both samples are numbered together.
-        now: the values now.
-    """
-    units = np.concatenate((before[1], now[1]))
-    codes = np.unique(units, return_inverse=True)[1]
-    count = int(codes.max(initial=-1)) + 1
-    split = len(before[0])
-    shares, influences, means = [], [], []
-    for (values, _, weights), places in ((before, codes[:split]), (now, codes[split:])):
-        weight = np.ones(len(values)) if weights is None else weights
-        sums = np.bincount(places, weights=weight * values, minlength=count)
-        sizes = np.bincount(places, weights=weight, minlength=count)
-        total = sizes.sum()
-        mean = sums.sum() / total
-        means.append(mean)
-        shares.append(sizes / total)
-        influences.append((sums - mean * sizes) / total)
-    own = (shares[0] + shares[1]) / 2
-    influence = (influences[1] - influences[0]) / own
-    return Differences(means[1] - means[0] + influence, own)

@@ -21,7 +21,7 @@ from pytest_rankcheck import (
     compare,
     evaluate_sessions,
 )
-from pytest_rankcheck.statistics.two_samples import TwoSamples, matched_differences
+from pytest_rankcheck.statistics.two_samples import TwoSamples
 from tests.sessions.users import users_log
 
 RATE = Metric.parse("SuccessRate")
@@ -66,22 +66,6 @@ def test_the_error_of_two_samples_is_that_of_cluster_robust_regressions() -> Non
     assert found.mean == pytest.approx(now.mean(RATE) - before.mean(RATE))
 
 
-@pytest.mark.oracle
-def test_the_error_of_matched_samples_is_that_of_one_cluster_robust_regression() -> None:
-    now, before = evaluated(1, "w2"), evaluated(2, "w1")
-    both = np.concatenate((before.values(RATE), now.values(RATE)))
-    is_now = np.repeat([0.0, 1.0], [len(before.query_ids), len(now.query_ids)])
-    users = np.array([*before.cluster_names, *now.cluster_names])
-    codes = np.unique(users, return_inverse=True)[1]
-    values = matched_differences(
-        *((both[is_now == side], codes[is_now == side], None) for side in (0, 1))
-    )
-    error = cluster_robust(both, np.column_stack((np.ones(len(both)), is_now)), users)[1]
-    assert values.error == pytest.approx(error, rel=1e-9)
-    assert values.mean == pytest.approx(now.mean(RATE) - before.mean(RATE))
-    assert values.error < unpaired(now, before).differences.error  # users behave alike
-
-
 def log_of(users: Sequence[str | None], selects: Sequence[bool]) -> SessionLog:
     """Return sessions of one event each: whose, and whether they select their first document."""
     return SessionLog.from_records(
@@ -89,6 +73,18 @@ def log_of(users: Sequence[str | None], selects: Sequence[bool]) -> SessionLog:
         for n, (user, select) in enumerate(zip(users, selects, strict=True))
         for chosen in ("a" if select else None,)
     )
+
+
+def test_slices_that_share_users_have_no_p() -> None:
+    log = SessionLog.from_records(
+        {"session_id": f"s{n}", "event": 1, "results": "a", "user": n // 2, "arm": n % 2}
+        | {"selected": "a" if n % 3 else None}
+        for n in range(40)
+    )
+    for clustered, has_p in ((None, True), ("user", False)):
+        by = evaluate_sessions(log, clustered=clustered).by("arm", RATE)
+        assert by["p"].notna().tolist() == [has_p, has_p]
+        assert by["low"].notna().all()
 
 
 def test_gates_decide_by_user() -> None:

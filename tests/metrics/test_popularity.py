@@ -8,9 +8,6 @@ places, of which 8 are filled.
 
 from __future__ import annotations
 
-import itertools
-import random
-
 import pytest
 
 from pytest_rankcheck import (
@@ -65,10 +62,6 @@ def test_by_hand() -> None:
         # q1 and q2 show a and b first; q1 and q5 show the same three documents.
         ("RepeatedList@2", [1, 1, 0, 0, 0]),
         ("RepeatedList", [1, 0, 0, 0, 1]),
-        # q1 and q2 share 2 of 3, as do q2 and q5.
-        ("RepeatedList(similar=0.6)", [1, 1, 0, 0, 1]),
-        ("RepeatedList(similar=0.7)", [1, 0, 0, 0, 1]),
-        ("RepeatedList(similar=0.3)", [1, 1, 1, 0, 1]),
     ):
         assert EVALUATION.per_query(metric).tolist() == pytest.approx(values), metric
 
@@ -80,25 +73,6 @@ def test_the_mean_of_distinct_is_the_share_of_different_documents() -> None:
         Run.from_dict({"q1": ["a"], "q2": ["b"]}), GoldenSet.from_dict({"q1": {}, "q2": {}})
     )
     assert perfect.mean("Distinct@1") == 1
-
-
-@pytest.mark.parametrize("similar", [0.7, 0.8, 0.9])
-def test_near_repetitions_agree_with_comparing_all_pairs(similar: float) -> None:
-    """The prefix filter finds what comparing every pair finds."""
-    chance = random.Random(4)
-    rankings = {
-        f"q{number}": chance.sample([f"d{doc}" for doc in range(40)], chance.randint(2, 6))
-        for number in range(150)
-    }
-    expected = dict.fromkeys(rankings, 0.0)
-    for one, other in itertools.combinations(rankings, 2):
-        shared = len(set(rankings[one]) & set(rankings[other]))
-        if shared >= similar * max(len(rankings[one]), len(rankings[other])) - 1e-9:
-            expected[one] = expected[other] = 1.0
-    golden = GoldenSet.from_dict({query_id: {} for query_id in rankings})
-    found = evaluate(Run.from_dict(rankings), golden).per_query(f"RepeatedList(similar={similar})")
-    assert found.to_dict() == expected
-    assert 0 < found.mean() < 1
 
 
 def test_metrics_of_the_whole_run_are_gated_like_others() -> None:

@@ -11,7 +11,7 @@ from typing import cast
 
 import numpy as np
 
-from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
+from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, number
 from pytest_rankcheck.metrics.metric_registry import metric
 from pytest_rankcheck.metrics.whole_run import WholeRun
@@ -97,35 +97,22 @@ def no_results(run: WholeRun, cutoff: int | None) -> FloatArray:
 
 @_of_run(
     "RepeatedList",
-    reference="by definition; nearly identical lists by their overlap, found with the prefix "
-    "filter of Chaudhuri, Ganti and Kaushik, A primitive operator for similarity joins in data "
-    "cleaning, ICDE 2006",
-    formula="1 if another query shows the same top k, or nearly the same; else 0",
+    reference="by definition",
+    formula="1 if another query shows the same top k; else 0",
     use="to see whether a change gives many queries the same answer: a fallback, a broken filter",
-    parameters=(
-        Parameter(
-            "similar",
-            default=1,
-            check=number(above=0, at_most=1),
-            allowed="a share above 0, at most 1",
-            description="the share of the longer top k that two similar lists have in common",
-        ),
-    ),
     higher_is_better=False,
 )
-def repeated_list(run: WholeRun, cutoff: int | None, *, similar: Value) -> FloatArray:
-    """1 if another query has the same top k, or nearly the same, in any order, else 0.
+def repeated_list(run: WholeRun, cutoff: int | None) -> FloatArray:
+    """1 if another query has the same top k, in any order, else 0.
 
     An empty ranking does not count as repeated: NoResults counts it.
     """
     top = np.sort(run.top(cutoff), axis=1)
-    is_empty: BoolArray = np.asarray((top < 0).all(axis=1))
     if not top.shape[1]:
         return np.zeros(len(top))
     _, inverse, counts = np.unique(top, axis=0, return_inverse=True, return_counts=True)
+    is_empty = (top < 0).all(axis=1)
     repeated = (counts[inverse.reshape(-1)] > 1) & ~is_empty
-    if similar != 1:
-        repeated |= _nearly_repeated(run.top(cutoff), cast("float", similar), ~is_empty)
     return np.asarray(repeated, dtype=np.float64)
 
 
@@ -133,32 +120,3 @@ def _times_shown(top: IntArray) -> FloatArray:
     """Return how many queries show each document, in the shape of ``top``; 0 past the end."""
     counts = np.bincount(top[top >= 0], minlength=1)
     return np.asarray(np.where(top >= 0, counts[np.maximum(top, 0)], 0), dtype=np.float64)
-
-
-def _nearly_repeated(top: IntArray, similar: float, counted: BoolArray) -> BoolArray:
-    """Return which lists share enough documents with another list.
-
-    Two such lists also share one of the rarest documents of each, so only lists with a rare
-    document in common are compared.
-    """
-    counts = np.bincount(top[top >= 0], minlength=1)
-    lists = [
-        sorted((doc for doc in row if doc >= 0), key=lambda doc: (counts[doc], doc))
-        for row in top.tolist()
-    ]
-    sets = [frozenset(documents) for documents in lists]
-    repeated = np.zeros(len(lists), dtype=bool)
-    places_by_document: dict[int, list[int]] = {}
-    for place, documents in enumerate(lists):
-        if not counted[place]:
-            continue
-        needed = math.ceil(similar * len(documents) - 1e-9)
-        candidates: set[int] = set()
-        for doc in documents[: len(documents) - needed + 1]:
-            candidates.update(places_by_document.get(doc, ()))
-            places_by_document.setdefault(doc, []).append(place)
-        for other in candidates:
-            longer = max(len(sets[place]), len(sets[other]))
-            if len(sets[place] & sets[other]) >= similar * longer - 1e-9:
-                repeated[place] = repeated[other] = True
-    return repeated

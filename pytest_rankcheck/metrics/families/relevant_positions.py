@@ -18,7 +18,17 @@ from pytest_rankcheck.metrics.relevance import (
     relevant_hits,
 )
 
-_NEXT = "k+1, or n+1 for a ranking of n documents without a cutoff"
+
+def _missing(what: str, omitted: str) -> Parameter:
+    """Return the parameter that says what a relevant document outside the top k counts as."""
+    return Parameter(
+        "missing",
+        default="next",
+        check=choice("next", "omit"),
+        allowed="next or omit",
+        description=f"{what}: next is k+1, or n+1 for a ranking of n documents without a cutoff; "
+        f"omit leaves {omitted}",
+    )
 
 
 @metric(
@@ -48,15 +58,9 @@ def reciprocal_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> Floa
     use="like RR, as a rank that anybody understands; use it with a cutoff",
     parameters=(
         REL,
-        Parameter(
-            "missing",
-            default="next",
-            check=choice("next", "omit"),
-            allowed="next or omit",
-            description=(
-                f"the value of a query without a relevant document in the top k: next is {_NEXT}; "
-                "omit leaves the query out of the mean"
-            ),
+        _missing(
+            "the value of a query without a relevant document in the top k",
+            "the query out of the mean",
         ),
     ),
     higher_is_better=False,
@@ -83,15 +87,9 @@ def first_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value, missing: Val
     use="link prediction and other tasks that rank all candidates",
     parameters=(
         REL,
-        Parameter(
-            "missing",
-            default="next",
-            check=choice("next", "omit"),
-            allowed="next or omit",
-            description=(
-                f"the rank of a relevant document outside the top k: next is {_NEXT}; omit leaves "
-                "the document out, and a query without any other out of the mean"
-            ),
+        _missing(
+            "the rank of a relevant document outside the top k",
+            "the document out, and a query without any other out of the mean",
         ),
     ),
     higher_is_better=False,
