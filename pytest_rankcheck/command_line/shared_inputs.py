@@ -18,7 +18,7 @@ from pytest_rankcheck.files.file_patterns import matches_any
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.metric_names import USUAL_METRICS, Metric, usual_metrics
 from pytest_rankcheck.plugin.inputs import Inputs
-from pytest_rankcheck.plugin.option_parsers import GRADES, Given, pairs, whole_number
+from pytest_rankcheck.plugin.option_parsers import COLUMNS, GRADES, Given, whole_number
 from pytest_rankcheck.plugin.option_table import Config
 from pytest_rankcheck.plugin.project_configuration import project_configuration
 from pytest_rankcheck.reports.findings import MetricFinding, Note, ReportedFinding, Topic
@@ -52,7 +52,7 @@ def add_reading_options(command: argparse.ArgumentParser) -> None:
     """Add the options that say how golden sets and runs are read, which override the project's."""
     code = "what a code of the golden set means, such as 1=4"
     add_repeated(command, "--grades", "CODE=GRADE", code, "rankcheck_grades")
-    column = "a column of a golden set that is a table, such as query_id=keyword"
+    column = "a column of a golden set or run that is a table, such as query_id=keyword"
     add_repeated(command, "--columns", "MEANING=NAME", column, "rankcheck_columns")
     command.add_argument(
         "--golden-format",
@@ -94,8 +94,7 @@ class ProjectInputs:
         if chosen.grades:
             values["grades"] = GRADES.parse(Given("--grades", chosen.grades, here))
         if chosen.columns:
-            given_columns = Given("--columns", chosen.columns, here)
-            values["columns"] = pairs("query_id=keyword").parse(given_columns)
+            values["columns"] = COLUMNS.parse(Given("--columns", chosen.columns, here))
         depth = config.depth if "rankcheck_depth" in project.names else None
         if chosen.depth is not None:
             depth = whole_number(1, 100).parse(Given("--depth", chosen.depth, here))

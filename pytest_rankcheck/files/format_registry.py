@@ -196,5 +196,5 @@ class Formats(Generic[T]):
         described = "\n".join(f"  {entry.name}: {entry.description}" for entry in formats)
         raise self._error(
             f"{path}:{number}: unknown format of {self._kind}: '{quoted(line, 60)}'. "
-            f"If it is one of these, name it with format=...\n{described}"
+            f"If it is one of these, load it with format=... (in pytest, in a fixture)\n{described}"
         )

@@ -8,6 +8,7 @@ role: as ids, as numbers, or as plain cells. All sources with the same content g
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -18,6 +19,7 @@ from pytest_rankcheck.files.json_files import OnBroken
 from pytest_rankcheck.files.json_rows import table_of_array, table_of_json_lines
 from pytest_rankcheck.files.packed_files import first_bytes, polars_should_read
 from pytest_rankcheck.files.parquet_files import frames_of_scan, is_arrow, is_parquet, scan_of
+from pytest_rankcheck.files.part_files import are_parts, files_of_parts, partition_columns
 from pytest_rankcheck.files.row_numbering import Numbering
 from pytest_rankcheck.files.table_batches import Batch, Table, batches_of_rows
 from pytest_rankcheck.files.text_files import begins_object, lines_of
@@ -66,6 +68,15 @@ def read_table(
     if kind == "delimited":
         return _table_of_text(source, table_of(source, error, on_broken=on_broken), error)
     return _table_of_file(source, error, kind)
+
+
+def column_names(path: Path) -> list[str]:
+    """Return the columns of a table, or of the parts of one; none of any other file."""
+    with suppress(RankcheckError):
+        file = files_of_parts(path, RankcheckError)[0] if are_parts(path) else path
+        if _kind_of(file, RankcheckError) != "json lines":
+            return [*read_table(file, RankcheckError).header, *partition_columns(file)]
+    return []
 
 
 def _kind_of(path: Path, error: type[RankcheckError]) -> TableKind:

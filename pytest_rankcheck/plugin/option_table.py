@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.plugin.option_parsers import (
+    COLUMNS,
     GRADES,
     LINES,
     PATH,
@@ -59,8 +60,8 @@ class Config:
         "formats.md",
     )
     columns: Mapping[str, str] = setting(
-        pairs("query_id=keyword"),
-        "columns of golden sets that are tables, such as query_id=keyword, one per line",
+        COLUMNS,
+        "columns of golden sets and runs that are tables, such as query_id=keyword, one per line",
         "formats.md#tables-csv-tsv-parquet",
     )
     attributes: tuple[str, ...] = setting(

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
+from pytest_rankcheck import ConfigurationError, GoldenSetError, RankcheckError, RunError
 from pytest_rankcheck.golden import golden_files
+from pytest_rankcheck.golden.judgment_columns import ROLES
+from pytest_rankcheck.plugin.inputs import Inputs
+from pytest_rankcheck.plugin.option_parsers import COLUMNS, Given
+from pytest_rankcheck.plugin.option_table import Config
+from pytest_rankcheck.rankers import run_columns
 
 OPTIONS = """
     [tool.pytest.ini_options]
@@ -56,3 +65,75 @@ def test_one_grade_is_for_the_tables_without_grades(project: pytest.Pytester) ->
         """
     )
     project.runpytest().assert_outcomes(passed=2)
+
+
+# --- the columns of golden sets and runs ---------------------------------------------------------
+
+NAMES = {"query_id": "sid", "doc_id": "sku", "relevance": "stars", "score": "bm25"}
+
+
+@pytest.mark.parametrize(
+    ("judged", "ranked"),
+    [
+        ("sid,sku,stars", "sid,sku,bm25"),
+        ("query_id,doc_id,stars", "sid,sku,bm25"),
+        ("sid,sku,stars", "qid,docno,bm25"),
+    ],
+)
+def test_columns_are_those_of_golden_sets_and_runs(
+    tmp_path: Path, judged: str, ranked: str
+) -> None:
+    """Each is in at least one of the files; where it is not, the usual names count."""
+    golden, run = tmp_path / "g.csv", tmp_path / "r.csv"
+    golden.write_text(f"{judged}\nq1,a,2\nq1,b,0\n")
+    run.write_text(f"{ranked}\nq1,b,1\nq1,a,2\n")
+    inputs = Inputs(Config(golden=(golden,), run=run, columns=NAMES))
+    assert inputs.golden_set(golden).grades("q1") == {"a": 2, "b": 0}
+    assert inputs.run_of(None)["q1"] == ("a", "b")
+    for role in ("query_id", "relevance"):
+        wrong = Inputs(Config(golden=(golden,), run=run, columns={**NAMES, role: "typo"}))
+        with pytest.raises(GoldenSetError, match=r"g\.csv has no column 'typo'"):
+            wrong.golden_set(golden)
+    for role in ("doc_id", "score"):
+        wrong = Inputs(Config(golden=(golden,), run=run, columns={**NAMES, role: "typo"}))
+        with pytest.raises(RunError, match=r"r\.csv has no column 'typo'"):
+            wrong.run_of(None)
+
+
+def test_the_meanings_of_columns_are_those_of_the_readers() -> None:
+    names = [role.name for role in (*ROLES, *run_columns._ROLES)]
+    assert set(COLUMNS.parse(Given("x", [f"{name}=y" for name in names], Path()))) == set(names)
+    with pytest.raises(ConfigurationError, match="unknown name 'scor'; did you mean 'score'"):
+        COLUMNS.parse(Given("rankcheck_columns", ["scor=y"], Path()))
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "hint"),
+    [
+        ("g.csv", "query_id,doc_id,lab", 'rankcheck_columns = ["relevance=lab"]. If each row'),
+        ("g.csv", "query_id,doc_id,lab", "give rankcheck_grades = 1"),
+        ("g.csv", "query_id,doc_id,rank,score", 'rankcheck_columns = ["relevance=score"]'),
+        ("g.csv", "query_id,docno,pid,rel", 'rankcheck_columns = ["doc_id=..."]'),
+        ("g.csv", "query_id,doc_id,rel\nq,d,1\nq,d,2", 'rankcheck_contradictions = "highest"'),
+        ("g.csv", "query_id,doc_id,rel,grade_scale\nq,d,1,3\nq,e,1,4", "or as rankcheck_scale;"),
+        ("g.qrels", "x y", "map other names with rankcheck_columns\n"),
+        ("qrels/dev.tsv", "", 'rankcheck_split = "dev"'),
+        ("r.csv", "query_id,doc_id,s" + "\nq,d,1" * 700_000, 'or rankcheck_columns = ["score=s"]'),
+        ("log.csv", "event,when\nview,1", 'rankcheck_session_columns = ["session=..."]'),
+    ],
+)
+def test_hints_name_options_where_the_configuration_is_read(
+    tmp_path: Path, file: str, text: str, hint: str
+) -> None:
+    path = tmp_path / file
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"{text}\n")
+    inputs = Inputs(Config())
+    read = {"r.csv": inputs.read_run, "log.csv": inputs.session_log}.get(file, inputs.golden_set)
+    if file == "qrels/dev.tsv":
+        path.with_name("train.tsv").write_text("")
+        path = tmp_path
+    with pytest.raises(RankcheckError) as raised:
+        read(path)
+    assert hint in str(raised.value)
+    assert not re.search(r"\b(columns|grades|split)=", str(raised.value))

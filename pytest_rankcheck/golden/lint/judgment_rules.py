@@ -112,7 +112,7 @@ def grade_off_scale(linted: Linted) -> LintFinding | None:
         what=f"{plural(len(rows), 'grade is', 'grades are')} not between {low:g} and {high:g}: "
         f"{_example(linted, rows)}",
         why="A grade of 9 where 3 is the highest outweighs all others of its query",
-        remedy="correct it, or map the codes with grades=",
+        remedy="correct it, or map the codes with grades= (rankcheck_grades)",
         places=linted.places_at(rows[:_NAMED]),
     )
 
@@ -138,8 +138,9 @@ def reversed_grades(linted: Linted) -> LintFinding | None:
         f"{_example(linted, first)}",
         why=f"If {best:g} is the best, the grades are reversed, and a better ranker scores lower; "
         f"if it is the worst, {best:g} still counts as relevant",
-        remedy=f"map the codes, such as {_grade_map(counts)} if {best:g} is the best; if "
-        f"{highest:g} is the best and every grade is relevant, write reversed-grades=ignore",
+        remedy=f"map the codes, such as {_grade_map(counts)} (rankcheck_grades), if "
+        f"{best:g} is the best; if {highest:g} is the best and every grade is relevant, write "
+        "reversed-grades=ignore",
         places=linted.places_at(first),
     )
 
