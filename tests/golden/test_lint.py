@@ -83,7 +83,7 @@ def test_reversed_grades_are_found() -> None:
         "no grade is 0, and the lowest positive grade is the rarest: -1 (225), 1 (128), 2 (387), "
         "3 (734), 4 (363); document 'd"
     )
-    assert "grades={-1: 0, 1: 4, 2: 3, 3: 2, 4: 1} if 1 is the best" in found.remedy
+    assert "grades={-1: 0, 1: 4, 2: 3, 3: 2, 4: 1} (rankcheck_grades), if 1 is" in found.remedy
 
 
 def test_usual_grades_do_not_look_reversed() -> None:
