@@ -257,12 +257,6 @@ def _is_source(value: object) -> bool:
     return _is_path(value) or _is_table(value) or _is_list(value)
 
 
-def is_stream(value: object) -> bool:
-    """Return whether a value is a table that can be read only once."""
-    names = {kind.__name__ for kind in type(value).__mro__}
-    return library_of_frame(value) == "pyarrow" and "RecordBatchReader" in names
-
-
 _EVALUATION = "evaluate(run, golden), or use the fixture evaluation"
 _CLASSES = {
     "Run": "Run.load(path), .from_dict(rankings), rank(ranker, golden) or evaluation.run, or use "

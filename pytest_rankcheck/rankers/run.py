@@ -206,15 +206,16 @@ class Run:
         frame: Frame,
         *,
         name: str = "run",
+        in_order: bool = False,
         **reading: Unpack[ReadingOptions],
     ) -> Run:
         """Make a run from a table with one row for each ranked document.
 
         ``frame`` is a DataFrame of pandas or polars, or an Arrow table, with the columns
         ``query_id``, ``doc_id`` and ``score`` (highest first) or ``rank`` (lowest first). With
-        neither, and no other column of numbers that could be one of them, the order of the rows is
-        the ranking. The usual other names are recognised, as in files. In a query whose scores are
-        all None or NaN, the ranks decide. The other arguments are those of `load`.
+        neither, ``in_order=True`` says that the rows are in order, best first. The usual other
+        names are recognised, as in files. In a query whose scores are all None or NaN, the ranks
+        decide. The other arguments are those of `load`.
 
         Raises:
             RunError: a column is missing, an id or a score is invalid, a ranking has a duplicate
@@ -223,7 +224,8 @@ class Run:
         from pytest_rankcheck.rankers.run_tables import columns_of_table
 
         columns, rules = reading_rules(**reading)
-        blocks = held_blocks(partial(columns_of_table, frame, columns, rules))
+        read = partial(columns_of_table, frame, columns, rules, in_order=in_order)
+        blocks = held_blocks(read)
         return cls(blocks, name=name, ties=rules.ties, duplicates=rules.duplicates)
 
     @checked_arguments

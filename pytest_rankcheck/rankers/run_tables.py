@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from pytest_rankcheck.argument_checks import is_stream
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.errors import RunError, quoted
 from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, NumberIds, TextIds
@@ -21,13 +20,18 @@ from pytest_rankcheck.files.tables import read_table
 from pytest_rankcheck.golden.golden_source import kind_of
 from pytest_rankcheck.rankers.ranked_columns import HeldDocuments, RankedColumns, SplitQueryError
 from pytest_rankcheck.rankers.ranking import RankingRules, has_all_ranks, refuse_incomplete_ranks
-from pytest_rankcheck.rankers.run_columns import refuse_unused_numbers, run_columns
+from pytest_rankcheck.rankers.run_columns import run_columns
 
 _BATCH_ROWS = 1_000_000
 
 
 def columns_of_table(
-    source: object, columns: Mapping[str, str], rules: RankingRules, *, together: bool = False
+    source: object,
+    columns: Mapping[str, str],
+    rules: RankingRules,
+    *,
+    together: bool = False,
+    in_order: bool | None = None,
 ) -> Iterator[RankedColumns]:
     """Yield the rankings of a frame, or of the open table of a file.
 
@@ -36,22 +40,15 @@ def columns_of_table(
         columns: ``{meaning: column}`` for columns with unusual names.
         rules: how to order documents where the scores leave it open.
         together: whether to group the rows by query first.
+        in_order: as in `run_columns`.
 
     Raises:
-        RunError: a column is missing, a row lacks an id or a finite number, the ranks that decide
-            the order are incomplete, or a column of numbers may be a misspelt score or rank.
+        RunError: a column is missing, a row lacks an id or a finite number, or the ranks that
+            decide the order are incomplete.
     """
     is_file = isinstance(source, Table)
     table = source if isinstance(source, Table) else read_table(source, RunError, name="the run")
-    in_order = not is_file and not is_stream(source)
     place = run_columns(table.header, columns, table.numbering.source, in_order=in_order)
-    if "score" not in place and "rank" not in place:
-        batches = list(table.batches())
-        refuse_unused_numbers(
-            table.header,
-            place,
-            lambda index: [cell for batch in batches for cell in batch.column(index).cells()],
-        )
     rows = _rows_of(table, place)
     for some in [rows_together(rows)] if together else whole_queries(rows):
         if len(some.queries):

@@ -60,7 +60,7 @@ def test_without_scores_ranks_decide(file: Path) -> None:
         ("qid,docno,score\nq,d,1\nq,d,2\n", "document 'd' is ranked twice"),
         ("qid,docno,score\n", "is empty; a run needs at least one ranked document"),
         ("qid,docno,what\nq,d,1\n", "no column score or rank; it has qid, docno, what"),
-        ("qid,docno,scor\nq,d,1\n", "Rename 'scor' to rank if the lowest number is best, or to"),
+        ("qid,docno,scor\nq,d,1\n", "Rename 'scor' to rank if it is 1, 2, 3, ..., or to score"),
         ("qid,docno,b,rnk\nq,d,1,1\n", r"=\{'rank': 'rnk'\} or columns=\{'score': 'rnk'\}"),
         ("qid,docno,,distance\nq,d,0,1\n", r"=\{'rank': 'distance'\} or columns=\{'score': 'd"),
         ("qid,docno,year,order\nq,d,1,1\n", r"Rename the column .* columns=\{'rank': \.\.\.\}"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -54,20 +52,26 @@ def test_ids_can_be_categories_and_whole_numbers() -> None:
     rows = pd.DataFrame({"query_id": ["q1", "q1", "q2"], "doc_id": ["b", "a", "c"]})
     expected = {"q1": (("b", "a"), None), "q2": (("c",), None)}
     categories = rows.astype("category")
-    assert contents(Run.from_frame(categories)) == expected
-    assert contents(Run.from_frame(categories[categories["query_id"] == "q2"])) == {
-        "q2": expected["q2"]
-    }
+    assert contents(Run.from_frame(categories, in_order=True)) == expected
+    part = categories[categories["query_id"] == "q2"]
+    assert contents(Run.from_frame(part, in_order=True)) == {"q2": expected["q2"]}
     for kind in (np.int64, np.int32, "Int64", object):
         whole = pd.DataFrame({"query_id": [10, 10, 9], "doc_id": [3, 2, 1]}).astype(kind)
-        assert contents(Run.from_frame(whole)) == {"10": (("3", "2"), None), "9": (("1",), None)}
+        ranked = contents(Run.from_frame(whole, in_order=True))
+        assert ranked == {"10": (("3", "2"), None), "9": (("1",), None)}
 
 
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        ({"query_id": [["q"]], "doc_id": ["a"]}, r"row 1 .*: query_id is '\['q'\]' \(list\)"),
-        ({"query_id": [1.0], "doc_id": ["a"]}, r"row 1 .*: query_id is '1.0' \(float\)"),
+        (
+            {"query_id": [["q"]], "doc_id": ["a"], "rank": [1]},
+            r"row 1 .*: query_id is '\['q'\]' \(list\)",
+        ),
+        (
+            {"query_id": [1.0], "doc_id": ["a"], "rank": [1]},
+            r"row 1 .*: query_id is '1.0' \(float\)",
+        ),
         ({"query_id": ["q"], "doc_id": ["a"], "rank": ["x"]}, "the rank of document 'a' is 'x'"),
         (
             {"query_id": ["q"] * 2, "doc_id": ["a", "b"], "score": [1.0, None], "rank": [1, 2]},
@@ -109,31 +113,19 @@ def test_usual_names_of_columns_are_recognised_as_in_files() -> None:
 ROWS = {"query_id": ["q", "q", "p"], "doc_id": ["b", "a", "c"]}
 
 
-@pytest.mark.parametrize(
-    ("column", "cells"),
-    [
-        ("scor", [0.1, 0.2, 0.3]),
-        ("scor", [0.1, 0.1, 0.1]),
-        ("bm25_score", [0.1, 0.2, 0.3]),
-        ("distance", np.array([1, 2, 1], dtype="int8")),
-        ("relevance_score", [0.1, None, 0.3]),
-        ("ranking", ["2", "1", "1"]),
-        ("price", [Decimal("1.5"), Decimal(3), Decimal(2)]),
-    ],
-)
-def test_a_column_of_numbers_may_be_a_misspelt_score_or_rank(column: str, cells: Any) -> None:
-    """Otherwise the order of the rows would be the ranking, whatever the numbers say."""
-    frame = pd.DataFrame({**ROWS, "title": ["x", "y", "z"], column: cells})
-    expected = (
-        f"the run has no column score or rank; it has query_id, doc_id, title, {column}. Rename "
-        f"'{column}' to rank if the lowest number is best, or to score if the highest is best; or "
-        f"pass columns={{'rank': '{column}'}} or columns={{'score': '{column}'}}. If the rows are "
-        "in order, best first, drop the column"
-    )
-    with pytest.raises(RunError, match=re.escape(expected)):
+@pytest.mark.parametrize("column", ["scor", "bm25_score", "distance", "ranking", None])
+def test_rows_without_scores_and_ranks_are_in_order_only_if_that_is_said(
+    column: str | None,
+) -> None:
+    frame = pd.DataFrame({**ROWS, **({column: [1, 2, 1]} if column else {})})
+    with pytest.raises(RunError) as refusal:
         Run.from_frame(frame)
-    assert Run.from_frame(frame.drop(columns=column))["q"] == ("b", "a")
-    if column == "distance":
+    text = str(refusal.value)
+    assert text.startswith("the run has no column score or rank; it has query_id, doc_id")
+    assert text.endswith("say so: Run.from_frame(frame, in_order=True)")
+    assert Run.from_frame(frame, in_order=True)["q"] == ("b", "a")
+    if column:
+        assert f"Rename '{column}' to rank if it is 1, 2, 3, ..., or to score if" in text
         assert Run.from_frame(frame, columns={"rank": column})["q"] == ("b", "a")
         assert Run.from_frame(frame, columns={"score": column})["q"] == ("a", "b")
 

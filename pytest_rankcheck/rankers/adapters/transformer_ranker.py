@@ -14,7 +14,6 @@ from pytest_rankcheck.rankers.adapters.batch_ranker import BatchedAdapter, check
 from pytest_rankcheck.rankers.callable_adapters import name_of
 from pytest_rankcheck.rankers.ranking import has_all_ranks
 from pytest_rankcheck.rankers.ranking_forms import ScoredDocuments
-from pytest_rankcheck.rankers.run_columns import refuse_unused_numbers
 
 
 @checked_arguments
@@ -24,7 +23,7 @@ def transformer(pipeline: Any, size: int | None = None) -> Adapter:
     Args:
         pipeline: a PyTerrier transformer or pipeline (with a method ``transform``), or a function.
             A query without a row in the answer has an empty ranking. Without a column ``score``,
-            ``rank`` decides; with neither, and no other column of numbers, the order of the rows.
+            ``rank`` decides.
         size: the number of queries in a batch; by default all.
 
     Raises:
@@ -60,13 +59,9 @@ class _Transformer(BatchedAdapter):
                 f"the answer has no column {listed(missing)}; it has {listed(header, 10)}"
             )
         if "score" not in header and "rank" not in header:
-            place = {"query_id": header.index("qid"), "doc_id": header.index("docno")}
-            refuse_unused_numbers(
-                header,
-                place,
-                lambda index: results.iloc[:, index].tolist(),
-                "the answer",
-                can_map=False,
+            raise RankerError(
+                f"the answer has no column score or rank; it has {listed(header, 10)}. If its rows "
+                "are in order, best first, add results['rank'] = results.groupby('qid').cumcount()"
             )
         return _by_query(results, queries)
 
