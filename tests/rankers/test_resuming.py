@@ -270,3 +270,18 @@ def test_a_full_disk_is_one_clear_error(
     ranker = Counting()
     assert rank(ranker, GOLDEN, **parts).rankings() == rank(workers.search, GOLDEN).rankings()
     assert len(ranker.asked) == 35
+
+
+def test_answers_that_cannot_be_deleted_do_no_harm(
+    parts: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unlink(path: Path, missing_ok: bool = False) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", unlink)
+        run = rank(workers.search, GOLDEN, **parts)
+    again = rank(workers.search, GOLDEN, **parts)
+    assert again.rankings() == run.rankings()
+    assert "60 of 60 queries were ranked before" in again.notes[0], "and it says so"
+    assert not parts["resume"].exists()

@@ -52,8 +52,7 @@ _USUAL: Mapping[str, Mapping[str, Any]] = {
     },
     "vespa": {
         "method": "POST",
-        # Without a hit, Vespa leaves the children out.
-        "ids": "(root.children || root.fields.totalCount == `0` && `[]`)[].id",
+        "ids": "root.children[].id",
         "body": {
             "yql": "select * from sources * where userQuery()",
             "query": "{query}",
@@ -62,6 +61,9 @@ _USUAL: Mapping[str, Mapping[str, Any]] = {
     },
 }
 """The usual request of each search engine, and the place of the ids in its answer."""
+_CHILDREN = re.compile(r"^root\.children\b")
+_CHILDREN_OR_NONE = "(root.children || root.fields.totalCount == `0` && `[]`)"
+"""Without a hit, Vespa leaves the children out."""
 
 
 class _BusyError(RankerError):
@@ -118,6 +120,7 @@ def http(
             "http: give the place of the ids in the answer, such as ids='hits.hits[]._id', or the "
             "engine"
         )
+    place = _CHILDREN.sub(_CHILDREN_OR_NONE, place)
     method = (method or usual.get("method") or ("POST" if body is not None else "GET")).upper()
     body = usual.get("body") if body is None else body
     params = usual.get("params", {}) if params is None else params

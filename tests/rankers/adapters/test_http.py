@@ -120,7 +120,8 @@ def test_solr_and_vespa(server: Server) -> None:
     assert rank(http(f"{server.url}/search/", "vespa"), GOLDEN)["q2"] == ("id:x:y::1",)
     assert server.asked[-1]["json"]["hits"] == 100
     server.answer = lambda handler: handler.send({"root": {"fields": {"totalCount": 0}}})
-    assert rank(http(f"{server.url}/search/", "vespa"), GOLDEN)["q2"] == ()
+    for ids in (None, "root.children[].fields.sku"):
+        assert rank(http(f"{server.url}/search/", "vespa", ids=ids), GOLDEN)["q2"] == ()
     server.answer = lambda handler: handler.send({"root": {"errors": [{"code": 12}]}})
     with pytest.raises(RankerError, match=r"nothing at .*root.children"):
         rank(http(f"{server.url}/search/", "vespa"), GOLDEN)
