@@ -56,7 +56,8 @@ class Place:
         """Return the approval, which records what is measured now."""
         ref = f"--rankcheck-baseline-ref={shlex.quote(self.reference)} " if self.reference else ""
         reason = '--rankcheck-approve "why this is acceptable"'
-        return Remedy(purpose, f"pytest {self.test} {ref}{reason}")
+        test = f"{self.test} " if self.test else ""
+        return Remedy(purpose, f"pytest {test}{ref}{reason}")
 
     def restore(self) -> Remedy:
         """Return how to take back what was made of the record, and to update it again."""
@@ -68,6 +69,11 @@ class Place:
         """Return how to record anew what no commit has."""
         update = self.update("").command
         return Remedy("to record it anew", f"git rm -qf -- {shlex.quote(self.file)} && {update}")
+
+
+def approve_all(reference: str) -> Remedy:
+    """Return the approval for the records of all tests, against a reference."""
+    return Place("", "", reference).approve()
 
 
 def merge(reference: str) -> Remedy:

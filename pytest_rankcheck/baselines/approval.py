@@ -35,6 +35,7 @@ _WORDS = {
     "queries-lost": "{after} of {before} queries removed or edited",
     "rankings": "{after} rankings changed",
     "limits": "the rankings were limited by {before}, and are limited by {after} now",
+    "option-looser": "{about} was {before}, and is {after} now",
     "unreadable": "the earlier baseline could not be read",
     "retired": "the baseline is retired",
 }

@@ -86,6 +86,7 @@ class Baseline:
             if that is not known yet; it is asked if the test reads the record before a check.
         world: returns what the project declares to rank with; it is asked when a gate fails whose
             record has a world, and before a record is written.
+        loosened: the keys of the options that the branch has loosened.
     """
 
     def __init__(
@@ -100,6 +101,7 @@ class Baseline:
         inputs: Sequence[str] = (),
         expected_golden: Callable[[], str | None] = lambda: None,
         world: Callable[[], World] = dict,
+        loosened: Sequence[Key] = (),
     ) -> None:
         self.test_id = test_id
         """The test's node id, as pytest takes it."""
@@ -110,6 +112,7 @@ class Baseline:
         self._reference = reference
         self._expected_golden = expected_golden
         self._world = cache(world)  # what the project declares to rank with
+        self._loosened = loosened
         self._files: dict[str, BaselineFile] = {}
         self.defaults = defaults or Defaults()
         """What is gated and recorded unless the test says otherwise."""
@@ -379,27 +382,30 @@ class Baseline:
     def _settlement(self) -> Settlement:
         """Return what becomes of the file of a test whose checks have passed."""
         before = self.file.record
-        if before is None and self.mode.approval is not None:
-            before = self.file.reference_record
-        unreadable = [Key("unreadable")] if self.file.is_unreadable else []
+        if self.mode.approval is not None:
+            return self._approved(before)
         if before is None:
-            after = self._next(None)
-            if not unreadable:
-                return Settlement(Action.CREATE, after)
-            approval = self._approval(unreadable)
-            return Settlement(Action.APPROVE, replace(after, approvals=(approval,)))
+            return Settlement(Action.CREATE, self._next(None))
         if not self.mode.update:
             return Settlement(Action.LEAVE)
-        if self.mode.approval is None:
-            return updated(self.all_checks, before, partial(self._next, before))
-        after, merged = self._next(before, is_approved=True), self.file.merged_approvals
-        given = [key for approval in before.approvals for key in approval.keys]
-        keys = approved_keys(self.all_checks, before, after)
-        keys = (*(key for key in unreadable if not covers(given, key)), *keys)
+        return updated(self.all_checks, before, partial(self._next, before))
+
+    def _approved(self, before: Record | None) -> Settlement:
+        """Return what becomes of a record if everything that is measured is approved."""
+        keys: list[Key] = []
         there = self.file.reference_record
+        before = before or there
+        after, merged = self._next(before, is_approved=True), self.file.merged_approvals
+        given = [key for approval in after.approvals[merged:] for key in approval.keys]
+        if self.file.is_unreadable:
+            keys += [Key("unreadable")]
+        elif before is None:
+            return Settlement(Action.CREATE, after)
+        if before is not None:
+            keys += approved_keys(self.all_checks, before, after)
         if there is not None:
-            given = [key for approval in before.approvals[merged:] for key in approval.keys]
-            keys = (*keys, *approved_keys((), there, after, [*given, *keys]))
+            keys += approved_keys((), there, after, [*given, *keys])
+            keys += [key for key in self._loosened if not covers(given, key)]
         return approved(before, after, keys, merged, self._approval)
 
     def _approval(self, keys: Sequence[Key]) -> Approval:

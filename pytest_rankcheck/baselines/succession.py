@@ -50,7 +50,7 @@ def new_approvals(before: Record, after: Record) -> Sequence[Approval] | None:
 def _is_undone(key: Key, record: Record) -> bool:
     """Whether a record is as it was before a change that an approval allowed."""
     match key.kind:
-        case "rise":
+        case "rise" | "option-looser":  # of the configuration, not of the record
             return True
         case "fall" | "metric-gone" | "gate-looser" if key.subject not in record.gated:
             return False

@@ -77,7 +77,7 @@ def updated(
 
 
 def approved(
-    before: Record,
+    before: Record | None,
     after: Record,
     keys: Sequence[Key],
     merged: int,
@@ -86,17 +86,17 @@ def approved(
     """Return what becomes of a record if everything that is measured is approved.
 
     Args:
-        before: the record.
+        before: the record; None: there is none that can be read.
         after: the record of what is measured.
         keys: what the reason allows.
         merged: how many of the first approvals are merged, and never change.
         approval: returns the approval that allows some keys.
     """
-    unmerged = before.approvals[merged:]
+    unmerged = after.approvals[merged:]
     if keys:
-        approvals = (*before.approvals, approval(keys))
+        approvals = (*after.approvals, approval(keys))
     elif unmerged and after == before:
-        approvals = (*before.approvals[:-1], approval(unmerged[-1].keys))
+        approvals = (*after.approvals[:-1], approval(unmerged[-1].keys))
     else:
         return Settlement(Action.LEAVE if after == before else Action.RAISE, after)
     return Settlement(Action.APPROVE, replace(after, approvals=approvals))

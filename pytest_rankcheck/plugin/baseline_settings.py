@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from pytest_rankcheck.plugin.option_rows import option_rows
 from pytest_rankcheck.plugin.option_table import Config
 
 if TYPE_CHECKING:
+    from pytest_rankcheck.baselines.approval import Key
     from pytest_rankcheck.baselines.check import Mode
     from pytest_rankcheck.baselines.reference_commit import Reference
     from pytest_rankcheck.baselines.world import World
@@ -28,6 +30,8 @@ _FILES = (
     *("pyproject.toml", "tox.ini", "setup.cfg"),
 )
 """In the order in which pytest looks for its configuration."""
+_DECIDING = {"rankcheck_inconclusive": "warn", "rankcheck_unrun": "fail"}
+"""The options that decide what fails, and what they are against a reference if not configured."""
 _WORDS = ("pass", "ignore", "warn", "fail")
 """What can be done about something, the strictest last."""
 
@@ -81,14 +85,34 @@ class BaselineSettings:
                     continue
                 copy = Path(folder, candidate.name)
                 copy.write_text(text, "utf-8")
-                try:
-                    values = load_config_dict_from_file(copy)
-                except (pytest.UsageError, pytest.fail.Exception):
-                    continue  # pytest at that commit could not read it either
-                if values is not None:
-                    # pytest 9 wraps values.
-                    return {name: getattr(value, "value", value) for name, value in values.items()}
+                with suppress(pytest.UsageError, pytest.fail.Exception):  # not read there either
+                    values = _values_in(copy)
+                    if values is not None:
+                        return values
         return {}
+
+    @cached_property
+    def here(self) -> Mapping[str, Any]:
+        """Pytest's configuration file as it is on this branch."""
+        path = self._config.inipath
+        return (_values_in(path) if path is not None else None) or {}
+
+    @cached_property
+    def loosened(self) -> Sequence[Key]:
+        """The keys of the options that decide, and let more pass here than at the reference."""
+        if self.reference is None or not self.reference.baselines(self._config.rootpath):
+            return ()
+        from pytest_rankcheck.baselines.approval import Key
+
+        sides = (
+            (name, str(self.at_reference.get(name, usual)), str(self.here.get(name, usual)))
+            for name, usual in _DECIDING.items()
+        )
+        return [
+            Key(f"option-looser:{name}", then, now)
+            for name, then, now in sides
+            if _stricter(now, then) != now
+        ]
 
     def words_at_reference(self, name: str) -> Sequence[str]:
         """Return a list of words configured there, which a file may give as one text."""
@@ -127,6 +151,13 @@ class BaselineSettings:
         if self.reference is None:
             return "warn" if chosen.update and chosen.unrun == "fail" else chosen.unrun
         return _stricter(chosen.unrun, self.at_reference.get("rankcheck_unrun", "fail"))
+
+
+def _values_in(path: Path) -> Mapping[str, Any] | None:
+    """Return the values in a configuration file, if it has any for pytest."""
+    values = load_config_dict_from_file(path)
+    # pytest 9 wraps values.
+    return values and {name: getattr(value, "value", value) for name, value in values.items()}
 
 
 def _stricter(word: str, other: object) -> str:

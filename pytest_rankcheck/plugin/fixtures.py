@@ -227,6 +227,7 @@ def _baseline(request: pytest.FixtureRequest) -> Baseline:
         inputs=chosen.inputs,
         expected_golden=partial(_golden_name, item),
         world=partial(_whole_world, request),
+        loosened=settings.loosened if mode.approval is not None else (),
     )
     item.stash[BASELINE] = made
     return made

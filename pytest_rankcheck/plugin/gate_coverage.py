@@ -13,6 +13,7 @@ import pytest
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.errors import BaselineError, ConfigurationError, GitError, quoted
 from pytest_rankcheck.plugin.baseline_settings import baseline_settings
+from pytest_rankcheck.plugin.changed_options import option_notes
 from pytest_rankcheck.plugin.configuration import idle_option
 from pytest_rankcheck.plugin.unrun_gates import ExpectedGates, Unrun, readable_record
 from pytest_rankcheck.plugin.watched_tests import WatchedTests
@@ -48,7 +49,10 @@ def coverage_findings(
         if settings.reference is None and settings.unrun == "ignore":
             return []
         unrun = list(ExpectedGates(config, watched).unrun(ran, exit_status))
-        return list(_findings(unrun, settings.reference, root, ran, settings.unrun))
+        found = list(_findings(unrun, settings.reference, root, ran, settings.unrun))
+        if settings.reference is not None:
+            found += option_notes(settings, settings.reference)
+        return found
     except (ConfigurationError, GitError) as error:
         text = f"git cannot list the approved baselines: {quoted(error, 200)}"
         return [Note(Topic.NOT_RUN, text, failure=text)]

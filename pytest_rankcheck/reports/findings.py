@@ -183,6 +183,7 @@ class Topic(Enum):
     CAN_BE_RAISED = "baselines that can be raised with pytest --snapshot-update"
     WRITTEN = "baselines written; commit them"
     IGNORED = "baselines written, but ignored by git, so that a commit leaves them out"
+    OPTIONS = "options changed by this branch, compared with {about}"
     BRANCH = "baselines changed by this branch, compared with {about}"
 
     @property

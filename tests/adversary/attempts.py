@@ -200,6 +200,7 @@ FLATTERING = queries(FALLEN, lambda line: {"relevance": {"filler-0": 2}})
 NEW_IDS = queries(range(80), lambda line: {"query_id": f"new-{line['query_id']}"})
 SMALL = rank({0: 2})
 NO_GATE = new_test(OTHER_TEST)
+LOOSENED = approve("one job for each market", "--rankcheck-baseline-ref=main")
 LINKED = link("tests/baselines", "kept/baselines")
 CONFTEST = "tests/conftest.py"
 OTHER_CHOSEN = configure('addopts = ["tests/test_ranking.py::test_other"]')
@@ -430,6 +431,23 @@ ATTEMPTS: tuple[Attempt, ...] = (
         noninferior,
     ),
     Attempt(
+        '`rankcheck_unrun = "ignore"`, and the gate is deleted in the next pull request',
+        (configure('rankcheck_unrun = "ignore"'),),
+        B,
+        ("rankcheck_unrun: not set -> ignore", "needs a reason"),
+    ),
+    Attempt(
+        "`rankcheck_inconclusive` is loosened more than was approved",
+        (
+            configure('rankcheck_inconclusive = "warn"'),
+            LOOSENED,
+            configure('rankcheck_inconclusive = "pass"'),
+        ),
+        B,
+        ("rankcheck_inconclusive: fail -> pass", "needs a reason"),
+        noninferior,
+    ),
+    Attempt(
         "the rankings are limited less",
         (worse, edit("0.85", "0.1")),
         B,
@@ -581,6 +599,18 @@ ATTEMPTS: tuple[Attempt, ...] = (
         (retire("no search any more"), delete(TEST), NO_TEST),
         L,
         ("no search any more",),
+    ),
+    Attempt(
+        "gates that did not run are ignored from now on, with a reason",
+        (configure('rankcheck_unrun = "ignore"'), LOOSENED),
+        L,
+        ("rankcheck_unrun: not set -> ignore", "one job for each market"),
+    ),
+    Attempt(
+        "another ranker is configured",
+        (move("engine.py", "better.py"), configure('rankcheck_ranker = "better:search"')),
+        L,
+        ("rankcheck_ranker: engine:search -> better:search",),
     ),
     # Everyday work.
     Attempt("nothing changes", (update,), P),

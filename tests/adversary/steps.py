@@ -44,8 +44,8 @@ def rank(ranks: Ranks) -> Step:
     return lambda branch: branch.rank({**branch.main_ranks, **ranks})
 
 
-def approve(reason: str = "a faster index") -> Step:
-    return lambda branch: branch.approve(reason)
+def approve(reason: str = "a faster index", *arguments: str) -> Step:
+    return lambda branch: branch.approve(reason, *arguments)
 
 
 def edit(old: str, new: str, path: str = TEST) -> Step:
