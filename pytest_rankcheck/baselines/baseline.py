@@ -398,7 +398,7 @@ class Baseline:
         after, merged = self._next(before, is_approved=True), self.file.merged_approvals
         given = [key for approval in after.approvals[merged:] for key in approval.keys]
         if self.file.is_unreadable:
-            keys += [Key("unreadable")]
+            keys += [key for key in [Key("unreadable")] if not covers(given, key)]
         elif before is None:
             return Settlement(Action.CREATE, after)
         if before is not None:
