@@ -226,8 +226,9 @@ def test_patterns_match_files_and_folders(folder: Path) -> None:
 
 def test_parts_have_one_order_in_a_folder_and_by_a_pattern(tmp_path: Path) -> None:
     names = ["B/part-1", "a2/part-1", "a10/x", "part-1", "part-09", "part-9", "part-10"]
+    folder = tmp_path / "run"
     for name in reversed(names):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / f"{name}.csv").write_text(f"query_id,doc_id,score\n{name},d,1\n")
-    for path in (tmp_path, *map(tmp_path.joinpath, ("*", "**", "**/*.csv", "../*"))):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / f"{name}.csv").write_text(f"query_id,doc_id,score\n{name},d,1\n")
+    for path in (folder, *map(folder.joinpath, ("*", "**", "**/*.csv", "../*"))):
         assert list(Run.load(path)) == names
