@@ -173,7 +173,8 @@ def verdict_texts(
             text = regression_text(verdict, comparison)
         fails = verdict.regressed or (verdict.inconclusive and fails_if_inconclusive())
         if text is not None and not fails:
-            enter(Note(Topic.INCONCLUSIVE, "; ".join(map(str.strip, text.splitlines()[:_SHOWN]))))
+            first_lines = map(str.strip, text.splitlines()[:_SHOWN])
+            enter(Note(Topic.INCONCLUSIVE, "; ".join(first_lines)))
             text = None
         word = str(Outcome.REGRESSED) if verdict.regressed else _passed_word(verdict)
         _enter_verdict(

@@ -61,8 +61,9 @@ def other_number(word: str) -> str:
         return _like(word, _plural_of(small))
     if small.endswith("ies") and len(small) > 4:
         return _like(word, f"{small[:-3]}y")
-    has_es = small.endswith(("ches", "shes", "sses", "xes", "zzes"))
-    return _like(word, small[:-2] if has_es else small[:-1])
+    if small.endswith(("ches", "shes", "sses", "xes", "zzes")):
+        return _like(word, small[:-2])
+    return _like(word, small[:-1])
 
 
 def _plural_of(word: str) -> str:

@@ -122,12 +122,13 @@ class StabilityLimits:
             return False
         if other.min_rbo is not None and self.p != other.p:
             return False
-        pairs = ((name, getattr(self, name), getattr(other, name)) for name in _OF_QUERIES)
-        return all(
-            theirs is None
-            or (mine is not None and (mine >= theirs if name[:3] == "min" else mine <= theirs))
-            for name, mine, theirs in pairs
-        )
+        for name in _OF_QUERIES:
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if theirs is None:
+                continue
+            if mine is None or (mine < theirs if name.startswith("min") else mine > theirs):
+                return False
+        return True
 
     def allowed_changes(self, queries: int) -> float:
         """Return how many of ``queries`` queries may have a different top k."""

@@ -143,7 +143,8 @@ class ComparedValues(ABC):
     def worst(self, limit: int | None = None) -> Sequence[int]:
         """Return the indexes of the queries that are worse, the largest loss first."""
         gains = self.gains
-        worse = [int(place) for place in np.argsort(gains, kind="stable") if gains[place] < -SLACK]
+        order = np.argsort(gains, kind="stable").tolist()
+        worse = [place for place in order if gains[place] < -SLACK]
         return worse[:limit]
 
 

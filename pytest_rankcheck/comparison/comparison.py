@@ -88,8 +88,10 @@ class Comparison(QueryOverlap):
         if not super().is_paired or names is None or before is None:
             return super().is_paired
         user = dict(zip(self.other.query_ids, before, strict=True))
+        if self.evaluation.unit == "query":
+            return True
         now = zip(self.evaluation.query_ids, names, strict=True)
-        return self.evaluation.unit == "query" or all(user[each] == name for each, name in now)
+        return all(user[each] == name for each, name in now)
 
     # --- values ------------------------------------------------------------------------------
 

@@ -137,7 +137,8 @@ def unjudged_between(evaluation: Evaluation, other: Measured, values: ComparedVa
     )
     if not new or values.gain >= -SLACK or not len(relevant):
         return found
-    return replace(found, needed=_needed(found, tops, float(relevant[len(relevant) // 2])))
+    usual = float(relevant[len(relevant) // 2])
+    return replace(found, needed=_needed(found, tops, usual))
 
 
 def top_of(evaluation: Evaluation, other: Measured, metric: Metric) -> int:

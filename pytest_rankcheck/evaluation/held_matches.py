@@ -143,7 +143,8 @@ def _looked_up(
     else:
         known = np.fromiter(chain.from_iterable(found), np.float64, int(lengths.sum()))
         at = np.flatnonzero(~np.isnan(known))
-    offsets = columns.starts[:-1][places] - np.cumsum(lengths) + lengths
+    before = np.cumsum(lengths) - lengths
+    offsets = columns.starts[:-1][places] - before
     rows = np.repeat(offsets, lengths)[at] + at
     scores = None if columns.ordering_scores is None else columns.ordering_scores[rows]
     of_rows = np.repeat(np.array(places, np.int64), lengths)[at]

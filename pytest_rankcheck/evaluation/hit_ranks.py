@@ -21,7 +21,8 @@ _COUNTED = 4
 
 def disordered(scores: FloatArray, starts: IntArray) -> BoolArray:
     """Return ``[S]`` whether the scores of each query do not fall strictly from row to row."""
-    rises = np.flatnonzero(scores[1:] >= scores[:-1]) + 1
+    does_not_fall = scores[1:] >= scores[:-1]
+    rises = np.flatnonzero(does_not_fall) + 1
     places = np.searchsorted(starts, rises, side="right") - 1
     found = np.zeros(len(starts) - 1, dtype=np.bool_)
     found[places[starts[places] != rises]] = True

@@ -66,7 +66,9 @@ def ids_matched(columns: RankedColumns, codes: IntArray, judgments: Judgments) -
     both_places = np.concatenate([places, judged_places])
     first, second = rows_with_equal_keys(keys, both_places)
     is_match = (first < count) & (second >= count)
-    chained = second[:-1] == first[1:] if len(first) else np.zeros(0, bool)
+    chained = np.zeros(0, bool)
+    if len(first):
+        chained = second[:-1] == first[1:]
     is_match[1:] &= ~chained
     is_match[:-1] &= ~chained
     rows, own = first[is_match], second[is_match]
@@ -75,7 +77,8 @@ def ids_matched(columns: RankedColumns, codes: IntArray, judgments: Judgments) -
     judged_rows = candidates[own - count]
     same = same_ids(documents, rows, judged, judged_rows)
     same &= places[rows] == both_places[own]
-    wrong = np.concatenate([first[~is_match], second[~is_match], rows[~same], own[~same]])
+    unmatched = [first[~is_match], second[~is_match]]
+    wrong = np.concatenate([*unmatched, rows[~same], own[~same]])
     doubtful = set(both_places[wrong].tolist())
     keep = same
     if doubtful:

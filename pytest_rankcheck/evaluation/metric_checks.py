@@ -112,7 +112,8 @@ def warn_if_rankings_are_short(
     retrieved, longest = joined.retrieved, int(joined.retrieved.max(initial=0))
     if cutoff is None or cutoff <= longest or not longest:
         return
-    ranked, at_the_end = int((retrieved > 0).sum()), int((retrieved == longest).sum())
+    ranked = int((retrieved > 0).sum())
+    at_the_end = int((retrieved == longest).sum())
     are_cut = depth is None or 2 * at_the_end >= ranked
     is_lacking = ((retrieved > 0) & joined.lacks_relevant).any()
     if not is_lacking or not are_cut or not may_go_on(longest):

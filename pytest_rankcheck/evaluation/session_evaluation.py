@@ -260,5 +260,6 @@ def session_groups(evaluation: SessionEvaluation, by: str, group: str, than: str
         parts.append(evaluation.part(kept, f"{by}={name}, {evaluation.name}"))
     all_sessions = sum(map(len, places))
     left_out = all_sessions - sum(len(part.query_ids) for part in parts)
-    counts = (len(units[0] - shared), len(units[1] - shared))
+    of_other, of_tested = (len(of_group - shared) for of_group in units)
+    counts = of_other, of_tested
     return SessionGroups(parts[1], parts[0], counts, len(shared), left_out)

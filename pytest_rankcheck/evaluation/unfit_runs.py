@@ -99,7 +99,8 @@ def unmet_ids(name: str, golden: GoldenSet, joined: Joined, ranking: Rankings) -
         ranking: the rankings.
     """
     relevant, has_hits = golden.columns.has_relevant, joined.has_hits
-    queries, meeting = int(relevant.sum()), int((relevant & has_hits).sum())
+    queries = int(relevant.sum())
+    meeting = int((relevant & has_hits).sum())
     if not queries or (meeting and (queries < _FEW_FROM or meeting >= _FEW_SHARE * queries)):
         return None
     apart = _ids(golden, relevant & ~has_hits & (joined.retrieved > 0))

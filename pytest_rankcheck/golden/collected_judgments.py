@@ -235,8 +235,9 @@ def _repeated_rows(judgments: Judgments) -> dict[int, int]:
     first_of = {}
     for first, last in row_blocks(judgments.starts, _COMPARED):
         bounds = judgments.starts[first : last + 1]
-        documents = judgments.documents.part(int(bounds[0]), int(bounds[-1]))
-        for group in _groups_with_repeats(documents, bounds - bounds[0]).tolist():
+        begin, stop = int(bounds[0]), int(bounds[-1])
+        documents = judgments.documents.part(begin, stop)
+        for group in _groups_with_repeats(documents, bounds - begin).tolist():
             row_of: dict[str, int] = {}
             start, end = bounds[group : group + 2].tolist()
             ids = judgments.documents.part(start, end).texts()

@@ -220,7 +220,9 @@ def _of_file(file: Path, named: str | None) -> Batches:
             "one object or id per line"
         )
     header = [] if begins_object(line) else header_of(line)
-    has_ids = bool(_ROLE.among(header)) or (named is not None and normalised_name(named) in header)
+    has_ids = bool(_ROLE.among(header))
+    if named is not None and normalised_name(named) in header:
+        has_ids = True
     if len(header) > 1 and not has_ids and "\t" not in line:
         raise _no_column(f"{file}:{number}", header)
     if begins_object(line) or (len(header) > 1 and has_ids):

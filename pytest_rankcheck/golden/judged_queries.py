@@ -294,7 +294,8 @@ class JudgedQueries:
         weights = self.weights
         if weights is None:
             return float(len(self))
-        return math.fsum(weights) ** 2 / math.fsum(weight * weight for weight in weights)
+        squares = math.fsum(weight * weight for weight in weights)
+        return math.fsum(weights) ** 2 / squares
 
     @cached_property
     def query_fingerprints(self) -> Mapping[str, str]:

@@ -69,7 +69,8 @@ def _shared(judged: _Grades, cutoff: int) -> dict[str, float]:
     shares: defaultdict[str, float] = defaultdict(float)
     for query_id, of_query in gains.items():
         for doc_id, gain in of_query.items():
-            shares[doc_id] += gain / best[query_id] if best[query_id] else 0.0
+            if best[query_id]:
+                shares[doc_id] += gain / best[query_id]
     ranking = sorted(shares, key=lambda doc_id: -shares[doc_id])[:cutoff]
     return {
         each: dcg(gains[each].get(doc_id, 0.0) for doc_id in ranking) / best[each]

@@ -54,5 +54,6 @@ def median_of(values: FloatArray, weights: FloatArray | None = None) -> float:
     half = below[-1] / 2
     place = int(np.searchsorted(below, half * (1 - 1e-12)))
     if math.isclose(below[place], half, rel_tol=1e-12) and place + 1 < len(ordered):
-        return float(ordered[place] + ordered[place + 1]) / 2
+        both = ordered[place] + ordered[place + 1]
+        return float(both) / 2
     return float(ordered[place])

@@ -244,11 +244,14 @@ def usual_scale(metric: Metric) -> tuple[float, ...]:
     for value in parameters.values():
         if isinstance(value, tuple):
             named = sorted({float(grade) for grade, _ in value if grade > 0})
-            places = np.linspace(0, len(named) - 1, min(len(named), len(_SCALE) - 1)).round()
+            count = min(len(named), len(_SCALE) - 1)
+            places = np.linspace(0, len(named) - 1, count).round()
             return (0.0, *(named[int(place)] for place in places))
     rel = parameters.get("rel")
     if isinstance(rel, (int, float)) and not 0 < rel <= _SCALE[-1]:
-        return (0, 1, 2, rel, rel + 1) if rel > 0 else (rel - 1, rel, rel + 1, rel + 2, rel + 3)
+        if rel > 0:
+            return (0, 1, 2, rel, rel + 1)
+        return (rel - 1, rel, rel + 1, rel + 2, rel + 3)
     return _SCALE
 
 

@@ -87,8 +87,9 @@ def _bounded(within: tuple[float, float], between: tuple[float, float], value: o
         real = float(value)
     except OverflowError:
         raise ValueError from None
-    is_valid = within[0] <= real <= within[1] and between[0] < real < between[1]
-    if not (math.isfinite(real) and is_valid):
+    is_within = within[0] <= real <= within[1]
+    is_between = between[0] < real < between[1]
+    if not (math.isfinite(real) and is_within and is_between):
         raise ValueError
     return int(real) if _is_whole(real) else real
 
@@ -155,7 +156,8 @@ def spelled(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, tuple):
-        return "{" + ",".join(f"{spelled(key)}:{spelled(val)}" for key, val in value) + "}"
+        pairs = (f"{spelled(key)}:{spelled(val)}" for key, val in value)
+        return "{" + ",".join(pairs) + "}"
     if isinstance(value, float) and _is_whole(value):
         return str(int(value))
     return str(value)

@@ -39,7 +39,8 @@ def overlap(first: RankedIds, second: RankedIds, *, k: int | None = None) -> flo
     """
     first_top, second_top = _top_k_places(first, k), _top_k_places(second, k)
     longer = max(len(first_top), len(second_top))
-    return len(first_top.keys() & second_top.keys()) / longer if longer else 1.0
+    shared = len(first_top.keys() & second_top.keys())
+    return shared / longer if longer else 1.0
 
 
 @checked_arguments
@@ -53,7 +54,8 @@ def jaccard(first: RankedIds, second: RankedIds, *, k: int | None = None) -> flo
     """
     first_top, second_top = _top_k_places(first, k), _top_k_places(second, k)
     either = len(first_top.keys() | second_top.keys())
-    return len(first_top.keys() & second_top.keys()) / either if either else 1.0
+    shared = len(first_top.keys() & second_top.keys())
+    return shared / either if either else 1.0
 
 
 @checked_arguments

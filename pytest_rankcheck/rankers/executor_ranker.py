@@ -107,7 +107,8 @@ class ExecutorRanker(Adapter):
 
     def _ask_in_chunks(self, task: RankingTask, on_answer: OnAnswer) -> None:
         ids, size = task.golden.query_ids, self._chunk
-        waiting = iter([ids[start : start + size] for start in range(0, len(ids), size)])
+        starts = range(0, len(ids), size)
+        waiting = iter([ids[start : start + size] for start in starts])
         most = 2 * self._pool.workers
         running: dict[Future[list[QueryAnswer]], Sequence[str]] = {}
         lost: list[str] = []
@@ -118,7 +119,8 @@ class ExecutorRanker(Adapter):
                 if not running and not lost:
                     return
                 # A pool that breaks loses all its chunks.
-                ended = wait(running, return_when=ALL_COMPLETED if lost else FIRST_COMPLETED).done
+                until = ALL_COMPLETED if lost else FIRST_COMPLETED
+                ended = wait(running, return_when=until).done
                 for future in [each for each in running if each in ended]:  # in their order
                     chunk = running.pop(future)
                     if (error := self._received(future, on_answer)) is not None:

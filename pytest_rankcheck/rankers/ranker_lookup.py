@@ -143,7 +143,8 @@ def named_object(specification: str, what: str) -> object:
 def is_name(specification: str) -> bool:
     """Whether a text has the form ``package.module:name``."""
     module, colon, path = specification.partition(":")
-    return bool(colon) and all(part.isidentifier() for part in f"{module}.{path}".split("."))
+    parts = f"{module}.{path}".split(".")
+    return bool(colon) and all(part.isidentifier() for part in parts)
 
 
 class NamedRanker(Adapter):

@@ -177,7 +177,8 @@ def duplicates_settled(ranking: Ranking, query_id: str, duplicates: Duplicates) 
             "rankcheck_conventions = duplicates=keep_places"
         )
     if duplicates == "close_gaps":
-        scores = scores and tuple(scores[rank - 1] for rank in ranks.values())
+        if scores:
+            scores = tuple(scores[rank - 1] for rank in ranks.values())
         doc_ids = tuple(ranks)
     return Ranking(doc_ids, scores)
 

@@ -79,4 +79,6 @@ def _hold_scores(answers: Collection[dict[Any, Any]]) -> bool:
     except (TypeError, OverflowError):
         return False
     kinds = {*map(type, firsts), *map(type, totals)}
-    return all(issubclass(kind, float) for kind in kinds) and bool(np.isfinite(totals).all())
+    if not all(issubclass(kind, float) for kind in kinds):
+        return False
+    return bool(np.isfinite(totals).all())

@@ -129,8 +129,9 @@ class Differences:
         if self.count < 2:
             return math.nan
         mean, error, degrees = self._with_unseen_fall
-        bound = mean - _t(1 - alpha, degrees) * error if math.isfinite(mean) else -math.inf
-        return max(-self.full_range, bound)
+        if not math.isfinite(mean):
+            return -self.full_range
+        return max(-self.full_range, mean - _t(1 - alpha, degrees) * error)
 
     def bound_of_values(self, alpha: float, limit: float, *, is_lower: bool) -> float:
         """Return a one-sided confidence bound of the mean of values that are no differences.
@@ -198,7 +199,8 @@ class Differences:
         shares = np.ones(count + 1) if weights is None else weights
         total = float(shares.sum())
         mean = float(shares @ gains) / total
-        squares = float(((shares * (gains - mean)) ** 2).sum())
+        deviations = shares * (gains - mean)
+        squares = float((deviations**2).sum())
         error = math.sqrt((count + 1) / count * squares) / total
         return mean, error, max(1.0, effective_count(shares) - 1)
 
@@ -292,7 +294,8 @@ def unseen_fall(largest: float, full_range: float, units: float) -> float:
         return full_range
     if not math.isfinite(full_range):
         return largest * (1 + _STRETCH / math.sqrt(units))
-    return largest + max(0.0, full_range - largest) * min(1.0, _REACH / units)
+    further = max(0.0, full_range - largest)
+    return largest + further * min(1.0, _REACH / units)
 
 
 def unseen_extreme(extreme: float, mean: float, limit: float, units: float) -> float:

@@ -19,7 +19,8 @@ def holm(p_values: list[float]) -> list[float]:
     adjusted = list(p_values)
     least = 0.0
     for rank, place in enumerate(sorted(counted, key=lambda place: p_values[place])):
-        least = max(least, min(1.0, (len(counted) - rank) * p_values[place]))
+        p = (len(counted) - rank) * p_values[place]
+        least = max(least, min(1.0, p))
         adjusted[place] = least
     return adjusted
 
@@ -54,11 +55,15 @@ def corrected(
     counted = [place for place, p in enumerate(p_values) if not np.isnan(p)]
     ordered = sorted(counted, key=lambda place: smallest[place] / levels[place])
     size = len(ordered)
-    while size and size * smallest[ordered[size - 1]] > levels[ordered[size - 1]]:
+    while size:
+        least = ordered[size - 1]
+        if size * smallest[least] <= levels[least]:
+            break
         size -= 1
     members, shares = ordered[:size], size + 1
     adjusted = [p if np.isnan(p) else min(1.0, shares * p) for p in p_values]
-    for place, p in zip(members, holm([p_values[place] for place in members]), strict=True):
+    together = holm([p_values[place] for place in members])
+    for place, p in zip(members, together, strict=True):
         adjusted[place] = p
     possible = set(members)
     return Correction(

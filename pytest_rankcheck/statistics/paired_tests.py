@@ -42,7 +42,8 @@ def p_of_fall(
         return 1.0
     if test == "sign_flip":
         return sign_flip_test(seen, unseen_gain).p
-    differences = Differences(np.append(seen, unseen_gain * np.abs(seen).max()))
+    largest = np.abs(seen).max()
+    differences = Differences(np.append(seen, unseen_gain * largest))
     if test == "bootstrap":
         return max(_bootstrap(differences), 0.5 ** len(whole_gains(seen)))
     from scipy.special import stdtr  # scipy.stats takes half a second to import
@@ -75,6 +76,8 @@ def _bootstrap(differences: Differences) -> float:
     low = 0
     for start in range(0, DRAWS, 500):
         size = min(500, DRAWS - start)
-        drawn = (raw.random_raw(size * count) % np.uint64(count)).reshape(size, count)
-        low += int((centred[drawn.astype(np.intp)].mean(axis=1) <= differences.mean).sum())
+        drawn = raw.random_raw(size * count) % np.uint64(count)
+        places = drawn.astype(np.intp).reshape(size, count)
+        means = centred[places].mean(axis=1)
+        low += int((means <= differences.mean).sum())
     return (1 + low) / (DRAWS + 1)

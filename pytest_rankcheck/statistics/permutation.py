@@ -55,12 +55,15 @@ def permutation_p(
     pooled = replace(pooled, values=(pooled.values - centre) / scale)
     smaller = replace(smaller, values=(smaller.values - centre) / scale)
     whole, size = pooled.moments(), len(smaller.values)
-    observed = _welch(smaller.taken(np.arange(size)[np.newaxis]).moments(), whole)[0]
+    as_observed = smaller.taken(np.arange(size)[np.newaxis])
+    observed = _welch(as_observed.moments(), whole)[0]
     extreme, rows = 0, max(1, _MOST_AT_ONCE // size)
     for start in range(0, DRAWS, rows):
         chosen = _subsets(raw, min(rows, DRAWS - start), size, len(pooled.values))
         drawn = _welch(pooled.taken(chosen).moments(), whole)
-        is_extreme = drawn >= observed - _SAME if swapped else drawn <= observed + _SAME
+        is_extreme = drawn <= observed + _SAME
+        if swapped:
+            is_extreme = drawn >= observed - _SAME
         extreme += int(is_extreme.sum())
     return (1 + extreme) / (DRAWS + 1)
 
@@ -109,7 +112,8 @@ class _Moments(NamedTuple):
         mean = self.values / self.weights
         squares = self.squares - 2 * mean * self.squared_weights_values
         spread = np.maximum(squares + mean**2 * self.squared_weights, 0.0)
-        return np.asarray(spread / self.weights**2 * (self.units / (self.units - 1)))
+        correction = self.units / (self.units - 1)
+        return np.asarray(spread / self.weights**2 * correction)
 
 
 @dataclass(frozen=True)
@@ -174,4 +178,5 @@ def _welch(part: _Moments, pooled: _Moments) -> FloatArray:
     spread = np.sqrt(part.variance_of_mean + rest.variance_of_mean)
     without_spread = spread < _NO_SPREAD
     infinite = np.where(np.abs(differences) > _SAME, np.copysign(np.inf, differences), 0.0)
-    return np.where(without_spread, infinite, differences / np.where(without_spread, 1.0, spread))
+    divisor = np.where(without_spread, 1.0, spread)
+    return np.where(without_spread, infinite, differences / divisor)

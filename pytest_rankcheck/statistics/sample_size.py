@@ -37,7 +37,8 @@ def power_of(count: int, fall: float, deviation: float, alpha: float = 0.05) -> 
     from scipy.stats import nct
 
     critical = stdtrit(count - 1, 1 - alpha)
-    return float(nct.sf(critical, count - 1, fall / deviation * math.sqrt(count)))
+    noncentrality = fall / deviation * math.sqrt(count)
+    return float(nct.sf(critical, count - 1, noncentrality))
 
 
 def queries_needed(fall: float, deviation: float, power: float, alpha: float = 0.05) -> int:
@@ -51,7 +52,8 @@ def queries_needed(fall: float, deviation: float, power: float, alpha: float = 0
     """
     from scipy.special import ndtri
 
-    estimate = float((ndtri(1 - alpha) + ndtri(power)) * deviation / fall) ** 2
+    quantiles = ndtri(1 - alpha) + ndtri(power)
+    estimate = float(quantiles * deviation / fall) ** 2
     if estimate > _MOST:
         return math.ceil(estimate)
     # The normal estimate is slightly too low: t needs one or two queries more.

@@ -95,12 +95,15 @@ class TwoSamples(Differences):
         """The degrees of freedom of Welch and Satterthwaite."""
         parts = zip(self._variances, self.samples, strict=True)
         spread = math.fsum(variance**2 / sample.degrees for variance, sample in parts)
-        return sum(self._variances) ** 2 / spread if spread > 0 else self.count - 2
+        if not spread > 0:
+            return self.count - 2
+        return sum(self._variances) ** 2 / spread
 
     def deviation_interval(self) -> tuple[float, float]:
         """Return the 80% interval of `deviation`, from the intervals of both samples."""
         values = [linearised(each.gains, each.weights, None) for each in self.samples]
-        return deviation_interval(values, [self.count / max(1, len(one)) for one in values])
+        scales = [self.count / max(1, len(one)) for one in values]
+        return deviation_interval(values, scales)
 
     @cached_property
     def _with_unseen_fall(self) -> tuple[float, float, float]:
@@ -130,7 +133,8 @@ class TwoSamples(Differences):
         if not np.ptp(both) > 0:
             return limit
         is_bounded = math.isfinite(self.low) and math.isfinite(self.high)
-        seen = both if is_bounded or not np.ptp(sample.gains) > 0 else sample.gains
+        varies = np.ptp(sample.gains) > 0
+        seen = sample.gains if varies and not is_bounded else both
         extreme = float(extreme_of(seen))
         return unseen_extreme(extreme, sample.mean, limit, sample.effective_count)
 
@@ -175,4 +179,5 @@ def p_of_difference(before: Sample, now: Sample) -> float:
         return math.nan
     from scipy.special import stdtr
 
-    return float(2 * stdtr(difference.degrees, -abs(difference.mean / difference.error)))
+    t = difference.mean / difference.error
+    return float(2 * stdtr(difference.degrees, -abs(t)))

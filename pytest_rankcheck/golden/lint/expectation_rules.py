@@ -115,7 +115,8 @@ def _belongs_in_top(doc_id: str, gains: Mapping[str, float], k: int) -> bool:
     if not gain:
         return False
     is_best = gain == max(gains.values()) and k > 1
-    return is_best or sum(other >= gain for other in gains.values()) <= k
+    at_least_as_good = sum(other >= gain for other in gains.values())
+    return is_best or at_least_as_good <= k
 
 
 def _judged(doc_id: str, grades: _Grades) -> str:

@@ -118,8 +118,10 @@ def _satisfaction(
         case Call("sigmoid" | "sigmoid_all" as name, (alpha, beta)):
             counted = grades >= 0 if name == "sigmoid_all" else counted
             with np.errstate(over="ignore"):
-                return np.where(counted, 1.0 / (1.0 + np.exp(-alpha * (grades - beta))), 0.0)
+                odds_against = np.exp(-alpha * (grades - beta))
+            return np.where(counted, 1.0 / (1.0 + odds_against), 0.0)
     grades = np.where(counted, grades, 0.0)
     highest = highest_grades("ERR", hits, max_grade)
     # (2^g - 1) / 2^max, written so that large grades do not overflow
-    return np.where(counted, np.exp2(grades - highest) - np.exp2(-highest), 0.0)
+    satisfied = np.exp2(grades - highest) - np.exp2(-highest)
+    return np.where(counted, satisfied, 0.0)

@@ -112,7 +112,8 @@ def f_measure(hits: JudgedHits, cutoff: int | None, *, beta: Value, rel: Value) 
     """
     weight = float(beta) ** 2  # type: ignore[arg-type]
     p, r = precision(hits, cutoff, rel=rel), recall(hits, cutoff, rel=rel)
-    return share_of((1 + weight) * p * r, weight * p + r)
+    product = (1 + weight) * p * r
+    return share_of(product, weight * p + r)
 
 
 @metric(

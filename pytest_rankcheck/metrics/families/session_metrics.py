@@ -239,8 +239,9 @@ def session_dcg(trails: Trails, cutoff: int | None, *, bq: Value, b: Value) -> F
     counted = in_top(states, cutoff) & (states.grades > 0)
     ranks = np.where(counted, states.ranks, 1.0)
     costs = np.maximum(1.0, np.log(ranks) / np.log(base))
-    gains = np.where(counted, np.where(counted, states.grades, 0.0) / costs, 0.0)
-    of_queries = last_of_running_sum(gains) / (1 + np.log(place_of) / np.log(query_base))
+    gains = np.where(counted, states.grades, 0.0) / costs
+    discounts = 1 + np.log(place_of) / np.log(query_base)
+    of_queries = last_of_running_sum(gains) / discounts
     total: FloatArray = np.bincount(
         session_of, weights=of_queries, minlength=len(trails.events)
     ).astype(np.float64)

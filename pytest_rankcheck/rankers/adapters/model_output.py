@@ -40,8 +40,9 @@ def matrix_of(answer: object, count: int, what: str) -> FloatArray:
             f"{what} returned numbers of the shape {_shape(numbers)}, not one row for each of "
             f"{count:,}"
         )
-    if not np.isfinite(numbers).all():
-        row = int(np.flatnonzero(~np.isfinite(numbers).all(axis=1))[0]) + 1
+    is_finite = np.isfinite(numbers).all(axis=1)
+    if not is_finite.all():
+        row = int(np.argmin(is_finite)) + 1
         raise RankerError(f"{what} returned a number that is not finite, in row {row}")
     return numbers
 

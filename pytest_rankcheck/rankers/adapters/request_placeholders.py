@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any
 from urllib.parse import quote
 
@@ -57,7 +58,8 @@ def _is_placeholder(name: str) -> bool:
 
 def uses(name: str, *parts: Json) -> bool:
     """Whether the parts of a request have this placeholder."""
-    return any(match[1] == name for text in _texts(parts) for match in _BRACES.finditer(text))
+    matches = chain.from_iterable(map(_BRACES.finditer, _texts(parts)))
+    return any(match[1] == name for match in matches)
 
 
 def _texts(value: Json) -> Iterator[str]:

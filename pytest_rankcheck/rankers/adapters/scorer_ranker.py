@@ -111,10 +111,12 @@ class _Scorer(BatchedAdapter):
 def _scores(answer: object, doc_ids: Sequence[str]) -> Mapping[str, float]:
     """Return the score of each candidate."""
     if isinstance(answer, Mapping):
-        unlike = sorted(set(answer) ^ set(doc_ids), key=lambda doc_id: doc_id not in answer)
+        unlike = set(answer) ^ set(doc_ids)
         if unlike:
-            different = unlike[0]
-            what = "is scored, but is not a candidate" if different in answer else "has no score"
+            different = min(unlike, key=lambda doc_id: doc_id not in answer)
+            what = "has no score"
+            if different in answer:
+                what = "is scored, but is not a candidate"
             raise RankerError(
                 f"the scorer returned scores for {len(answer):,} of "
                 f"{plural(len(doc_ids), 'candidate')}; document '{quoted(different)}' {what}. "
