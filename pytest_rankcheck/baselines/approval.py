@@ -127,12 +127,12 @@ def covers(approved: Iterable[Key], needed: Key) -> bool:
         # A few queries may have left since: then the same fall is a larger share of the others.
         return needed.loss <= allowed + abs(allowed) * LOSS_SHARE / (1 - LOSS_SHARE) + 1e-6
     if needed.kind in ("queries-lost", "no-value", "rankings"):
-        few = 0 if needed.kind == "rankings" else max(1, LOSS_SHARE * _number(needed.before))
-        return _number(needed.after) <= sum(_number(key.after) for key in same) + few and (
+        few = 0 if needed.kind == "rankings" else max(1, LOSS_SHARE * number_of(needed.before))
+        return number_of(needed.after) <= sum(number_of(key.after) for key in same) + few and (
             needed.weight <= sum(key.weight for key in same) + LOSS_SHARE
         )
     if needed.kind == "noise-wider":
-        return any(_number(needed.after) <= _number(key.after) for key in same)
+        return any(number_of(needed.after) <= number_of(key.after) for key in same)
     if needed.kind == "gate-looser":
         return any(not is_looser(str(key.after), str(needed.after)) for key in same)
     return any(key.after == needed.after for key in same)
@@ -170,7 +170,8 @@ def united(keys: Iterable[Key]) -> tuple[Key, ...]:
     return tuple(by_name.values())
 
 
-def _number(side: float | str | None) -> float:
+def number_of(side: float | str | None) -> float:
+    """Return a side of a key as a number; 0 if it is none."""
     return 0.0 if side is None or isinstance(side, str) else float(side)
 
 

@@ -7,10 +7,18 @@ recorded anew by hand.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from pytest_rankcheck.baselines.approval import Approval, Key, covers, is_looser, known_gate
+from pytest_rankcheck.baselines.approval import (
+    Approval,
+    Key,
+    covers,
+    is_looser,
+    known_gate,
+    number_of,
+)
 from pytest_rankcheck.baselines.golden_changes import lost_queries, lost_values
 from pytest_rankcheck.baselines.record import Record, RecordedMetric, as_decimal
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
@@ -52,8 +60,29 @@ def _is_undone(key: Key, record: Record) -> bool:
     match key.kind:
         case "rise" | "option-looser":  # of the configuration, not of the record
             return True
-        case "fall" | "metric-gone" | "gate-looser" if key.subject not in record.gated:
-            return False
+        case "depth":
+            return record.depth == key.before
+        case "clusters":
+            return record.cluster_by == key.before
+        case "scale":
+            return record.golden_set.scale == key.before
+        case "golden-set":
+            return record.golden_set.fingerprint == key.before
+        case "queries-lost":
+            return isinstance(key.before, int) and len(record.queries) >= key.before
+        case "limits":
+            return str(key.before) in map(str, record.limits)
+        case "slice-gone":
+            return key.subject in record.slices
+        case "convention":
+            return quoted(record.conventions.to_dict().get(key.subject, "none")) == key.before
+    return key.subject in record.gated and _is_metric_back(key, record)
+
+
+def _is_metric_back(key: Key, record: Record) -> bool:
+    """Whether a gated metric is as it was before a change that an approval allowed."""
+    entry = record.metrics[key.subject]
+    match key.kind:
         case "fall":
             metric = Metric.parse(key.subject)
             attribute, _, value = key.name.partition("[")[2].removesuffix("]").partition("=")
@@ -64,10 +93,12 @@ def _is_undone(key: Key, record: Record) -> bool:
             return True
         case "gate-looser":
             return not is_looser(str(key.before), record.gate(Metric.parse(key.subject)))
-        case "queries-lost":
-            return isinstance(key.before, int) and len(record.queries) >= key.before
-        case "depth":
-            return record.depth == key.before
+        case "direction":
+            return entry.lower_is_better == (key.before == "lower")
+        case "noise-wider":
+            return not allows_for_more_noise(replace(entry, noise=number_of(key.before)), entry)
+        case "no-value":
+            return record.queries.counted(key.subject) >= number_of(key.before)
     return False
 
 

@@ -18,7 +18,7 @@ import pytest
 from pytest_rankcheck.errors import BaselineError, ConfigurationError, quoted
 from pytest_rankcheck.plugin.baseline_settings import baseline_settings
 from pytest_rankcheck.plugin.configuration import CONFIG, set_name
-from pytest_rankcheck.plugin.item_identity import HAS_GOLDEN, is_repeat, item_key
+from pytest_rankcheck.plugin.item_identity import HAS_GOLDEN, is_repeat, item_key, shared_text
 from pytest_rankcheck.plugin.option_table import Config
 
 if TYPE_CHECKING:
@@ -245,11 +245,7 @@ def _store(item: pytest.Item, mode: Mode, golden_name: str) -> SnapshotStore:
     path = baseline_path(item.path, item_key(item), golden_name)
     owner = item.config.stash.setdefault(_OWNERS, {}).setdefault(path, item.nodeid)
     if owner != item.nodeid:
-        raise BaselineError(
-            f"{item.nodeid} and {owner} have the same baseline, because both measure on a "
-            f"golden set or log named '{quoted(golden_name)}'; name the sets differently, with "
-            'name="..." in GoldenSet.load, from_frame, from_dict, subset and the like'
-        )
+        raise BaselineError(shared_text(item.nodeid, owner, golden_name))
     return SnapshotStore(item, path, mode)
 
 

@@ -15,6 +15,7 @@ from pytest_rankcheck.errors import BaselineError, ConfigurationError, GitError,
 from pytest_rankcheck.plugin.baseline_settings import baseline_settings
 from pytest_rankcheck.plugin.changed_options import option_notes
 from pytest_rankcheck.plugin.configuration import idle_option
+from pytest_rankcheck.plugin.item_identity import shared_text
 from pytest_rankcheck.plugin.unrun_gates import ExpectedGates, Unrun, readable_record
 from pytest_rankcheck.plugin.watched_tests import WatchedTests
 from pytest_rankcheck.remedies import retire
@@ -44,15 +45,17 @@ def coverage_findings(
     if idle_option(config) or exit_status not in _ENDED or not watched.uses_baselines:
         return []
     root, settings = config.rootpath, baseline_settings(config)
-    ran = {root / finding.file for finding in findings if isinstance(finding, RecordFinding)}
+    compared = [finding for finding in findings if isinstance(finding, RecordFinding)]
+    ran = {root / finding.file for finding in compared}
+    shared = list(_shared(compared))
     try:
         if settings.reference is None and settings.unrun == "ignore":
-            return []
+            return shared
         unrun = list(ExpectedGates(config, watched).unrun(ran, exit_status))
         found = list(_findings(unrun, settings.reference, root, ran, settings.unrun))
         if settings.reference is not None:
             found += option_notes(settings, settings.reference)
-        return found
+        return [*shared, *found]
     except (ConfigurationError, GitError) as error:
         text = f"git cannot list the approved baselines: {quoted(error, 200)}"
         return [Note(Topic.NOT_RUN, text, failure=text)]
@@ -86,6 +89,16 @@ def _findings(
             rule = "What was gated must stay gated: let the test run again, or give it up"
             failure = f"{text}\n{rule}\n  {remedy}"
             yield Note(Topic.NOT_RUN, f"{text}; {remedy}", failure=failure)
+
+
+def _shared(compared: Sequence[RecordFinding]) -> Iterator[Note]:
+    """Yield the baselines that two tests share; each worker of pytest-xdist accepts one."""
+    owners: dict[str, str] = {}
+    for each in compared:
+        owner = owners.setdefault(each.file, each.test)
+        if owner != each.test:
+            text = shared_text(owner, each.test, each.golden_set)
+            yield Note(Topic.SHARED, text, failure=text)
 
 
 def _shown(path: Path, root: Path) -> str:

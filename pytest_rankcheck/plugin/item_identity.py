@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from pytest_rankcheck.errors import quoted
+
 HAS_GOLDEN = ("golden_set", "session_log")
 """The fixtures whose parameters choose what a test measures on."""
 
@@ -32,6 +34,15 @@ def item_key(item: pytest.Item) -> str:
     test = "::".join((*_classes(item), name or item.name))
     own_ids = None if callspec is None else _own_ids(item, callspec)
     return test if own_ids is None else f"{test}[{'-'.join(own_ids)}]"
+
+
+def shared_text(test: str, other: str, golden_name: str) -> str:
+    """Return why two tests with the same baseline are refused, and what to do."""
+    return (
+        f"{test} and {other} have the same baseline, because both measure on a golden set or log "
+        f"named '{quoted(golden_name)}'; name the sets differently, with name=\"...\" in "
+        "GoldenSet.load, from_frame, from_dict, subset and the like"
+    )
 
 
 def is_repeat(item: pytest.Item) -> bool:

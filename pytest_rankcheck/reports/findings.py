@@ -119,6 +119,12 @@ class RecordFinding(ReportedFinding):
     """Why the gate did not run; None if it ran."""
     is_expected: bool = True
     """False if the project has chosen that the gate does not run."""
+    test: str = ""
+    """The id of the test whose gate ran."""
+
+    def with_test(self, test: str) -> Self:
+        """Return it with the test that made it."""
+        return replace(self, test=test)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +181,7 @@ class Topic(Enum):
     LOOSER_GATE = "gates that may pass what the gate of the baseline blocks"
     LOOSER_EXPECTATIONS = "expectations that this branch removed or loosened, compared with {about}"
     UNCHECKED_EXPECTATIONS = "golden sets with expectations that no test checked"
+    SHARED = "baselines that two tests share"
     NOT_RUN = "baselines whose gates did not run"
     RETIRED = "baselines retired by this branch"
     RENAMED = "baselines that take the place of those of tests that are gone"

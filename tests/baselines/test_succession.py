@@ -49,7 +49,20 @@ def problems(after: Record, before: Record | None = None) -> list[str]:
     return [key.text for key in broken_promises(before or BEFORE, after)]
 
 
+def noisy(noise: float | None) -> Record:
+    """Return the record with a gate that allows for noise."""
+    return gated(BEFORE, "RR", gate="tolerance(abs=0.01, rel=0, noise=3)", noise=noise)
+
+
+def scaled(scale: float, fingerprint: str | None = None) -> Record:
+    """Return the record with another scale, and another fingerprint of its golden set."""
+    then = BEFORE.golden_set
+    fingerprint = fingerprint or then.fingerprint
+    return replace(BEFORE, golden_set=replace(then, scale=scale, fingerprint=fingerprint))
+
+
 BEFORE = record([1] * 20)
+STABLE = replace(BEFORE, limits=(StabilityLimits(k=5),))
 LOWER = record([1] * 19 + [2])
 RR_FALL, P_FALL = Key("fall:RR", 1.0, 0.975), Key("fall:P@1", 1.0, 0.95)
 
@@ -104,9 +117,49 @@ def test_earlier_reasons_are_kept_unless_what_they_allowed_is_undone() -> None:
     loose = gated(gated(BEFORE, "RR", gate=LOOSER), "P@1", gate=LOOSER)
     assert problems(BEFORE, approved(loose, *gates)) == []
     assert problems(loose, approved(loose, *gates)) == ["the earlier approvals differ"]
-    lost = Key("queries-lost", 20, 5)
-    assert problems(BEFORE, approved(record([1] * 15), lost)) == []
-    assert problems(BEFORE, approved(BEFORE, Key("unreadable"))) == ["the earlier approvals differ"]
+    assert problems(BEFORE, approved(record([1] * 15), Key("queries-lost", 20, 5))) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "undone", "not_undone"),
+    [
+        (Key("depth", None, 10), BEFORE, replace(BEFORE, depth=10)),
+        (Key("clusters", None, "user"), BEFORE, replace(BEFORE, cluster_by="user")),
+        (
+            Key("convention:ties", "doc_id", "input"),
+            BEFORE,
+            replace(BEFORE, conventions=Conventions(ties="input")),
+        ),
+        (Key("scale", 1.0, 4.0), BEFORE, scaled(4.0)),
+        (Key("slice-gone:lang"), record([1] * 20, by=["lang"]), BEFORE),
+        (Key("metric-gone:RR", GATE), BEFORE, gated(BEFORE, "RR", gated=False)),
+        (Key("no-value:RR", 20, 3), BEFORE, record([1] * 19)),
+        (Key("direction:RR", "higher", "lower"), BEFORE, gated(BEFORE, "RR", lower_is_better=True)),
+        (Key("noise-wider:RR", 0.1, 0.4), noisy(0.1), noisy(0.4)),
+        (Key("limits", str(StabilityLimits(k=5))), STABLE, BEFORE),
+        (Key("golden-set", BEFORE.golden_set.fingerprint, "other"), BEFORE, scaled(1.0, "f")),
+        (Key("option-looser:rankcheck_unrun", "fail", "warn"), BEFORE, None),
+        (Key("unreadable"), None, BEFORE),
+        (Key("rankings", None, 2), None, BEFORE),
+    ],
+    ids=lambda each: each.name if isinstance(each, Key) else "",
+)
+def test_an_approval_may_go_where_what_it_allowed_is_undone(
+    key: Key, undone: Record | None, not_undone: Record | None
+) -> None:
+    for after, expected in ((undone, []), (not_undone, ["the earlier approvals differ"])):
+        if after is not None:
+            assert problems(after, approved(after, key)) == expected
+
+
+def test_an_approval_of_one_metric_does_not_cover_dropping_another_that_is_in_its_name() -> None:
+    before = replace(BEFORE, metrics={f"{n}@1": BEFORE.metrics["P@1"] for n in ("P", "AP")})
+    values = dict.fromkeys(before.metrics, BEFORE.queries.values["P@1"])
+    before = replace(before, queries=replace(BEFORE.queries, values=values))
+    after = gated(before, "P@1", gated=False)
+    assert problems(approved(after, Key("metric-gone:AP@1", GATE)), before) == [
+        "P@1 is no longer gated"
+    ]
 
 
 def test_one_query_in_twenty_may_go_and_two_may_not() -> None:
@@ -166,18 +219,12 @@ def test_another_manner_needs_a_reason_and_means_are_not_compared() -> None:
 
 
 def test_a_gate_that_allows_for_noise_is_not_widened_by_more_noise() -> None:
-    gate = "tolerance(abs=0.01, rel=0, noise=3)"
-    calm, noisy, unknown = (
-        gated(BEFORE, "RR", gate=gate, noise=noise) for noise in (0.01, 0.4, None)
-    )
+    calm, wide, unknown = map(noisy, (0.01, 0.4, None))
     text = "the gate of RR allows for noise, which was 0.0100 and is"
-    assert problems(noisy, calm) == [f"{text} 0.4000 now"]
+    assert problems(wide, calm) == [f"{text} 0.4000 now"]
     assert problems(unknown, calm) == [f"{text} none now"]
-    assert problems(calm, noisy) == []
-    assert problems(approved(noisy, Key("noise-wider:RR", 0.01, 0.4)), calm) == []
-
-
-STABLE = replace(BEFORE, limits=(StabilityLimits(k=5),))
+    assert problems(calm, wide) == []
+    assert problems(approved(wide, Key("noise-wider:RR", 0.01, 0.4)), calm) == []
 
 
 def with_changed_rankings(count: int, *keys: Key) -> Record:

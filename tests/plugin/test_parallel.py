@@ -60,6 +60,23 @@ def test_the_summary_of_all_workers_is_one_table(project: Project) -> None:
     assert text.count("web         nDCG@10") == 1
 
 
+SHARED = MANY_TESTS.replace('"part", range(6)', '"golden_set", SETS, indirect=True, ids=["a", "b"]')
+
+
+@pytest.mark.slow
+def test_two_workers_do_not_each_accept_one_baseline_of_two_tests(project: Project) -> None:
+    for folder in "ab":
+        project.golden(project.queries(), f"{folder}/web.jsonl")
+    project.test(
+        SHARED.replace("part)", "golden_set)").replace("SETS", '["a/web.jsonl", "b/web.jsonl"]')
+    )
+    for arguments in (["--snapshot-update"], []):
+        result = project.run("-n", "2", *arguments)
+        assert result.ret == 1, text_of(result)
+        both = "tests/test_ranking.py::test_mrr[[]a] and tests/test_ranking.py::test_mrr[[]b]"
+        result.stdout.fnmatch_lines([f"*{both} have the same baseline*"])
+
+
 @pytest.mark.slow
 def test_a_regression_and_its_refusal_are_the_same_with_workers(project: Project) -> None:
     project.test()
