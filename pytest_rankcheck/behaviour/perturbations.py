@@ -5,15 +5,16 @@ Each is a function from a text to texts. They do not depend on a language unless
 
 from __future__ import annotations
 
+import random
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import islice
 
 from pytest_rankcheck.argument_checks import check_whole_number
 from pytest_rankcheck.behaviour.english_plurals import other_number
-from pytest_rankcheck.behaviour.keyboard_slips import slips
 from pytest_rankcheck.errors import ConfigurationError, MetricError, quoted, suggestion
 from pytest_rankcheck.metrics.name_grammar import parts_of
 
@@ -33,6 +34,12 @@ _OWN_LETTERS = frozenset("йўїѓќ")
 """Composed Cyrillic letters that have keys of their own; ё is not one, since people type е."""
 _UMLAUTS = {"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "ẞ": "SS"}
 _UMLAUT = re.compile("[äöüßÄÖÜẞ]|[aouAOU]\u0308")
+
+_LATIN_WORD = re.compile(
+    r"(?<![A-Za-zÀ-ÖØ-öø-ɏ\u0300-\u036f])[A-Za-zÀ-ÖØ-öø-ɏ]{4,}+(?![\u0300-\u036f])"
+)
+"""A run of at least four Latin letters: a slip turns shorter words into other words."""
+_KEYBOARD = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 
 _MOST_TRIES = 20
 """The most draws for each text; more than needed, as a draw may repeat an earlier one."""
@@ -193,6 +200,57 @@ def _is_punctuation(char: str) -> bool:
     return unicodedata.category(char).startswith("P")
 
 
+def _typo(text: str, seed: int) -> Iterator[str]:
+    """A slip on a QWERTY keyboard: the key beside, two letters swapped, one lost or doubled.
+
+    Yields variants of the text, each with one slip, without end; nothing if no word fits. A slip is
+    in a word of at least four Latin letters, but not in its first letter. Other scripts,
+    which have other keyboards, stay. The draws depend only on the seed and the text, not on the
+    position of the query.
+    """
+    words = [match.span() for match in _LATIN_WORD.finditer(text)]
+    if not words:
+        return
+    # Only random() is guaranteed to stay the same in later versions of Python.
+    drawn = random.Random(f"{seed} {text}".encode("utf-8", "surrogatepass"))
+    while True:
+        start, end = words[int(drawn.random() * len(words))]
+        yield text[:start] + _mistyped(text[start:end], drawn) + text[end:]
+
+
+def _mistyped(word: str, drawn: random.Random) -> str:
+    """Return a word with one slip, which is never in its first letter."""
+    place = 1 + int(drawn.random() * (len(word) - 1))
+    before, char, after = word[:place], word[place], word[place + 1 :]
+    near = _neighbours().get(char.lower(), "")
+    beside = near[int(drawn.random() * len(near))] if near else char
+    if char.isupper():
+        beside = beside.upper()
+    first = max(1, place - 1)
+    swapped = word[first + 1] + word[first]
+    others = (
+        before + beside + after,
+        word[:first] + swapped + word[first + 2 :],
+        before + after,  # lost
+        before + char + char + after,  # doubled
+    )
+    chosen = int(drawn.random() * len(others))
+    # Some slips leave the word as it is: swapping equal letters, or a letter not on the keyboard.
+    return next(other for other in (*others[chosen:], *others[:chosen]) if other != word)
+
+
+@cache
+def _neighbours() -> dict[str, str]:
+    """Return the keys that touch each key: in its row, and in the rows above and below."""
+    near: dict[str, str] = {}
+    for above, keys, below in zip(("", *_KEYBOARD), _KEYBOARD, (*_KEYBOARD[1:], ""), strict=False):
+        for place, key in enumerate(keys):
+            left = max(0, place - 1)
+            beside = keys[left:place] + keys[place + 1 : place + 2]
+            near[key] = beside + above[place : place + 2] + below[left : place + 1]
+    return near
+
+
 def _plural(text: str) -> Iterator[str]:
     """English: the last word in the plural, or in the singular where it seems to be a plural."""
     last_word = re.search(r"[A-Za-z]{3,}$", text)
@@ -229,7 +287,7 @@ _BUILT_IN = {
         Perturbation("accents", _accents),
         Perturbation("umlauts", _umlauts),
         Perturbation("punctuation", _punctuation),
-        Perturbation("typo", slips, is_random=True),
+        Perturbation("typo", _typo, is_random=True),
         Perturbation("plural", _plural),
         Perturbation("word_order", _word_order),
         Perturbation("prefix", _prefix),

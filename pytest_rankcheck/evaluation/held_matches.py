@@ -1,4 +1,4 @@
-"""Which documents of lists and dicts are judged, looked up in one of the two sides."""
+"""Which ranked documents are judged, where the rankings are lists or dicts of ids."""
 
 from __future__ import annotations
 

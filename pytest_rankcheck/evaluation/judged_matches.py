@@ -1,4 +1,4 @@
-"""Which ranked documents are judged, found in columns: the one place where ids meet."""
+"""Which ranked documents are judged, where the ids of both sides are in columns."""
 
 from __future__ import annotations
 

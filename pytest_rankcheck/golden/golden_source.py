@@ -1,4 +1,4 @@
-"""The source of a golden set: the places in it, and the conventions for its grades and ids."""
+"""The source of a golden set: how messages name its places, and how grades and ids are read."""
 
 from __future__ import annotations
 

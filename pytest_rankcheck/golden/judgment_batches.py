@@ -1,4 +1,4 @@
-"""Reading golden sets from tables with one row per judgment, as columns, and tables of queries.
+"""Reading tables of judgments, in batches of rows, and tables of queries.
 
 Each rule looks at a whole column of a batch; the error is about the first row that breaks it.
 """

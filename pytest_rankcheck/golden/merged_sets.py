@@ -1,4 +1,4 @@
-"""Several golden sets as one."""
+"""Merging golden sets: several become one, and a query gets the judgments of all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws of metrics, tried by brute force on all rankings of five judged documents."""
+"""Laws of metrics, tried on all rankings of five judged documents: ``check_metric``."""
 
 from __future__ import annotations
 

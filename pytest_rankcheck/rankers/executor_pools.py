@@ -1,4 +1,4 @@
-"""The executors that rankers are asked on: the user's, or made here, and again when they break."""
+"""Executors for rankers: given by the user, or made here and replaced when a worker dies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ranking every query of a golden set."""
+"""Asking a ranker for every query of a golden set, here or on an executor: ``rank``."""
 
 from __future__ import annotations
 
