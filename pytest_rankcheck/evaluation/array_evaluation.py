@@ -162,7 +162,7 @@ def _ids(query_ids: Sequence[str] | None, starts: IntArray) -> Sequence[str]:
     """
     if query_ids is None:
         return list(map(str, range(1, len(starts))))
-    texts = [text for query_id in query_ids if (text := id_text(query_id)) is not None]
+    texts = list(filter(None, map(id_text, query_ids)))
     if not len(texts) == len(set(texts)) == len(query_ids) == len(starts) - 1:
         raise ConfigurationError(
             f"query_ids={quoted(query_ids, 60)} is invalid; give a different text or whole number "

@@ -251,7 +251,8 @@ def _remarks(
     hit = [sum(bool(found.ranks) for found in part.hits.values()) for part in parts]
     queries = [len(part.hits) for part in parts]
     for part, found, count in zip(parts, hit, queries, strict=True):
-        if not found and count >= _MISSED and 2 * sum(hit) >= sum(queries) - count > 0:
+        of_others = sum(queries) - count
+        if not found and count >= _MISSED and 2 * sum(hit) >= of_others > 0:
             shown = next((each.top[0] for each in part.hits.values() if each.top), "")
             yield (
                 f"part '{quoted(part.name, 200)}' ranks {count:,} judged queries but no judged "

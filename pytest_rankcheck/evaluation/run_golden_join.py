@@ -60,7 +60,8 @@ class Joined:
         """The judged queries that the run lacks."""
         counts = [np.diff(block.starts) for block in blocks]
         ends = starts_of(np.concatenate([np.zeros(0, np.int64), *counts]))
-        self.starts = starts_of(np.append(np.diff(ends), 0)[self._segments])
+        of_segments = np.append(np.diff(ends), 0)  # none of the segment -1
+        self.starts = starts_of(of_segments[self._segments])
         """``[Q + 1]`` where the hits of each query begin, and where the last ones end."""
         ranked = self._segments[self._segments >= 0]
         self._rows = None  # in order already, as mostly

@@ -55,8 +55,11 @@ def mostly_tied(run: Run, golden: GoldenSet) -> MostlyTied | None:
     looked_at = ranked[:: max(1, len(ranked) // _SAMPLE)]
     tied: list[tuple[str, int, int]] = []
     for query_id in looked_at:
-        counts = Counter((run.scores(query_id) if run.has_ties(query_id) else None) or ())
-        if 2 * sum(count for count in counts.values() if count > 1) >= max(1, counts.total()):
+        counts = Counter[float]()
+        if run.has_ties(query_id):
+            counts.update(run.scores(query_id) or ())
+        sharing = sum(count for count in counts.values() if count > 1)
+        if 2 * sharing >= max(1, counts.total()):
             tied.append((query_id, counts.total(), len(counts)))
     if not tied or 2 * len(tied) < len(looked_at):
         return None

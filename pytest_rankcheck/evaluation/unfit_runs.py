@@ -107,7 +107,10 @@ def unmet_ids(name: str, golden: GoldenSet, joined: Joined, ranking: Rankings) -
     samples = [
         (_best(golden.grades(query_id)), ranking(query_id)[:_SAMPLED_IDS])
         for query_id in apart[:_SAMPLED_QUERIES]
-    ] or [(_best(golden.grades(_ids(golden, relevant)[0])), ())]
+    ]
+    if not samples:
+        first = _ids(golden, relevant)[0]
+        samples = [(_best(golden.grades(first)), ())]
     rule, met = joining_rule(samples)
     if queries < _REFUSED_FROM and not rule:
         return None  # a ranker may miss the judged documents of a few queries

@@ -145,7 +145,8 @@ class CollectedJudgments:
             lines = np.asarray(lines, np.int64)[rows]
         self._end_singles()
         self._settled, codes = None, self._codes
-        runs = np.fromiter((codes.setdefault(each, len(codes)) for each in ids), np.int64, len(ids))
+        places = (codes.setdefault(query_id, len(codes)) for query_id in ids)
+        runs = np.fromiter(places, np.int64, len(ids))
         held = lines if isinstance(lines, range) else np.asarray(lines, np.int64)
         self._parts.append(Part(runs, lengths, documents, grades, held))
 
@@ -170,7 +171,8 @@ def joined_parts(query_ids: Sequence[str], parts: list[Part]) -> tuple[Judgments
         return Judgments.of_dicts({query_id: {} for query_id in query_ids}), None
     runs = np.concatenate([part.runs for part in parts])
     lengths = np.concatenate([part.lengths for part in parts])
-    starts = starts_of(np.bincount(runs, lengths, len(query_ids)).astype(np.int64))
+    counts = np.bincount(runs, lengths, len(query_ids))
+    starts = starts_of(counts.astype(np.int64))
     documents = joined_ids([part.documents for part in parts])
     grades = np.concatenate([part.grades for part in parts]) + 0.0
     lines = _joined_lines([part.lines for part in parts])
@@ -258,5 +260,6 @@ def _groups_with_repeats(documents: IdColumn, starts: IntArray) -> IntArray:
         return np.array(repeated, np.int64)
     groups = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     first, second = rows_with_equal_keys(keys_of(documents), groups)
-    same = same_ids(documents, first, documents, second) & (groups[first] == groups[second])
+    same = same_ids(documents, first, documents, second)
+    same &= groups[first] == groups[second]
     return np.unique(groups[first[same]])

@@ -75,9 +75,12 @@ def _mapping(value: object, what: str, query_id: object) -> dict[Any, Any]:
 def _columns_of(judgments: _GradesByQuery) -> Judgments | None:
     """Return dicts as columns; None if an id is not a text, or a grade not a finite number."""
     judged = judgments.values()
-    if not set(map(type, judged)) <= {dict} or any("" in each for each in (judgments, *judged)):
+    if not set(map(type, judged)) <= {dict}:
         return None
-    if not {*map(type, judgments), *map(type, chain.from_iterable(judged))} <= {str}:
+    if any("" in ids for ids in (judgments, *judged)):
+        return None
+    doc_ids = chain.from_iterable(judged)
+    if not {*map(type, judgments), *map(type, doc_ids)} <= {str}:
         return None
     kinds = set(map(type, chain.from_iterable(each.values() for each in judged)))
     if not all(issubclass(kind, Real) for kind in kinds):

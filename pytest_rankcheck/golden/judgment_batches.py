@@ -110,7 +110,9 @@ def _add_batch(
     is_candidate = _candidates(builder, batch, columns.get("candidate"))
     grades, has_grade = _grades(builder.reader, columns.get("relevance"), len(batch))
     documents, is_named = _documents(builder, batch, columns["doc_id"], has_grade)
-    is_judged = is_named & (has_grade | ~is_candidate) if "candidate" in place else is_named
+    is_judged = is_named
+    if "candidate" in place:
+        is_judged = is_named & (has_grade | ~is_candidate)
     for row in np.flatnonzero(is_judged & np.isnan(grades))[:1].tolist():
         value = _filled(columns["relevance"].cell(row))
         builder.grade(value, documents.part(row, row + 1).texts()[0], _line(batch, row))

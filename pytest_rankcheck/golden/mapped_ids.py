@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 
 from pytest_rankcheck.document_ids import DocIdMap, DocIdRule
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted
@@ -78,7 +79,7 @@ def _candidates(candidates: Candidates, to_id: DocIdMap) -> Candidates:
 
 def _expectations(contents: Contents, to_id: DocIdMap) -> dict[str, list[Expectation]]:
     mapped: dict[str, list[Expectation]] = {}
-    for expectation in (each for of_query in contents.expectations.values() for each in of_query):
+    for expectation in chain.from_iterable(contents.expectations.values()):
         documents, others = (
             tuple(map(to_id, ids)) for ids in (expectation.documents, expectation.others)
         )

@@ -55,7 +55,8 @@ class Candidates:
         """Yield the candidates of a query with their cells by column, without empty ones."""
         rows = self.rows(query_id)
         places = list(rows.values())
-        columns = {name: _as_list(_taken(cells, places)) for name, cells in self.columns.items()}
+        taken = {name: _taken(cells, places) for name, cells in self.columns.items()}
+        columns = {name: _as_list(cells) for name, cells in taken.items()}
         for place, doc_id in enumerate(rows):
             cells = {name: column[place] for name, column in columns.items()}
             yield doc_id, {name: cell for name, cell in cells.items() if not _is_empty(cell)}

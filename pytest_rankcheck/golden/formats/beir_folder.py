@@ -53,8 +53,8 @@ def read(source: Source) -> Contents:
         query_id = checked_id(entry.pop("_id"), '"_id"', where)
         text, attributes = entry.pop("text", None), _attributes(entry)
         if query_id in builder.collected:
-            before = judged.get(query_id)
-            attributes = {**(before.attributes if before else {}), **attributes}
+            if query_id in judged:
+                attributes = {**judged[query_id].attributes, **attributes}
             text = None if text is None else str(text)
             builder.add_query(Query(query_id, text, attributes), where)
     if (folder / _CORPUS).exists():
@@ -94,8 +94,10 @@ def _entries(path: Path) -> Iterator[tuple[str, dict[str, object]]]:
 
 def _attributes(entry: dict[str, object]) -> dict[str, object]:
     """Return the attributes of a query, which BEIR nests under "metadata"."""
-    nested = entry.pop(_METADATA, None)
-    attributes = {**(nested if isinstance(nested, dict) else {}), **entry}
+    attributes = dict(entry)
+    nested = attributes.pop(_METADATA, None)
+    if isinstance(nested, dict):
+        attributes = {**nested, **attributes}
     return {name: value for name, value in attributes.items() if value not in (None, "", {}, [])}
 
 

@@ -84,7 +84,8 @@ def stale_document(linted: Linted) -> LintFinding | None:
     if (run.depth or longest) < _STALE_DEPTH:
         return None
     is_ranked = np.array([query_id in run for query_id in judgments.query_ids])
-    rows = np.flatnonzero((judgments.grades > 0) & np.repeat(is_ranked, np.diff(judgments.starts)))
+    is_row_ranked = np.repeat(is_ranked, np.diff(judgments.starts))
+    rows = np.flatnonzero((judgments.grades > 0) & is_row_ranked)
     relevant = judgments.documents.texts(rows)
     found: set[str] = set()
     for query_id, documents, _ in judgments.walk():
