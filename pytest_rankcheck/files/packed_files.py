@@ -32,10 +32,10 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 _WILDCARD = re.compile(r"[*?]")
 _GZIP_ENDINGS = (".gz", ".gzip")
 _ZSTD_ENDINGS = (".zst", ".zstd")
-_ALWAYS = 64 << 20
-"""In bytes: what any packed file may unpack to."""
-_RATIO = 200
-"""How many times its own size a larger packed file may unpack to; tables and runs reach 5 to 50."""
+_RATIO = 50
+"""How many times its own size a packed file may unpack to; tables and runs reach 5 to 50."""
+max_unpacked = 64.0
+"""In MiB: what any packed file may unpack to. The option ``rankcheck_max_unpacked`` sets it."""
 _BUFFER = 1 << 20
 LARGE_FILE = 4 << 20
 """In bytes: from this size on, polars reads a text file; importing it costs 0.1 s."""
@@ -90,17 +90,17 @@ def _status(path: Path) -> os.stat_result:
 
 def _bounded(unpacked: BinaryIO, path: Path) -> BinaryIO:
     """Return the content of a packed file as a stream that raises if there is far too much."""
-    limit = max(_ALWAYS, _RATIO * size_of(path))
-    return cast("BinaryIO", io.BufferedReader(_Bounded(unpacked, limit), _BUFFER))
+    bounded = _Bounded(unpacked, size_of(path))
+    return cast("BinaryIO", io.BufferedReader(bounded, _BUFFER))
 
 
 class _Bounded(io.RawIOBase):
     """Counts what is read from a stream."""
 
-    def __init__(self, stream: BinaryIO, limit: int) -> None:
+    def __init__(self, stream: BinaryIO, size: int) -> None:
         self._stream = stream
-        self._left = limit
-        self._limit = limit
+        self._size = size
+        self._limit = self._left = max(int(max_unpacked * (1 << 20)), _RATIO * size)
 
     def readable(self) -> bool:
         return True
@@ -111,8 +111,9 @@ class _Bounded(io.RawIOBase):
         if self._left < 0:
             raise OSError(
                 errno.EFBIG,
-                f"it unpacks to more than {self._limit >> 20:,} MiB, over {_RATIO} times its size; "
-                "if that is right, unpack it and name the unpacked file",
+                f"it unpacks to more than {self._limit >> 20:,} MiB, over {_RATIO} times its "
+                f"{self._size:,} bytes; if that is right, allow it with rankcheck_max_unpacked = N "
+                f"(MiB, now {max_unpacked:g}), or unpack it and name the unpacked file",
             )
         return count
 

@@ -77,6 +77,11 @@ class Config:
     split: str | None = setting(
         TEXT, "which judgments of a BEIR folder (default: test)", "formats.md"
     )
+    max_unpacked: float | None = setting(
+        above_zero("how many MiB, a number above 0"),
+        "MiB that a packed file may unpack to, if that is more than 50 times its size (default 64)",
+        "formats.md",
+    )
     contradictions: str = setting(
         one_of("error", "first", "last", "highest", default="error"),
         "what counts where a document is judged twice: first, last, highest, or error (default)",

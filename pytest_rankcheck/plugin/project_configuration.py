@@ -11,6 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from pytest_rankcheck.errors import ConfigurationError, RankcheckError, quoted
+from pytest_rankcheck.files import packed_files
 from pytest_rankcheck.plugin.configuration import (
     add_options,
     configured_names,
@@ -85,4 +86,6 @@ def project_configuration() -> ProjectConfiguration:
     if reader.read is None:
         why = why or " ".join(messages.getvalue().removeprefix("ERROR: ").split())
         raise ConfigurationError(f"pytest cannot read its configuration file: {quoted(why, 300)}")
+    if reader.read.config.max_unpacked:
+        packed_files.max_unpacked = reader.read.config.max_unpacked
     return reader.read

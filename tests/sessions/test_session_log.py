@@ -352,6 +352,7 @@ TIMES: list[tuple[list[object], float]] = [
     (["2026-11-21 10:00:00", "2026-11-21 10:00:03.5"], 3.5),
     (["1700000000000", "1700000001000"], 1.0),
 ]
+UNITS = [("D", 0.0), ("s", 1.0), ("ms", 1.5), ("ns", 1.5)]
 TWO_KINDS: list[tuple[list[object], str]] = [
     ([1700000000, 1700000000001], "log.jsonl:1: the time is sec.* in .*log.jsonl:2 it is mill"),
     (["2026-11-21T10:00:00Z", "2026-11-21T10:00:01"], "with a time zone, .* without a time"),
@@ -359,6 +360,14 @@ TWO_KINDS: list[tuple[list[object], str]] = [
     ([1700000000000, 5], "log.jsonl:1: the time is milli.*log.jsonl:2 it is a number that"),
     ([5, 1700000000000], "a number that is not a time since 1970, but in .* milliseconds"),
 ]
+
+
+def test_a_datetime64_of_any_unit_is_a_time() -> None:
+    first, last = (np.datetime64(f"2026-11-21T10:00:0{end}") for end in ("0", "1.5"))
+    for unit, seconds in UNITS:
+        times = [first.astype(f"M8[{unit}]"), last.astype(f"M8[{unit}]")]
+        rows = [{"session_id": "s", "event": n, "time": time} for n, time in enumerate(times)]
+        assert SessionLog.from_records(rows).trails.duration.tolist() == [seconds]
 
 
 def test_times_are_read_in_all_common_forms_but_of_one_kind(tmp_path: Path) -> None:

@@ -333,12 +333,14 @@ def test_what_is_refused(queries: Any, events: Any, how: dict[str, Any], message
 
 
 def test_a_lenient_reading_counts_what_it_skips() -> None:
-    queries = [*QUERIES, {"user_query": "x"}]
-    events = [*EVENTS, event(1, "click", "a", "29:00:00")]
+    nobody = query(7, "carl", "09:00:00", "a", session_id="unknown")
+    queries = [*QUERIES, {"user_query": "x"}, nobody]
+    events = [*EVENTS, event(1, "click", "a", "29:00:00"), event(7, "click", "a", "09:00:01")]
     log = SessionLog.from_ubi(queries, events, lenient=True)
     assert log.session_ids == (ANN, ANN_AGAIN, BOB)
-    assert log.set_aside.reasons == {"no query_id": 1, "bad timestamp": 1}
-    assert any("2 rows set aside" in note and "queries, row 6: the" in note for note in log.notes)
+    assert log.set_aside.rows == 3  # each is counted once
+    assert log.set_aside.reasons == {"no query_id": 1, "no session": 1, "bad timestamp": 1}
+    assert any("3 rows set aside" in note and "queries, row 6: the" in note for note in log.notes)
 
 
 def test_an_action_that_never_occurs_is_noted() -> None:
