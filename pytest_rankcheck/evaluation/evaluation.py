@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from pytest_rankcheck.evaluation.tied_scores import MostlyTied
-    from pytest_rankcheck.evaluation.unfit_runs import UnmetIds
+    from pytest_rankcheck.evaluation.unfit_runs import Gaps, UnmetIds
     from pytest_rankcheck.golden.golden_set import GoldenSet
 
 
@@ -48,6 +48,8 @@ class Evaluation(MetricValues):
     """The judged queries without a ranking; they count as empty rankings."""
     extra: Sequence[str] = ()
     """The ranked queries without judgments; they are not evaluated."""
+    gaps: Gaps | None = None
+    """The queries without a judgment or a ranking; None without any."""
 
     def __init__(
         self, name: str, depth: int | None, golden: JudgedQueries, conventions: Conventions
@@ -244,6 +246,8 @@ class Evaluation(MetricValues):
             },
             index=pd.Index([str(metric) for metric in metrics], name="metric"),
         )
+        if self.gaps is not None:
+            frame[self.gaps.over] = [self.mean_at(metric, self.gaps.others) for metric in metrics]
         return html_table(f"{self.name} on {self.golden.name}", len(self.query_ids), frame)
 
 

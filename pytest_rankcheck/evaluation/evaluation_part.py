@@ -100,7 +100,7 @@ class EvaluationPart:
             remarks=tuple(_remarks(parts, golden, is_checked=expected is not None)),
         )
         refuse_unusable(evaluation.name, golden, joined, origin.conventions)
-        evaluation.warn_of_ids()
+        evaluation.warn_of_misfits()
         return evaluation
 
 

@@ -16,10 +16,15 @@ from pytest_rankcheck.evaluation.conventions import Conventions, TieOrder, conve
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.metric_checks import computed_values, warn_if_rankings_are_short
 from pytest_rankcheck.evaluation.run_golden_join import BLOCK, Joined, join, judged_hits
-from pytest_rankcheck.evaluation.unfit_runs import UnmetIds, refuse_unusable, unmet_ids
+from pytest_rankcheck.evaluation.unfit_runs import (
+    UnmetIds,
+    gaps_of,
+    refuse_unusable,
+    unmet_ids,
+)
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
-from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.metrics.whole_run import WholeRun
 from pytest_rankcheck.rankers.ranked_columns import TOP
 from pytest_rankcheck.rankers.ranking import first_ranks
@@ -40,7 +45,8 @@ def evaluate(
 
     A `MetricWarning` says so if judged documents are never ranked, or in less than 1% of at least
     50 queries: the ids of the run may not be those of the golden set. Another says so if
-    ``doc_id=`` made less than half as many documents of the judged ones.
+    ``doc_id=`` made less than half as many documents of the judged ones. If queries have no
+    judgment or no ranking, the first mean is said with the one over the other queries.
 
     Args:
         run: the rankings.
@@ -55,7 +61,7 @@ def evaluate(
         ConfigurationError: ``conventions`` names ties or duplicates that are not the run's.
     """
     evaluation = RunEvaluation.of(run, golden, conventions)
-    evaluation.warn_of_ids()
+    evaluation.warn_of_misfits()
     return evaluation
 
 
@@ -93,6 +99,7 @@ class RunEvaluation(Evaluation):
         self._top, self._remarks = top, remarks
         self._tied: dict[int | None, Sequence[str]] = {}
         self._reordered: dict[TieOrder, RunEvaluation] = {}
+        self.gaps, self._warns_of_gaps = gaps_of(golden, joined), False
 
     @classmethod
     def unchecked(
@@ -126,10 +133,29 @@ class RunEvaluation(Evaluation):
         """What is wrong if judged documents are never or hardly ever ranked, otherwise None."""
         return unmet_ids(self.name, self.golden, self._joined, self.ranking)
 
-    def warn_of_ids(self) -> None:
-        """Warn if judged documents are never or hardly ever ranked."""
+    def warn_of_misfits(self) -> None:
+        """Warn if judged documents are hardly ever ranked; and, at the first mean, of `gaps`."""
         if self.unmet_ids is not None:
             warn_caller("\n  ".join(self.unmet_ids.lines))
+        self._warns_of_gaps = self.gaps is not None
+
+    def values(self, metric: MetricLike) -> FloatArray:
+        """Return the value of each query, as in `MetricValues`; warn once of `gaps`."""
+        values = super().values(metric)
+        if self._warns_of_gaps and self.gaps:
+            self._warns_of_gaps = False  # the means need the values
+            means = self._means(Metric.parse(metric))
+            if means:
+                warn_caller(f"run '{quoted(self.name)}': {means}. {self.gaps.advice}")
+            self._warns_of_gaps = not means
+        return values
+
+    def _means(self, metric: Metric) -> str:
+        """Return the means over all queries and over those without gaps; empty if they agree."""
+        if self.gaps is None:
+            return ""
+        mean, other = self.mean(metric), self.mean_at(metric, self.gaps.others)
+        return "" if mean == other else f"{metric} {mean:.4f}; {other:.4f} {self.gaps.over}"
 
     @property
     def notes(self) -> Sequence[str]:
@@ -328,4 +354,8 @@ class RunEvaluation(Evaluation):
         return () if self.run is None else tuple(map(self._alike, self.run.repeats))
 
     def __repr__(self) -> str:
-        return f"RunEvaluation(of {self.run or self.name!r} on {self.golden!r})"
+        shown = [f"of {self.run or self.name!r} on {self.golden!r}"]
+        if self.gaps and not self.computed:
+            shown.append(self.gaps.advice)
+        shown += filter(None, map(self._means, self.computed))
+        return f"RunEvaluation({'; '.join(shown)})"

@@ -133,6 +133,32 @@ def unmet_ids(name: str, golden: GoldenSet, joined: Joined, ranking: Rankings) -
     return UnmetIds(lines, not meeting and queries >= _REFUSED_FROM and not why_known)
 
 
+@dataclass(frozen=True, slots=True)
+class Gaps:
+    """The queries without a judgment or a ranking, whose values are not the ranker's."""
+
+    others: Sequence[int]
+    """The places of all other queries."""
+    over: str
+    """What the mean of the others is over."""
+    advice: str
+
+
+def gaps_of(golden: GoldenSet, joined: Joined) -> Gaps | None:
+    """Return the queries that are not judged or not ranked; None without any."""
+    is_judged = np.diff(golden.columns.starts) > 0
+    is_whole = is_judged & joined.is_ranked
+    if is_whole.all() or not is_whole.any():
+        return None
+    others, lacking = np.flatnonzero(is_whole).tolist(), _ids(golden, ~is_whole)
+    are = "judged" if len(others) == is_judged.sum() else "judged and ranked"
+    advice = (
+        "Queries without a judgment or a ranking count as if nothing were found "
+        f"({len(lacking):,}: {listed(lacking, 3)}); judge, rank or remove them"
+    )
+    return Gaps(others, f"over the {len(others):,} {are} queries", advice)
+
+
 def _advice(rule: Sequence[str]) -> str:
     if not rule:
         return (
