@@ -67,8 +67,8 @@ class Place:
 
     def remove(self) -> Remedy:
         """Return how to record anew what no commit has."""
-        update = self.update("").command
-        return Remedy("to record it anew", f"git rm -qf -- {shlex.quote(self.file)} && {update}")
+        command = f"{delete(self.file).command} && {self.update('').command}"
+        return Remedy("to record it anew", command)
 
 
 def approve_all(reference: str) -> Remedy:
@@ -79,6 +79,11 @@ def approve_all(reference: str) -> Remedy:
 def merge(reference: str) -> Remedy:
     """Return how a branch gets what the reference has changed since."""
     return Remedy("to bring this branch up to date", f"git merge {shlex.quote(reference)}")
+
+
+def delete(file: str) -> Remedy:
+    """Return how to delete a record that another one has taken the place of."""
+    return Remedy("to delete it", f"git rm -qf -- {shlex.quote(file)}")
 
 
 def retire(file: str, reference: str | None = None) -> Remedy:

@@ -86,6 +86,8 @@ class Check:
     """What only the gate in the record blocks, or its limits, and the keys that let it pass."""
     undecided: tuple[Key, ...] = ()
     """What the gate leaves open; one of these keys lets it pass where that is a failure."""
+    is_better: bool = False
+    """Whether it is better by the gate's rule."""
     rise: Key | None = None
     """The key, for information, of a mean that is higher, but not by enough for the gate's rule."""
     unvalued: Key | None = None

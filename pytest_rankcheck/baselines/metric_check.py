@@ -33,8 +33,6 @@ class MetricCheck(Check):
     verdict: Verdict | None = None
     strict: Verdict | None = None
     """The verdict of the gate in the record, if the gate of the code is looser."""
-    is_better: bool = False
-    """Whether it is better by the gate's rule."""
 
 
 def metric_checks(

@@ -51,9 +51,9 @@ def next_record(
     approvals: tuple[Approval, ...] = ()
     if before is not None:
         approvals = before.approvals
+    if before is not None and not is_approved:  # the stricter gates, slices and limits stay
         gated_before = map(Metric.parse, before.approved)
         watched = (*watched, *(metric for metric in gated_before if evaluation.fits(metric)))
-    if before is not None and not is_approved:  # the stricter gates, slices and limits stay
         gates = {
             metric: str(before.gate(metric)) if is_looser(before.gate(metric), gate) else gate
             for metric, gate in gates.items()
@@ -145,7 +145,7 @@ def _next_metric(
     """Return what is kept of a metric besides its values."""
     if before is None:
         return measured
-    gate = measured.gate or before.gate
+    gate = measured.gate or (None if is_approved else before.gate)
     if measured.noise is None or (not is_approved and allows_for_more_noise(before, measured)):
         return replace(measured, gate=gate, noise=before.noise, replicates=before.replicates)
     return replace(measured, gate=gate)

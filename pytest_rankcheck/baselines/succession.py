@@ -133,7 +133,7 @@ def _metric_changes(name: str, before: Record, after: Record) -> Iterator[Key]:
     then, now = before.metrics[name], after.metrics.get(name)
     if now is None:
         yield Key(f"metric-gone:{name}", then.gate, words=f"the values of {name} are gone")
-    elif then.gated and not now.gated:
+    elif now.gate is None or (then.gated and not now.gated):
         yield Key(f"metric-gone:{name}", then.gate)
     elif then.lower_is_better != now.lower_is_better:
         yield reversed_direction(name, then)

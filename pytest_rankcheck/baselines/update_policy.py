@@ -198,6 +198,8 @@ def judged(
     block = left[0] if left else None
     if here is None:
         return there, block or Block.DELETED
+    # An update raises the record of the branch.
+    there = replace(there, is_better=here.is_better and not branch.is_behind, fell=here.fell)
     if block is not None or branch.is_behind:
         return there, block
     if branch.problems:

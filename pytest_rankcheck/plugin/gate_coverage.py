@@ -18,7 +18,7 @@ from pytest_rankcheck.plugin.configuration import idle_option
 from pytest_rankcheck.plugin.item_identity import shared_text
 from pytest_rankcheck.plugin.unrun_gates import ExpectedGates, Unrun, readable_record
 from pytest_rankcheck.plugin.watched_tests import WatchedTests
-from pytest_rankcheck.remedies import retire
+from pytest_rankcheck.remedies import delete, retire
 from pytest_rankcheck.reports.findings import Note, RecordFinding, ReportedFinding, Topic
 
 if TYPE_CHECKING:
@@ -73,8 +73,9 @@ def _findings(
             continue
         if each.path in replaced:
             new = quoted(_shown(replaced[each.path], root), 200)
-            text = f"{new} takes the place of {quoted(file, 200)}, whose test is gone"
-            yield Note(Topic.RENAMED, text)
+            text = f"{new} takes the place of {quoted(file, 200)} ({each.why.text})"
+            remedy = f"; {delete(os.path.relpath(each.path))}" if each.path.exists() else ""
+            yield Note(Topic.RENAMED, f"{text}{remedy}")
             continue
         gated, why = (each.record.gated if each.record else ()), each.why
         yield RecordFinding(file, each.golden_name, gated, why.text, why.is_expected)

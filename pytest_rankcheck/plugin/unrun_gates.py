@@ -172,12 +172,13 @@ class ExpectedGates:
             return self._why_not_collected(path)
         file = self._root / beside[0].file
         tests = [test for test in beside if baseline_path(file, test.key, golden_name) == path]
+        chosen = [each for each in self._given.words if self._path_of(each) == file]
         if tests:
-            return self._why_of(tests, exit_status)
-        is_chosen = not any(
-            "::" in each and self._path_of(each) == file for each in self._given.words
-        )
-        return _GONE if is_chosen and not self._reruns_failures else _NOT_CHOSEN
+            why = self._why_of(tests, exit_status)
+            is_part = why is _NOT_COMPARED and any("[" in each for each in chosen)
+            return _NOT_CHOSEN if is_part else why  # such as one of two golden sets
+        is_whole = not any("::" in each for each in chosen)
+        return _GONE if is_whole and not self._reruns_failures else _NOT_CHOSEN
 
     def _is_awaited(self, golden_name: str) -> bool:
         """Whether a test failed that has no baseline yet: it may be the one that is gone."""

@@ -11,7 +11,10 @@ from pull_request import Outcome, PullRequest
 
 from pytest_rankcheck.command_line.main import main
 
-_PRINTED = re.compile(r"^.*: ((?:pytest|git|python -m pytest_rankcheck) \S.*?)$", re.MULTILINE)
+_PRINTED = re.compile(
+    r"^.*(?:: | with )((?:pytest|git|python -m pytest_rankcheck) \S.*?):?$", re.MULTILINE
+)
+_OF_TESTS = ("\nFAILED ", "takes the place of", "to give it up")
 MOST_ROUNDS = 3
 """How often a command may end with the next command."""
 
@@ -36,15 +39,23 @@ def type_in(branch: PullRequest, command: str) -> Outcome:
 
 
 def mend(branch: PullRequest, *arguments: str) -> Sequence[str]:
-    """Type what is printed until CI is green. Return the commands; each step prints at most one."""
+    """Type what CI prints until it is green and prints no command. Return what was typed.
+
+    Each step prints one command at most, for each test that failed, was renamed or is gone.
+    """
     typed: list[str] = []
     outcome = branch.ci(*arguments)
-    while not outcome.passed:
+    for _ in range(MOST_ROUNDS):
         commands = printed_commands(outcome.terminal)
-        assert len(commands) == 1, f"{commands} after {typed}:\n{outcome.terminal}"
-        assert len(typed) < MOST_ROUNDS, f"{typed} do not help:\n{outcome.terminal}"
+        if not commands:
+            break
+        text = f"after {typed}, {commands}:\n{outcome.terminal}"
+        assert len(commands) <= max(1, sum(map(outcome.terminal.count, _OF_TESTS))), text
         typed += commands
-        outcome = type_in(branch, commands[0])
+        for command in commands:
+            outcome = type_in(branch, command)
         if outcome.passed:
             outcome = branch.ci(*arguments)
+    assert outcome.passed, f"{typed} do not help:\n{outcome.terminal}"
+    assert not printed_commands(outcome.terminal), outcome.terminal
     return typed

@@ -50,6 +50,7 @@ from steps import (
 
 UPDATE, APPROVE, RESTORE = "--snapshot-update", "--rankcheck-approve", "git checkout main"
 RETIRE, MERGE, REMOVE = "retire", "git merge main", "git rm"
+DELETE = "git rm"
 
 
 @dataclass(frozen=True)
@@ -146,12 +147,14 @@ SITUATIONS = (
     # Tests.
     Situation("a new test", (new_test(gated(RR, name="test_new"), NEW_FILE),), (UPDATE,)),
     Situation("a metric is added", (edit(RR, RR + "\n    " + RECALL),), (UPDATE,), one_rr),
-    Situation("a test is renamed", (RENAMED,), (UPDATE,)),
-    Situation("a test of rankings is renamed", (edit("test_same", "test_b"),), (UPDATE,), stable),
+    Situation("a test is renamed", (RENAMED,), (UPDATE, DELETE)),
+    Situation(
+        "a test of rankings is renamed", (edit("test_same", "test_b"),), (UPDATE, DELETE), stable
+    ),
     Situation(
         "a test is renamed after a recorded removal of a query",
         (drop([3]), update, merge, RENAMED),
-        (UPDATE,),
+        (UPDATE, DELETE),
     ),
     Situation("a test is renamed, and worse", (RENAMED, worse), (UPDATE, RETIRE)),
     Situation("a test is removed", REMOVED_TEST, (RETIRE,)),
@@ -187,8 +190,8 @@ SITUATIONS = (
     Situation("many queries are removed, anew", (drop(range(10)), anew), (APPROVE,)),
     Situation("a revert of 20 added queries", (GROWN, update, merge, revert), (APPROVE,)),
     Situation("a revert of 2 added queries", (golden(82), update, merge, revert), ()),
-    Situation("the golden set is renamed", RENAMED_SET, (UPDATE,)),
-    Situation("it is renamed and grows", (*RENAMED_SET, GROWN), (UPDATE,)),
+    Situation("the golden set is renamed", RENAMED_SET, (UPDATE, DELETE)),
+    Situation("it is renamed and grows", (*RENAMED_SET, GROWN), (UPDATE, DELETE)),
     Situation("a second golden set", (second_golden_set,), (UPDATE,)),
     Situation("another convention", (NO_RELEVANT,), (APPROVE,)),
     Situation("another depth", (configure("rankcheck_depth = 20"),), (APPROVE,)),

@@ -33,7 +33,7 @@ def test_an_equal_baseline_continues_the_old_one(branched: Project, old_file: st
     result.stdout.fnmatch_lines(
         [
             HEADING,
-            f"  {FOLDER}/test_first_hit--web.json takes the place of {FOLDER}/test_mrr--web.json, *",
+            f"  {FOLDER}/test_first_hit--web.json takes the place of {FOLDER}/test_mrr--web.json (*",
         ]
     )
     assert "did not run" not in text_of(result)

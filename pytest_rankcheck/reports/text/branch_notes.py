@@ -75,7 +75,8 @@ def _change_text(change: Change) -> str:
             for text in (change.before, change.after)
         )
     except BaselineError as error:
-        return f"changed, but cannot be read: {quoted(error, 300)}"
+        why = str(error).partition("\n")[0]
+        return f"changed, but cannot be read: {quoted(why, 300)}"
     if after is None:
         return f"removed ({_means(before) if before else ''})"
     if before is None:
