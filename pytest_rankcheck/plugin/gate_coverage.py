@@ -74,8 +74,8 @@ def _findings(
         if each.path in replaced:
             new = quoted(_shown(replaced[each.path], root), 200)
             text = f"{new} takes the place of {quoted(file, 200)} ({each.why.text})"
-            remedy = f"; {delete(os.path.relpath(each.path))}" if each.path.exists() else ""
-            yield Note(Topic.RENAMED, f"{text}{remedy}")
+            to_do = f"; {delete(os.path.relpath(each.path))}" if each.path.exists() else ""
+            yield Note(Topic.RENAMED, f"{text}{to_do}")
             continue
         gated, why = (each.record.gated if each.record else ()), each.why
         yield RecordFinding(file, each.golden_name, gated, why.text, why.is_expected)
