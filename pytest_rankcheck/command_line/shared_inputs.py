@@ -18,7 +18,7 @@ from pytest_rankcheck.files.file_patterns import matches_any
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.metric_names import USUAL_METRICS, Metric, usual_metrics
 from pytest_rankcheck.plugin.inputs import Inputs
-from pytest_rankcheck.plugin.option_parsers import COLUMNS, GRADES, Given, whole_number
+from pytest_rankcheck.plugin.option_parsers import GRADES, Given, pairs, whole_number
 from pytest_rankcheck.plugin.option_table import Config
 from pytest_rankcheck.plugin.project_configuration import project_configuration
 from pytest_rankcheck.reports.findings import MetricFinding, Note, ReportedFinding, Topic
@@ -94,7 +94,8 @@ class ProjectInputs:
         if chosen.grades:
             values["grades"] = GRADES.parse(Given("--grades", chosen.grades, here))
         if chosen.columns:
-            values["columns"] = COLUMNS.parse(Given("--columns", chosen.columns, here))
+            given_columns = Given("--columns", chosen.columns, here)
+            values["columns"] = pairs("query_id=keyword").parse(given_columns)
         depth = config.depth if "rankcheck_depth" in project.names else None
         if chosen.depth is not None:
             depth = whole_number(1, 100).parse(Given("--depth", chosen.depth, here))

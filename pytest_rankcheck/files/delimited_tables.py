@@ -87,7 +87,7 @@ def lacks(header: Sequence[str], taken: Collection[int], missing: Sequence[Role]
     only = free[0] if len(free) == 1 else "..."  # of several, any guess may be wrong
     columns = meant or {missing[0].name: only}
     pairs = ", ".join(f"'{name}': '{quoted(column)}'" for name, column in columns.items())
-    todo = f". Rename its columns, or map them, such as columns={{{pairs}}}"
+    todo = f". Rename its columns, or map them, such as columns={{{pairs}}} (rankcheck_columns)"
     names = ", ".join(f"'{role.name}'" for role in missing)
     return f"has no column {names}{hint} Its columns are {listed(header, 10)}{todo if free else ''}"
 
@@ -122,7 +122,7 @@ def index_of_roles(
         if role_name not in valid:
             raise error(
                 f"columns: unknown key '{quoted(role_name)}'{suggestion(role_name, valid)}; valid "
-                f"keys are {', '.join(valid)}"
+                f"keys for {where} are {', '.join(valid)}"
             )
         if column not in header:
             raise error(
@@ -147,7 +147,8 @@ def index_of_roles(
         if len(places) > 1:
             raise error(
                 f"{where}: the columns {listed([header[place] for place in places])} could both be "
-                f"the {role.name}; choose one with columns={{'{role.name}': ...}}"
+                f"the {role.name}; choose one with columns={{'{role.name}': ...}} "
+                "(rankcheck_columns, rankcheck_session_columns)"
             )
         if places:
             indexes[role.name] = places[0]

@@ -220,7 +220,8 @@ def without_repeats(
             raise GoldenSetError(
                 f"{repeat.where}: document '{quoted(doc_id)}' of query '{quoted(query_id)}' is "
                 f"judged twice, {repeat.before:g} and {again:g}; keep one of them, or choose "
-                "the one that counts, such as contradictions='highest'"
+                "the one that counts, such as contradictions='highest' "
+                "(rankcheck_contradictions)"
             )
         if rule == "last" or (rule == "highest" and again > repeat.before):
             grades[first] = again

@@ -151,7 +151,7 @@ class ContentsBuilder:
         if self.scale is not None and self.scale != scale:
             raise GoldenSetError(
                 f"{shown}: the scale is {scale:g}, but before it was {self.scale:g}, in the file "
-                "or as scale=; a golden set has one scale"
+                "or as scale= (rankcheck_scale); a golden set has one scale"
             )
         self.scale = scale
 

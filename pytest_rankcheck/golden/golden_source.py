@@ -124,7 +124,7 @@ class GradeReader:
         if self.has_one_grade:
             return (
                 f"but grades={self._grades[None]:g} is for judgments without a grade; omit it, or "
-                "map the values, grades={...}"
+                "map the values, grades={...} (rankcheck_grades)"
             )
         if self.has_map:
             return f"not in the grade map, which has {listed(list(self._grades), 10)}"

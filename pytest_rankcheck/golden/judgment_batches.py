@@ -5,7 +5,7 @@ Each rule looks at a whole column of a batch; the error is about the first row t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import chain
 
 import numpy as np
@@ -16,7 +16,6 @@ from pytest_rankcheck.files.delimited_tables import index_of_roles, lacks
 from pytest_rankcheck.files.id_columns import IdColumn
 from pytest_rankcheck.files.id_runs import run_starts
 from pytest_rankcheck.files.plain_values import as_flag, is_blank
-from pytest_rankcheck.files.row_numbering import Numbering
 from pytest_rankcheck.files.table_batches import Batch, Table
 from pytest_rankcheck.files.table_columns import Column, NumberCells
 from pytest_rankcheck.golden.contents_builder import ContentsBuilder
@@ -58,8 +57,15 @@ def add_queries(builder: ContentsBuilder, table: Table) -> None:
 
     A column of the source need not be here; it may be one of the judgments.
     """
-    header, numbering = table.header, table.numbering
-    place = _places_of_queries(builder, header, numbering)
+    header, numbering, columns = table.header, table.numbering, builder.source.columns
+    roles = {role.name: role for role in (QUERY_ID, TEXT)}
+    given = {role: columns[role] for role in roles if columns.get(role) in header}
+    exact = {role: role for role in roles if role in header and role not in given.values()}
+    names, wanted = {**exact, **given}, tuple(roles.values())
+    place = index_of_roles(header, wanted, names, numbering.source, GoldenSetError)
+    if "query_id" not in place:
+        raise GoldenSetError(f"{numbering.source} {lacks(header, place.values(), [QUERY_ID])}")
+    builder.columns_of_queries = given
     others = {
         index: name
         for index, name in enumerate(header)
@@ -74,21 +80,6 @@ def add_queries(builder: ContentsBuilder, table: Table) -> None:
         cells = {name: _filled(row[index]) for index, name in others.items()}
         attributes = {name: cell for name, cell in cells.items() if cell is not None}
         builder.add_query(Query(query_id, None if text is None else str(text), attributes), where)
-
-
-def _places_of_queries(
-    builder: ContentsBuilder, header: Sequence[str], numbering: Numbering
-) -> Mapping[str, int]:
-    roles, columns = {QUERY_ID.name: QUERY_ID, TEXT.name: TEXT}, builder.source.columns
-    given = {role: columns[role] for role in roles if columns.get(role) in header}
-    exact = {role: role for role in roles if role in header and role not in given.values()}
-    place = index_of_roles(
-        header, tuple(roles.values()), {**exact, **given}, numbering.source, GoldenSetError
-    )
-    if "query_id" not in place:
-        raise GoldenSetError(f"{numbering.source} {lacks(header, place.values(), [QUERY_ID])}")
-    builder.columns_of_queries = given
-    return place
 
 
 def _add_batch(

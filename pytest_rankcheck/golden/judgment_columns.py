@@ -69,10 +69,8 @@ def may_have_judgments(header: Sequence[str]) -> bool:
 def places_of_roles(builder: ContentsBuilder, header: Sequence[str]) -> Mapping[str, int]:
     """Return the column of each role in a table of judgments, which must have those it needs."""
     where = builder.places.file
-    given, elsewhere = builder.source.columns, builder.columns_of_queries
-    columns = {
-        role: name for role, name in given.items() if name in header or role not in elsewhere
-    }
+    given, elsewhere = builder.source.columns.items(), builder.columns_of_queries
+    columns = {role: name for role, name in given if name in header or role not in elsewhere}
     place = index_of_roles(header, ROLES, columns, where, GoldenSetError)
     _require(place, header, builder)
     if "query" not in place and not builder.queries:
@@ -89,7 +87,7 @@ def _require(place: Mapping[str, int], header: Sequence[str], builder: ContentsB
         column = quoted(header[place["relevance"]])
         raise GoldenSetError(
             f"{where} has grades in the column '{column}', but grades= is one number, for a table "
-            "without grades; omit it, or map the values, grades={...}"
+            "without grades; omit it, or map the values, grades={...} (rankcheck_grades)"
         )
     needed = [DOC_ID] if builder.reader.has_one_grade else [DOC_ID, GRADE]
     if "query" not in place:
@@ -102,7 +100,7 @@ def _require(place: Mapping[str, int], header: Sequence[str], builder: ContentsB
             f"{where}: {in_index[0]} is in the index of the DataFrame; call reset_index()"
         )
     if missing:
-        hint = ". If each row is a relevant document (a click, a purchase), give grades=1"
+        hint = ". If each row is relevant (a click, a purchase), give grades=1 (rankcheck_grades)"
         raise GoldenSetError(
             f"{where} {lacks(header, place.values(), missing)}{hint if GRADE in missing else ''}"
         )
@@ -118,7 +116,7 @@ def _refuse_run(place: Mapping[str, int], header: Sequence[str], builder: Conten
         raise GoldenSetError(
             f"{builder.places.file} has the columns '{quoted(ranks[0])}' and '{quoted(grade)}' of "
             f"a run, and no grades; read a run with {reader}. If '{quoted(grade)}' is the grade, "
-            f"give columns={{'{GRADE.name}': '{quoted(grade)}'}}"
+            f"give columns={{'{GRADE.name}': '{quoted(grade)}'}} (rankcheck_columns)"
         )
 
 

@@ -6,9 +6,6 @@ text that says how to correct it.
 
 from __future__ import annotations
 
-import json
-import re
-from ast import literal_eval
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -22,13 +19,11 @@ from pytest_rankcheck.errors import (
     ConfigurationError,
     GoldenSetError,
     MetricError,
-    RankcheckError,
     quoted,
 )
 from pytest_rankcheck.files.file_patterns import is_pattern, matches_any
 from pytest_rankcheck.files.packed_files import shown_name
 from pytest_rankcheck.plugin.configuration import CONFIG
-from pytest_rankcheck.plugin.option_parsers import COLUMNS_OF_GOLDEN_SETS, COLUMNS_OF_RUNS
 from pytest_rankcheck.plugin.option_table import Config
 
 if TYPE_CHECKING:
@@ -44,10 +39,9 @@ if TYPE_CHECKING:
 
 
 _INPUTS = pytest.StashKey["Inputs"]()
-_KEYWORD = re.compile(
-    r"\b(columns|contradictions|grades|scale|split)=(\{[^}]*\}|'[^']*'|\.\.\.|\d+)?"
-)
-"""A keyword of Python and maybe its value, as errors name them."""
+_OF_RUNS = ("score", "rank")
+_OF_GOLDEN_SETS = ("query", "relevance", "title", "candidate", "grade_scale")
+"""What columns of only runs, or of only golden sets, mean."""
 
 
 def inputs_of(config: pytest.Config) -> Inputs:
@@ -154,16 +148,14 @@ class Inputs:
         source = Source.of(
             _shorter(path),
             grades=config.grades,
-            columns=self._columns(path, [config.run] if config.run else [], COLUMNS_OF_RUNS),
+            columns=self._columns(path, [config.run] if config.run else [], _OF_RUNS),
             split=config.split,
             contradictions=contradictions or config.contradictions,
             attributes=config.attributes or None,
             scale=config.scale,
             is_shared=any(other != path for other in config.golden),
         )
-        with _options_named():
-            contents = contents_of_file(source, format, self.doc_id)
-        golden = GoldenSet(contents, shown_name(path))
+        golden = GoldenSet(contents_of_file(source, format, self.doc_id), shown_name(path))
         for attribute in config.slices:
             golden.check_no_feature(attribute)
         return golden
@@ -178,15 +170,15 @@ class Inputs:
             others: the other files that the columns may be meant for.
             unused: the meanings that no column of such a table has.
         """
-        columns = {role: name for role, name in self.config.columns.items() if role not in unused}
-        if not columns:
+        if not self.config.columns:
             return {}
         from pytest_rankcheck.files.tables import column_names
 
-        here = column_names(path)
         elsewhere = {name for other in others for name in column_names(other)}
+        of_others = elsewhere.difference(column_names(path))
+        columns = self.config.columns.items()
         return {
-            role: name for role, name in columns.items() if name in here or name not in elsewhere
+            role: name for role, name in columns if role not in unused and name not in of_others
         }
 
     @property
@@ -199,8 +191,7 @@ class Inputs:
         """Return the session log at ``path``, read as configured."""
         from pytest_rankcheck.sessions.session_log import SessionLog
 
-        with _options_named(columns="session_columns"):
-            log = SessionLog.load(_shorter(path), **self.log_reading)
+        log = SessionLog.load(_shorter(path), **self.log_reading)
         clusters = self.config.session_clusters
         return log if clusters is None else log.clustered(clusters)
 
@@ -230,15 +221,14 @@ class Inputs:
         from pytest_rankcheck.rankers.run import Run
 
         judged = [*self.config.golden, *self._judged]
-        with _options_named():
-            return Run.load(
-                path,
-                columns=self._columns(path, judged, COLUMNS_OF_GOLDEN_SETS),
-                ties=self.conventions.ties,
-                duplicates=self.conventions.duplicates,
-                doc_id=self.doc_id,
-                incomplete_ranks=self.config.incomplete_ranks,
-            )
+        return Run.load(
+            path,
+            columns=self._columns(path, judged, _OF_GOLDEN_SETS),
+            ties=self.conventions.ties,
+            duplicates=self.conventions.duplicates,
+            doc_id=self.doc_id,
+            incomplete_ranks=self.config.incomplete_ranks,
+        )
 
     def run_of(self, golden_name: str | None) -> Run:
         """Return the configured run, cut to the configured depth.
@@ -372,28 +362,6 @@ def _shorter(path: Path) -> Path:
     """Return a path relative to the working directory where it is in it, for messages."""
     here = Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path
-
-
-@contextmanager
-def _options_named(**options: str) -> Iterator[None]:
-    """Name the options, instead of the keywords of Python, in what an error says to do."""
-
-    def option(keyword: re.Match[str]) -> str:
-        name = "rankcheck_" + options.get(keyword[1], keyword[1])
-        try:
-            value = literal_eval(keyword[2] or "")
-        except (SyntaxError, ValueError):
-            return name
-        if isinstance(value, dict):
-            value = [f"{key}={'...' if each is ... else each}" for key, each in value.items()]
-        is_known = isinstance(value, (list, str, int))
-        return f"{name} = {json.dumps(value, ensure_ascii=False)}" if is_known else name
-
-    try:
-        yield
-    except RankcheckError as error:
-        error.args = (_KEYWORD.sub(option, str(error)),)
-        raise
 
 
 @contextmanager

@@ -6,11 +6,11 @@ that names the option.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
+from pytest_rankcheck.errors import ConfigurationError, quoted
 
 
 class Given(NamedTuple):
@@ -109,13 +109,8 @@ def one_of(*words: str, default: str | None) -> Kind:
     return Kind(parse, default=default)
 
 
-def pairs(example: str, names: Collection[str] = ()) -> Kind:
-    """Return the kind of lines of the form ``name=value``, such as ``example``.
-
-    Args:
-        example: a line.
-        names: the valid names; without them, all are.
-    """
+def pairs(example: str) -> Kind:
+    """Return the kind of lines of the form ``name=value``, such as ``example``."""
 
     def parse(given: Given) -> dict[str, str]:
         by_name = {}
@@ -126,23 +121,10 @@ def pairs(example: str, names: Collection[str] = ()) -> Kind:
                     f"{given.name}: '{quoted(line)}' is not of the form name=value, such as "
                     f"{example}"
                 )
-            if names and key.strip() not in names:
-                raise ConfigurationError(
-                    f"{given.name}: unknown name '{quoted(key)}'{suggestion(key, names)}; valid "
-                    f"names are {', '.join(names)}"
-                )
             by_name[key.strip()] = value.strip()
         return by_name
 
     return Kind(parse, "linelist", example, {}, repeated=True)
-
-
-COLUMNS_OF_GOLDEN_SETS = ("query", "relevance", "title", "candidate", "grade_scale")
-COLUMNS_OF_RUNS = ("score", "rank")
-COLUMNS = pairs(
-    "query_id=keyword", ("query_id", "doc_id", *COLUMNS_OF_GOLDEN_SETS, *COLUMNS_OF_RUNS)
-)
-"""The columns of tables, by their meanings."""
 
 
 def _parsed_grades(given: Given) -> Mapping[str, float] | float | None:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.plugin.option_parsers import (
-    COLUMNS,
     GRADES,
     LINES,
     PATH,
@@ -60,7 +59,7 @@ class Config:
         "formats.md",
     )
     columns: Mapping[str, str] = setting(
-        COLUMNS,
+        pairs("query_id=keyword"),
         "columns of golden sets and runs that are tables, such as query_id=keyword, one per line",
         "formats.md#tables-csv-tsv-parquet",
     )

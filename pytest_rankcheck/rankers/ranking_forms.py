@@ -32,6 +32,10 @@ class ScoredDocuments:
 _DOC_COLUMNS = ("doc_id", "docno", "docid", "id")
 
 _BYTES = (bytes, bytearray, memoryview)
+_RETRIEVER = (
+    "; give a function that returns documents as rankers.retriever(function, key='id'), with the "
+    "entry of their metadata, or the attribute, that identifies them"
+)
 
 
 def ranking_of(answer: object, query_id: str, rules: RankingRules) -> Ranking:
@@ -197,26 +201,12 @@ def numbers_of(
 def _doc_id(value: object, query_id: str) -> str:
     doc_id = id_text(value)
     if doc_id is None:
+        is_document = any(hasattr(value, name) for name in ("metadata", "meta", "node"))
         raise RunError(
             f"query '{quoted(query_id)}': a document id is {_described(value)}; ids are text or "
-            f"whole numbers{_retriever_hint(value)}"
+            f"whole numbers{_RETRIEVER if is_document else ''}"
         )
     return doc_id
-
-
-def _retriever_hint(value: object) -> str:
-    """Return how to rank with a retriever's documents; empty for anything else."""
-    document = getattr(value, "node", value)
-    found = [getattr(document, name, None) for name in ("metadata", "meta")]
-    metadata = next((entry for entry in found if isinstance(entry, Mapping)), None)
-    if metadata is None:
-        return ""
-    ids = [name for name in ("id", "node_id") if getattr(document, name, None) is not None]
-    key = next(iter([*ids, *metadata]), "id")
-    return (
-        "; a function that returns the documents of a retriever is a ranker as "
-        f"rankers.retriever(search, key='{quoted(key)}')"
-    )
 
 
 def _number(value: object, doc_id: str, query_id: str, what: str) -> float:

@@ -85,5 +85,6 @@ def _lacks_order(header: Sequence[str], taken: Collection[int]) -> str:
     key = repr(quoted(column)) if column else "..."
     return (
         f"{has}. Rename {subject} to rank if it is 1, 2, 3, ..., or to score if the highest is "
-        f"best (negate distances); or pass columns={{'rank': {key}}} or columns={{'score': {key}}}"
+        f"best (negate distances); or pass columns={{'rank': {key}}} or "
+        f"columns={{'score': {key}}} (rankcheck_columns)"
     )

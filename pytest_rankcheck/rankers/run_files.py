@@ -11,7 +11,6 @@ from pytest_rankcheck.files.format_registry import Format, Formats
 from pytest_rankcheck.files.packed_files import failures_named, shown_name, size_of
 from pytest_rankcheck.files.part_files import are_parts, files_of_parts, partition_columns
 from pytest_rankcheck.files.table_formats import TABLE_KINDS
-from pytest_rankcheck.files.tables import column_names
 from pytest_rankcheck.rankers import formats
 from pytest_rankcheck.rankers.ranked_columns import (
     EmptyRunError,
@@ -20,7 +19,6 @@ from pytest_rankcheck.rankers.ranked_columns import (
     unsplit,
 )
 from pytest_rankcheck.rankers.ranking import RankingRules
-from pytest_rankcheck.rankers.run_columns import run_columns
 
 RUN_FORMATS: Formats[Iterator[RankedColumns]] = Formats(formats, "runs", RunError)
 
@@ -51,8 +49,8 @@ class RunFiles:
         Without a ``format``, the content of the files decides.
 
         Raises:
-            RunError: a file is missing or empty, its format is unknown, parts have different
-                formats, or a table lacks a column.
+            RunError: a file is missing or empty, its format is unknown, or parts have different
+                formats.
         """
         files = files_of_parts(path, RunError) if are_parts(path) else [path]
         if format:
@@ -65,8 +63,6 @@ class RunFiles:
                     f"the parts have different formats: {first} is {found[first].name}, {other} is "
                     f"{found[other].name}; move files that are not parts of the run elsewhere"
                 )
-        if found[first].name in TABLE_KINDS and (header := column_names(first)):
-            run_columns(header, columns, str(first))  # at once, though the rows may be read later
         return cls(path, files, found[first], rules, columns)
 
     @property

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import gzip
-import re
 from pathlib import Path
 
 import pytest
 
-from pytest_rankcheck import ConfigurationError, GoldenSetError, RankcheckError, RunError
+from pytest_rankcheck import GoldenSetError, RankcheckError, RunError
 from pytest_rankcheck.command_line.main import main
 from pytest_rankcheck.files import packed_files
 from pytest_rankcheck.golden import golden_files
 from pytest_rankcheck.golden.judgment_columns import ROLES
-from pytest_rankcheck.plugin.inputs import Inputs
-from pytest_rankcheck.plugin.option_parsers import COLUMNS, Given
+from pytest_rankcheck.plugin.inputs import _OF_GOLDEN_SETS, _OF_RUNS, Inputs
 from pytest_rankcheck.plugin.option_table import Config
 from pytest_rankcheck.rankers import run_columns
 
@@ -118,40 +116,40 @@ def test_columns_are_those_of_golden_sets_and_runs(
             wrong.run_of(None)
 
 
-def test_the_meanings_of_columns_are_those_of_the_readers() -> None:
-    names = [role.name for role in (*ROLES, *run_columns._ROLES)]
-    assert set(COLUMNS.parse(Given("x", [f"{name}=y" for name in names], Path()))) == set(names)
-    with pytest.raises(ConfigurationError, match="unknown name 'scor'; did you mean 'score'"):
-        COLUMNS.parse(Given("rankcheck_columns", ["scor=y"], Path()))
+def test_the_meanings_of_columns_are_those_of_the_readers(tmp_path: Path) -> None:
+    of_runs = {role.name for role in run_columns._ROLES}
+    of_golden_sets = {role.name for role in ROLES}
+    assert set(_OF_RUNS) == of_runs - of_golden_sets
+    assert set(_OF_GOLDEN_SETS) == of_golden_sets - of_runs
+    (tmp_path / "t.csv").write_text("query_id,doc_id,relevance\nq,d,1\n")
+    inputs = Inputs(Config(columns={"scor": "bm25"}))
+    for read in (inputs.golden_set, inputs.read_run):
+        with pytest.raises(RankcheckError, match="unknown key 'scor'"):
+            read(tmp_path / "t.csv")
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "hint"),
+    ("file", "text", "option"),
     [
-        ("g.csv", "query_id,doc_id,lab", 'rankcheck_columns = ["relevance=lab"]. If each row'),
-        ("g.csv", "query_id,doc_id,lab", "give rankcheck_grades = 1"),
-        ("g.csv", "query_id,doc_id,rank,score", 'rankcheck_columns = ["relevance=score"]'),
-        ("g.csv", "query_id,docno,pid,rel", 'rankcheck_columns = ["doc_id=..."]'),
-        ("g.csv", "query_id,doc_id,rel\nq,d,1\nq,d,2", 'rankcheck_contradictions = "highest"'),
-        ("g.csv", "query_id,doc_id,rel,grade_scale\nq,d,1,3\nq,e,1,4", "or as rankcheck_scale;"),
-        ("g.qrels", "x y", "map other names with rankcheck_columns\n"),
-        ("qrels/dev.tsv", "", 'rankcheck_split = "dev"'),
-        ("r.csv", "query_id,doc_id,s" + "\nq,d,1" * 700_000, 'or rankcheck_columns = ["score=s"]'),
-        ("log.csv", "event,when\nview,1", 'rankcheck_session_columns = ["session=..."]'),
+        ("g.csv", "query_id,doc_id,lab", "columns={'relevance': 'lab'} (rankcheck_columns)"),
+        ("g.csv", "query_id,doc_id,lab", "give grades=1 (rankcheck_grades)"),
+        ("g.csv", "query_id,doc_id,rank,score", "'relevance': 'score'} (rankcheck_columns)"),
+        ("g.csv", "query_id,docno,pid,rel", "columns={'doc_id': ...} (rankcheck_columns, "),
+        ("g.csv", "query_id,doc_id,rel\nq,d,1\nq,d,2", "='highest' (rankcheck_contradictions)"),
+        ("qrels/dev.tsv", "", "split= (rankcheck_split)"),
+        ("r.csv", "query_id,doc_id,s\nq,d,1", "columns={'score': 's'} (rankcheck_columns)"),
     ],
 )
-def test_hints_name_options_where_the_configuration_is_read(
-    tmp_path: Path, file: str, text: str, hint: str
+def test_hints_name_the_option_beside_the_keyword(
+    tmp_path: Path, file: str, text: str, option: str
 ) -> None:
     path = tmp_path / file
     path.parent.mkdir(exist_ok=True)
     path.write_text(f"{text}\n")
-    inputs = Inputs(Config())
-    read = {"r.csv": inputs.read_run, "log.csv": inputs.session_log}.get(file, inputs.golden_set)
     if file == "qrels/dev.tsv":
         path.with_name("train.tsv").write_text("")
         path = tmp_path
+    inputs = Inputs(Config())
     with pytest.raises(RankcheckError) as raised:
-        read(path)
-    assert hint in str(raised.value)
-    assert not re.search(r"\b(columns|grades|split)=", str(raised.value))
+        inputs.read_run(path) if file == "r.csv" else inputs.golden_set(path)
+    assert option in str(raised.value)

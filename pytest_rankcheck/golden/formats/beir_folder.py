@@ -10,10 +10,7 @@ split are in the set. A path to ``qrels/dev.tsv`` selects that split of the fold
 
 from __future__ import annotations
 
-import json
-import re
 from collections import UserDict
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -24,7 +21,6 @@ from pytest_rankcheck.files.delimited_tables import table_text
 from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.json_files import objects_of_lines
 from pytest_rankcheck.files.plain_values import id_text
-from pytest_rankcheck.files.text_files import lines_of
 from pytest_rankcheck.files.whole_files import readable_json, write_whole
 from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.golden_contents import Contents
@@ -36,8 +32,6 @@ _QUERIES, _CORPUS, _QRELS = "queries.jsonl", "corpus.jsonl", "qrels"
 _HEADER = ["query-id", "corpus-id", "score"]
 _USUAL_SPLIT = "test"
 _METADATA = "metadata"
-_DOCUMENT = re.compile(r'\s*\{\s*"_id"\s*:\s*"([^"\\]*)"')
-"""The start of a line of the corpus, so that only judged documents are parsed."""
 
 
 def read(source: Source) -> Contents:
@@ -49,7 +43,10 @@ def read(source: Source) -> Contents:
     builder = ContentsBuilder(replace(source, path=qrels))
     add_table(builder, read_table(qrels, GoldenSetError, kind="delimited"))
     judged, builder.queries = builder.queries, {}
-    for where, entry in _entries(folder / _QUERIES):
+    for number, entry in objects_of_lines(folder / _QUERIES, GoldenSetError):
+        where = f"{folder / _QUERIES}:{number}"
+        if "_id" not in entry:
+            raise GoldenSetError(f'{where}: not of the form {{"_id": "q1", "text": "..."}}')
         query_id = checked_id(entry.pop("_id"), '"_id"', where)
         text, attributes = entry.pop("text", None), _attributes(entry)
         if query_id in builder.collected:
@@ -76,20 +73,11 @@ def _files(path: Path, split: str | None) -> tuple[Path, Path]:
     if chosen is None and len(splits) == 1:
         chosen = next(iter(splits))
     if chosen not in splits:
-        example = quoted(min(splits))
-        problem = f"several splits, but no split 'test'; choose one, such as split='{example}'"
+        problem = "several splits, but no split 'test'; choose one with split= (rankcheck_split)"
         if chosen:
             problem = f"no split '{quoted(chosen)}'{suggestion(chosen, splits)}"
         raise GoldenSetError(f"{path / _QRELS}: {problem}; it has {listed(list(splits))}")
     return path, splits[chosen]
-
-
-def _entries(path: Path) -> Iterator[tuple[str, dict[str, object]]]:
-    for number, entry in objects_of_lines(path, GoldenSetError):
-        where = f"{path}:{number}"
-        if "_id" not in entry:
-            raise GoldenSetError(f'{where}: not of the form {{"_id": "q1", "text": "..."}}')
-        yield where, entry
 
 
 def _attributes(entry: dict[str, object]) -> dict[str, object]:
@@ -113,15 +101,11 @@ class _CorpusTitles(UserDict[str, str]):
         """The titles; none of a broken line, which concerns the linter."""
         judged, titles = set(self._judgments.documents.texts()), dict[str, str]()
         with suppress(GoldenSetError):  # the corpus cannot be read
-            for _, line in lines_of(self._corpus, GoldenSetError):
-                start = _DOCUMENT.match(line)
-                if start and start[1] not in judged:
-                    continue
-                with suppress(KeyError, TypeError, ValueError, RecursionError):
-                    entry = json.loads(line)
-                    doc_id = id_text(entry["_id"])
-                    if doc_id in judged and entry["title"]:
-                        titles[doc_id] = str(entry["title"])
+            lines = objects_of_lines(self._corpus, GoldenSetError, on_broken=lambda *_: None)
+            for _, entry in lines:
+                doc_id = id_text(entry.get("_id"))
+                if doc_id in judged and entry.get("title"):
+                    titles[doc_id] = str(entry["title"])
         return titles
 
 
