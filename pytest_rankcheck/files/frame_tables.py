@@ -12,7 +12,7 @@ import numpy as np
 
 from pytest_rankcheck.argument_checks import library_of_frame
 from pytest_rankcheck.errors import RankcheckError
-from pytest_rankcheck.files.parquet_files import failures_of_polars
+from pytest_rankcheck.files.parquet_files import failures_of_library
 from pytest_rankcheck.files.row_numbering import Numbering
 from pytest_rankcheck.files.table_batches import Batch, Table
 from pytest_rankcheck.files.table_columns import Column, NumberCells
@@ -111,13 +111,13 @@ class _NumpyNumbers(Column):
 
 
 def _of_polars(frame: Any, error: type[RankcheckError], name: str) -> Table:
-    with failures_of_polars(name, error, "cannot be read"):
+    with failures_of_library(name, error, "cannot be read"):
         header = frame.lazy().collect_schema().names()
 
     def read(wanted: Sequence[int], rows: int) -> Iterator[Batch]:
         from pytest_rankcheck.files.polars_columns import batches_of_frames
 
-        with failures_of_polars(name, error, "cannot be read"):
+        with failures_of_library(name, error, "cannot be read"):
             chosen = frame.lazy().select([header[index] for index in wanted]).collect()
         return batches_of_frames([chosen], header, wanted, rows)
 
@@ -138,7 +138,7 @@ def _of_arrow(frame: Any, error: type[RankcheckError], name: str) -> Table:
 
         from pytest_rankcheck.files.polars_columns import PolarsColumn
 
-        with failures_of_polars(name, error, "cannot be read"):
+        with failures_of_library(name, error, "cannot be read"):
             series = pl.from_arrow(cells)  # without copying, where the types agree
         assert isinstance(series, pl.Series)
         return PolarsColumn(series)

@@ -68,17 +68,15 @@ def _by_layout(
     with failures_named(path, error):
         is_large = polars_should_read(path)
     for first, block in blocks_of_lines(path, error, _BLOCK):
-        batches = _layouts_of_polars(first, block) if is_large else None
+        batches: Iterable[Batch] | None = None
+        if is_large:
+            from pytest_rankcheck.files import json_blocks
+
+            batches = json_blocks.layouts_of_block(first, block)
         if batches is None:
             rows = rows_of(lines_of_block(path, first, block, error))
             batches = layouts_of_objects(*_chunk(rows))
         yield from batches
-
-
-def _layouts_of_polars(first: int, block: bytes) -> Iterable[Batch] | None:
-    from pytest_rankcheck.files.json_blocks import layouts_of_block
-
-    return layouts_of_block(first, block)
 
 
 def _some(rows: NumberedObjects) -> Chunk:

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pytest_rankcheck.errors import RankcheckError, quoted
 from pytest_rankcheck.files.delimited_tables import table_text
 from pytest_rankcheck.files.format_registry import Format
-from pytest_rankcheck.files.parquet_files import is_arrow, is_parquet, require_polars, write_table
+from pytest_rankcheck.files.parquet_files import (
+    is_arrow,
+    is_parquet,
+    library_errors,
+    parquet_of,
+    require_library,
+)
 from pytest_rankcheck.files.whole_files import write_whole
 
 if TYPE_CHECKING:
@@ -93,17 +99,15 @@ def _write_text(
 
 
 def _write_parquet(rows: Rows, error: type[RankcheckError], content: object, path: Path) -> None:
-    require_polars(path, error)
-    import polars as pl
-
+    require_library(path, error)
     header, cells = rows(content)
     try:
-        table = pl.DataFrame(cells, schema=header, orient="row", infer_schema_length=None)
+        data = parquet_of(header, cells)
     except UnicodeEncodeError:
         raise error("a text cannot be written as UTF-8; save as jsonl") from None
-    except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as failure:
+    except library_errors() as failure:
         raise error(
             f"the set cannot be written as a table: {quoted(failure, 300)}; give each "
             "attribute values of one type, or save as jsonl"
         ) from None
-    write_table(table, path)
+    write_whole(path, data)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
@@ -18,7 +19,13 @@ from pytest_rankcheck.files.frame_tables import table_of_frame
 from pytest_rankcheck.files.json_files import OnBroken
 from pytest_rankcheck.files.json_rows import table_of_array, table_of_json_lines
 from pytest_rankcheck.files.packed_files import first_bytes, polars_should_read
-from pytest_rankcheck.files.parquet_files import frames_of_scan, is_arrow, is_parquet, scan_of
+from pytest_rankcheck.files.parquet_files import (
+    arrow_table,
+    frames_of_scan,
+    is_arrow,
+    is_parquet,
+    scan_of,
+)
 from pytest_rankcheck.files.part_files import are_parts, files_of_parts, partition_columns
 from pytest_rankcheck.files.row_numbering import Numbering
 from pytest_rankcheck.files.table_batches import Batch, Table, batches_of_rows
@@ -103,6 +110,8 @@ def _table_of_text(path: Path, text: DelimitedTable, error: type[RankcheckError]
 
 
 def _table_of_file(path: Path, error: type[RankcheckError], kind: TableKind) -> Table:
+    if find_spec("polars") is None:
+        return table_of_frame(arrow_table(path, error, kind), error, str(path))
     scan, columns = scan_of(path, error, kind)
     from pytest_rankcheck.files.polars_columns import batches_of_frames
 

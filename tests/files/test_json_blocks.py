@@ -81,3 +81,5 @@ def test_polars_and_the_row_reader_agree(tmp_path: Path, monkeypatch: pytest.Mon
         assert len(set(found)) == 1, (name, found)
         assert ("jsonl:2" in found[0]) == (name in WRONG), (name, found)
         assert (blocks[-1] is None) == (name not in ORDINARY), name
+    for empty in (b"{}\n{}\n", b"{,}\n"):
+        assert json_blocks.layouts_of_block(1, empty) is None

@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from decimal import Decimal
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_rankcheck import GoldenSetError, RunError
+from pytest_rankcheck import (
+    GoldenSet,
+    GoldenSetError,
+    Run,
+    RunError,
+    SessionLog,
+    SessionLogError,
+    evaluate,
+)
 from pytest_rankcheck.files import json_rows, table_batches
 from pytest_rankcheck.files.plain_values import finite_number, id_text
 from pytest_rankcheck.files.table_batches import Table
@@ -397,8 +406,9 @@ def test_what_is_not_a_table(tmp_path: Path) -> None:
 @pytest.fixture
 def without_polars(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "polars", None)
-    for module in ("frame_tables", "packed_files", "parquet_files"):
-        monkeypatch.setattr(f"pytest_rankcheck.files.{module}.find_spec", lambda _: None)
+    for module in ("frame_tables", "packed_files", "parquet_files", "tables"):
+        find = f"pytest_rankcheck.files.{module}.find_spec"
+        monkeypatch.setattr(find, lambda name: None if name == "polars" else find_spec(name))
 
 
 @pytest.mark.usefixtures("without_polars")
@@ -409,11 +419,33 @@ def test_without_polars(tmp_path: Path) -> None:
     text = "".join(f"{','.join(map(str, row))}\n" for row in [HEADER, ("q", 7, 0.5, "t")])
     (tmp_path / "t.csv").write_text(text)
     same(content(read_table(tmp_path / "t.csv", RunError)), expected(rows[:1], 2))
-    (tmp_path / "t.arrow").write_bytes(b"ARROW1\0\0")
-    with pytest.raises(
-        RunError, match=r"t\.arrow is an Arrow file; reading and writing it needs pol"
-    ):
-        read_table(tmp_path / "t.arrow", RunError)
+
+
+@pytest.mark.usefixtures("without_polars")
+def test_without_polars_pyarrow_reads_and_writes_parquet(tmp_path: Path) -> None:
+    golden = GoldenSet.from_dict({"q": {"a": 2, "b": 0.5}, "r": {"a": 1}}, {"q": "red"})
+    run = Run.from_dict({"q": ["b", "a"], "r": ["a"]})
+    golden.save(tmp_path / "golden.parquet")
+    run.save(tmp_path / "run.parquet")
+    read = GoldenSet.load(tmp_path / "golden.parquet")
+    assert read.fingerprint == golden.fingerprint
+    for ranked in (Run.load(tmp_path / "run.parquet"), Run.scan(tmp_path / "run.parquet")):
+        assert evaluate(ranked, read).mean("nDCG") == evaluate(run, golden).mean("nDCG")
+    events = pd.DataFrame({"session_id": ["s", "s"], "event": [0, 1], "selected_rank": [None, 2.0]})
+    results = [["a", "b"], ["c", "d"]]
+    for name, write in (("log.parquet", "to_parquet"), ("log.arrow", "to_feather")):
+        getattr(events.assign(results=results), write)(tmp_path / name)
+        log = SessionLog.load(tmp_path / name, first_rank=1)
+        assert log.trails.final_rank.tolist() == [2.0]
+        assert log.events["results"].tolist() == results
+        data = (tmp_path / name).read_bytes()
+        (tmp_path / name).write_bytes(data[: len(data) // 2])
+        with pytest.raises(SessionLogError, match=f"{name}: cannot be read as"):
+            SessionLog.load(tmp_path / name, first_rank=1)
+    mixed = pd.DataFrame({"query_id": ["q", "r"], "page": [1, "a"]})
+    judged = pd.DataFrame({"query_id": ["q", "r"], "doc_id": ["a", "b"], "relevance": [1, 1]})
+    with pytest.raises(GoldenSetError, match=r"cannot be written as a table: .* one type"):
+        GoldenSet.from_frame(judged, mixed).save(tmp_path / "mixed.parquet")
 
 
 def test_a_small_file_does_not_import_polars(tmp_path: Path) -> None:
