@@ -146,7 +146,7 @@ def refuse_incomplete_ranks(ranks: Sequence[float], query_id: str) -> None:
         f"query '{quoted(query_id)}': {problem}; without scores the ranks decide, and must be "
         "1, 2, 3, ... or 0, 1, 2, .... Add the missing documents or a column score, or, if the "
         "ranks give only the order, read the run with incomplete_ranks='close_gaps' (in pytest and "
-        "on the command line: rankcheck_incomplete_ranks = close_gaps)"
+        "on the command line: close_gaps in rankcheck_incomplete_ranks)"
     )
 
 
@@ -174,7 +174,7 @@ def duplicates_settled(ranking: Ranking, query_id: str, duplicates: Duplicates) 
             f"{ranks[doc_id]} and {rank}; rank it once, or let only its first place count: "
             "duplicates='keep_places' if the reader sees every place (chunks), "
             "duplicates='close_gaps' if the documents below move up; in pytest, write "
-            "rankcheck_conventions = duplicates=keep_places"
+            "duplicates=keep_places in rankcheck_conventions"
         )
     if duplicates == "close_gaps":
         if scores:

@@ -157,7 +157,7 @@ def test_ranks_with_gaps_are_read_as_configured(
     (folder / "gaps.csv").write_text("\n".join(["query_id,doc_id,rank", *rows, ""]), "utf-8")
     shown = ["show", "gaps.csv", "--golden", "web.jsonl", "--metric", "RR"]
     assert main(shown) == 2
-    assert "rankcheck_incomplete_ranks = close_gaps)" in capsys.readouterr().err
+    assert "close_gaps in rankcheck_incomplete_ranks)" in capsys.readouterr().err
     ini = folder / "pytest.ini"
     ini.write_text("[pytest]\nrankcheck_incomplete_ranks = close_gaps\n", "utf-8")
     assert main(shown) == 0

@@ -364,7 +364,7 @@ def test_too_few_queries_for_the_tolerance() -> None:
     )
     assert found.remedy == (
         "judge at least 126 queries, or set the tolerance to 0.020, or give your own standard "
-        "deviation as spread="
+        "deviation as spread= (rankcheck_lint)"
     )
     options = LintOptions(tolerance=0.02, spread=0.1)
     assert findings_of(good_set(155), options, ["few-queries"]) == []

@@ -24,14 +24,22 @@ def test_recall(evaluation, baseline):
 """
 
 
-@pytest.mark.parametrize(("rule", "recall"), [("keep_places", "0.5000"), ("close_gaps", "1.0000")])
-def test_the_ini_line_of_the_error_can_be_pasted(project: Project, rule: str, recall: str) -> None:
+@pytest.mark.parametrize(
+    ("rule", "recall", "file", "text"),
+    [
+        ("keep_places", "0.5000", "pytest.ini", "[pytest]\n{} = {}\n"),
+        ("close_gaps", "1.0000", "pyproject.toml", '[tool.pytest.ini_options]\n{} = ["{}"]\n'),
+    ],
+)
+def test_the_value_of_the_error_can_be_pasted(
+    project: Project, rule: str, recall: str, file: str, text: str
+) -> None:
     (project.path / "pyproject.toml").unlink()
     project.test(TEST)
     refused = text_of(project.run())
-    line = re.search(r"(rankcheck_conventions = duplicates=)\w+", refused)
-    assert line is not None
-    project.write("pytest.ini", f"[pytest]\n{line[1]}{rule}\n")
+    value = re.search(r"(duplicates=)keep_places in (rankcheck_conventions)", refused)
+    assert value is not None
+    project.write(file, text.format(value[2], value[1] + rule))
     recorded = project.run("--snapshot-update")
     assert recall in text_of(recorded)
     project.run().assert_outcomes(passed=1)

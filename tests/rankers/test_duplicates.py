@@ -127,7 +127,7 @@ def test_a_duplicate_is_an_error_that_names_both_rules_and_the_ini_line(
     for part in (
         "duplicates='keep_places'",
         "duplicates='close_gaps'",
-        "rankcheck_conventions = duplicates=keep_places",
+        "duplicates=keep_places in rankcheck_conventions",
     ):
         assert part in str(failure.value)
 

@@ -140,7 +140,7 @@ def reversed_grades(linted: Linted) -> LintFinding | None:
         f"if it is the worst, {best:g} still counts as relevant",
         remedy=f"map the codes, such as {_grade_map(counts)} (rankcheck_grades), if "
         f"{best:g} is the best; if {highest:g} is the best and every grade is relevant, write "
-        "reversed-grades=ignore",
+        "reversed-grades=ignore in rankcheck_lint",
         places=linted.places_at(first),
     )
 
@@ -184,5 +184,5 @@ def one_grade(linted: Linted) -> LintFinding | None:
         why="nDCG, ERR and every other graded metric can only tell judged documents from unjudged "
         "ones",
         remedy="judge again with more grades if some answers are better than others; if they are "
-        "not, write one-grade=ignore",
+        "not, write one-grade=ignore in rankcheck_lint",
     )

@@ -50,14 +50,18 @@ def few_queries(linted: Linted) -> LintFinding | None:
     detected = (_Z_ALPHA + _Z_POWER) * spread / math.sqrt(count)
     if options.tolerance is None:
         needed, size = options.min_queries, f"fewer than {options.min_queries:g}"
-        other = "give the fall that a gate should detect as tolerance="
+        other = "give the fall that a gate should detect as tolerance= (rankcheck_lint)"
     else:
         needed = math.ceil(((_Z_ALPHA + _Z_POWER) * spread / options.tolerance) ** 2)
         size = f"too few for a tolerance of {options.tolerance:g} of {metric}"
         other = f"set the tolerance to {detected:.3f}"
     if count >= needed:
         return None
-    own = "" if options.spread else ", or give your own standard deviation as spread="
+    own = (
+        ""
+        if options.spread
+        else ", or give your own standard deviation as spread= (rankcheck_lint)"
+    )
     return LintFinding(
         query_ids=(),
         what=f"{plural(count, 'query', 'queries')}, {size}",

@@ -45,7 +45,7 @@ def empty_text(linted: Linted) -> LintFinding | None:
         what="; ".join(what),
         why="A ranker has nothing to search for, but what it returns is still measured",
         remedy="add the text, or remove the query; if the ranker answers it by its attributes, "
-        "or users type this text, write empty-text=ignore",
+        "or users type this text, write empty-text=ignore in rankcheck_lint",
     )
 
 
