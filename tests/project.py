@@ -66,7 +66,7 @@ def pytest_collection_modifyitems(config, items):
 """
 """A plugin that shares the tests among jobs."""
 
-QUICK = ("-p", "no:unraisableexception")
+QUICK = ("-v", "-p", "no:unraisableexception")
 """pytest 8.4 collects garbage five times at the end of each run, of all that this process has."""
 
 APART = frozenset({"-n", "--tx", "--assert=plain"})
@@ -139,7 +139,7 @@ class Project:
 
     def run_apart(self, *arguments: str) -> pytest.RunResult:
         """Run pytest on the project, in a process of its own."""
-        return self.pytester.runpytest_subprocess("-p", "no:cacheprovider", *arguments)
+        return self.pytester.runpytest_subprocess("-v", "-p", "no:cacheprovider", *arguments)
 
     def baseline_file(
         self, name: str = "test_mrr", module: str = "test_ranking", golden: str = "web"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.assertions.entered_findings import enter_gate
+from pytest_rankcheck.assertions.entered_findings import enter_gate, fail
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES, attributes_of
@@ -109,14 +109,11 @@ def _hold(evaluation: Evaluation, bounds: Mapping[Metric, Bound], by: By, min_qu
         for metric, bound in bounds.items()
     }
     _enter_ungated(evaluation, tuple(bounds), next(iter(parts.values())), min_queries)
-    text = joined_failures(
-        {
-            str(metric): _checked(evaluation, metric, bound, parts[metric])
-            for metric, bound in bounds.items()
-        }
-    )
-    if text is not None:
-        raise AssertionError(text)
+    texts = {
+        str(metric): _checked(evaluation, metric, bound, parts[metric])
+        for metric, bound in bounds.items()
+    }
+    fail(joined_failures(texts))
 
 
 def _checked(

@@ -10,6 +10,7 @@ from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.findings import GateFinding, Note, Topic
 from pytest_rankcheck.reports.ledger import enter, wants_detail
+from pytest_rankcheck.reports.text.wording import shortened
 
 
 def conclude(topic: Topic, note: str, failure: str | None) -> None:
@@ -20,8 +21,18 @@ def conclude(topic: Topic, note: str, failure: str | None) -> None:
     """
     __tracebackhide__ = True
     enter(Note(topic, note, failure=failure))
-    if failure is not None:
-        raise AssertionError(failure)
+    fail(failure)
+
+
+def fail(text: str | None) -> None:
+    """Fail with a text, if there is one; what is too long for a terminal is left out.
+
+    Raises:
+        AssertionError: with that text.
+    """
+    __tracebackhide__ = True
+    if text is not None:
+        raise AssertionError(shortened(text))
 
 
 def enter_gate(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pytest_rankcheck.argument_checks import checked_arguments
+from pytest_rankcheck.assertions.entered_findings import fail
 from pytest_rankcheck.behaviour.expectation_check import check_expectations
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.golden.expectation import Expectation
@@ -51,8 +52,7 @@ def assert_expectations(
     text = "\n".join(expectation_lines(golden_set, ranking_run, results)) if failed else None
     for note in expectation_notes(golden_set, results, text):
         enter(note)
-    if text is not None:
-        raise AssertionError(text)
+    fail(text)
 
 
 def _checked(expectations: object) -> tuple[Expectation, ...]:

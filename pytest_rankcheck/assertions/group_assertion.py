@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.assertions.bound_assertions import By
+from pytest_rankcheck.assertions.entered_findings import fail
 from pytest_rankcheck.assertions.regression_assertion import metrics_of, verdict_texts
 from pytest_rankcheck.comparison.compared_values import Sides
 from pytest_rankcheck.comparison.comparison import Comparison
@@ -96,9 +97,7 @@ def assert_no_worse(
     if groups.in_both:
         for line in group_lines(evidence):
             enter(Note(Topic.MEASURED, f"session log '{quoted(evaluation.name)}': {line}"))
-    text = joined_failures(verdict_texts(groups.tested, verdicts, comparison))
-    if text is not None:
-        raise AssertionError(text)
+    fail(joined_failures(verdict_texts(groups.tested, verdicts, comparison)))
 
 
 def evidence_of(

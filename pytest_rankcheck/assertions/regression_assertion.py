@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.assertions.bound_assertions import By
-from pytest_rankcheck.assertions.entered_findings import enter_gate
+from pytest_rankcheck.assertions.entered_findings import enter_gate, fail
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.baseline import Baseline
 from pytest_rankcheck.baselines.metric_check import MetricCheck
@@ -97,9 +97,7 @@ def assert_not_regressed(
         texts = _hold_baseline(evaluation, baseline, gates, by)
     else:
         texts = _hold_evaluation(evaluation, baseline, gates, by)
-    text = joined_failures(texts)
-    if text is not None:
-        raise AssertionError(text)
+    fail(joined_failures(texts))
 
 
 def metrics_of(metric: MetricLike | Sequence[MetricLike]) -> Sequence[Metric]:

@@ -57,7 +57,6 @@ def check_depths(ranker: RepeatedRanker, golden: GoldenSet, depths: Sequence[int
         RankerError: the ranker fails.
         RunError: every ranking is empty.
     """
-    __tracebackhide__ = True
     for place, depth in enumerate(depths):
         check_whole_number(f"depths[{place}]", depth, 1, ConfigurationError)
     wanted = sorted({int(depth) for depth in depths})

@@ -116,7 +116,6 @@ def check_determinism(
         RunError: every ranking is empty.
         ConfigurationError: all conditions lack the argument that they need.
     """
-    __tracebackhide__ = True
     varied = [condition for condition in VARIED if condition in options.insensitive_to]
     conditions: list[Condition] = ["repeats", *varied]
     skipped = {each: _not_applicable(each, ranker, golden, source) for each in conditions}

@@ -106,7 +106,6 @@ class RankerSource:
             ConfigurationError: ``fresh`` returns the ranker that is being checked.
             RankerError: ``fresh`` fails, or returns something that is not a ranker.
         """
-        __tracebackhide__ = True
         assert self.make is not None
         made = made_by(self.make, "fresh= failed")
         is_method = hasattr(made, "__self__") and hasattr(self.ranker, "__self__")
@@ -140,7 +139,6 @@ def asked_in_process(
         ConfigurationError: an option cannot be sent to another process.
         RankerError: the process fails, or does not answer in time.
     """
-    __tracebackhide__ = True
     with tempfile.TemporaryDirectory(prefix="rankcheck-") as temporary:
         folder = Path(temporary)
         with (folder / "task").open("wb") as task:

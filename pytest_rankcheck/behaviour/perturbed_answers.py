@@ -157,7 +157,6 @@ def perturbed_answers(
         RankerError: the ranker fails on an original query.
         RunError: every ranking is empty.
     """
-    __tracebackhide__ = True
     check_whole_number("min_queries", min_queries, 0, ConfigurationError)
     queries = changed_queries(golden, perturbation, seed)
     if len(queries.changed) < min_queries:

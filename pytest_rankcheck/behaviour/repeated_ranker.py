@@ -46,7 +46,6 @@ class RepeatedRanker:
             RankerError: the ranker fails on a query.
             RunError: every ranking is empty.
         """
-        __tracebackhide__ = True
         run = rank(self.adapter, golden, **self.options)
         if not any(run[query_id] for query_id in run):
             raise RunError(

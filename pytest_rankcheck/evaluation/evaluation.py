@@ -46,6 +46,8 @@ class Evaluation(MetricValues):
     """The run that was measured; None for a session log, a record, and a run in parts."""
     missing: Sequence[str] = ()
     """The judged queries without a ranking; they count as empty rankings."""
+    unanswered: Sequence[str] = ()
+    """The judged queries for which the ranker returned no document."""
     extra: Sequence[str] = ()
     """The ranked queries without judgments; they are not evaluated."""
     gaps: Gaps | None = None

@@ -96,6 +96,8 @@ class RunEvaluation(Evaluation):
         super().__init__(name, depth, golden, conventions)
         self._joined, self.run = joined, run
         self.missing, self.extra = joined.missing, joined.extra
+        is_empty = joined.is_ranked & (joined.retrieved == 0)
+        self.unanswered = [golden.query_ids[code] for code in np.flatnonzero(is_empty).tolist()]
         self._top, self._remarks = top, remarks
         self._tied: dict[int | None, Sequence[str]] = {}
         self._reordered: dict[TieOrder, RunEvaluation] = {}

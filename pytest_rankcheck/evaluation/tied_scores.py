@@ -36,7 +36,9 @@ class MostlyTied(NamedTuple):
     queries: int
     """In how many of the rankings at least half of the documents share their score."""
     looked_at: int
-    """How many rankings with two or more documents were looked at."""
+    """How many rankings were looked at."""
+    rankings: int
+    """How many rankings have two or more documents; of many, only a sample is looked at."""
     example: str
     """One such query."""
     documents: int
@@ -63,7 +65,7 @@ def mostly_tied(run: Run, golden: GoldenSet) -> MostlyTied | None:
             tied.append((query_id, counts.total(), len(counts)))
     if not tied or 2 * len(tied) < len(looked_at):
         return None
-    return MostlyTied(len(tied), len(looked_at), *tied[0])
+    return MostlyTied(len(tied), len(looked_at), len(ranked), *tied[0])
 
 
 def ties_reordered(run: Run, golden: GoldenSet, order: TieOrder) -> Run:

@@ -88,7 +88,6 @@ def _ranker(pytestconfig: pytest.Config) -> object:
     It comes from ``--rankcheck-ranker`` or ``rankcheck_ranker``; or write your own fixture of this
     name, with session scope.
     """
-    __tracebackhide__ = True
     return _inputs(pytestconfig).ranker
 
 
@@ -122,7 +121,6 @@ def _run_from_ranker(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Run:
     """The run of ``ranker`` over ``golden_set``: computed once, for all xdist workers."""
-    __tracebackhide__ = True
     from pytest_rankcheck.plugin.ranking_runs import RankerOrigin, ranked
     from pytest_rankcheck.rankers.ranker_lookup import specification_of
 

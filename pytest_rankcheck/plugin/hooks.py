@@ -6,9 +6,10 @@ it, is imported where it is used.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import suppress
+from traceback import walk_tb
+from typing import Any
 
 import pytest
 
@@ -38,8 +39,12 @@ from pytest_rankcheck.plugin.watched_tests import WatchedTests
 
 NOT_PASSED = pytest.StashKey[bool]()
 """Whether a phase of the test, or a subtest, has failed, was skipped or xfailed so far."""
+PRINTED = pytest.StashKey[Any]()
+"""What the failure texts of the test session have shown."""
 _DEPENDENCIES = pytest.StashKey[tuple[object, ...]]()
 """The fixtures from which the cached evaluation of the session was made."""
+_OURS = "pytest_rankcheck"
+_HIDDEN = (_OURS, "contextlib", "functools")
 
 
 # --- configuration ---------------------------------------------------------------------------
@@ -163,12 +168,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Collect what the test's assertions find; refuse an update once they have all passed."""
-    __tracebackhide__ = True
-    from pytest_rankcheck.reports.ledger import collecting
+    from pytest_rankcheck.reports.ledger import PrintedDocuments, collecting
 
     chosen = item.config.stash[CONFIG]
     strict = chosen.inconclusive == "fail"
-    with collecting(detail=chosen.writes_reports, strict=strict) as ledger:
+    printed = item.config.stash.setdefault(PRINTED, PrintedDocuments())
+    with collecting(detail=chosen.writes_reports, strict=strict, printed=printed) as ledger:
         try:
             result = yield
             if not item.stash[NOT_PASSED]:  # a failed subtest raises nothing here
@@ -196,7 +201,6 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object
 
     A test that failed, was skipped or xfailed, or fails in its teardown writes nothing.
     """
-    __tracebackhide__ = True
     result = yield
     if BASELINE in item.stash and not item.stash.get(NOT_PASSED, False):
         item.stash[LEDGER] = settled(item)
@@ -209,13 +213,17 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Send the findings along with the report of a test.
 
-    Our own frames are left out of the traceback of an error that we raise on purpose.
+    Our own frames are left out of the traceback, but not those of a bug of ours.
     """
-    if call.excinfo is not None and isinstance(call.excinfo.value, RankcheckError):
-        for name, module in list(sys.modules.items()):
-            if name.partition(".")[0] == "pytest_rankcheck":
-                vars(module).setdefault("__tracebackhide__", _is_ours)
+    hidden = _hidden_modules(call.excinfo) if call.excinfo else []
+    for names in hidden:
+        names["__tracebackhide__"] = True
     report = yield
+    for names in hidden:
+        names.pop("__tracebackhide__", None)
+    printed = item.config.stash.get(PRINTED, None)
+    if printed and report.failed and call.excinfo is not None:
+        printed.settle(item.nodeid, str(call.excinfo.value))
     # This also sees the reports of subtests, and strict xfails that pass.
     if not report.passed or hasattr(report, "wasxfail"):
         item.stash[NOT_PASSED] = True
@@ -234,5 +242,24 @@ def _is_worker(config: pytest.Config) -> bool:
     return hasattr(config, "workerinput")
 
 
-def _is_ours(excinfo: pytest.ExceptionInfo[BaseException] | None) -> bool:
-    return excinfo is not None and isinstance(excinfo.value, RankcheckError)
+def _hidden_modules(excinfo: pytest.ExceptionInfo[BaseException]) -> list[dict[str, Any]]:
+    """Return the global names of the modules whose frames a traceback hides: of us and functools.
+
+    None if the error is a bug of ours.
+    """
+    error: BaseException | None = excinfo.value
+    is_failed_gate = isinstance(error, AssertionError) and str(error)  # not an assert of ours
+    is_ours = _package(excinfo.traceback[-1].frame.f_globals) == _OURS
+    if is_ours and not is_failed_gate and not isinstance(error, RankcheckError):
+        return []
+    chain: list[BaseException] = []
+    while error is not None and error not in chain:
+        chain.append(error)
+        error = error.__cause__ or error.__context__
+    modules = (frame.f_globals for each in chain for frame, _ in walk_tb(each.__traceback__))
+    return [names for names in modules if _package(names) in _HIDDEN]
+
+
+def _package(names: Mapping[str, object]) -> str:
+    """Return the package of a module, by the global names of the module."""
+    return str(names.get("__name__")).partition(".")[0]

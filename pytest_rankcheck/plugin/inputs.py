@@ -253,7 +253,6 @@ class Inputs:
     @cached_property
     def ranker(self) -> object:
         """The configured ranker, which is made once; its module may raise anything."""
-        __tracebackhide__ = True
         from pytest_rankcheck.rankers.ranker_lookup import load_ranker, remember_specification
 
         name = self.config.ranker

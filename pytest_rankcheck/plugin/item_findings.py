@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.plugin.configuration import CONFIG
 from pytest_rankcheck.plugin.fixtures import BASELINE
 
@@ -34,7 +33,6 @@ def refuse_dropped_gates(baseline: Baseline) -> None:
     Raises:
         AssertionError: the reference gates more, and no reason lets that pass.
     """
-    __tracebackhide__ = True
     dropped = baseline.unapproved_drops()
     if dropped is not None:
         from pytest_rankcheck.reports.text.blocked_text import dropped_text
@@ -49,7 +47,6 @@ def settled(item: pytest.Item) -> Ledger:
         BaselineError: the file cannot be written, or another test session wrote a record that this
             test falls below.
     """
-    __tracebackhide__ = True
     from pytest_rankcheck.reports.findings import RecordFinding
     from pytest_rankcheck.reports.text.baseline_notes import baseline_notes
 
@@ -119,7 +116,7 @@ def _of_evaluation(
 
     How much a metric varies from run to run is yielded for every metric that a test measured.
     """
-    from pytest_rankcheck.reports.findings import MetricFinding, Note, Topic
+    from pytest_rankcheck.reports.findings import MetricFinding
     from pytest_rankcheck.reports.text.measurement_notes import (
         evaluation_notes,
         noise_notes,
@@ -136,12 +133,6 @@ def _of_evaluation(
     for metric in metrics:
         mean = evaluation.mean(metric)
         yield MetricFinding(golden_set=evaluation.golden.name, metric=str(metric), now=mean)
-    if chosen.run is not None and evaluation.unit == "query":
-        text = (
-            f"golden set '{quoted(evaluation.golden.name)}': the rankings were read from "
-            f"{quoted(chosen.run.name)}; the ranker was not called"
-        )
-        yield Note(Topic.MEASURED, text)
     yield from evaluation_notes(evaluation)
     yield from timing_notes(evaluation)
 
@@ -171,4 +162,5 @@ def _for_reports(
         ]
         ranked = [metric for metric in (*gated, *metrics) if metric.unit == "query"]
         of_queries = list(dict.fromkeys(ranked)) or [Metric.parse("nDCG@10")]
-        yield JudgingFinding(tuple(to_judge(evaluation, of_queries)))
+        top = item.config.stash[CONFIG].unjudged_depth
+        yield JudgingFinding(tuple(to_judge(evaluation, of_queries, top)))

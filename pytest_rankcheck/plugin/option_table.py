@@ -296,6 +296,12 @@ class Config:
 
     # --- reports; each format has an option of its own too
 
+    unjudged_depth: int = setting(
+        whole_number(1, 10),
+        "how many documents of each ranking --rankcheck-unjudged looks at (default: 10)",
+        "reports.md#what-to-judge-next",
+    )
+
     added_reports: Mapping[str, str] = flag(
         pairs("chat=report.txt"),
         "write a report in a format that an extension adds (may be given several times)",

@@ -46,7 +46,6 @@ def ranked(
         origin: where the ranker came from.
         shared: a folder that all workers share.
     """
-    __tracebackhide__ = True
     runs = []
     for number in range(1, session.config.stash[CONFIG].repeat + 1):
         compute = partial(_computed, session, ranker, golden, origin, number)
@@ -67,7 +66,6 @@ def _computed(
     session: pytest.Session, ranker: object, golden: GoldenSet, origin: RankerOrigin, number: int
 ) -> Run:
     """Ask the ranker; save the first run where that is asked for."""
-    __tracebackhide__ = True
     config = session.config
     chosen, inputs = config.stash[CONFIG], inputs_of(config)
     task = RankingTask(

@@ -31,6 +31,8 @@ CARRIED = "rankcheck"
 With pytest-xdist it carries them from a worker to the controller.
 """
 _OTHER_PLUGIN = "pytest_github_actions_annotate_failures"
+_MOST_NOTES = 3
+"""How many lines notes have without -v."""
 
 
 class SessionFindings:
@@ -89,7 +91,8 @@ class SessionFindings:
         if "deselected" not in terminalreporter.stats:
             findings += _unused_gate_notes(config, self.findings)
         width = config.get_terminal_writer().fullwidth
-        for line in summary_lines(findings, width):
+        most = None if config.get_verbosity() > 0 else _MOST_NOTES
+        for line in summary_lines(findings, width, most=most):
             terminalreporter.write_line(line.text, **({line.colour: True} if line.colour else {}))
         for text in (*write_reports(config, findings), *_annotations(self.failures, config)):
             terminalreporter.write_line(text)

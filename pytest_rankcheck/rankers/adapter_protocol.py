@@ -70,7 +70,6 @@ class RankingTask:
 
     def tried(self, ask: Callable[[], object]) -> tuple[Any, Exception | None, float]:
         """Return an answer, or the error of the last allowed try; and how long that try took."""
-        __tracebackhide__ = True
         tries = 0
         while True:
             tries += 1

@@ -21,9 +21,6 @@ from pytest_rankcheck.rankers.adapter_protocol import (
     no_text,
 )
 
-__tracebackhide__ = True  # pytest shows the frames of the user's code
-
-
 _QUERY = re.compile(rf"\b{Query.__name__}\b")
 
 AskAsync = Callable[[Query], Awaitable[object]]

@@ -13,9 +13,6 @@ from pytest_rankcheck.errors import ConfigurationError, RankerError, plural, quo
 from pytest_rankcheck.rankers.adapter_protocol import made_by
 from pytest_rankcheck.rankers.ranker_lookup import is_name, named_object
 
-__tracebackhide__ = True  # pytest shows the frames of the user's code
-
-
 ExecutorLike = Executor | Callable[[], Executor] | str
 """An executor; a function that makes one; or a text, as in ``rankcheck_executor``."""
 

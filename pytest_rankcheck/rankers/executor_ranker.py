@@ -37,9 +37,6 @@ from pytest_rankcheck.rankers.adapter_protocol import (
 from pytest_rankcheck.rankers.executor_pools import Pool
 from pytest_rankcheck.rankers.ranker_lookup import NamedRanker
 
-__tracebackhide__ = True  # pytest shows the frames of the user's code
-
-
 _LOST = (BrokenExecutor, CancelledError, ConnectionError, EOFError, MemoryError)
 """The exceptions of a future whose chunk was lost on the way or with its worker."""
 _LOST_NAMES = frozenset({"CommClosedError", "KilledWorker"})

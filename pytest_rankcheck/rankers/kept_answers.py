@@ -18,9 +18,6 @@ from pytest_rankcheck.rankers.adapter_protocol import Adapter, OnAnswer, QueryAn
 from pytest_rankcheck.rankers.ranking import Ranking
 from pytest_rankcheck.rankers.ranking_forms import ScoredDocuments
 
-__tracebackhide__ = True  # pytest shows the frames of the user's code
-
-
 _FILE = "answers.jsonl"
 _REMEDY = "delete the folder to rank again"
 

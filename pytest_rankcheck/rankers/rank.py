@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from pytest_rankcheck.document_ids import DocIdRule
     from pytest_rankcheck.rankers.executor_pools import ExecutorLike
 
-__tracebackhide__ = True  # pytest shows the frames of the user's code
-
 
 DEFAULT_DEPTH = 100
 DEFAULT_CHUNK = 50

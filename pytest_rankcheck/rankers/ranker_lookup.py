@@ -15,9 +15,6 @@ from pytest_rankcheck.rankers.adapter_protocol import Adapter, OnAnswer, Ranking
 from pytest_rankcheck.rankers.callable_adapters import function_adapter, name_of
 from pytest_rankcheck.rankers.retrievers import retrieve_function, with_ids
 
-__tracebackhide__ = True  # pytest shows the frames of the user's code
-
-
 _LOADED: dict[int, tuple[object, str]] = {}
 """The configured rankers and their names, by ``id()``; kept alive so that no id is reused."""
 

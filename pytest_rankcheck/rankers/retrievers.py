@@ -67,7 +67,6 @@ def with_ids(retrieve: Callable[..., Any], key: Key | None = None) -> Callable[.
 
     @wraps(retrieve)
     def ask(*arguments: object, **options: object) -> object:
-        __tracebackhide__ = True
         return _ids(retrieve(*arguments, **options), key)
 
     @wraps(retrieve)

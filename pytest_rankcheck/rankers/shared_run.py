@@ -24,7 +24,6 @@ def run_computed_once(folder: Path, key: str, compute: Callable[[], Run]) -> Run
         key: identifies the run; each key is computed once.
         compute: computes the run. If it raises, nothing is stored and the next process tries.
     """
-    __tracebackhide__ = True
     digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
     file = folder / f"rankcheck-run-{digest}.json"
     with FileLock(folder / "rankcheck-runs.lock"):

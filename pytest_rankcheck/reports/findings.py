@@ -141,57 +141,70 @@ class Topic(Enum):
     Their order here is their order in every report.
     """
 
+    # Nobody has to act on these: the terminal shows them with -v.
     EXPECTATIONS = "expectations"
     KNOWN_FAILURES = "expectations with a known failure"
-    WORSE_KNOWN_FAILURES = "warning: known failures that got worse since they were marked"
-    WARNED_EXPECTATIONS = "expectations that only warn (severity warn)"
     DETERMINISM = "determinism"
     DEPTH = "the top of the rankings at several depths"
     INVARIANCE = "invariance"
     DIRECTION = "direction"
     STABILITY = "rankings compared with their baseline"
-    UNGATED_FALL = "slices that are not gated, but fell by more than chance"
-    NO_SLICE_GATED = "warning: an assertion names slices, but gates none of them"
-    UNMET_IDS = "warning: ranked documents are not those that the golden set judges"
-    DECIDES_NOTHING = "warning: gates that could not have failed"
     UNGATED_SLICES = "slices that are not gated"
-    INCONCLUSIVE = "inconclusive: not enough evidence to say whether it got worse"
     REPLAYS = "replayed logs: documents that were never shown"
     MIX = "differences at the baseline's mix, and what comes from slices that grew or shrank"
     UNSHOWN_FALL = "falls that passed because chance could explain them"
-    SLICES = "slices"
-    NOISE_FLOOR = "tolerances below the noise of the ranker"
     TIES = "verdicts that depend on the order of tied scores"
-    UNUSED_APPROVAL = (
-        "nothing to approve: the baselines are what is measured, so no reason was written"
-    )
-    UNUSED_GATE = "rankcheck_gate has lines for golden sets that no test measured"
-    PLAN = (
-        "queries needed to detect a fall, with 80% intervals (paired t-test, one-sided, alpha"
-        " 5%; Cohen 1988, Sakai 2018)"
-    )
-    REPEATS = "{about} runs of the same ranker"
     MEASURED = "measured"
     TIMING = "time to rank a query"
     SLICE_MEANS = "{about}"
+    # Somebody must act on these, most of all on the last: the terminal shows a few without -v.
+    CAN_BE_RAISED = "baselines that can be raised with pytest --snapshot-update"
     LINT = "lint of {about}"
-    # What to do comes last, because people read the end of the output first.
-    GOLDEN_CHANGE = "golden sets that changed since the baselines were recorded"
-    NO_LONGER_GATED = "no longer gated; the approved values stay in the baselines"
-    LOOSER_GATE = "gates that may pass what the gate of the baseline blocks"
-    LOOSER_EXPECTATIONS = "expectations that this branch removed or loosened, compared with {about}"
+    SLICES = "slices"
+    UNUSED_GATE = "rankcheck_gate has lines for golden sets that no test measured"
+    WARNED_EXPECTATIONS = "expectations that only warn (severity warn)"
+    NO_SLICE_GATED = "warning: an assertion names slices, but gates none of them"
+    NOISE_FLOOR = "tolerances below the noise of the ranker"
     UNCHECKED_EXPECTATIONS = "golden sets with expectations that no test checked"
     SHARED = "baselines that two tests share"
+    WORSE_KNOWN_FAILURES = "warning: known failures that got worse since they were marked"
     NOT_RUN = "baselines whose gates did not run"
+    LOOSER_GATE = "gates that may pass what the gate of the baseline blocks"
+    NO_LONGER_GATED = "no longer gated; the approved values stay in the baselines"
+    INCONCLUSIVE = "inconclusive: not enough evidence to say whether it got worse"
+    UNGATED_FALL = "slices that are not gated, but fell by more than chance"
+    DECIDES_NOTHING = "warning: gates that could not have failed"
+    MISLEADING = "warning: means that may mislead"
+    UNMET_IDS = "warning: ranked documents are not those that the golden set judges"
+    # What was asked for, what an update did, what a branch changes: always shown.
+    PLAN = (
+        "queries needed to detect a fall with a power of 80% (paired t-test, one-sided, alpha 5%; "
+        "Cohen 1988, Sakai 2018)"
+    )
+    REPEATS = "{about} runs of the same ranker"
+    GOLDEN_CHANGE = "golden sets that changed since the baselines were recorded"
+    LOOSER_EXPECTATIONS = "expectations that this branch removed or loosened, compared with {about}"
     RETIRED = "baselines retired by this branch"
     RENAMED = "baselines that take the place of those of tests that are gone"
     KEPT = "baselines kept, because something is lower but within the tolerance"
     KEPT_WITHIN_NOISE = "baselines kept, because the gain is within noise"
-    CAN_BE_RAISED = "baselines that can be raised with pytest --snapshot-update"
+    UNUSED_APPROVAL = (
+        "nothing to approve: the baselines are what is measured, so no reason was written"
+    )
     WRITTEN = "baselines written; commit them"
     IGNORED = "baselines written, but ignored by git, so that a commit leaves them out"
     OPTIONS = "options changed by this branch, compared with {about}"
     BRANCH = "baselines changed by this branch, compared with {about}"
+
+    @property
+    def needs_action(self) -> bool:
+        """Whether somebody must act on its notes."""
+        return _place(Topic.CAN_BE_RAISED) <= _place(self) <= _place(Topic.UNMET_IDS)
+
+    @property
+    def is_always_shown(self) -> bool:
+        """Whether its notes were asked for, or say what became of baselines."""
+        return _place(self) > _place(Topic.UNMET_IDS)
 
     @property
     def key(self) -> str:
@@ -231,7 +244,11 @@ class Note(ReportedFinding):
 
 def by_heading(notes: Iterable[Note]) -> dict[str, list[Note]]:
     """Return notes by heading, in the order of their topics."""
-    place, groups = list(Topic).index, dict[str, list[Note]]()
-    for note in sorted(notes, key=lambda note: place(note.topic)):
+    groups = dict[str, list[Note]]()
+    for note in sorted(notes, key=lambda note: _place(note.topic)):
         groups.setdefault(note.heading, []).append(note)
     return groups
+
+
+def _place(topic: Topic) -> int:
+    return list(Topic).index(topic)

@@ -16,38 +16,36 @@ from pytest_rankcheck.rankers.ranking import first_ranks
 from pytest_rankcheck.reports.findings import DocumentToJudge, most_influential
 from pytest_rankcheck.reports.report_data import Report
 
-_TOP = 10
 
-
-def to_judge(evaluation: Evaluation, metrics: Sequence[Metric]) -> Iterator[DocumentToJudge]:
+def to_judge(
+    evaluation: Evaluation, metrics: Sequence[Metric], top: int = 10
+) -> Iterator[DocumentToJudge]:
     """Yield the unjudged documents in the top of each ranking, most influential first.
 
-    The top is the metric's cutoff, or else ten. Each document appears once, with the metric that it
-    could move most.
+    Each document appears once, with the metric that it could move most.
 
     Args:
         evaluation: what was measured.
         metrics: those that are gated; metrics of ir_measures, and those that need more of a
             ranking than is known, are left out.
+        top: how many documents of each ranking are looked at, at most the metric's cutoff.
     """
     found = [
         document
         for metric in metrics
         if can_rejudge(evaluation, metric)
-        for document in _of_metric(evaluation, metric)
+        for document in _of_metric(evaluation, metric, min(top, metric.cutoff or top))
     ]
     found.sort(key=lambda document: (document.query_id, document.rank))
     yield from most_influential(found)
 
 
-def _of_metric(evaluation: Evaluation, metric: Metric) -> Iterator[DocumentToJudge]:
+def _of_metric(evaluation: Evaluation, metric: Metric, top: int) -> Iterator[DocumentToJudge]:
     golden = evaluation.golden
     rows = [
         (query_id, doc_id, rank)
         for query_id in golden.query_ids
-        for doc_id, rank in first_ranks(
-            evaluation.ranking(query_id)[: metric.cutoff or _TOP]
-        ).items()
+        for doc_id, rank in first_ranks(evaluation.ranking(query_id)[:top]).items()
         if doc_id not in golden.grades(query_id)
     ]
     if not rows:

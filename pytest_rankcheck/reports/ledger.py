@@ -20,22 +20,60 @@ _current: ContextVar[tuple[Ledger | None, bool, bool]] = ContextVar(
     "rankcheck_ledger", default=(None, False, False)
 )
 """The ledger, whether a report wants all details, and whether inconclusive verdicts fail."""
+_printed: ContextVar[PrintedDocuments | None] = ContextVar("rankcheck_printed", default=None)
+
+
+class PrintedDocuments:
+    """The queries whose documents the failure texts of a test session have shown."""
+
+    def __init__(self) -> None:
+        self.tests: dict[object, str] = {}
+        """The id of the failed test that has shown them."""
+        self.of_test: dict[object, str] = {}
+        """The first line about them in the texts of the running test."""
+
+    def settle(self, test: str, text: str) -> None:
+        """Keep what a failed test has shown: what is in its text, which a test may have caught."""
+        for key, line in self.of_test.items():
+            if line in text:
+                self.tests.setdefault(key, test)
 
 
 @contextmanager
-def collecting(*, detail: bool = False, strict: bool = False) -> Iterator[Ledger]:
+def collecting(
+    *, detail: bool = False, strict: bool = False, printed: PrintedDocuments | None = None
+) -> Iterator[Ledger]:
     """Collect the findings that are entered until the block ends.
 
     Args:
         detail: whether a report wants all details.
         strict: whether an inconclusive verdict fails its test.
+        printed: what the texts of earlier tests have shown.
     """
     ledger: Ledger = []
     token = _current.set((ledger, detail, strict))
+    _printed.set(printed)
+    if printed is not None:
+        printed.of_test.clear()
     try:
         yield ledger
     finally:
         _current.reset(token)
+
+
+def place_of_documents(key: object, line: str) -> str:
+    """Return the test whose failure text has shown these documents; empty if none has.
+
+    Args:
+        key: the query and its documents.
+        line: the first line of the text that is about them.
+    """
+    printed = _printed.get()
+    if printed is None:
+        return ""
+    if key not in printed.tests:
+        printed.of_test[key] = line
+    return printed.tests.get(key, "")
 
 
 def wants_detail() -> bool:

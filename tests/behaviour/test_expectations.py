@@ -348,9 +348,12 @@ def test_long_rankings_and_many_queries_are_cut_and_counted() -> None:
     run = Run.from_dict(dict.fromkeys(many, ranking))
     text = failure_of([Expectation.in_top(1, "x", query=query) for query in many], run, golden)
     assert "    ranked    1 document-0   2 document-1 " in text
-    assert "   ... 40 documents\n" in text
+    assert text.count("\n  q") == 20
     assert "\n  and 10 more, of 10 queries\n" in text
     assert max(map(len, text.splitlines())) < 130
+    assert len(text.splitlines()) == 40
+    text = failure_of([Expectation.in_top(1, "x", query="q00")], run, golden)
+    assert "   ... 40 documents\n" in text
 
 
 def test_untrusted_text_is_harmless() -> None:

@@ -197,7 +197,9 @@ def test_lint_with_a_corpus(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     (folder / "two.qrels").write_text("a 0 7 1\na 0 8 0\n", "utf-8")
     (folder / "corpus.txt").write_text("007\n008\n", "utf-8")
     assert main(["lint", "two.qrels", "--corpus", "corpus.txt"]) == 1
-    assert "error misspelt-id: 2 of 2 judged documents" in capsys.readouterr().out
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2].split()[:3] == ["misspelt-id", "two.qrels:1", "2"]
+    assert lines[3].split()[:2] == ["(error)", "two.qrels:2"]
     assert main(["lint", "two.qrels", "--corpus", "nothere.txt"]) == 2
     assert "nothere.txt" in capsys.readouterr().err
     (folder / "pytest.ini").write_text("[pytest]\nrankcheck_corpus = corpus.txt\n", "utf-8")
@@ -213,7 +215,7 @@ def test_lint_with_a_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
     (folder / "codes.qrels").write_text("\n".join(rows) + "\n", "utf-8")
     (folder / "runs").mkdir()
     (folder / "runs" / "codes.run").write_text("\n".join(ranked) + "\n", "utf-8")
-    stale = "stale-document: run 'codes.run' has 30 of 30"
+    stale = "stale-document  codes.qrels:1  run 'codes.run' has 30 of 30"
     assert main(["lint", "codes.qrels"]) == 0
     assert stale not in capsys.readouterr().out
     for run in ("runs/codes.run", "runs"):

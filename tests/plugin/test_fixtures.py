@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from project import Project, text_of
 
@@ -109,3 +111,31 @@ def test_a_malformed_golden_set_names_file_and_line(project: Project) -> None:
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*golden/web.jsonl:1: the grade of document 'd' is 'high'*"])
     assert "pytest_rankcheck/golden" not in text_of(result), "our own frames show"
+
+
+GOOD = "return [f'doc of {text}']"
+BUG = "__name__ = 'pytest_rankcheck.x'\ndef our(key):\n    assert key, key\n    return {}[key]\n"
+
+
+@pytest.mark.parametrize(
+    ("ranker", "test", "error", "is_bug"),
+    [
+        ("raise ValueError('index is gone')", "evaluation", "ValueError: index is gone", False),
+        ("return 3", "evaluation", "RankerError: ", False),
+        (GOOD, "evaluation.mean('nDCG@200')", "MetricError: ", False),
+        (GOOD, "__import__('pytest_rankcheck').assert_at_least(evaluation, 'RR', 2)", "Err", False),
+        (GOOD, "__import__('bug').our('key')", "KeyError: 'key'", True),
+        (GOOD, "__import__('bug').our('')", "AssertionError", True),
+    ],
+)
+def test_tracebacks_have_no_frame_of_ours_unless_it_is_our_bug(
+    project: Project, ranker: str, test: str, error: str, is_bug: bool
+) -> None:
+    project.write("engine.py", f"def search(text):\n    {ranker}\n")
+    project.write("bug.py", BUG)
+    project.test(f"def test_it(evaluation):\n    {test}\n")
+    for style in ("auto", "short"):
+        text = text_of(project.run(f"--tb={style}"))
+        assert error in text
+        assert is_bug or not re.search(r"pytest_rankcheck[/\\]\w+|functools", text)
+        assert ("bug.py" in text) == is_bug

@@ -85,19 +85,17 @@ def test_invalid_baselines_and_gates_are_refused() -> None:
 
 
 def test_a_plan_says_how_many_queries_would_be_needed(recorded: Project) -> None:
-    text = text_of(recorded.run("--rankcheck-plan"))
-    assert "queries needed to detect a fall, with 80% intervals (paired t-test, one-sided" in text
-    assert "golden set 'web' (80 queries), RR: standard deviation 0.0000, guessed" in text
+    text = text_of(recorded.run("--rankcheck-plan", "-q"))
+    assert "queries needed to detect a fall with a power of 80% (paired t-test, one-sided" in text
+    assert "  RR on 'web': 80 queries, standard deviation 0.0000, guessed" in text
     recorded.rank({1: 9, 50: 9})
-    text = text_of(recorded.run("--rankcheck-plan"))
-    assert "RR: standard deviation 0.1397, the differences of the two rankers" in text
-    number = r"[\d,]+ to [\d,]+ \(best guess {}\) for {}"
-    rows = f"RR: a fall of 0.01: {number.format(920, '70%')}, {number.format('1,208', '80%')}, "
-    assert re.search(rows, text)
+    text = text_of(recorded.run("--rankcheck-plan", "-q"))
+    assert "80 queries, standard deviation 0.1397, the differences of the two rankers" in text
+    head = r" {6}fall {4}80% power {13}80% interval\n"
+    assert re.search(head + r".*\n {6}0.01 {8}1,208 +[\d,]+ to [\d,]+  RR on 'web'", text)
     recorded.configure('rankcheck_gate = ["noninferior(margin=0.04)"]')
     text = text_of(recorded.run("--rankcheck-plan"))
-    for margin in ("0.02", "0.04", "0.08"):
-        assert f"a fall of {margin}: " in text
+    assert re.findall(r"^ +(0\.\d+) +\d.*RR on", text, re.MULTILINE) == ["0.02", "0.04", "0.08"]
 
 
 UNSTEADY = '''
@@ -194,8 +192,8 @@ def test_the_summary_reports_missing_extra_and_hopeless_queries(project: Project
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(
         [
+            "*1 query of the run has no judgments and was not measured: another",
             "*1 query without a relevant document: q005.*",
             "*2 judged queries are not in the run and counted as empty rankings: q000, q001",
-            "*1 query of the run has no judgments and was not measured: another",
         ]
     )

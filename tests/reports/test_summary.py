@@ -152,3 +152,31 @@ def test_the_table_fits_the_width_of_the_terminal() -> None:
     assert [*summary_lines(entries, 200)] == [*summary_lines(entries)]
     narrow = summary_lines([row("RR", 0.5, 0.6, "passed")], 20)  # numbers are shown all the same
     assert any("0.6000  0.5000  -0.1000" in line.text for line in narrow)
+
+
+def test_without_v_a_few_lines_say_what_to_do_and_the_others_are_counted() -> None:
+    findings = [
+        Note(Topic.TIMING, "slow"),
+        Note(Topic.WRITTEN, "written"),
+        Note(Topic.UNMET_IDS, "no ids"),
+        *(Note(Topic.CAN_BE_RAISED, f"test {n}") for n in range(3)),
+        Note(Topic.LINT, "few queries", "golden set 'web'"),
+        Note(Topic.NOT_RUN, "a.json"),
+        Note(Topic.NOT_RUN, "b.json"),
+        Note(Topic.EXPECTATIONS, "1 violated", failure="why"),
+        Note(Topic.EXPECTATIONS, "2 hold"),
+    ]
+    short = [line.text for line in summary_lines(findings, most=3)]
+    assert short == [
+        "expectations:",
+        "  FAILED: 1 violated",
+        "lint of golden set 'web': few queries",
+        f"{Topic.NOT_RUN.value} (1 of 2): a.json",
+        f"{Topic.UNMET_IDS.value}: no ids",
+        "baselines written; commit them:",
+        "  written",
+        "6 more notes: -v",
+    ]
+    assert not any("-v" in line.text for line in summary_lines(findings))
+    assert [line.text for line in summary_lines(findings[1:2], most=3)][-1] == "  written"
+    assert next(iter(summary_lines(findings[:1], most=3))).text == "1 more note: -v"

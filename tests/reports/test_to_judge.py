@@ -130,3 +130,11 @@ def test_quepids_form_refuses_control_characters() -> None:
     for name in ("a\nb", "\x1b[2J", "\ud800"):
         with pytest.raises(GoldenSetError, match="has control characters, which Quepid's form"):
             quepid_of(list_of([name]))
+
+
+def test_the_top_10_is_to_be_judged_unless_more_is_asked_for() -> None:
+    long = evaluate(Run.from_dict({"a": [f"d{n}" for n in range(60)], "b": ["y"]}), GOLDEN)
+    for metric, top, count in (("R@50", 10, 10), ("RR", 10, 10), ("R@50", 70, 50), ("P@5", 10, 5)):
+        found = list(to_judge(long, [Metric.parse(metric)], top))
+        assert sorted(document.rank for document in found) == list(range(1, count + 1))
+    assert len(list(to_judge(long, [Metric.parse("R@50")]))) == 10

@@ -26,8 +26,6 @@ from pytest_rankcheck.rankers.callable_adapters import (
 )
 from pytest_rankcheck.rankers.ranking_forms import has_no_order
 
-__tracebackhide__ = True  # pytest shows the frames of the user's code
-
 
 class BatchedAdapter(Adapter):
     """A ranker that answers a batch of queries at once."""

@@ -16,9 +16,6 @@ from pytest_rankcheck.rankers.adapters.batch_ranker import BatchedAdapter, check
 from pytest_rankcheck.rankers.adapters.model_output import matrix_of
 from pytest_rankcheck.rankers.callable_adapters import name_of
 
-__tracebackhide__ = True  # pytest shows the frames of the user's code
-
-
 _BLOCK_PRODUCTS = 1 << 22
 """How many inner products are in memory at once: 32 MB, or those of one query."""
 

@@ -165,7 +165,6 @@ class _Http(ConcurrentAdapter):
 
     def ask(self, task: RankingTask, on_answer: OnAnswer) -> None:
         """Ask as usual, and always retry temporary failures."""
-        __tracebackhide__ = True
         super().ask(replace(task, retry_on=(*task.retry_on, *_ALWAYS_RETRIED)), on_answer)
 
     @asynccontextmanager

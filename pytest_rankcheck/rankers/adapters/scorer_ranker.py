@@ -16,8 +16,6 @@ from pytest_rankcheck.rankers.adapters.model_output import one_each
 from pytest_rankcheck.rankers.callable_adapters import name_of, takes_queries
 from pytest_rankcheck.rankers.run import Run
 
-__tracebackhide__ = True  # pytest shows the frames of the user's code
-
 
 @checked_arguments
 def scorer(

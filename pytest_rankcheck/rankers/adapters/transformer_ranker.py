@@ -42,7 +42,6 @@ class _Transformer(BatchedAdapter):
     size: int | None
 
     def answers(self, queries: Sequence[Query], task: RankingTask) -> Sequence[object]:
-        __tracebackhide__ = True
         import pandas as pd
 
         rows = [(query.id, query.text) for query in queries]

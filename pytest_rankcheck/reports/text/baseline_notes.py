@@ -28,6 +28,7 @@ _FLOORS = 3
 """A sensible tolerance, in standard deviations from run to run."""
 _MARGINS = (0.005, 0.01, 0.02, 0.05)
 """The falls of a plan, for a gate without a margin."""
+_POWER = 0.8
 _TRIVIAL_TIES = 0.001
 """Under a gate that allows no fall, ties that move a mean by less decide too, but say nothing."""
 
@@ -192,32 +193,25 @@ def _mean_changes(baseline: Baseline, evaluation: Evaluation) -> Iterator[MeanCh
 
 
 def plan_notes(baseline: Baseline) -> Iterator[Note]:
-    """Yield, for each gated metric, how many queries detect falls of several sizes."""
+    """Yield a table of how many queries detect falls of several sizes, for each gated metric."""
     from pytest_rankcheck.comparison.query_planning import plan_of, spread_of
-    from pytest_rankcheck.reports.text.evidence_text import needed_text
 
     evaluation = baseline.evaluation
     if evaluation is None:
         return
+    yield Note(Topic.PLAN, f"{'fall':>8}  {'80% power':>11}  {'80% interval':>23}")
     for check in baseline.checks:
         pairs = check.verdict.overall.pairs if check.verdict else None
         spread = spread_of(evaluation, check.metric, pairs)
+        name = f"{check.metric} on '{quoted(baseline.golden_name)}'"
+        if spread.deviation > 0:
+            wanted = check.verdict.margin if check.verdict else None
+            margins = (wanted / 2, wanted, 2 * wanted) if wanted else _MARGINS
+            plan = plan_of(check.metric, spread, margins, (_POWER,))
+            for margin, needed in plan[_POWER].items():
+                ends = [plan.attrs[end].get(margin) for end in ("lowest", "highest")]
+                interval = " to ".join(f"{end[_POWER]:,}" for end in ends if end)
+                yield Note(Topic.PLAN, f"{margin:>8g}  {needed:>11,}  {interval:>23}  {name}")
         queries = plural(spread.queries, "query", "queries")
-        about = (
-            f"golden set '{quoted(baseline.golden_name)}' ({queries}), {check.metric}: standard "
-            f"deviation {spread.deviation:.4f}, {spread.source}"
-        )
+        about = f"{name}: {queries}, standard deviation {spread.deviation:.4f}, {spread.source}"
         yield Note(Topic.PLAN, about)
-        if not spread.deviation > 0:
-            continue
-        wanted = check.verdict.margin if check.verdict else None
-        margins = (wanted / 2, wanted, 2 * wanted) if wanted else _MARGINS
-        plan = plan_of(check.metric, spread, margins)
-        lowest, highest = plan.attrs["lowest"], plan.attrs["highest"]
-        for margin, row in plan.iterrows():
-            counts = []
-            for power, best in row.items():
-                ends = (lowest[margin][power], highest[margin][power]) if lowest else None
-                counts.append(f"{needed_text(best, ends)} for {power:.0%}")
-            text = f"a fall of {margin:g}: {', '.join(counts)}"
-            yield Note(Topic.PLAN, f"  {check.metric}: {text}")

@@ -14,10 +14,12 @@ from pytest_rankcheck.rankers.ranking import first_ranks
 from pytest_rankcheck.reports.text.wording import (
     counted,
     document_name,
+    documents_once,
     golden_name,
     number_text,
     packed,
     query_in,
+    unanswered_text,
 )
 
 _WORST_QUERIES = 5
@@ -91,6 +93,8 @@ def bound_lines(
                 remark = ", too few to gate"
             count = counted(len(bounded.places), metric.unit)
             yield f"  {quoted(bounded.label)}  {number_text(bounded.mean)} ({count}{remark})"
+    if evaluation.unanswered:
+        yield f"  {unanswered_text(evaluation)}"
     yield "  worst sessions" if metric.unit == "session" else "  worst queries"
     values = evaluation.values(metric)
     direction = 1 if bound.is_floor else -1
@@ -100,7 +104,8 @@ def bound_lines(
         query_id = evaluation.query_ids[int(place)]
         value = number_text(float(values[place]), 3)
         yield f"    {query_in(evaluation.golden, query_id)}   {value}"
-        yield from packed(_documents(evaluation, query_id), indent="      ")
+        lines = packed(_documents(evaluation, query_id), indent="      ")
+        yield from documents_once(evaluation, evaluation.golden.name, query_id, lines)
     targets = "sessions like these" if metric.unit == "session" else "these queries"
     yield f"  to fix: improve {targets}, or change the bound to a value that the ranker must hold"
 

@@ -12,7 +12,13 @@ from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.run import Run
 from pytest_rankcheck.reports.findings import Note, Topic
-from pytest_rankcheck.reports.text.wording import document_in, packed, query_in, ranking_lines
+from pytest_rankcheck.reports.text.wording import (
+    document_in,
+    documents_once,
+    packed,
+    query_in,
+    ranking_lines,
+)
 
 _MOST_QUERIES = 20
 _NAMED = 8
@@ -129,7 +135,8 @@ def _query_lines(
         for number, line in enumerate(packed(_ranks(golden, result), indent="", gap=", ")):
             yield f"    {'' if number else 'but':<10}{line}"
     if query_id in run:
-        yield from ranking_lines(golden, run.ranking(query_id), "ranked  ", "    ")
+        lines = ranking_lines(golden, run.ranking(query_id), "ranked  ", "    ")
+        yield from documents_once(run, golden.name, query_id, lines)
     else:
         yield "    ranked    nothing: the run does not have this query"
 

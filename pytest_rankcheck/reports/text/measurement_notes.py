@@ -13,37 +13,43 @@ from pytest_rankcheck.golden.lint.lint_options import LintOptions
 from pytest_rankcheck.golden.lint.linter import findings_of
 from pytest_rankcheck.metrics.metric_names import Metric, usual_metrics
 from pytest_rankcheck.reports.findings import Note, Topic
-from pytest_rankcheck.reports.text.wording import duration, golden_name, number_text
+from pytest_rankcheck.reports.text.wording import (
+    duration,
+    golden_name,
+    number_text,
+    unanswered_text,
+)
 
 _TINY = 0.1
 """An effective sample size below this share of the queries causes a warning."""
 _SLOWEST = 3
+_MANY_UNANSWERED = 0.05
+"""From this share of the queries on, empty answers cause a warning."""
 _HOPELESS = ("no-judgment", "no-relevant")
 """Lint findings without which a mean is misread; the others are for ``--rankcheck-lint``."""
 
 
 def evaluation_notes(evaluation: Evaluation) -> Iterator[Note]:
     """Yield what a reader of the means must know about the golden set and the run."""
-    texts = evaluation.notes if evaluation.unit == "session" else _remarks(evaluation)
-    for text in texts:
+    for text in evaluation.notes:
         yield Note(Topic.MEASURED, f"{golden_name(evaluation)}: {text}")
+    if evaluation.unit == "query":
+        for topic, text in _remarks(evaluation):
+            yield Note(topic, f"{golden_name(evaluation)}: {text}")
     yield from unmet_id_notes(evaluation)
 
 
-def _remarks(evaluation: Evaluation) -> Iterator[str]:
+def _remarks(evaluation: Evaluation) -> Iterator[tuple[Topic, str]]:
     """Yield what must be known of a golden set and its run, to follow its name."""
     golden, missing, extra = evaluation.golden, evaluation.missing, evaluation.extra
-    yield from evaluation.notes
     if golden.replay is not None:
         from pytest_rankcheck.comparison.unjudged_documents import TOP
         from pytest_rankcheck.comparison.unseen_documents import unseen_share
 
         share = unseen_share(evaluation)
         if share:
-            yield (
-                f"{share:.0%} of the top {TOP} was never shown in its search, and counts as not "
-                "relevant"
-            )
+            text = f"{share:.0%} of the top {TOP} was never shown in its search"
+            yield Topic.MEASURED, f"{text}, and counts as not relevant"
     if golden.weights is not None:
         size = golden.effective_size
         queries = plural(len(golden), "weighted query", "weighted queries")
@@ -53,17 +59,22 @@ def _remarks(evaluation: Evaluation) -> Iterator[str]:
                 ", too small for a reliable mean: few selections carry most of the weight; replay "
                 "a longer log, or clip more"
             )
-        yield f"the effective sample size of {queries} is {size:,.1f}{warning}"
+        topic = Topic.MISLEADING if warning else Topic.MEASURED
+        yield topic, f"the effective sample size of {queries} is {size:,.1f}{warning}"
     yield from _ties(evaluation)
     for finding in findings_of(golden, LintOptions(), _HOPELESS):
-        yield finding.message
+        yield Topic.MISLEADING, finding.message
+    if len(evaluation.unanswered) >= max(1, _MANY_UNANSWERED * len(golden)):
+        yield Topic.MISLEADING, unanswered_text(evaluation)
     if missing:
         count = plural(len(missing), "judged query is", "judged queries are")
-        yield f"{count} not in the run and counted as empty rankings: {listed(missing)}"
+        text = f"{count} not in the run and counted as empty rankings: {listed(missing)}"
+        yield Topic.MISLEADING, text
     if extra:
         count = plural(len(extra), "query", "queries")
         has, was = ("has", "was") if len(extra) == 1 else ("have", "were")
-        yield f"{count} of the run {has} no judgments and {was} not measured: {listed(extra)}"
+        text = f"{count} of the run {has} no judgments and {was} not measured: {listed(extra)}"
+        yield Topic.MEASURED, text
 
 
 def unmet_id_notes(evaluation: Evaluation) -> Iterator[Note]:
@@ -77,14 +88,15 @@ def tie_notes(evaluation: Evaluation) -> Iterator[Note]:
 
     A large file is not read only for this, and parts have no scores.
     """
-    for text in _ties(evaluation):
-        yield Note(Topic.MEASURED, f"golden set '{quoted(evaluation.golden.name)}': {text}")
+    for topic, text in _ties(evaluation):
+        yield Note(topic, f"golden set '{quoted(evaluation.golden.name)}': {text}")
 
 
-def _ties(evaluation: Evaluation) -> Iterator[str]:
+def _ties(evaluation: Evaluation) -> Iterator[tuple[Topic, str]]:
     run = f"run '{quoted(evaluation.name)}'"
     if evaluation.why_no_ties:
-        yield f"tied scores were not looked for, because {run} {evaluation.why_no_ties}"
+        text = f"tied scores were not looked for, because {run} {evaluation.why_no_ties}"
+        yield Topic.MEASURED, text
         return
     tied = evaluation.mostly_tied
     if tied is None:
@@ -98,13 +110,17 @@ def _ties(evaluation: Evaluation) -> Iterator[str]:
     with warnings.catch_warnings():  # the evaluation itself has warned already
         warnings.simplefilter("ignore", MetricWarning)
         low, high = evaluation.tie_range(metric)
-    yield (
+    rankings = f"{plural(tied.looked_at, 'ranking')} ("
+    if tied.looked_at < tied.rankings:
+        rankings = f"{tied.looked_at:,} sampled rankings (of {tied.rankings:,} in all; "
+    text = (
         f"the scores of {run} are mostly tied in {tied.queries:,} of "
-        f"{plural(tied.looked_at, 'ranking')} (query '{quoted(tied.example)}': "
+        f"{rankings}query '{quoted(tied.example)}': "
         f"{plural(tied.documents, 'document')}, {plural(tied.scores, 'distinct score')}); "
         f"depending on how ties are ordered, {metric} ranges from {low:.4f} to {high:.4f} "
         "(tie_range); does the ranker return its real scores?"
     )
+    yield Topic.MISLEADING, text
 
 
 def timing_notes(evaluation: Evaluation) -> Iterator[Note]:

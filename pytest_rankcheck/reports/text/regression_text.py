@@ -23,12 +23,14 @@ from pytest_rankcheck.reports.text.explanation_text import (
 )
 from pytest_rankcheck.reports.text.wording import (
     counted,
+    documents_once,
     golden_name,
     means_change,
     move_text,
     number_text,
     packed,
     query_in,
+    unanswered_text,
 )
 
 _WORST_QUERIES = 5
@@ -43,6 +45,8 @@ def regression_lines(verdict: Verdict, comparison: Comparison) -> Iterator[str]:
     yield _headline(verdict, leading, comparison.evaluation)
     pairs = leading.pairs
     yield f"  {counts_text(pairs)}"
+    if comparison.evaluation.unanswered:
+        yield f"  {unanswered_text(comparison.evaluation)}"
     if verdict.groups is not None:
         yield from (f"  {line}" for line in group_lines(verdict.groups))
     yield from (f"  {line}" for line in mix_lines(verdict))
@@ -174,7 +178,8 @@ def _worst_queries(pairs: ComparedValues, comparison: Comparison) -> Iterator[st
         before, after = (number_text(float(value), 3) for value in sides)
         yield f"    {query_in(evaluation.golden, query_id)}   {before} -> {after}"
         moves = _explaining(comparison.moved(query_id, _TOP))
-        yield from packed((move_text(evaluation, move) for move in moves), indent="      ")
+        lines = packed((move_text(evaluation, move) for move in moves), indent="      ")
+        yield from documents_once(evaluation, evaluation.golden.name, query_id, lines)
     hidden = pairs.losses - len(places)
     if hidden > 0:
         are = "is" if hidden == 1 else "are"

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
-from pytest_rankcheck.errors import MetricError, quoted
+from pytest_rankcheck.errors import MetricError, plural, quoted
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.findings import (
     GateFinding,
@@ -24,6 +24,8 @@ _HEADER = ("metric", "baseline", "now", "change", "verdict")
 _RIGHT = {2, 3, 4}
 _METRIC, _VERDICT = 1, 5
 _GAP = "  "
+_LONGEST_NOTE = 240
+"""Characters of a note without -v."""
 _NARROWEST = ((5, 12), (0, 12), (1, 16))
 """Columns of text, in the order in which they give way, and how narrow they may become."""
 
@@ -68,24 +70,45 @@ class _Row:
         )
 
 
-def summary_lines(findings: Sequence[ReportedFinding], width: int | None = None) -> Iterator[Line]:
+def summary_lines(
+    findings: Sequence[ReportedFinding], width: int | None = None, *, most: int | None = None
+) -> Iterator[Line]:
     """Yield the lines of the section: the table, then the notes under their headings.
 
     Args:
         findings: of all tests.
         width: of the terminal, which the table is fitted to; None: unlimited.
+        most: how many lines there may be of notes on which somebody must act; others are counted.
+            None: every note is shown.
     """
     rows = _rows(finding for finding in findings if isinstance(finding, MetricFinding))
     if rows:
         yield from _table(rows, width)
-    notes = [finding for finding in findings if isinstance(finding, Note)]
-    for heading, group in by_heading(notes).items():
-        yield Line(f"{heading}:")
-        lines = [
-            Line(f"  FAILED: {note.text}", "red") if note.failed else Line(f"  {note.text}")
-            for note in group
-        ]
-        yield from dict.fromkeys(lines)
+    yield from _note_lines([each for each in findings if isinstance(each, Note)], most)
+
+
+def _note_lines(notes: Sequence[Note], most: int | None) -> Iterator[Line]:
+    """Yield notes under their headings; if there is a limit, one line for each of the last few."""
+    groups, hidden = by_heading(notes), 0
+    acting = [heading for heading, group in groups.items() if group[0].topic.needs_action]
+    for heading, group in groups.items():
+        lines = list(dict.fromkeys(map(_note_line, group)))
+        is_whole = most is None or group[0].topic.is_always_shown
+        shown = [line for line in lines if is_whole or line.colour]
+        if shown:
+            yield Line(f"{heading}:")
+            yield from shown
+        elif heading in acting[-(most or 0) :]:
+            number = f" (1 of {len(lines):,})" if len(lines) > 1 else ""
+            shown = lines[:1]
+            yield Line(f"{heading}{number}: {quoted(shown[0].text.strip(), _LONGEST_NOTE)}")
+        hidden += len(lines) - len(shown)
+    if hidden:
+        yield Line(f"{plural(hidden, 'more note')}: -v")
+
+
+def _note_line(note: Note) -> Line:
+    return Line(f"  FAILED: {note.text}", "red") if note.failed else Line(f"  {note.text}")
 
 
 def _rows(findings: Iterable[MetricFinding]) -> list[_Row]:

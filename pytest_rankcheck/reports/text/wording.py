@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
-from pytest_rankcheck.errors import plural, quoted
+from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.metrics.metric_definition import Unit
+from pytest_rankcheck.reports.ledger import place_of_documents
 
 if TYPE_CHECKING:
     from pytest_rankcheck.comparison.comparison import Move
     from pytest_rankcheck.evaluation.evaluation import Evaluation
     from pytest_rankcheck.golden.judged_queries import JudgedQueries
+    from pytest_rankcheck.rankers.run import Run
 
 
 _WIDTH = 96
+_TOP = 10
+_MOST_LINES = 40
+_DEEP, _SEE = " " * 6, "documents: see"
 
 
 def number_text(value: float | None, digits: int = 4) -> str:
@@ -38,6 +44,8 @@ def means_change(before: float, now: float) -> str:
 def joined_failures(texts: Mapping[str, str | None]) -> str | None:
     """Return the failure of an assertion on one metric or several; None if all passed.
 
+    The documents of a query are shown once.
+
     Args:
         texts: by metric, why it failed; None: it passed.
     """
@@ -45,7 +53,15 @@ def joined_failures(texts: Mapping[str, str | None]) -> str | None:
     if len(texts) == 1 or not failures:
         return next(iter(failures.values()), None)
     head = f"{len(failures)} of {len(texts)} metrics failed: {', '.join(failures)}"
-    return "\n\n".join((head, *failures.values()))
+    lines, seen = [head, ""], set[tuple[str, ...]]()
+    whole = "\n\n".join(failures.values()).splitlines()
+    for are_documents, group in groupby(whole, lambda line: line.startswith(_DEEP)):
+        query, block = lines[-1].strip().partition("   ")[0], list(group)
+        shown = (query, *block)
+        is_known = are_documents and shown in seen and _SEE not in block[0]
+        lines += [f"{_DEEP}{_SEE} above"] if is_known else block
+        seen.add(shown)
+    return "\n".join(lines)
 
 
 def duration(seconds: float) -> str:
@@ -122,6 +138,46 @@ def answer_lines(
         yield from ranking_lines(golden, rankings[1], labels[1], "      ", top, first=first)
     else:
         yield f"      {labels[1]}  {type(failure).__name__}: {quoted(failure, 300)}"
+
+
+def unanswered_text(evaluation: Evaluation) -> str:
+    """Return ``2 of 80 queries have an empty answer: q1, q2``; empty without such queries."""
+    queries = evaluation.unanswered
+    if not queries:
+        return ""
+    have = "has" if len(queries) == 1 else "have"
+    size = counted(len(evaluation.query_ids), evaluation.unit)
+    return f"{len(queries):,} of {size} {have} an empty answer: {listed(queries)}"
+
+
+def documents_once(
+    evaluation: Evaluation | Run, name: str, query_id: str, lines: Iterable[str]
+) -> Iterator[str]:
+    """Yield lines on the documents of a query, or where the test session has shown them already.
+
+    Args:
+        evaluation: the rankings.
+        name: of the golden set.
+        query_id: the query.
+        lines: what there is to say about its documents.
+    """
+    shown = list(lines)
+    if shown:
+        key = (name, query_id, *evaluation.ranking(query_id)[:_TOP])
+        place = place_of_documents(key, shown[0])
+        indent = shown[0][: -len(shown[0].lstrip())]
+        yield from [f"{indent}{_SEE} {place}"] if place else shown
+
+
+def shortened(text: str) -> str:
+    """Return a failure text of at most 40 lines: the most detailed are left out, from the end."""
+    lines = text.splitlines()
+    if len(lines) <= _MOST_LINES:
+        return text
+    indents = [len(line) - len(line.lstrip()) for line in lines]
+    kept = sorted(range(len(lines)), key=lambda at: (indents[at], at))[: _MOST_LINES - 1]
+    left_out = f"  {len(lines) - len(kept):,} more lines: --rankcheck-markdown=FILE writes them all"
+    return "\n".join([*(lines[at] for at in sorted(kept)), left_out])
 
 
 def document_in(golden: JudgedQueries, doc_id: str) -> str:

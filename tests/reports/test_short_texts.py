@@ -1,0 +1,105 @@
+"""Failure texts are short: at most 40 lines, and the documents of a query once in a test session."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_rankcheck import (
+    Expectation,
+    GoldenSet,
+    Run,
+    assert_at_least,
+    assert_expectations,
+    assert_not_regressed,
+    evaluate,
+)
+from pytest_rankcheck.reports.findings import Topic
+from pytest_rankcheck.reports.ledger import PrintedDocuments, collecting
+from pytest_rankcheck.reports.text.measurement_notes import evaluation_notes
+from pytest_rankcheck.reports.text.wording import shortened
+
+GOLDEN = GoldenSet.from_dict(
+    {f"q{n}": {f"d{n}": 3, f"e{n}": 1} for n in range(40)},
+    attributes={f"q{n}": {"topic": f"t{n % 20}"} for n in range(40)},
+)
+GOOD = evaluate(Run.from_dict({f"q{n}": [f"d{n}", f"e{n}", "x"] for n in range(40)}), GOLDEN)
+
+EXPECTED = Expectation("q0", "in_top", ("d0",), k=1)
+
+
+def ranked(empty: int) -> Run:
+    """Return the reversed rankings; some are empty."""
+    reverse = {f"q{n}": ["x", f"e{n}", f"d{n}"] for n in range(empty, 40)}
+    return Run.from_dict({**{f"q{n}": [] for n in range(empty)}, **reverse})
+
+
+BAD = evaluate(ranked(0), GOLDEN)
+
+
+def floor_text() -> str:
+    with pytest.raises(AssertionError) as failure:
+        assert_at_least(BAD, {"RR": 0.9, "nDCG@3": 0.9})
+    return str(failure.value)
+
+
+def fall_text() -> str:
+    with pytest.raises(AssertionError) as failure:
+        assert_not_regressed(BAD, GOOD, ["RR", "nDCG@3", "P@1", "AP"], by="topic")
+    return str(failure.value)
+
+
+def test_a_failure_has_at_most_40_lines_with_every_headline() -> None:
+    lines = fall_text().splitlines()
+    assert len(lines) == 40
+    assert [line.split()[0] for line in lines if line[:1].strip()] == [
+        "4",
+        *("RR", "nDCG@3", "P@1", "AP"),
+    ]
+    assert lines[-1].endswith(" more lines: --rankcheck-markdown=FILE writes them all")
+    many = "\n".join(["head", *["  fact"] * 20, *["    query", "      document"] * 20, "  to fix"])
+    assert len(shortened(many).splitlines()) == 40
+    assert "document" not in shortened(many)
+    assert shortened(many).splitlines()[-2] == "  to fix"
+
+
+def test_the_documents_of_a_query_are_in_one_text_of_a_test_session() -> None:
+    printed = PrintedDocuments()
+
+    def text_in(test: str, *, has_failed: bool = True) -> str:
+        with collecting(printed=printed):
+            text = floor_text()
+        if has_failed:
+            printed.settle(test, f"AssertionError: {text}")
+        return text
+
+    first = text_in("test_a", has_failed=False)  # the test has caught it
+    assert first.count("d0 (grade 3) at 3") == 1  # also of two metrics
+    assert first.count("documents: see above") == 5
+    assert text_in("test_a") == first
+    second = text_in("test_b")
+    assert "grade" not in second
+    assert second.count("      documents: see test_a") == 10
+    with collecting(printed=printed):
+        assert fall_text().count("documents: see test_a") == fall_text().count("documents:")
+        with pytest.raises(AssertionError, match="    documents: see test_a"):
+            assert_expectations(ranked(0), GOLDEN, [EXPECTED])
+    with collecting(printed=PrintedDocuments()):
+        assert floor_text() == first
+
+
+@pytest.mark.parametrize(("empty", "is_noted"), [(0, False), (1, False), (2, True), (39, True)])
+def test_empty_answers_are_counted_in_failures_and_from_5_percent_on_in_passes(
+    empty: int, is_noted: bool
+) -> None:
+    evaluation = evaluate(ranked(empty), GOLDEN)
+    have = "has" if empty == 1 else "have"
+    words = f"{empty} of 40 queries {have} an empty answer: q0"
+    noted = [note.text for note in evaluation_notes(evaluation) if note.topic is Topic.MISLEADING]
+    assert any(words in text for text in noted) == is_noted
+    for fail in (
+        lambda: assert_at_least(evaluation, "RR", 0.9),
+        lambda: assert_not_regressed(evaluation, GOOD, "RR"),
+    ):
+        with pytest.raises(AssertionError) as failure:
+            fail()
+        assert (words in str(failure.value)) == bool(empty)
