@@ -146,7 +146,8 @@ class Normaliser:
                 from 0 or 1.
         """
         columns, positions, rule = found.columns, found.positions, self._options.rule
-        ids, size = session_ids(columns.get("session"), positions, self._problems), len(positions)
+        size = len(positions)
+        ids = session_ids(columns.get("session"), positions, self._problems)
         has_session = ~pd.isna(ids)
         usable = UsableRows(ids, positions, self._problems, has_session.copy())
         frame: dict[str, Any] = {"position": positions, "session": ids}
@@ -162,9 +163,10 @@ class Normaliser:
             columns, shown, counts, is_selection, usable, first_rank, self.clock
         )
         if self._merges_rows:
-            reader.documents, reader.ranks = objects([None] * size), np.zeros(size, dtype=np.int64)
-            frame |= {"document": reader.documents, "rank": reader.ranks}
-            frame |= {"search": _texts(columns.get("search"), size), "is_selection": is_selection}
+            frame["document"] = reader.documents = objects([None] * size)
+            frame["rank"] = reader.ranks = np.zeros(size, dtype=np.int64)
+            frame["search"] = _texts(columns.get("search"), size)
+            frame["is_selection"] = is_selection
         selections = reader.read()
         if rule and rule.wanted:
             is_unknown = np.bincount(selections["event"], minlength=size) == 0
@@ -176,11 +178,13 @@ class Normaliser:
         if self._options.gap is not None and "session" in columns:
             frame[f"{ATTRIBUTE}{found.names['session']}"] = ids
         if self._options.duplicates != "keep":
-            names = {found.names[role]: columns[role] for role in _OF_SELECTIONS if role in columns}
-            frame["other"] = _hashes({**found.unclaimed, **names}, size)
-        series = {
-            name: pd.Series(each, dtype=each.dtype, copy=False) for name, each in frame.items()
-        }
+            others = dict(found.unclaimed)
+            for role in columns.keys() & _OF_SELECTIONS:
+                others[found.names[role]] = columns[role]
+            frame["other"] = _hashes(others, size)
+        series = {}
+        for name, cells in frame.items():
+            series[name] = pd.Series(cells, dtype=cells.dtype, copy=False)
         events = Events(pd.DataFrame(series, copy=False), selections)
         rows = np.flatnonzero(usable.mask)
         if len(rows):
@@ -228,8 +232,10 @@ class Normaliser:
         selections[["time", "grade"]] = selections[["time", "grade"]].fillna(of_row)
         selections["grade"] = selections["grade"].fillna(1.0)
         early = time[rows] - selections["time"].to_numpy()
-        text = "the selection is {:g} s earlier than its event".format
-        wrong = {int(rows[item]): text(early[item]) for item in np.flatnonzero(early > 0)}
+        wrong = {}
+        for item in np.flatnonzero(early > 0).tolist():
+            text = f"the selection is {early[item]:g} s earlier than its event"
+            wrong[int(rows[item])] = text
         usable.refuse(wrong, "bad time")
 
 
@@ -285,8 +291,9 @@ def _hashes(columns: Mapping[str, Column], size: int) -> IntArray:
         texts = [each if type(each) is str else _text_of(each) for each in coded.values]
         hashes = pd.util.hash_array(objects([*texts, name]), categorize=False)
         odd = hashes[-1] | np.uint64(1)
-        hashes = np.where([not text for text in texts], np.uint64(0), hashes[:-1] * odd)
-        total += hashes[coded.codes]
+        is_empty = [not text for text in texts]
+        own = np.where(is_empty, np.uint64(0), hashes[:-1] * odd)
+        total += own[coded.codes]
     return total.view(np.int64)
 
 

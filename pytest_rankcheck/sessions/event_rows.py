@@ -16,10 +16,9 @@ from pytest_rankcheck.files.delimited_tables import normalised_name
 from pytest_rankcheck.files.json_rows import layouts_of_objects
 from pytest_rankcheck.files.table_batches import Batch
 from pytest_rankcheck.files.table_columns import Column
-from pytest_rankcheck.sessions.log_cells import Cells, converted, id_of, is_placeholder
+from pytest_rankcheck.sessions.log_cells import Cells, converted, id_of, is_placeholder, with_nested
 from pytest_rankcheck.sessions.log_layouts import Layouts
 from pytest_rankcheck.sessions.log_problems import Problems, positions
-from pytest_rankcheck.sessions.nested_columns import with_nested
 
 _SHOWN = "searchRestarted"
 _FINISHED = "sessionFinished"

@@ -18,8 +18,12 @@ from pytest_rankcheck.sessions.selections import not_shown
 _MANY = 0.1
 """If a larger share of searches or rows is affected, the ids are wrong, not the data."""
 _OF_SEARCHES = {
-    **dict.fromkeys(("event", "time", "start"), "min"),
-    **dict.fromkeys(("end", "count", "is_finish"), "max"),
+    "event": "min",
+    "time": "min",
+    "start": "min",
+    "end": "max",
+    "count": "max",
+    "is_finish": "max",
 }
 """What an event has of its rows."""
 
@@ -48,7 +52,8 @@ def merged(events: Events, problems: Problems) -> Events:
     known = known.where(known.notna(), None)
     frame["query"], results = known["query"], known["results"].to_numpy(copy=True)
     clashes = _add_impressions(rows, of_row, results)
-    lengths = np.array([-1 if each is None else len(each) for each in results], dtype=np.int64)
+    shown = [-1 if each is None else len(each) for each in results]
+    lengths = np.array(shown, dtype=np.int64)
     frame["results"] = pd.Series(results, dtype=object)
     frame["count"] = np.where(lengths >= 0, lengths, frame["count"])
     selections = _selections_of_searches(events, of_row, results)
@@ -102,22 +107,18 @@ def _note_contradictions(
             f"the search showed {shown}, fewer than the selected rank needs; is first_rank right?"
         )
 
+    def unknown(each: int) -> str:
+        return not_shown(documents[each], results[of_row[each]])
+
+    def elsewhere(each: int) -> str:
+        return _disagreement(documents[each], given[each], results[of_row[each]])
+
+    is_beyond = (counts[search] >= 0) & (ranks > counts[search]) & ~is_about
+    is_elsewhere = is_about & ~np.array(agree, dtype=bool)
     for reason, wrong, text in (
-        (
-            "unknown rank",
-            ranks == 0,
-            lambda each: not_shown(documents[each], results[of_row[each]]),
-        ),
-        (
-            "rank beyond the results",
-            (counts[search] >= 0) & (ranks > counts[search]) & ~is_about,
-            beyond,
-        ),
-        (
-            "rank and document disagree",
-            is_about & ~np.array(agree, dtype=bool),
-            lambda each: _disagreement(documents[each], given[each], results[of_row[each]]),
-        ),
+        ("unknown rank", ranks == 0, unknown),
+        ("rank beyond the results", is_beyond, beyond),
+        ("rank and document disagree", is_elsewhere, elsewhere),
     ):
         events.note(np.unique(row[wrong]), problems, reason, text)
 
@@ -204,9 +205,8 @@ def refuse_shared_searches(events: Events, column: str) -> None:
     if not is_shared.sum() > _MANY * len(counts):
         return
     most = counts.where(is_shared, 0).idxmax()
-    shown = [
-        events.session_ids[number] for number in sorted(pairs["session"][pairs["search"] == most])
-    ]
+    numbers = sorted(pairs["session"][pairs["search"] == most])
+    shown = [events.session_ids[number] for number in numbers]
     raise SessionLogError(
         f"the column '{quoted(column)}' seems to name query texts instead of searches: "
         f"'{quoted(most)}' is in {counts[most]:,} sessions ({listed(shown, 3)}), and "

@@ -34,7 +34,8 @@ from pytest_rankcheck.sessions.replayed_queries import (
     replayed_queries,
     state_ids,
 )
-from pytest_rankcheck.sessions.ubi_log import UbiSource, ubi_log
+from pytest_rankcheck.sessions.ubi_log import ubi_log
+from pytest_rankcheck.sessions.ubi_sources import UbiSource
 
 if TYPE_CHECKING:
     import pandas as pd

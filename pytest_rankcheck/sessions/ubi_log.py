@@ -1,23 +1,14 @@
-"""User Behavior Insights: queries and events are joined to one row for each search.
-
-The fields are those of the schemas 1.0 to 1.3 (https://github.com/o19s/ubi), as OpenSearch and
-Elasticsearch record them. A dump may have them within ``_source``.
-"""
+"""User Behavior Insights: queries and events are joined to one row for each search."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from os import PathLike
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from pytest_rankcheck.argument_checks import library_of_frame
-from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import (
     ConfigurationError,
     SessionLogError,
@@ -30,54 +21,23 @@ from pytest_rankcheck.files.delimited_tables import normalised_name
 from pytest_rankcheck.files.row_numbering import JoinedNumbering
 from pytest_rankcheck.files.table_batches import Batch, Table
 from pytest_rankcheck.files.table_columns import Column
-from pytest_rankcheck.files.tables import read_table
 from pytest_rankcheck.sessions.event_frames import FrameLike, description
 from pytest_rankcheck.sessions.event_sessions import names_by_start
-from pytest_rankcheck.sessions.event_times import Clock
-from pytest_rankcheck.sessions.log_cells import (
-    Cells,
-    Errors,
-    converted,
-    id_lists,
-    id_of,
-    is_placeholder,
-    numbers,
-    objects,
-)
+from pytest_rankcheck.sessions.log_cells import is_placeholder, object_in
 from pytest_rankcheck.sessions.log_contents import LogContents
-from pytest_rankcheck.sessions.log_files import LogFiles, table_of_records
 from pytest_rankcheck.sessions.log_layouts import ROLES
 from pytest_rankcheck.sessions.log_options import LogOptions, Reading, checked_grade, choices_text
-from pytest_rankcheck.sessions.log_problems import LogSource, Problems, positions
+from pytest_rankcheck.sessions.log_problems import Problems, positions
 from pytest_rankcheck.sessions.log_reader import read_log
-from pytest_rankcheck.sessions.nested_columns import object_in, with_nested
-from pytest_rankcheck.sessions.selections import UsableRows
-
-if TYPE_CHECKING:
-    from pytest_rankcheck.files.frame_tables import Frame
-
-
-UbiSource: TypeAlias = (
-    "str | PathLike[str] | Sequence[str | PathLike[str]] | Iterable[Mapping[str, object]] | Frame"
+from pytest_rankcheck.sessions.ubi_sources import (
+    HITS,
+    UbiSource,
+    check_fields,
+    check_sources,
+    rows_of_source,
 )
-"""Files, a table in memory, or dicts."""
 
 _IMPRESSION = "impression"
-_ROWS = 1 << 31
-"""More rows than the queries have; the events are numbered from here on."""
-_HITS = "query_response_hit_ids"
-_IDS = ("query_id", "session_id", "client_id", "user_id", "object_id", "internal_id")
-_FIELDS: dict[str, Sequence[str]] = {
-    **{name: (name,) for name in (*_IDS[:4], "timestamp", "user_query", "query_attributes")},
-    _HITS: (_HITS, "query_response_objects_ids"),
-    "action_name": ("action_name",),
-    "object_id": ("event_attributes.object.object_id", "object_id"),
-    "internal_id": ("event_attributes.object.internal_id", "internal_id"),
-    "ordinal": ("event_attributes.position.ordinal", "ordinal"),
-}
-"""The fields of queries and events, and the columns that they may be in: the last three are nested,
-or columns of a table."""
-
 _TAKEN = frozenset(name for role in ROLES for name in (role.name, *role.names, *role.otherwise))
 """The names of columns that mean something in a log; attributes must have others."""
 
@@ -103,14 +63,12 @@ def ubi_log(
     if options.gap is None:
         raise ConfigurationError('session_gap=None is invalid; give a pause, such as "30min"')
     of_actions = _grades(select, grades)
-    _check_fields(columns)
+    check_fields(columns)
     problems, numbering = Problems("queries", is_lenient=is_lenient), JoinedNumbering("queries")
     problems.numbering = numbering
-    asked, done = (
-        _source(name, source, columns, problems, numbering)
-        for name, source in (("queries", queries), ("events", events))
-    )
-    _check_sources(asked, done, columns)
+    asked = rows_of_source("queries", queries, columns, problems, numbering)
+    done = rows_of_source("events", events, columns, problems, numbering)
+    check_sources(asked, done, columns)
     searches = _Join(of_actions, options, problems).searches(asked.rows, done.rows)
     problems.source = numbering.parts[0][1].source
     given = {
@@ -128,126 +86,14 @@ def ubi_log(
 
 def _grades(select: str | Sequence[str], grades: Mapping[str, float] | None) -> dict[str, float]:
     """Return the grade of each action that is a selection, by its name in lower case."""
-    found = dict.fromkeys([select] if isinstance(select, str) else select, 1.0) | dict(grades or {})
-    if not found:
+    actions = [select] if isinstance(select, str) else select
+    given = dict.fromkeys(actions, 1.0) | dict(grades or {})
+    if not given:
         raise ConfigurationError('no action is a selection; give one, such as select=("click",)')
-    return {str(name).strip().casefold(): checked_grade(name, each) for name, each in found.items()}
-
-
-def _check_fields(columns: Mapping[str, str]) -> None:
-    for name in columns:
-        if name not in _FIELDS:
-            raise ConfigurationError(
-                f"columns: unknown field '{quoted(name)}'{suggestion(name, _FIELDS)}; the fields "
-                f"of User Behavior Insights are {', '.join(_FIELDS)}"
-            )
-
-
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """The queries or the events."""
-
-    rows: FrameLike
-    """One row for each that can be used, in the order of their times (those without one last): a
-    column for each field, None or NaN where it is unknown; ``seconds``; and the row's ``number``.
-    """
-    times: Collection[str]
-    """The kinds of its times."""
-    known: Mapping[str, None]
-    """The columns of the source, and the dotted names of fields in them."""
-
-
-def _source(
-    name: str,
-    source: UbiSource,
-    columns: Mapping[str, str],
-    problems: Problems,
-    numbering: JoinedNumbering,
-) -> _Source:
-    """Return the queries or the events, and add their numbering to that of both.
-
-    Raises:
-        SessionLogError: a file cannot be read, or its times are of several kinds.
-    """
-    clock, after, known = Clock(None), len(numbering.parts) * _ROWS, dict[str, None]()
-    table = _opened(source, name, problems, after)
-    numbering.parts.append((after, table.numbering))
-    places = {
-        field: [*filter(None, [columns.get(field)]), *usual, *(f"_source.{each}" for each in usual)]
-        for field, usual in _FIELDS.items()
-    }
-    wanted = [path for paths in places.values() for path in paths]
-    frames = [pd.DataFrame(columns=["number", *_FIELDS], dtype=object)]
-    for batch in table.batches():
-        columns_of_batch = {each: batch.column(at) for at, each in enumerate(batch.header)}
-        found = with_nested(columns_of_batch, wanted)
-        known |= dict.fromkeys(found)
-        size, at = len(batch), [number + after for number in batch.numbers]
-        nobody, all_rows = objects([None] * size), np.ones(size, dtype=bool)
-        usable = UsableRows(nobody, positions(at), problems, all_rows)
-        frame: dict[str, Any] = {"number": at}
-        for field, paths in places.items():
-            column = next((found[path] for path in paths if path in found), None)
-            frame[field] = nobody
-            if column is not None:
-                cells, errors = _cells(field, column, clock, usable)
-                usable.refuse(errors, f"bad {field}", f"{field}: ")
-                frame[field] = pd.Series(cells, dtype=object)
-        frames.append(pd.DataFrame(frame)[usable.mask])
-    clock.refuse_mixture(problems.place, are_seconds=True)
-    rows = pd.concat(frames, ignore_index=True).rename(columns={"timestamp": "seconds"})
-    rows = rows.astype(dict.fromkeys(("number", "seconds", "ordinal"), float))
-    rows = rows.sort_values(["seconds", "number"], kind="stable", ignore_index=True)
-    return _Source(rows, clock.kinds, known)
-
-
-def _cells(
-    field: str, column: Column, clock: Clock, usable: UsableRows
-) -> tuple[Sequence[object] | FloatArray | Cells, Errors]:
-    """Return the cells of a field, and why a cell is invalid."""
-    if field == "timestamp":
-        return clock.column(column, usable.positions, usable.mask)
-    if field == "ordinal":
-        return numbers(column)
-    if field == _HITS:
-        return id_lists(column)
-    if field in _IDS:
-        return converted(column, id_of)
-    return list(column.cells()), {}
-
-
-def _opened(source: UbiSource, name: str, problems: Problems, after: int) -> Table:
-    """Return a source as a table."""
-    if library_of_frame(source) is not None:
-        return read_table(source, SessionLogError, name=name)
-    some = source if isinstance(source, (list, tuple)) else [source]
-    if some and all(isinstance(each, (str, PathLike)) for each in some):
-        return LogFiles.of(some).table(None, None, problems, after)  # type: ignore[arg-type]
-    return table_of_records(source, LogSource(Path(name), problems, after))  # type: ignore[arg-type]
-
-
-def _check_sources(asked: _Source, done: _Source, columns: Mapping[str, str]) -> None:
-    """Check that queries and events are not swapped, have the columns, and can be compared."""
-    if "action_name" in asked.known and "action_name" not in done.known:
-        raise SessionLogError(
-            "the queries have actions (action_name), and the events do not: the arguments are "
-            "swapped; write from_ubi(queries, events)"
-        )
-    known = {**asked.known, **done.known}
-    for column in columns.values():
-        if known and column not in known:
-            raise SessionLogError(
-                f"neither the queries nor the events have a column '{quoted(column)}'"
-                f"{suggestion(column, known)}"
-            )
-
-    for kind, words in (("local", "text without a time zone"), ("relative", "no times since 1970")):
-        if asked.times and done.times and (kind in asked.times) != (kind in done.times):
-            which = "queries" if kind in asked.times else "events"
-            raise SessionLogError(
-                f"the times of the {which} are {words}, those of the other file are not, so they "
-                "cannot be compared; write all times in the same way"
-            )
+    found = {}
+    for name, grade in given.items():
+        found[str(name).strip().casefold()] = checked_grade(name, grade)
+    return found
 
 
 class _Join:
@@ -293,7 +139,7 @@ class _Join:
             )
         shown = _shown(queries, of_query)
         found = shown.groupby("query_id")["document"].agg(list).to_dict()
-        found = {key: [] for key in queries["query_id"][queries[_HITS].notna()]} | found
+        found = {key: [] for key in queries["query_id"][queries[HITS].notna()]} | found
         searches["results"] = pd.Series(found, dtype=object).reindex(searches.index)
         clicks = self._clicks(events, searches, shown)
         searches["clicks"] = clicks.groupby("query_id")["click"].agg(list)
@@ -407,7 +253,7 @@ def _shown(queries: FrameLike, events: FrameLike) -> FrameLike:
         queries: in order; several rows with one ``query_id`` are pages of one search.
         events: those of these queries, in order.
     """
-    hits = queries[["query_id", _HITS]].dropna()
+    hits = queries[["query_id", HITS]].dropna()
     seen = events[(events["action"] == _IMPRESSION) & ~events["query_id"].isin(hits["query_id"])]
     seen = seen.assign(document=seen["object_id"].fillna(seen["internal_id"]))
     seen = seen[seen["document"].notna()].sort_values(["query_id", "ordinal"], kind="stable")
@@ -416,8 +262,8 @@ def _shown(queries: FrameLike, events: FrameLike) -> FrameLike:
     is_whole &= places["max"] - places["min"] == places["nunique"] - 1
     is_whole |= places["count"] == 0
     seen = seen[seen["query_id"].map(is_whole).astype(bool)]
-    shown = hits.explode(_HITS).dropna()
-    shown = shown.rename(columns={_HITS: "document"})
+    shown = hits.explode(HITS).dropna()
+    shown = shown.rename(columns={HITS: "document"})
     shown = pd.concat([shown, seen[["query_id", "document"]]]).drop_duplicates()
     return shown.assign(rank=shown.groupby("query_id").cumcount() + 1.0)
 
@@ -425,10 +271,10 @@ def _shown(queries: FrameLike, events: FrameLike) -> FrameLike:
 def _table(searches: FrameLike, numbering: JoinedNumbering) -> Table:
     """Return searches as a table with the columns of a log and of attributes."""
     described = [_attributes(cell) for cell in searches["query_attributes"]]
-    columns: dict[str, Sequence[object]] = {
-        name: [each.get(name) for each in described]
-        for name in dict.fromkeys(name for each in described for name in each)
-    }
+    names = dict.fromkeys(name for each in described for name in each)
+    columns: dict[str, Sequence[object]] = {}
+    for name in names:
+        columns[name] = [each.get(name) for each in described]
     for name in ("client_id", "user_id"):
         if searches[name].notna().any():
             columns[name] = searches[name].tolist()
@@ -474,8 +320,10 @@ def sessions_of(searches: FrameLike, gap: float) -> list[str | None]:
 
 def _attributes(cell: object) -> dict[str, object]:
     """Return what describes a query: the plain values in ``query_attributes``."""
-    return {
-        f"query_attributes.{name}" if normalised_name(str(name)) in _TAKEN else str(name): plain
-        for name, value in (object_in(cell) or {}).items()
-        if (plain := description(value)) is not None
-    }
+    found = {}
+    for key, value in (object_in(cell) or {}).items():
+        name, plain = str(key), description(value)
+        if plain is not None:
+            is_taken = normalised_name(name) in _TAKEN
+            found[f"query_attributes.{name}" if is_taken else name] = plain
+    return found

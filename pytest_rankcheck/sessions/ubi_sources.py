@@ -1,0 +1,199 @@
+"""The sources of User Behavior Insights: queries and events, read as columns of their fields.
+
+The fields are those of the schemas 1.0 to 1.3 (https://github.com/o19s/ubi), as OpenSearch and
+Elasticsearch record them. A dump may have them within ``_source``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from pytest_rankcheck.argument_checks import library_of_frame
+from pytest_rankcheck.array_types import FloatArray
+from pytest_rankcheck.errors import ConfigurationError, SessionLogError, quoted, suggestion
+from pytest_rankcheck.files.row_numbering import JoinedNumbering
+from pytest_rankcheck.files.table_batches import Table
+from pytest_rankcheck.files.table_columns import Column
+from pytest_rankcheck.files.tables import read_table
+from pytest_rankcheck.sessions.event_frames import FrameLike
+from pytest_rankcheck.sessions.event_times import Clock
+from pytest_rankcheck.sessions.log_cells import (
+    Cells,
+    Errors,
+    converted,
+    id_lists,
+    id_of,
+    numbers,
+    objects,
+    with_nested,
+)
+from pytest_rankcheck.sessions.log_files import LogFiles, table_of_records
+from pytest_rankcheck.sessions.log_problems import LogSource, Problems, positions
+from pytest_rankcheck.sessions.selections import UsableRows
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.files.frame_tables import Frame
+
+UbiSource: TypeAlias = (
+    "str | PathLike[str] | Sequence[str | PathLike[str]] | Iterable[Mapping[str, object]] | Frame"
+)
+"""Files, a table in memory, or dicts."""
+
+HITS = "query_response_hit_ids"
+_ROWS = 1 << 31
+"""More rows than the queries have; the events are numbered from here on."""
+_IDS = ("query_id", "session_id", "client_id", "user_id", "object_id", "internal_id")
+_FIELDS: dict[str, Sequence[str]] = {
+    **{name: (name,) for name in (*_IDS[:4], "timestamp", "user_query", "query_attributes")},
+    HITS: (HITS, "query_response_objects_ids"),
+    "action_name": ("action_name",),
+    "object_id": ("event_attributes.object.object_id", "object_id"),
+    "internal_id": ("event_attributes.object.internal_id", "internal_id"),
+    "ordinal": ("event_attributes.position.ordinal", "ordinal"),
+}
+"""The fields of queries and events, and the columns that they may be in: the last three are nested,
+or columns of a table."""
+
+
+def check_fields(columns: Mapping[str, str]) -> None:
+    """Check that ``columns`` names fields of queries and events.
+
+    Raises:
+        ConfigurationError: a field is unknown.
+    """
+    for name in columns:
+        if name not in _FIELDS:
+            raise ConfigurationError(
+                f"columns: unknown field '{quoted(name)}'{suggestion(name, _FIELDS)}; the fields "
+                f"of User Behavior Insights are {', '.join(_FIELDS)}"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class UbiRows:
+    """The queries or the events."""
+
+    rows: FrameLike
+    """One row for each that can be used, in the order of their times (those without one last): a
+    column for each field, None or NaN where it is unknown; ``seconds``; and the row's ``number``.
+    """
+    times: Collection[str]
+    """The kinds of its times."""
+    known: Mapping[str, None]
+    """The columns of the source, and the dotted names of fields in them."""
+
+
+def rows_of_source(
+    name: str,
+    source: UbiSource,
+    columns: Mapping[str, str],
+    problems: Problems,
+    numbering: JoinedNumbering,
+) -> UbiRows:
+    """Return the queries or the events, and add their numbering to that of both.
+
+    Raises:
+        SessionLogError: a file cannot be read, or its times are of several kinds.
+    """
+    clock, after, known = Clock(None), len(numbering.parts) * _ROWS, dict[str, None]()
+    table = _opened(source, name, problems, after)
+    numbering.parts.append((after, table.numbering))
+    paths = {field: _paths(field, columns) for field in _FIELDS}
+    wanted = [path for places in paths.values() for path in places]
+    frames = [pd.DataFrame(columns=["number", *_FIELDS], dtype=object)]
+    for batch in table.batches():
+        own = {name: batch.column(at) for at, name in enumerate(batch.header)}
+        found = with_nested(own, wanted)
+        known |= dict.fromkeys(found)
+        own_numbers = [number + after for number in batch.numbers]
+        nobody, is_usable = objects([None] * len(batch)), np.ones(len(batch), dtype=bool)
+        usable = UsableRows(nobody, positions(own_numbers), problems, is_usable)
+        fields = _fields_of(found, paths, clock, usable)
+        frames.append(pd.DataFrame({"number": own_numbers, **fields})[usable.mask])
+    clock.refuse_mixture(problems.place, are_seconds=True)
+    rows = pd.concat(frames, ignore_index=True).rename(columns={"timestamp": "seconds"})
+    rows = rows.astype(dict.fromkeys(("number", "seconds", "ordinal"), float))
+    rows = rows.sort_values(["seconds", "number"], kind="stable", ignore_index=True)
+    return UbiRows(rows, clock.kinds, known)
+
+
+def _paths(field: str, columns: Mapping[str, str]) -> list[str]:
+    """Return the columns that a field may be in; the first that a source has counts."""
+    usual = _FIELDS[field]
+    given = [columns[field]] if field in columns else []
+    return [*given, *usual, *(f"_source.{name}" for name in usual)]
+
+
+def _fields_of(
+    columns: Mapping[str, Column],
+    paths: Mapping[str, Sequence[str]],
+    clock: Clock,
+    usable: UsableRows,
+) -> dict[str, Any]:
+    """Return the cells of each field; refuse the rows with an invalid one."""
+    found: dict[str, Any] = {}
+    for field, places in paths.items():
+        column = next((columns[path] for path in places if path in columns), None)
+        if column is None:
+            found[field] = usable.ids
+            continue
+        cells, errors = _cells(field, column, clock, usable)
+        usable.refuse(errors, f"bad {field}", f"{field}: ")
+        found[field] = pd.Series(cells, dtype=object)
+    return found
+
+
+def _cells(
+    field: str, column: Column, clock: Clock, usable: UsableRows
+) -> tuple[Sequence[object] | FloatArray | Cells, Errors]:
+    """Return the cells of a field, and why a cell is invalid."""
+    if field == "timestamp":
+        return clock.column(column, usable.positions, usable.mask)
+    if field == "ordinal":
+        return numbers(column)
+    if field == HITS:
+        return id_lists(column)
+    if field in _IDS:
+        return converted(column, id_of)
+    return list(column.cells()), {}
+
+
+def _opened(source: UbiSource, name: str, problems: Problems, after: int) -> Table:
+    """Return a source as a table."""
+    if library_of_frame(source) is not None:
+        return read_table(source, SessionLogError, name=name)
+    some = source if isinstance(source, (list, tuple)) else [source]
+    if some and all(isinstance(each, (str, PathLike)) for each in some):
+        return LogFiles.of(some).table(None, None, problems, after)  # type: ignore[arg-type]
+    return table_of_records(source, LogSource(Path(name), problems, after))  # type: ignore[arg-type]
+
+
+def check_sources(asked: UbiRows, done: UbiRows, columns: Mapping[str, str]) -> None:
+    """Check that queries and events are not swapped, have the columns, and can be compared."""
+    if "action_name" in asked.known and "action_name" not in done.known:
+        raise SessionLogError(
+            "the queries have actions (action_name), and the events do not: the arguments are "
+            "swapped; write from_ubi(queries, events)"
+        )
+    known = {**asked.known, **done.known}
+    for column in columns.values():
+        if known and column not in known:
+            raise SessionLogError(
+                f"neither the queries nor the events have a column '{quoted(column)}'"
+                f"{suggestion(column, known)}"
+            )
+
+    for kind, words in (("local", "text without a time zone"), ("relative", "no times since 1970")):
+        if asked.times and done.times and (kind in asked.times) != (kind in done.times):
+            which = "queries" if kind in asked.times else "events"
+            raise SessionLogError(
+                f"the times of the {which} are {words}, those of the other file are not, so they "
+                "cannot be compared; write all times in the same way"
+            )
