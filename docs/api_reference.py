@@ -125,7 +125,7 @@ INTERNAL = {
     "Evaluation": "fits refuse_no_value differences_at recorded_metrics slice_places slice_counts "
     "computed cluster_names why_no_ties",
     "EvaluationPart": "merged origin hits",
-    "RunEvaluation": "of unchecked warn_of_ids",
+    "RunEvaluation": "of unchecked warn_of_misfits",
     "Approval": "now to_dict",
     "Expectation": "claim",
     "Gate": "refuse_misfit",

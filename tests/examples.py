@@ -1,8 +1,12 @@
-"""How many examples hypothesis tries: a share of its profile's, so that a campaign tries more."""
+"""How many examples hypothesis tries, and runs of examples."""
 
 from __future__ import annotations
 
-from hypothesis import settings
+from typing import Any
+
+from hypothesis import reject, settings
+
+from pytest_rankcheck import Run, RunError
 
 
 def examples(count: int) -> settings:
@@ -11,3 +15,13 @@ def examples(count: int) -> settings:
     ``pytest --hypothesis-profile=campaign`` multiplies it; see ``tests/conftest.py``.
     """
     return settings(max_examples=count * settings.default.max_examples // 100)
+
+
+def run_of(rankings: Any, **reading: Any) -> Run:
+    """Make a run, unless its lists or dicts look as if they were worst first."""
+    try:
+        return Run.from_dict(rankings, **reading)
+    except RunError as error:
+        if "the scores rise down the list" not in str(error):
+            raise
+        reject()

@@ -42,7 +42,7 @@ def search(text: str) -> list[str]:
 
 def tied(text: str) -> dict[str, float]:
     n = number(text)
-    return {"b": 1.0, "a": 1, f"d{n}": 1.0, "c": 2.5}
+    return {"b": 1.0, "a": 1, "c": 2.5, f"d{n}": 1.0}
 
 
 def repeated(text: str) -> list[tuple[str, float]]:

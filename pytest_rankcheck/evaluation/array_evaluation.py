@@ -58,7 +58,7 @@ def evaluate_arrays(
 
     Raises:
         ConfigurationError: the shapes differ, the groups do not add up to the rows, or a score or a
-            label is not a finite number; the message names the row.
+            label is not a finite number; the message names the row. Or the labels cannot be grades.
     """
     indexes: list[Any] = [getattr(values, "index", None) for values in (scores, labels)]
     if all(hasattr(index, "equals") for index in indexes) and not indexes[0].equals(indexes[1]):
@@ -72,6 +72,7 @@ def evaluate_arrays(
             f"scores have the shape {ranked.shape}, labels {grades.shape}; give one label for each "
             "score"
         )
+    _refuse_exchanged(ranked, grades)
     starts = _starts(ranked, groups)
     documents = NumberIds(np.arange(ranked.size))
     ids = tuple(_ids(query_ids, starts))
@@ -120,6 +121,18 @@ def _numbers(values: ArrayLike, name: str) -> FloatArray:
         row = ", ".join(map(str, wrong[0]))
         raise ConfigurationError(f"{name}[{row}] is {array[tuple(wrong[0])]}; give finite numbers")
     return array
+
+
+def _refuse_exchanged(scores: FloatArray, labels: FloatArray) -> None:
+    """Refuse labels that cannot be grades: fractions below 0, or as many as beside whole scores."""
+    fractions = labels[labels % 1 != 0]
+    are_distinct = len(fractions) > 0 and 2 * len(np.unique(labels)) > labels.size
+    if (fractions < 0).any() or (are_distinct and np.isin(scores, range(6)).all()):
+        example = min(fractions.tolist())
+        raise ConfigurationError(
+            f"labels such as {example:g} cannot be grades; are scores and labels exchanged? Give "
+            "what the model predicts first: evaluate_arrays(scores, labels, groups)"
+        )
 
 
 def _starts(ranked: FloatArray, groups: ArrayLike | None) -> IntArray:

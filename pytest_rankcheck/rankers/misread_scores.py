@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from numbers import Real
+from operator import le
 from typing import Any
 
 from pytest_rankcheck.errors import plural, quoted
@@ -23,7 +24,8 @@ class MisreadScores:
     different scores the scores never fall, unless there is only one rise in the whole run. So
     single inversions are allowed: a pinned document, a diversified list, a list of two documents.
 
-    Dicts ``{id: score}`` are sorted by score, so their scores may rise. But they hold ranks if in
+    Dicts ``{id: score}`` are sorted by score. They may hold distances, so those of at least three
+    documents count as lists do: two documents are in rising order by chance. They hold ranks if in
     more than half of the queries with at least two documents the scores are 1, 2, 3, ... or 0, 1,
     2, ... in the order of the dict, and these have at least ten documents together. Two documents
     may have the scores 0 and 1 for other reasons, so such queries count only if all hold ranks.
@@ -48,18 +50,20 @@ class MisreadScores:
     def add_as_given(self, answers: Mapping[str, object]) -> None:
         """Count the answers to some queries: dicts ``{id: score}``, and lists of ids."""
         scored = {each: got for each, got in answers.items() if isinstance(got, dict)}
-        firsts = map(next, map(iter, map(dict.values, scored.values())))
-        if {0, 1}.isdisjoint(firsts):  # none holds ranks
-            self._dicts += sum(length > 1 for length in map(len, scored.values()))
-            return
         for query_id, answer in scored.items():
-            self.add(query_id, answer, (), None)
+            scores = answer.values()
+            first, last = next(iter(scores)), next(reversed(scores))
+            if first <= last or first in (0, 1):
+                self.add(query_id, answer, (), None)
+            else:  # neither ranks nor rising
+                self._dicts += len(answer) > 1
+                self._lists += len(answer) > 2
 
-    def _add_list(self, query_id: str, doc_ids: Sequence[str], scores: Sequence[float]) -> None:
+    def _add_list(self, query_id: str, doc_ids: Sequence[object], scores: Sequence[Any]) -> None:
         if scores[0] == scores[-1] and min(scores) == max(scores):
             return
         self._lists += 1
-        if scores[0] < scores[-1] and list(scores) == sorted(scores):
+        if scores[0] < scores[-1] and all(itertools.starmap(le, itertools.pairwise(scores))):
             self._rising += 1
             self._rises += sum(before < after for before, after in itertools.pairwise(scores))
             self._risen_example = self._risen_example or _shown(query_id, doc_ids, scores)
@@ -68,6 +72,8 @@ class MisreadScores:
         if len(scores) < 2:
             return
         self._dicts += 1
+        if len(scores) > 2:
+            self._add_list(query_id, doc_ids, scores)
         first = scores[0]
         is_first_rank = isinstance(first, Real) and first in (0, 1)
         if is_first_rank and list(scores) == list(range(int(first), int(first) + len(scores))):
@@ -79,14 +85,6 @@ class MisreadScores:
     @property
     def problem(self) -> str | None:
         """What is wrong with the scores and what to do, as text; None for valid scores."""
-        if self._rises > 1 and 2 * self._rising > self._lists:
-            return (
-                f"the scores rise down the list in {self._rising:,} of "
-                f"{plural(self._lists, 'query', 'queries')}, such as {self._risen_example}; a list "
-                "is best first. If the highest score is best, sort the lists by falling scores; if "
-                "the lowest is best, as with distances, negate the scores; if the scores do not "
-                "give the order, leave them out"
-            )
         surely_ranked = self._ranked - self._ranked_pairs
         are_most = 2 * surely_ranked > self._dicts or self._ranked == self._dicts
         if self._ranked_documents >= _FEW_RANKS and are_most:
@@ -97,10 +95,19 @@ class MisreadScores:
                 "best first; if the highest number is best, give (id, score) pairs, sorted by "
                 "falling scores"
             )
+        if self._rises > 1 and 2 * self._rising > self._lists:
+            return (
+                f"the scores rise down the list in {self._rising:,} of "
+                f"{plural(self._lists, 'query', 'queries')}, such as {self._risen_example}; a list "
+                "is best first, a dict highest score first. If the highest score is best, sort the "
+                "lists and dicts by falling scores; if "
+                "the lowest is best, as with distances, negate the scores; if the scores do not "
+                "give the order, leave them out"
+            )
         return None
 
 
-def _shown(query_id: str, doc_ids: Sequence[object], scores: Sequence[float]) -> str:
+def _shown(query_id: str, doc_ids: Sequence[object], scores: Sequence[Any]) -> str:
     pairs = zip(doc_ids[:_SHOWN], scores[:_SHOWN], strict=True)
     documents = ", ".join(f"{quoted(doc_id)} {score:g}" for doc_id, score in pairs)
     rest = ", ..." if len(scores) > _SHOWN else ""

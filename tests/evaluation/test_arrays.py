@@ -126,3 +126,25 @@ def test_what_is_wrong_is_named() -> None:
     ):
         with pytest.raises(ConfigurationError, match=message):
             evaluate_arrays(scores, labels, **options)
+
+
+@pytest.mark.parametrize(
+    ("scores", "labels", "are_exchanged"),
+    [
+        ([[2, 0, 1, 0]], [[0.9, 0.1, 0.5, 0.3]], True),
+        ([[2.5, 0.1, 1.5]], [[1.2, -0.4, 0.0]], True),
+        ([[True, False, True, False]], [[1.37, 0.2, 0.4, 0.3]], True),
+        ([[0.9, 0.1, 0.5]], [[2, 0, -1]], False),
+        ([[1, 0, 1, 0, 1, 0]], [[0.5, 0, 1, 0.5, 0, 1]], False),  # grades may be halves
+        ([[30, 20, 10]], [[0.31, 0.2, 0.05]], False),  # or rates of clicks
+        ([[2, 0, 1]], [[3, 4, 5]], False),
+    ],
+)
+def test_exchanged_scores_and_labels_are_refused_if_the_labels_cannot_be_grades(
+    scores: list, labels: list, are_exchanged: bool
+) -> None:
+    if not are_exchanged:
+        assert evaluate_arrays(scores, labels).mean("RR") > 0
+        return
+    with pytest.raises(ConfigurationError, match="cannot be grades; are scores and labels exch"):
+        evaluate_arrays(scores, labels)

@@ -19,7 +19,7 @@ from pytest_rankcheck.evaluation import held_matches
 from pytest_rankcheck.files import id_pairs
 from pytest_rankcheck.rankers import ranked_columns, run_tables
 from pytest_rankcheck.rankers.formats import trec_runs
-from tests.examples import examples
+from tests.examples import examples, run_of
 
 pl = pytest.importorskip("polars", reason="polars is not installed")
 pa = pytest.importorskip("pyarrow", reason="pyarrow cannot be imported", exc_type=ImportError)
@@ -199,7 +199,7 @@ def test_every_form_gives_the_same_bits(
 ) -> None:
     run, golden = data.draw(sets(ids))
     assume(set(run) & set(golden))
-    judged, scored, order = GoldenSet.from_dict(golden), Run.from_dict(run), list(golden)
+    judged, scored, order = GoldenSet.from_dict(golden), run_of(run), list(golden)
     form = data.draw(st.sampled_from(sorted(forms_of_runs(ids))))
     other_form = data.draw(st.sampled_from(sorted(forms_of_goldens(ids))))
     with read_in(way):

@@ -148,12 +148,12 @@ def test_unjudged_documents_below_all_judged_ones_change_nothing_but_precision()
 @pytest.mark.parametrize("lengths", [(2, 4, 6), (4, 4), (1, 9, 2, 4), (3,)])
 @pytest.mark.parametrize("judged", ["all", "one", "none of the last"])
 def test_rankings_of_unequal_length_by_hand(lengths: tuple[int, ...], judged: str) -> None:
-    """Scores rise down the rows, so document i of n, from 0 on, is at rank n - i.
+    """Scores rise with the number, so document i of n, from 0 on, is at rank n - i.
 
     2, 4 and 6 documents are as many as three times 4. If the 6 have no hit, the longest ranking
     with one has 4, and all three were once mistaken for a matrix.
     """
-    run = {f"q{q}": {f"d{i}": i + 0.5 for i in range(n)} for q, n in enumerate(lengths)}
+    run = {f"q{q}": {f"d{i}": i + 0.5 for i in reversed(range(n))} for q, n in enumerate(lengths)}
     chosen = [[n // 2] if judged == "one" else list(range(n)) for n in lengths]
     if judged == "none of the last":
         chosen[-1] = []

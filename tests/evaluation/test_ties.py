@@ -109,8 +109,8 @@ def test_a_constant_scorer_is_mostly_tied() -> None:
 def test_other_rankings_are_not() -> None:
     golden = GoldenSet.from_dict({"q0": {"d1": 1}, "q1": {"d1": 1}})
     rankings: tuple[Any, ...] = (
-        {f"d{n}": n / 7 for n in range(10)},  # no ties
-        {f"d{n}": max(0, n - 4) / 7 for n in range(11)},  # fewer than half
+        {f"d{n}": (9 - n) / 7 for n in range(10)},  # no ties
+        {f"d{n}": max(0, 6 - n) / 7 for n in range(11)},  # fewer than half
         [f"d{n}" for n in range(10)],
         {"d1": 0.0},
         {},

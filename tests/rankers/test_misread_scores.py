@@ -85,7 +85,7 @@ def test_lists_in_the_wrong_order_are_refused(
         make(lists, tmp_path)
     said = str(failure.value)
     assert "such as 'q' (a " in said
-    assert "If the highest score is best, sort the lists by falling scores" in said
+    assert "If the highest score is best, sort the lists and dicts by falling scores" in said
     assert "if the lowest is best, as with distances, negate the scores" in said
 
 
@@ -118,7 +118,7 @@ def test_the_message_counts_and_shows(tmp_path: Path) -> None:
         Run.from_dict(lists, name="bm25")
     assert str(failure.value).startswith(
         "run 'bm25': the scores rise down the list in 2 of 3 queries, such as 'q2' (a 0.1, b 0.1, "
-        "c 0.4, ...); a list is best first."
+        "c 0.4, ...); a list is best first, a dict highest score first."
     )
     with pytest.raises(RunError, match=r"run.jsonl: the scores rise down the list in 2 of 3"):
         Run.load(_file(lists, tmp_path))
@@ -171,13 +171,29 @@ def test_ranks_in_more_than_half_of_the_queries_are_enough(
 @pytest.mark.parametrize(
     "dicts",
     [
-        {"q": ranked(*"abcdefghi")},  # fewer than ten documents
-        {"q": ranked(*"abcdefghij"), "p": {"a": 0.5, "b": 2.0}},
+        {"q": dict(RISING)},
+        {"q": dict(DISTANCES), "p": dict(DISTANCES), "o": dict(FALLING)},
+        {"q": ranked(*"abcdefghi")},  # too few documents for ranks
+        {"q": ranked(*"abcdefghij", start=2), "p": {"a": 0.5, "b": 2.0}},
+        {"q": dict(RISING), "p": dict(TIED), "o": {"a": 1.0}},
+    ],
+)
+def test_distances_in_rising_order_are_refused_as_in_a_list(
+    make_dicts: Callable[[Mapping[str, object]], Run], dicts: Mapping[str, object]
+) -> None:
+    with pytest.raises(RankcheckError, match=r"the scores rise down the .* such as 'q' \(a "):
+        make_dicts(dicts)
+
+
+@pytest.mark.parametrize("make_dicts", DICT_MAKERS)
+@pytest.mark.parametrize(
+    "dicts",
+    [
+        {"q": ranked(*"abcdefghij"), "p": {"a": 2.0, "b": 0.5, "c": 1.5}},
         {"q": {"a": 0.9, "b": 0.1}} | {f"q{n}": {"no": 0.0, "yes": 1.0} for n in range(20)},
-        {"q": ranked(*"abcdefghij", start=2)},
+        {"q": {"a": 1.0, "b": 2.0}, "p": {"a": 0.5, "b": 2.0}},
         {"q": dict(reversed(ranked(*"abcdefghij").items()))},
         {"q": dict.fromkeys("abcdefghij", 1.0)},
-        {"q": {doc: place / 10 for place, doc in enumerate("abcdefghij")}},
     ],
 )
 def test_other_scores_of_dicts_are_scores(

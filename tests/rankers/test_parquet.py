@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, Run, RunError, evaluate
 from pytest_rankcheck.files import parquet_files
-from tests.examples import examples
+from tests.examples import examples, run_of
 
 pl = pytest.importorskip("polars", reason="polars is not installed")
 
@@ -51,7 +51,7 @@ def test_the_values_are_those_of_the_same_rows_in_a_dict(
         given.setdefault(query_id, {})[doc_id] = score
     if not set(given) & set(GOLDEN.query_ids):
         return
-    expected = evaluate(Run.from_dict(given), GOLDEN)
+    expected = evaluate(run_of(given), GOLDEN)
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(run_tables, "_BATCH_ROWS", batch)
         scan_parquet, loaded = Run.scan(path), Run.load(path)

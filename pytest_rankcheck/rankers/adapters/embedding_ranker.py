@@ -108,5 +108,6 @@ def _largest(
             if depth < len(row):
                 least = np.partition(row, -depth)[-depth]
             places = np.flatnonzero(row >= least)
+            places = places[np.argsort(-row[places], kind="stable")]
             best = [doc_ids[place] for place in places.tolist()]
             yield dict(zip(best, row[places].tolist(), strict=True))

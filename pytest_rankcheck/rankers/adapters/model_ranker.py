@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence, Sized
 from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Integral
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,7 +84,10 @@ class _Model(BatchedAdapter):
                 rows["query_id"], rows["doc_id"], scores.tolist(), strict=True
             ):
                 answers[query_id][doc_id] = score
-        return list(answers.values())
+        return [
+            dict(sorted(answer.items(), key=itemgetter(1), reverse=True))
+            for answer in answers.values()
+        ]
 
     def _table(self, rows: pd.DataFrame, queries: Sequence[Query], task: RankingTask) -> Any:
         """Return the features of the rows, in the form that the model expects."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
+from operator import itemgetter
 from typing import Any
 
 from pytest_rankcheck.argument_checks import checked_arguments
@@ -122,4 +123,5 @@ def _scores(answer: object, doc_ids: Sequence[str]) -> Mapping[str, float]:
             )
         return answer
     scores = one_each(answer, len(doc_ids), "the scorer", labels=doc_ids)
-    return dict(zip(doc_ids, scores.tolist(), strict=True))
+    pairs = zip(doc_ids, scores.tolist(), strict=True)
+    return dict(sorted(pairs, key=itemgetter(1), reverse=True))
