@@ -363,7 +363,7 @@ def test_too_few_queries_for_the_tolerance() -> None:
         "ranker, the smallest fall that can be detected with 80% power is 0.020"
     )
     assert found.remedy == (
-        "judge at least 126 queries, or set the tolerance to 0.020, or give your own standard "
+        "judge at least 126 queries, or set the tolerance to 0.020, or give your standard "
         "deviation as spread= (rankcheck_lint)"
     )
     options = LintOptions(tolerance=0.02, spread=0.1)

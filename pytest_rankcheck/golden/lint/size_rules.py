@@ -57,11 +57,7 @@ def few_queries(linted: Linted) -> LintFinding | None:
         other = f"set the tolerance to {detected:.3f}"
     if count >= needed:
         return None
-    own = (
-        ""
-        if options.spread
-        else ", or give your own standard deviation as spread= (rankcheck_lint)"
-    )
+    own = "" if options.spread else ", or give your standard deviation as spread= (rankcheck_lint)"
     return LintFinding(
         query_ids=(),
         what=f"{plural(count, 'query', 'queries')}, {size}",
