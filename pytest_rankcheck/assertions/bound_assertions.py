@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.assertions.entered_findings import enter_gate, fail
+from pytest_rankcheck.assertions.entered_findings import GateRow, enter_gate, fail
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES, attributes_of
@@ -119,17 +119,19 @@ def _hold(evaluation: Evaluation, bounds: Mapping[Metric, Bound], by: By, min_qu
 def _checked(
     evaluation: Evaluation, metric: Metric, bound: Bound, parts: Sequence[Bounded]
 ) -> str | None:
-    """Enter the finding of a bound. Return the failure text, or None if the bound holds."""
+    """Enter the findings of a bound. Return the failure text, or None if the bound holds."""
 
-    def detail() -> Mapping[str, Any]:
+    def detail(label: str) -> Mapping[str, Any]:
         from pytest_rankcheck.reports.gate_detail import bound_detail
 
-        return bound_detail(metric, bound, parts)
+        return bound_detail(metric, bound, [p for p in parts if not label or p.label == label])
 
-    failed = any(part.gated and not part.holds for part in parts)
+    words = {True: bound.words, False: bound.broken_words}
+    gated = (part for part in parts if part.gated)
+    rows = [GateRow(p.label, p.mean, None, words[p.holds], not p.holds) for p in gated]
+    failed = any(row.failed for row in rows)
     text = "\n".join(bound_lines(evaluation, metric, bound, parts)) if failed else None
-    word = bound.broken_words if failed else bound.words
-    enter_gate(evaluation, metric, detail, text=text, now=parts[0].mean, verdict=word)
+    enter_gate(evaluation, metric, rows, detail, text=text)
     return text
 
 

@@ -1,9 +1,9 @@
-"""How assertions enter what they found into the ledger, and fail."""
+"""What assertions enter into the ledger: the rows of a gate, and the notes of checks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.evaluation.evaluation import Evaluation
@@ -12,15 +12,32 @@ from pytest_rankcheck.reports.findings import GateFinding, Note, Topic
 from pytest_rankcheck.reports.ledger import enter, wants_detail
 from pytest_rankcheck.reports.text.wording import shortened
 
+if TYPE_CHECKING:
+    from pytest_rankcheck.baselines.approval import Approval
+
+
+class GateRow(NamedTuple):
+    """What was decided on all queries, or on a slice: a row of the reports."""
+
+    label: str
+    """The slice as ``attribute=value``; empty for all queries."""
+    now: float
+    baseline: float | None
+    word: str
+    """The verdict in a word or two."""
+    failed: bool
+    approved: tuple[Approval, ...] = ()
+    """The reasons on this branch that let it pass."""
+
 
 def conclude(topic: Topic, note: str, failure: str | None) -> None:
-    """Enter the note of an assertion, and fail if there is a failure text.
+    """Enter the note of a check, and fail if there is a failure text.
 
     Raises:
         AssertionError: with that text.
     """
     __tracebackhide__ = True
-    enter(Note(topic, note, failure=failure))
+    enter(Note(topic, note, failure=failure, is_check=True))
     fail(failure)
 
 
@@ -38,21 +55,23 @@ def fail(text: str | None) -> None:
 def enter_gate(
     evaluation: Evaluation,
     metric: Metric,
-    detail: Callable[[], Mapping[str, Any]],
+    rows: Iterable[GateRow],
+    detail: Callable[[str], Mapping[str, Any]],
     *,
     other: Measured | None = None,
     text: str | None,
     **more: Any,
 ) -> None:
-    """Enter the finding of a metric's gate; if a report is written, also what was measured.
+    """Enter the findings of a metric's gate; if a report is written, also what was measured.
 
     Args:
         evaluation: what was measured.
         metric: the metric.
-        detail: returns what a report shows.
+        rows: what was decided, on all queries first.
+        detail: returns what a report shows of a row, by its label.
         other: what it was compared with.
-        text: why it failed; None if it passed.
-        more: further fields of the finding: the mean, the verdict in a word or two, and others.
+        text: why it failed, which the first row that failed shows; None if it passed.
+        more: further fields of each finding.
     """
     shown: dict[str, Any] = {}
     if wants_detail():
@@ -60,13 +79,21 @@ def enter_gate(
 
         measurement = measurement_finding(evaluation, other, [metric])
         enter(measurement)
-        shown = {**detail(), "text": text, "measurement": measurement.data["key"]}
-    enter(
-        GateFinding(
+        shown = {"measurement": measurement.data["key"]}
+    for row in rows:
+        explained = {"text": text if row.failed else None}
+        finding = GateFinding(
             golden_set=evaluation.golden.name,
+            ranker=evaluation.name,
             metric=str(metric),
-            failed=text is not None,
-            detail=shown,
+            slice=row.label,
+            now=row.now,
+            baseline=row.baseline,
+            verdict=row.word,
+            failed=row.failed,
+            approved=row.approved,
+            detail={**detail(row.label), **shown, **explained} if shown else {},
             **more,
         )
-    )
+        enter(finding)
+        text = None if row.failed else text

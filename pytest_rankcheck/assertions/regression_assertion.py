@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.assertions.bound_assertions import By
-from pytest_rankcheck.assertions.entered_findings import enter_gate, fail
+from pytest_rankcheck.assertions.entered_findings import GateRow, enter_gate, fail
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.baseline import Baseline
+from pytest_rankcheck.baselines.check import Block
 from pytest_rankcheck.baselines.metric_check import MetricCheck
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.comparison.comparison import Comparison, compare
@@ -18,11 +20,15 @@ from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.gate import Gate, decide_family
-from pytest_rankcheck.gates.verdict import Outcome, Verdict
+from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
-from pytest_rankcheck.reports.findings import Note, Topic
+from pytest_rankcheck.reports.findings import BETTER, Note, Topic
 from pytest_rankcheck.reports.ledger import enter, fails_if_inconclusive
 from pytest_rankcheck.reports.text.wording import joined_failures
+
+_OF_PARTS = (Block.REGRESSED, Block.REFUSED, Block.LOOSENED, Block.INCONCLUSIVE)
+"""The blocks that all queries or single slices cause; others are about the record as a whole."""
+
 
 _SHOWN = 4
 """How many lines of the text of an inconclusive verdict are in its note."""
@@ -126,18 +132,18 @@ def _hold_baseline(
             from pytest_rankcheck.reports.text.blocked_text import blocked_text
 
             text = blocked_text(check, block, evaluation, baseline.place)
-        recorded = check.record.approvals if check.record else ()
-        _enter_verdict(
+        detail = partial(_new_detail, evaluation, check.metric)
+        if check.verdict and check.comparison and check.record:
+            approvals = (*check.record.approvals, *check.approvals)
+            detail = partial(_detail, check.verdict, check.comparison, approvals)
+        enter_gate(
             evaluation,
             check.metric,
-            check.verdict,
-            check.comparison,
-            text,
-            verdict=_check_word(check) if block is None else str(block),
+            _checked_rows(check, block, evaluation),
+            detail,
             other=check.record,
-            approvals=(*recorded, *check.approvals),
+            text=text,
             test=baseline.test_id,
-            approved=check.approvals,
             baseline_file=str(baseline.place),
         )
         texts[check.subject] = text
@@ -174,39 +180,28 @@ def verdict_texts(
             first_lines = map(str.strip, text.splitlines()[:_SHOWN])
             enter(Note(Topic.INCONCLUSIVE, "; ".join(first_lines)))
             text = None
-        word = str(Outcome.REGRESSED) if verdict.regressed else _passed_word(verdict)
-        _enter_verdict(
-            evaluation, metric, verdict, comparison, text, verdict=word, other=comparison.other
-        )
+        labels = _concerned([verdict]) if fails else ()
+        rows = _verdict_rows(verdict, str(verdict.outcome), labels, fails=fails)
+        detail = partial(_detail, verdict, comparison, ())
+        enter_gate(evaluation, metric, rows, detail, other=comparison.other, text=text)
         texts[str(metric)] = text
     return texts
 
 
-def _enter_verdict(
-    evaluation: Evaluation,
-    metric: Metric,
-    decided: Verdict | None,
-    comparison: Comparison | None,
-    text: str | None,
-    *,
-    other: Measured | None,
-    approvals: Sequence[Approval] = (),
-    **finding: Any,
-) -> None:
-    """Enter what was decided on a metric; without a verdict it could not be compared."""
+def _detail(
+    verdict: Verdict, comparison: Comparison, approvals: Sequence[Approval], label: str
+) -> Mapping[str, Any]:
+    """Return what a report shows of a row."""
+    from pytest_rankcheck.reports.gate_detail import slice_detail, verdict_detail
 
-    def detail() -> Mapping[str, Any]:
-        from pytest_rankcheck.reports.gate_detail import new_detail, verdict_detail
+    return slice_detail(verdict, label) if label else verdict_detail(verdict, comparison, approvals)
 
-        if decided is None or comparison is None:
-            return new_detail(metric, evaluation)
-        return verdict_detail(decided, comparison, approvals)
 
-    finding["now"] = evaluation.mean(metric)
-    if decided is not None:
-        pairs = decided.overall.pairs
-        finding |= {"now": pairs.mean_after, "baseline": pairs.mean_before}
-    enter_gate(evaluation, metric, detail, other=other, text=text, **finding)
+def _new_detail(evaluation: Evaluation, metric: Metric, _: str) -> Mapping[str, Any]:
+    """Return what a report shows of a metric that could not be compared."""
+    from pytest_rankcheck.reports.gate_detail import new_detail
+
+    return new_detail(metric, evaluation)
 
 
 def _enter_undecided(evaluation: Evaluation, verdicts: Iterable[Verdict]) -> None:
@@ -220,31 +215,81 @@ def _enter_undecided(evaluation: Evaluation, verdicts: Iterable[Verdict]) -> Non
         enter(note)
 
 
-def _check_word(check: MetricCheck) -> str:
-    """Return what a check that passed decided, in a word or two."""
-    if check.approvals:
-        return "; ".join(approval.text for approval in check.approvals)
-    if check.is_granted:
-        return "passed, as recorded on this branch"
-    if check.is_decided:
-        return _passed_word(check.verdict)
-    return "new" if check.is_new else "recorded anew"
+def _checked_rows(
+    check: MetricCheck, block: Block | None, evaluation: Evaluation
+) -> Iterator[GateRow]:
+    """Yield the rows of a check against a record.
+
+    Args:
+        check: the check.
+        block: why it fails its test; None if it passes.
+        evaluation: what was measured.
+    """
+    word = str(block or "; ".join(approval.text for approval in check.approvals))
+    if check.is_granted and not word:
+        word = "passed, as recorded on this branch"
+    failed, approved = block is not None, check.approvals
+    if check.verdict is None:
+        word = word or ("new" if check.is_new else "recorded anew")
+        yield GateRow("", evaluation.mean(check.metric), None, word, failed, approved)
+        return
+    verdicts = [each for each in (check.verdict, check.strict) if each is not None]
+    labels = _concerned(verdicts) if block in (None, *_OF_PARTS) else {""}
+    labels = labels if word else set()
+    for row in _verdict_rows(check.verdict, word, labels, fails=failed, better=check.is_better):
+        yield row._replace(approved=approved) if row.label in labels else row
 
 
-def _passed_word(verdict: Verdict | None) -> str:
-    """Return what a gate decided that did not block, and what it left undecided."""
-    if verdict is None:
-        return "passed"
-    word = {
-        Outcome.BETTER: "passed, better",
-        Outcome.LOWER: "passed, lower",
+def _verdict_rows(
+    verdict: Verdict, word: str, labels: Container[str], *, fails: bool, better: bool = False
+) -> Iterator[GateRow]:
+    """Yield the rows of a verdict: all queries, and each gated slice, with its own numbers.
+
+    Args:
+        verdict: what a gate decided.
+        word: what is said instead of the outcomes of some rows.
+        labels: the labels of these.
+        fails: whether these fail their test.
+        better: whether an update would raise the record.
+    """
+    for part in _gated(verdict):
+        before, now = part.pairs.mean_before, part.pairs.mean_after
+        shown = word if part.label in labels else _word(part, verdict, better=better)
+        yield GateRow(part.label, now, before, shown, failed=fails and part.label in labels)
+
+
+def _word(part: Decision, verdict: Verdict, *, better: bool) -> str:
+    """Return what a gate decided that does not block, and what it left undecided."""
+    words = {
+        Outcome.BETTER: f"passed{BETTER}" if better else "passed",
+        Outcome.LOWER: f"passed, {'lower' if part.pairs.difference < 0 else 'higher'}",
         Outcome.INCONCLUSIVE: "inconclusive",
         Outcome.REGRESSED: "approved",
-    }.get(verdict.outcome, "passed")
-    if verdict.ungated_falls:
+    }
+    word = words.get(part.outcome, "passed")
+    if verdict.ungated_falls and not part.label:
         word += ", but a slice that is not gated fell"
-    elif verdict.overall.futility:
+    elif part.futility:
         word += ", decides nothing"
-    if verdict.standardised_by is not None:
+    if verdict.standardised_by is not None and not part.label:
         word += f", at the mix of {quoted(verdict.standardised_by, 40)}"
     return word
+
+
+def _concerned(verdicts: Sequence[Verdict]) -> set[str]:
+    """Return the labels of the decisions for which verdicts do not pass.
+
+    Single queries that fell, and gaps between slices, are about all queries.
+    """
+    parts = [part for verdict in verdicts for part in _gated(verdict)]
+    labels = {part.label for part in parts if part.outcome is Outcome.REGRESSED}
+    if any(verdict.query_drops or verdict.wide_gaps for verdict in verdicts):
+        return labels | {""}
+    unsure = {part.label for part in parts if part.outcome is Outcome.INCONCLUSIVE}
+    return labels or unsure or {""}
+
+
+def _gated(verdict: Verdict) -> Sequence[Decision]:
+    """Return what the gate decided on: all queries first, then slices."""
+    slices = (part for part in verdict.slices if part.outcome is not Outcome.NOT_GATED)
+    return [verdict.overall, *slices]

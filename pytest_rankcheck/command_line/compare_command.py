@@ -77,11 +77,14 @@ def _compare(chosen: argparse.Namespace) -> int:
     findings = [item.with_test(f"{chosen.old.name} -> {chosen.new.name}") for item in ledger]
     findings += [*tie_notes(old), *tie_notes(new)]
     print_summary(findings)
-    _write(chosen, findings)
-    if any(finding.failed for finding in findings):
-        return BLOCKED
     topics = {finding.topic for finding in findings if isinstance(finding, Note)}
-    return INVALID if Topic.INCONCLUSIVE in topics and inconclusive != "pass" else PASSED
+    exit_status = PASSED
+    if any(finding.failed for finding in findings):
+        exit_status = BLOCKED
+    elif Topic.INCONCLUSIVE in topics and inconclusive != "pass":
+        exit_status = INVALID
+    _write(chosen, findings, exit_status)
+    return exit_status
 
 
 def _gate(given: str | None, record: Record | None, metric: Metric) -> Gate | None:
@@ -102,10 +105,13 @@ def _gate(given: str | None, record: Record | None, metric: Metric) -> Gate | No
         ) from None
 
 
-def _write(chosen: argparse.Namespace, findings: Sequence[ReportedFinding]) -> None:
+def _write(
+    chosen: argparse.Namespace, findings: Sequence[ReportedFinding], exit_status: int
+) -> None:
     """Write the requested reports."""
     paths = {name: path for name in _FORMATS if (path := getattr(chosen, name)) is not None}
-    report = report_of(findings, f"python -m pytest_rankcheck {shlex.join(sys.argv[1:])}")
+    command = f"python -m pytest_rankcheck {shlex.join(sys.argv[1:])}"
+    report = report_of(findings, command, exit_status)
     for name, path in paths.items():
         REPORT_FORMATS[name].check(f"--{name}")
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -231,7 +231,10 @@ def mean_findings(
     """Yield the mean of each metric, and a note for each slice."""
     for metric in metrics:
         yield MetricFinding(
-            golden_set=evaluation.golden.name, metric=str(metric), now=evaluation.mean(metric)
+            golden_set=evaluation.golden.name,
+            ranker=evaluation.name,
+            metric=str(metric),
+            now=evaluation.mean(metric),
         )
         for attribute in by:
             for value, query_ids in evaluation.slices(attribute).items():

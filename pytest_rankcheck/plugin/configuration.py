@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,21 @@ def _report_paths(config: pytest.Config) -> dict[str, Path]:
             report_format(name).check(f"--rankcheck-{option}")
             paths[name] = config.invocation_params.dir / file
     return paths
+
+
+def remove_old_reports(config: pytest.Config) -> None:
+    """Remove what an earlier test session wrote: if this one breaks, nobody must take it for new.
+
+    Args:
+        config: of a test session in which no conftest is loaded yet.
+    """
+    given = vars(config.known_args_namespace)
+    files = [given.get(f"rankcheck_{name}") for name in REPORT_FORMATS]
+    files += [text.partition("=")[2] for text in given.get("rankcheck_report") or ()]
+    for path in (config.invocation_params.dir / file for file in files if file):
+        if path.is_file() and not path.is_symlink():  # not /dev/stdout
+            with suppress(OSError):
+                path.unlink()
 
 
 def read_configuration(config: pytest.Config) -> Config:

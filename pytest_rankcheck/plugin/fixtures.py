@@ -18,7 +18,13 @@ import pytest
 from pytest_rankcheck.errors import BaselineError, ConfigurationError, quoted
 from pytest_rankcheck.plugin.baseline_settings import baseline_settings
 from pytest_rankcheck.plugin.configuration import CONFIG, set_name
-from pytest_rankcheck.plugin.item_identity import HAS_GOLDEN, is_repeat, item_key, shared_text
+from pytest_rankcheck.plugin.item_identity import (
+    HAS_GOLDEN,
+    is_repeat,
+    item_key,
+    run_label,
+    shared_text,
+)
 from pytest_rankcheck.plugin.option_table import Config
 
 if TYPE_CHECKING:
@@ -41,8 +47,8 @@ BASELINE = pytest.StashKey["Baseline"]()
 """The baseline of a test that asked for it."""
 _OWNERS = pytest.StashKey[dict[Path, str]]()
 """The test that has each baseline file."""
-_RUNS = pytest.StashKey[dict[tuple[int, int], tuple[object, object, "Run"]]]()
-"""The runs of this process by ranker and golden set, which are kept so that ids stay theirs."""
+_RUNS = pytest.StashKey[dict[tuple[int, str, str], tuple[object, "Run"]]]()
+"""The runs of this process by ranker (kept so that its id stays its own) and golden set."""
 
 
 def configured_fixtures(config: Config) -> ModuleType:
@@ -121,17 +127,19 @@ def _run_from_ranker(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Run:
     """The run of ``ranker`` over ``golden_set``: computed once, for all xdist workers."""
+    from pytest_rankcheck.golden.fingerprint import visible_fingerprint
     from pytest_rankcheck.plugin.ranking_runs import RankerOrigin, ranked
     from pytest_rankcheck.rankers.ranker_lookup import specification_of
 
     runs = request.config.stash.setdefault(_RUNS, {})
-    key = (id(ranker), id(golden_set))
+    visible = visible_fingerprint(golden_set.fingerprint, golden_set)
+    key = (id(ranker), golden_set.name, visible)
     if key not in runs:
-        origin = RankerOrigin(_ranker_fixture(request), specification_of(ranker))
+        label = run_label(request._pyfuncitem, golden_set.name)
+        origin = RankerOrigin(_ranker_fixture(request), specification_of(ranker), label)
         shared = tmp_path_factory.getbasetemp().parent
-        run = ranked(request.session, ranker, golden_set, origin, shared)
-        runs[key] = (ranker, golden_set, run)
-    return runs[key][2]
+        runs[key] = (ranker, ranked(request.session, ranker, golden_set, origin, shared))
+    return runs[key][1]
 
 
 def _ranker_fixture(request: Any) -> str:
@@ -153,9 +161,10 @@ def _run_from_file(request: pytest.FixtureRequest) -> Run:
     return _inputs(request.config).run_of(golden_name)
 
 
-def _run_of_golden_set(pytestconfig: pytest.Config, golden_set: GoldenSet) -> Run:
+def _run_of_golden_set(request: pytest.FixtureRequest, golden_set: GoldenSet) -> Run:
     """The run of ``golden_set`` in ``--rankcheck-run``, cut to ``rankcheck_depth``."""
-    return _inputs(pytestconfig).run_of(golden_set.name)
+    label = run_label(request._pyfuncitem, golden_set.name)
+    return _inputs(request.config).run_of(golden_set.name, label)
 
 
 def _evaluation(pytestconfig: pytest.Config, ranking_run: Run, golden_set: GoldenSet) -> Evaluation:

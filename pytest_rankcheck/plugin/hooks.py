@@ -21,6 +21,7 @@ from pytest_rankcheck.plugin.configuration import (
     add_options,
     read_configuration,
     refuse_idle_session,
+    remove_old_reports,
 )
 from pytest_rankcheck.plugin.fixtures import (
     BASELINE,
@@ -31,8 +32,10 @@ from pytest_rankcheck.plugin.fixtures import (
 from pytest_rankcheck.plugin.item_findings import (
     SHOWN,
     findings_beside,
+    name_run,
     refuse_dropped_gates,
     settled,
+    without_false_better,
 )
 from pytest_rankcheck.plugin.terminal_summary import CARRIED, LEDGER, SessionFindings
 from pytest_rankcheck.plugin.watched_tests import WatchedTests
@@ -62,7 +65,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """Read the options and the reference before a conftest can change them."""
+    """Remove old reports, and read the options and the reference before a conftest changes them."""
+    remove_old_reports(early_config)
     try:
         _ = baseline_settings(early_config).reference
     except RankcheckError as error:
@@ -173,6 +177,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     chosen = item.config.stash[CONFIG]
     strict = chosen.inconclusive == "fail"
     printed = item.config.stash.setdefault(PRINTED, PrintedDocuments())
+    name_run(item)
     with collecting(detail=chosen.writes_reports, strict=strict, printed=printed) as ledger:
         try:
             result = yield
@@ -182,10 +187,12 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
                 # The test passed: it caught these failures itself, with pytest.raises.
                 ledger[:] = [finding for finding in ledger if not finding.failed]
             ledger.extend(findings_beside(item, ledger, stopped=False))
+            ledger[:] = without_false_better(item, ledger, passed=not item.stash[NOT_PASSED])
             return result
         except BaseException:
             with suppress(RankcheckError):  # the failure of the test says more
                 ledger.extend(findings_beside(item, ledger, stopped=True))
+            ledger[:] = without_false_better(item, ledger, passed=False)
             raise
         finally:
             item.stash[LEDGER] = ledger
@@ -227,11 +234,11 @@ def pytest_runtest_makereport(
     # This also sees the reports of subtests, and strict xfails that pass.
     if not report.passed or hasattr(report, "wasxfail"):
         item.stash[NOT_PASSED] = True
-    if item.stash.get(LEDGER, None):
+    if item.stash.get(LEDGER, None) or (report.failed and users_of_our_fixtures([item])):
         from pytest_rankcheck.reports.ledger import packed
 
-        setattr(report, CARRIED, packed(item.stash[LEDGER]))
-        del item.stash[LEDGER]
+        setattr(report, CARRIED, packed(item.stash.get(LEDGER, [])))
+        item.stash[LEDGER] = []
     return report
 
 

@@ -206,11 +206,12 @@ class Inputs:
             )
         return self.config.run
 
-    def run_file(self, golden_name: str) -> Path:
+    def run_file(self, golden_name: str, label: str = "") -> Path:
         """Return the file or folder of the configured run that has the run of a golden set."""
         from pytest_rankcheck.plugin.saved_runs import saved_run
 
-        return saved_run(self.run_path, golden_name) if self.run_path.is_dir() else self.run_path
+        path = self.run_path
+        return saved_run(path, golden_name, label) if path.is_dir() else path
 
     def read_run(self, path: Path) -> Run:
         """Return the whole run of a file, read by the configured conventions.
@@ -230,14 +231,15 @@ class Inputs:
             incomplete_ranks=self.config.incomplete_ranks,
         )
 
-    def run_of(self, golden_name: str | None) -> Run:
+    def run_of(self, golden_name: str | None, label: str = "") -> Run:
         """Return the configured run, cut to the configured depth.
 
         Args:
             golden_name: the golden set that was ranked, under whose name its baselines are; None:
                 the baselines are under the name of the file.
+            label: the ids of the parameters that chose the run, as where it was saved.
         """
-        path = self.run_path if golden_name is None else self.run_file(golden_name)
+        path = self.run_path if golden_name is None else self.run_file(golden_name, label)
         run = self.read_run(path)
         run.asked = golden_name
         return run.top(self.config.depth)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ import pytest
 
 from pytest_rankcheck.plugin.configuration import CONFIG
 from pytest_rankcheck.plugin.fixtures import BASELINE
+from pytest_rankcheck.plugin.item_identity import run_label
 
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.baseline import Baseline
@@ -25,6 +27,35 @@ if TYPE_CHECKING:
 
 SHOWN = pytest.StashKey[dict[int, object]]()
 """The evaluations that are in a ledger already, kept so that their ids stay theirs."""
+
+
+def name_run(item: pytest.Item) -> None:
+    """Name the run that a test measures by the parameters that chose it, if any did."""
+    arguments: dict[str, Any] = getattr(item, "funcargs", {})
+    for name in ("ranking_run", "evaluation"):
+        measured: Any = arguments.get(name)
+        if _is_ours(measured):
+            golden = getattr(measured, "golden", arguments.get("golden_set"))
+            measured.name = run_label(item, getattr(golden, "name", "")) or measured.name
+
+
+def without_false_better(
+    item: pytest.Item, ledger: Ledger, *, passed: bool
+) -> Sequence[ReportedFinding]:
+    """Return findings that call a metric better only if an update would raise its record."""
+    if not ledger:
+        return ledger
+    from pytest_rankcheck.baselines.update_policy import raisable
+    from pytest_rankcheck.reports.findings import BETTER, GateFinding
+
+    if passed and BASELINE in item.stash and raisable(item.stash[BASELINE].all_checks):
+        return ledger
+    return [
+        replace(each, verdict=each.verdict.replace(BETTER, ""))
+        if isinstance(each, GateFinding)
+        else each
+        for each in ledger
+    ]
 
 
 def refuse_dropped_gates(baseline: Baseline) -> None:
@@ -76,14 +107,18 @@ def findings_beside(
         yield from _of_baseline(item, stopped=stopped)
     for name in ("evaluation", "session_evaluation"):
         evaluation: Any = getattr(item, "funcargs", {}).get(name)
-        # Another plugin's fixture of this name is not read, which would import numpy.
-        if type(evaluation).__module__.partition(".")[0] == "pytest_rankcheck":
+        if _is_ours(evaluation):
             from pytest_rankcheck.plugin.inputs import inputs_of
 
             metrics = [each for each in inputs_of(item.config).metrics if evaluation.fits(each)]
             yield from _of_evaluation(item, evaluation, metrics, ledger)
             if item.config.stash[CONFIG].writes_reports:
                 yield from _for_reports(item, evaluation, metrics, ledger)
+
+
+def _is_ours(value: Any) -> bool:
+    """Return whether a value is of this package, without importing what it needs."""
+    return type(value).__module__.partition(".")[0] == "pytest_rankcheck"
 
 
 def _of_baseline(item: pytest.Item, *, stopped: bool) -> Iterator[ReportedFinding]:
@@ -132,7 +167,9 @@ def _of_evaluation(
     shown[id(evaluation)] = evaluation
     for metric in metrics:
         mean = evaluation.mean(metric)
-        yield MetricFinding(golden_set=evaluation.golden.name, metric=str(metric), now=mean)
+        yield MetricFinding(
+            golden_set=evaluation.golden.name, ranker=evaluation.name, metric=str(metric), now=mean
+        )
     yield from evaluation_notes(evaluation)
     yield from timing_notes(evaluation)
 

@@ -6,7 +6,8 @@ pytest imports this at every start, so it imports nothing heavy.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,8 @@ from pytest_rankcheck.errors import quoted
 
 HAS_GOLDEN = ("golden_set", "session_log")
 """The fixtures whose parameters choose what a test measures on."""
+_MAKES_RUN = ("ranker", "ranking_run", "evaluation", "golden_set")
+"""The fixtures whose parameters choose which run is measured."""
 
 _REPEAT = re.compile("__pytest_repeat_step_number|__flakefinder_.*")
 """The parameters that pytest-repeat and pytest-flakefinder add to run a test several times."""
@@ -51,6 +54,28 @@ def is_repeat(item: pytest.Item) -> bool:
     return callspec is not None and any(map(_REPEAT.fullmatch, callspec.params))
 
 
+def run_label(item: pytest.Item, golden_name: str) -> str:
+    """Return the ids of the parameters that chose a run, such as ``bm25``; empty without any.
+
+    The id of a golden set counts if it says more than the name of the set.
+    """
+    callspec = getattr(item, "callspec", None)
+    if callspec is None:
+        return ""
+    from pytest_rankcheck.files.packed_files import shown_name
+
+    ids = dict(_ids(item, callspec))
+    chosen = {
+        name: ids.get((name,)) or _text(callspec, name)
+        for name in _MAKES_RUN
+        if name in callspec.params
+    }
+    of_set = chosen.get("golden_set", "")
+    if golden_name in (of_set, shown_name(Path(of_set))) or re.fullmatch(r"golden_set\d+", of_set):
+        del chosen["golden_set"]
+    return "-".join(chosen.values())
+
+
 def _classes(item: pytest.Item) -> Sequence[str]:
     """Return the names of the classes, or the like, between the file and the test."""
     chain = item.listchain()[:-1]
@@ -62,15 +87,22 @@ def _own_ids(item: pytest.Item, callspec: Any) -> Sequence[str] | None:
     """Return the ids of the parameters that belong to a test; None without parameters."""
     if callspec.params.keys().isdisjoint(HAS_GOLDEN):
         return [callspec.id] if callspec._idlist else None
-    calls, own = _calls(item, callspec), []
-    # pytest keeps the ids in the order of the calls, unless some are hidden or of several calls.
-    ids = callspec._idlist if len(callspec._idlist) == len(calls) else [None] * len(calls)
-    for names, call_id in zip(calls, ids, strict=True):
+    own = []
+    for names, call_id in _ids(item, callspec):
         if call_id is not None and set(names).isdisjoint(HAS_GOLDEN):
             own.append(call_id)
         else:
             own += [_text(callspec, name) for name in names if name not in HAS_GOLDEN]
     return own or None
+
+
+def _ids(item: pytest.Item, callspec: Any) -> Iterable[tuple[tuple[str, ...], str | None]]:
+    """Return the parameters by call, each with its id; None where that is unknown.
+
+    pytest keeps the ids in the order of the calls, unless some are hidden or of several calls.
+    """
+    calls, ids = _calls(item, callspec), callspec._idlist
+    return zip(calls, ids if len(ids) == len(calls) else [None] * len(calls), strict=True)
 
 
 def _calls(item: pytest.Item, callspec: Any) -> Sequence[tuple[str, ...]]:

@@ -32,6 +32,8 @@ class RankerOrigin(NamedTuple):
     """A description of the fixture that all xdist workers share."""
     name: str | None
     """The ranker's name, if the configuration gives one."""
+    label: str
+    """The ids of the parameters that chose the run; empty without any."""
 
 
 def ranked(
@@ -76,8 +78,9 @@ def _computed(
     execution = _execution(session, golden, origin, number)
     with ranking_progress(config, golden.name, number) as progress:
         run = ranked_as(execution, ranker, task, rules, progress)
+    run.name = origin.label or run.name
     if chosen.save_run and number == 1:
-        save_run(config, run, golden.name, origin.fixture, chosen.save_run)
+        save_run(config, run, golden.name, origin.label, chosen.save_run)
     return run
 
 
@@ -92,7 +95,7 @@ def _execution(
     chosen = session.config.stash[CONFIG]
     if chosen.resume is None:
         return Execution(chosen.executor, chosen.chunk)
-    name = run_name(golden.name, origin.fixture) + (f"-repeat-{number}" if number > 1 else "")
+    name = run_name(golden.name, origin.label) + (f"-repeat-{number}" if number > 1 else "")
     if origin.name is None:  # one of several fixtures with this name
         name += f"-{hashlib.sha256(origin.fixture.encode()).hexdigest()[:8]}"
 

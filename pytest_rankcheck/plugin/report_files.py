@@ -23,21 +23,28 @@ _STEP_SUMMARY_LIMIT = 900_000
 """Characters; GitHub takes a megabyte for a step."""
 
 
-def write_reports(config: pytest.Config, findings: Sequence[ReportedFinding]) -> Iterator[str]:
+def write_reports(
+    config: pytest.Config,
+    findings: Sequence[ReportedFinding],
+    exit_status: int,
+    problems: Sequence[str],
+) -> Iterator[str]:
     """Write the requested reports; yield a line for each: where it is, or why it is not.
 
     Args:
         config: of the test session.
         findings: of all tests, in detail.
+        exit_status: pytest's.
+        problems: what failed besides gates and checks.
     """
     chosen = config.stash[CONFIG]
-    if not chosen.reports and not (chosen.step_summary and findings):
+    if not chosen.reports and not chosen.step_summary:
         return
     from pytest_rankcheck.reports.report_data import report_of
 
     command = shlex.join(["pytest", *config.invocation_params.args])
-    report = report_of(findings, command)
-    if chosen.step_summary and findings:
+    report = report_of(findings, command, exit_status, problems)
+    if chosen.step_summary:
         from pytest_rankcheck.reports.markdown_report import markdown_of
 
         # The page of the step shows it, so no line says where it is.

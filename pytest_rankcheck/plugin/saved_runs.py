@@ -19,25 +19,24 @@ _PART = re.compile(r"part-|_SUCCESS$|[^=]+=")
 """The names of parts in a folder, as Spark and others write them."""
 
 
-def run_name(golden_name: str, origin: str) -> str:
+def run_name(golden_name: str, label: str) -> str:
     """Return the name of a file for the run of a golden set, without its ending.
 
     Args:
         golden_name: the name of the golden set.
-        origin: the fixture of the ranker; it has a number if it is one of several parameters.
+        label: the ids of the parameters that chose the run; empty without any.
     """
-    parameter = re.search(r"\[([1-9]\d*)\]$", origin)
-    return safe_name(golden_name) + (f"-{parameter[1]}" if parameter else "")
+    return safe_name(golden_name) + (f"-{safe_name(label)}" if label else "")
 
 
-def save_run(config: pytest.Config, run: Run, golden_name: str, origin: str, folder: Path) -> None:
+def save_run(config: pytest.Config, run: Run, golden_name: str, label: str, folder: Path) -> None:
     """Save the run of a golden set as configured.
 
     Raises:
         ConfigurationError: another run has this name.
         RunError: the requested format cannot hold the run.
     """
-    place = folder / run_name(golden_name, origin)
+    place = folder / run_name(golden_name, label)
     saved = config.stash.setdefault(_SAVED, set())
     if place in saved:
         raise ConfigurationError(
@@ -55,7 +54,7 @@ def save_run(config: pytest.Config, run: Run, golden_name: str, origin: str, fol
         run.save(f"{place}.jsonl", "jsonl")  # rather than lose what took long to rank
 
 
-def saved_run(folder: Path, golden_name: str) -> Path:
+def saved_run(folder: Path, golden_name: str, label: str = "") -> Path:
     """Return the file or folder in ``--rankcheck-save-run`` that has the run of a golden set.
 
     A folder of parts has the run's name, or is the given folder itself if a cluster wrote it.
@@ -63,7 +62,7 @@ def saved_run(folder: Path, golden_name: str) -> Path:
     Raises:
         ConfigurationError: the folder has no such run, or several.
     """
-    name = safe_name(golden_name)
+    name = run_name(golden_name, label)
     file_names = [f"{name}{ending}" for ending in RUN_ENDINGS.values()]
     found = [folder / file for file in file_names if (folder / file).exists()]
     if (folder / name).is_dir():

@@ -6,7 +6,7 @@ pytest imports this at every start: what is heavy is imported where it is used.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,6 +30,7 @@ CARRIED = "rankcheck"
 
 With pytest-xdist it carries them from a worker to the controller.
 """
+_ENDINGS = {int(code): code.name.lower().replace("_", " ") for code in pytest.ExitCode}
 _OTHER_PLUGIN = "pytest_github_actions_annotate_failures"
 _MOST_NOTES = 3
 """How many lines notes have without -v."""
@@ -43,59 +44,104 @@ class SessionFindings:
         self._watched = watched
         self.findings: list[ReportedFinding] = []
         self.failures: list[pytest.TestReport] = []
+        """The failures of tests that have findings, or use our fixtures."""
+        self._errors: dict[str, list[str]] = {}
+        """The tests and files that failed for other reasons than a finding, by the reason."""
+        self._lines: Sequence[str] = ()
+        """What is printed about reports."""
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """Find the gates that did not run, which may fail the test session.
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_sessionfinish(
+        self, session: pytest.Session, exitstatus: int
+    ) -> Generator[None, object, object]:
+        """Find the gates that did not run, which may fail the test session; write the reports.
 
-        Also add the means to the suite of a JUnit XML file, before that is written.
+        Also add the means to the suite of a JUnit XML file, before that is written. Reports are
+        written once all others have set pytest's exit status, also without a terminal.
         """
+        config = session.config
         if self._watched.uses_baselines:
             from pytest_rankcheck.plugin.gate_coverage import coverage_findings
 
-            unrun = coverage_findings(session.config, self._watched, self.findings, exitstatus)
+            unrun = coverage_findings(config, self._watched, self.findings, exitstatus)
             self.findings += unrun
             if session.exitstatus == pytest.ExitCode.OK and any(each.failed for each in unrun):
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        if not self.findings:
-            return
-        from pytest_rankcheck.reports.ci_formats import properties_of
+        if self.findings:
+            from pytest_rankcheck.reports.ci_formats import properties_of
 
-        for plugin in session.config.pluginmanager.get_plugins():
-            if hasattr(plugin, "add_global_property"):
-                for name, value in dict(properties_of(self.findings)).items():
-                    plugin.add_global_property(name, value)
+            for plugin in config.pluginmanager.get_plugins():
+                if hasattr(plugin, "add_global_property"):
+                    for name, value in properties_of(self.findings, of_suite=True):
+                        plugin.add_global_property(name, value)
+        result = yield
+        self.findings += [*_expectation_changes(config, self.findings)]
+        reporter = config.pluginmanager.get_plugin("terminalreporter")
+        if self.findings or self.failures or config.stash[CONFIG].reports:
+            from pytest_rankcheck.plugin.report_files import write_reports
+
+            self.findings += [*_notes_from_git(config, self.findings)]
+            if reporter is None or "deselected" not in reporter.stats:
+                self.findings += [*_unused_gate_notes(config, self.findings)]
+            status = int(session.exitstatus)
+            written = write_reports(config, self.findings, status, self._problems(status))
+            self._lines = [*written, *_annotations(self.failures, config)]
+        if reporter is None and self._lines:
+            print(*self._lines, sep="\n")
+        return result
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Note what could not be collected."""
+        if report.failed:
+            self._errors.setdefault(_reason(report.longrepr), []).append(report.nodeid)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the findings out of a test's report."""
-        carried = vars(report).get(CARRIED)
-        if not carried:
-            return
-        if report.failed:
-            self.failures.append(report)
         from pytest_rankcheck.reports.ledger import unpacked
 
-        self.findings += [finding.with_test(report.nodeid) for finding in unpacked(carried)]
+        carried = vars(report).get(CARRIED)
+        findings = [each.with_test(report.nodeid) for each in unpacked(carried)] if carried else []
+        self.findings += findings
+        if report.failed and carried:
+            self.failures.append(report)
+        if report.failed and not any(finding.failed for finding in findings):
+            self._errors.setdefault(_reason(report.longrepr), []).append(report.nodeid)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the table and the notes; nothing where nothing was measured."""
-        config = terminalreporter.config
-        findings = [*self.findings, *_expectation_changes(config, self.findings)]
-        if not findings and not config.stash[CONFIG].reports:
+        if not self.findings and not self._lines:
             return
-        from pytest_rankcheck.plugin.report_files import write_reports
         from pytest_rankcheck.reports.text.summary_table import summary_lines
 
         terminalreporter.section("rankcheck")
-        findings += _notes_from_git(config, self.findings)
-        if "deselected" not in terminalreporter.stats:
-            findings += _unused_gate_notes(config, self.findings)
+        config = terminalreporter.config
         width = config.get_terminal_writer().fullwidth
         most = None if config.get_verbosity() > 0 else _MOST_NOTES
-        for line in summary_lines(findings, width, most=most):
+        for line in summary_lines(self.findings, width, most=most):
             terminalreporter.write_line(line.text, **({line.colour: True} if line.colour else {}))
-        for text in (*write_reports(config, findings), *_annotations(self.failures, config)):
+        for text in self._lines:
             terminalreporter.write_line(text)
+
+    def _problems(self, exit_status: int) -> Sequence[str]:
+        """Return what failed besides gates and checks, and an exit status that nothing explains."""
+        texts = [
+            f"{places[0]}{f' and {len(places) - 1:,} more' if places[1:] else ''}: {reason}"
+            for reason, places in self._errors.items()
+        ]
+        is_explained = exit_status == 1 and (texts or any(each.failed for each in self.findings))
+        if exit_status and not is_explained:
+            name = _ENDINGS.get(exit_status, "see its output")
+            texts.append(f"pytest ended with exit status {exit_status} ({name})")
+        return texts
+
+
+def _reason(longrepr: object) -> str:
+    """Return the line of an error that says what happened."""
+    crash = getattr(longrepr, "reprcrash", None)
+    text = str(longrepr) if crash is None else crash.message
+    lines = [line for line in text.splitlines() if line.strip()] or ["no message"]
+    reason = lines[-1].removeprefix("E ") if crash is None else lines[0]
+    return quoted(reason.strip().removeprefix("pytest_rankcheck.errors."), 300)
 
 
 def _annotations(failures: Sequence[pytest.TestReport], config: pytest.Config) -> Iterator[str]:
@@ -112,11 +158,12 @@ def _annotations(failures: Sequence[pytest.TestReport], config: pytest.Config) -
         if not isinstance(report.longrepr, ExceptionRepr) or report.longrepr.reprcrash is None:
             continue
         crash = report.longrepr.reprcrash
-        path = Path(config.rootpath, crash.path)
+        path, line = Path(config.rootpath, crash.path), crash.lineno
+        if not path.is_relative_to(top):  # an error of an installed package
+            path, line = Path(config.rootpath, report.location[0]), (report.location[1] or 0) + 1
         shown_path = path.relative_to(top) if path.is_relative_to(top) else path
-        yield annotation(
-            shown_path.as_posix(), crash.lineno, crash.message.removeprefix("AssertionError: ")
-        )
+        text = crash.message.removeprefix("AssertionError: ")
+        yield annotation(shown_path.as_posix(), line, text)
 
 
 def _unused_gate_notes(

@@ -18,6 +18,9 @@ from pytest_rankcheck.errors import quoted
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.approval import Approval
 
+BETTER = ", better"
+"""Follows the word of a gate that passed, if an update would raise the record."""
+
 
 @dataclass(frozen=True, slots=True)
 class ReportedFinding:
@@ -38,9 +41,25 @@ class MetricFinding(ReportedFinding):
     """The mean of a metric on a golden set; as such it is shown and decides nothing."""
 
     golden_set: str
+    ranker: str = ""
+    """The name of the run that was measured."""
     metric: str
+    slice: str = ""
+    """The slice as ``attribute=value``; empty for all queries."""
     now: float
     baseline: float | None = None
+    test: str = ""
+    """The id of the test, or the two files that were compared."""
+
+    @property
+    def subject(self) -> str:
+        """What was measured, such as ``RR[locale=de]``."""
+        return f"{self.metric}[{self.slice}]" if self.slice else self.metric
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it simply passed, or decides nothing."""
+        return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +71,6 @@ class GateFinding(MetricFinding):
     failed: bool = False
     reached: bool = True
     """Whether the test reached the assertion before it stopped."""
-    test: str = ""
-    """The id of the test, or the two files that were compared."""
     approved: tuple[Approval, ...] = ()
     """The reasons on this branch that let it pass, though it fails at the reference commit."""
     baseline_file: str | None = None
@@ -61,9 +78,32 @@ class GateFinding(MetricFinding):
     detail: dict[str, Any] = field(default_factory=dict)
     """What else the JSON report has of a gate; empty if no report is written."""
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether it passed, and nobody need look at it."""
+        return not (self.failed or self.approved or self.verdict == "inconclusive")
+
     def with_test(self, test: str) -> Self:
         """Return it with the test that made it, unless it has one."""
         return self if self.test else replace(self, test=test)
+
+
+def rows_of(findings: Iterable[ReportedFinding]) -> list[MetricFinding]:
+    """Return what has a row in reports: each gate, and each metric that no gate decided on."""
+    metrics = [finding for finding in findings if isinstance(finding, MetricFinding)]
+    gates = [finding for finding in metrics if isinstance(finding, GateFinding)]
+    covered = set(map(_measured, gates))
+    rows: list[MetricFinding] = [*gates]
+    others = dict.fromkeys(each for each in metrics if not isinstance(each, GateFinding))
+    for finding in sorted(others, key=lambda other: other.baseline is None):
+        if finding.baseline is not None or _measured(finding) not in covered:
+            rows.append(finding)
+            covered.add(_measured(finding))
+    return rows
+
+
+def _measured(finding: MetricFinding) -> tuple[str, str, str]:
+    return finding.golden_set, finding.ranker, finding.metric
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +262,8 @@ class Note(ReportedFinding):
     """What it is about, such as a golden set; headings may name it. Foreign text is quoted."""
     failure: str | None = None
     """The whole failure text, if the check failed."""
+    is_check: bool = False
+    """Whether it is the result of a check, which could have failed."""
     of_test: bool = False
     """Whether the text still lacks the name of its test, which is known when that has ended."""
 

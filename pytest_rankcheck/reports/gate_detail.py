@@ -67,8 +67,15 @@ def verdict_detail(
     )
 
 
+def slice_detail(verdict: Verdict, label: str) -> Detail:
+    """Return the detail of a slice, which has a row of its own."""
+    part = next(each for each in verdict.slices if each.label == label)
+    known = {"outcome": part.outcome, "margin": verdict.margin, "noise": part.pairs.noise}
+    return _detail(verdict.metric, _decision(part, verdict), gate=verdict.gate, **known)
+
+
 def bound_detail(metric: Metric, bound: Bound, parts: Sequence[Bounded]) -> Detail:
-    """Return the detail of a metric with a fixed bound: all queries first, then slices."""
+    """Return the detail of a fixed bound on a slice; or on all queries, with the slices after."""
     overall, *slices = (
         _part(
             len(part.places),
@@ -79,11 +86,8 @@ def bound_detail(metric: Metric, bound: Bound, parts: Sequence[Bounded]) -> Deta
         )
         for part in parts
     )
-    passed = all(part.holds or not part.gated for part in parts)
-    outcome = "passed" if passed else "failed"
-    return _detail(
-        metric, overall, gate=bound.words, limit=bound.limit, outcome=outcome, slices=slices
-    )
+    known = {"limit": bound.limit, "outcome": overall["outcome"], "slices": slices}
+    return _detail(metric, overall, gate=bound.words, **known)
 
 
 def new_detail(metric: Metric, evaluation: Evaluation) -> Detail:
@@ -189,6 +193,7 @@ def _unreached(
         )
     yield GateFinding(
         golden_set=evaluation.golden.name,
+        ranker=evaluation.name,
         metric=str(metric),
         now=now,
         baseline=before,

@@ -15,6 +15,7 @@ LONGEST_COMMENT = 60_000
 """Characters; GitHub takes 65,536 in a comment."""
 
 _MOST_GATES = 100
+_MOST_PROBLEMS = 10
 _PUNCTUATION = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$^&\"'])")
 # What GitHub turns into links though no character of it is Markdown's.
 _LINKED = re.compile(r"@|www\\\.|://|:\\/\\/|#(?=\d)", re.IGNORECASE)
@@ -42,9 +43,7 @@ def markdown_of(report: Report, limit: int = LONGEST_COMMENT) -> str:
         if note.failure is not None
     ]
     sections += [
-        _failure(f"{escaped(gate.metric)} on {escaped(gate.golden_set, 60)}", gate.detail["text"])
-        for gate in report.gates
-        if gate.detail["text"]
+        _failure(_name(gate), gate.detail["text"]) for gate in report.gates if gate.detail["text"]
     ]
     versions = ", ".join(f"{name} {value}" for name, value in report.versions.items())
     how = f"<sub>{escaped(report.command, 400)} · {escaped(versions, 400)}</sub>\n"
@@ -62,29 +61,27 @@ def markdown_of(report: Report, limit: int = LONGEST_COMMENT) -> str:
 
 
 def _head(report: Report) -> str:
-    gates = plural(report.reached_gates, "gate")
-    rest = report.unreached
-    checks = len(report.failed_checks)
-    if checks or report.failed_gates:
-        others = f" and {plural(checks, 'other check')}" if checks else ""
-        return f"## ❌ Ranking quality: {report.failed_gates:,} of {gates}{others} failed{rest}\n"
-    if report.warnings:
-        warnings = ", ".join(report.warnings)
-        return f"## ⚠️ Ranking quality: {gates} passed with warnings: {warnings}{rest}\n"
-    return f"## {'❔' if rest else '✅'} Ranking quality: {gates} passed{rest}\n"
+    sign = {"bad": "❌", "unsure": "⚠️" if report.warnings else "❔", "good": "✅"}[report.tone]
+    lines = [f"## {sign} Ranking quality: {report.headline}", ""]
+    lines += [f"- {escaped(text, 400)}" for text in report.problems[:_MOST_PROBLEMS]]
+    if len(report.problems) > _MOST_PROBLEMS:
+        lines.append(f"- and {len(report.problems) - _MOST_PROBLEMS:,} more")
+    return "\n".join(lines).rstrip() + "\n"
 
 
 def _verdicts(gates: Sequence[GateFinding]) -> str:
-    lines = [
-        "|  | golden set | metric | baseline | now | change | 95% interval | verdict |",
-        "|" + "---|" * 8,
-    ]
+    if not gates:
+        return ""
+    columns = "test | golden set | ranker | metric | baseline | now | change | 95% interval"
+    lines = [f"|  | {columns} | verdict |", "|" + "---|" * 10]
     for gate in gates[:_MOST_GATES]:
         overall = gate.detail["overall"]
         cells = (
             _sign(gate),
+            escaped(gate.test),
             escaped(gate.golden_set, 40),
-            escaped(gate.metric),
+            escaped(gate.ranker, 40),
+            escaped(gate.subject),
             number_text(gate.baseline),
             number_text(gate.now),
             "" if overall["difference"] is None else change(overall["difference"]),
@@ -95,6 +92,10 @@ def _verdicts(gates: Sequence[GateFinding]) -> str:
     if len(gates) > _MOST_GATES:
         lines += ["", f"_and {plural(len(gates) - _MOST_GATES, 'more gate')}_"]
     return "\n".join(lines) + "\n"
+
+
+def _name(gate: GateFinding) -> str:
+    return f"{escaped(gate.subject)} on {escaped(gate.golden_set, 60)}, {escaped(gate.test)}"
 
 
 def _failure(heading: str, text: str, note: str = "") -> str:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from pytest_rankcheck.errors import plural
 from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.reports.findings import (
     DocumentToJudge,
@@ -49,7 +50,10 @@ class Report:
     command: str
     """How the session can be run again."""
     versions: dict[str, str]
-    failed: bool
+    exit_status: int
+    """Pytest's, or that of the command."""
+    problems: tuple[str, ...]
+    """What else failed, and the gates that did not run."""
     gates: tuple[GateFinding, ...]
     """Those that failed first, then those with a baseline."""
     notes: tuple[Note, ...]
@@ -60,20 +64,53 @@ class Report:
     """What to judge next, most influential first."""
 
     @property
+    def passed(self) -> bool:
+        """Whether the exit status is 0, at least one gate or check ran, and none failed."""
+        ran = self.reached_gates + len(self._checks)
+        failed = self.failed_gates + sum(note.failed for note in self.notes)
+        return not self.exit_status and ran > 0 and not failed
+
+    @property
+    def headline(self) -> str:
+        """What the report says in a line, such as ``1 of 3 gates failed``."""
+        gates, checks = plural(self.reached_gates, "gate"), len(self._checks)
+        failed_checks = sum(note.failed for note in self.notes)
+        left = len(self.gates) - self.reached_gates
+        rest = f", {left:,} not reached" if left else ""
+        if self.failed_gates or failed_checks:
+            others = f" and {plural(failed_checks, 'other check')}" if failed_checks else ""
+            return f"{self.failed_gates:,} of {gates}{others} failed{rest}"
+        if not self.reached_gates:
+            gates = plural(checks, "check") if checks else "no gate ran"
+        said = f"{gates} passed" if self.reached_gates or checks else gates
+        if not self.passed:
+            return f"{said}{rest}, but the test session failed" if self.exit_status else said
+        if self.warnings:
+            said += f" with warnings: {', '.join(self.warnings)}"
+        return said + rest
+
+    @property
+    def tone(self) -> str:
+        """How it reads: ``bad``, ``unsure`` or ``good``."""
+        if not self.passed:
+            return "bad"
+        is_whole = self.reached_gates == len(self.gates)
+        return "good" if is_whole and not self.warnings else "unsure"
+
+    @property
     def reached_gates(self) -> int:
         """How many gates decided: their tests did not stop before."""
         return sum(gate.reached for gate in self.gates)
 
     @property
-    def unreached(self) -> str:
-        """How many gates were not reached, to follow a number; empty if all were."""
-        count = len(self.gates) - self.reached_gates
-        return f", {count:,} not reached" if count else ""
-
-    @property
     def failed_gates(self) -> int:
         """How many gates failed."""
         return sum(gate.failed for gate in self.gates)
+
+    @property
+    def _checks(self) -> Sequence[Note]:
+        """The checks that are not about a metric, and what failed besides."""
+        return [note for note in self.notes if note.is_check or note.failed]
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -87,18 +124,20 @@ class Report:
             counts[words] = sum(note.topic is topic for note in self.notes)
         return tuple(f"{count:,} {words}" for words, count in counts.items() if count)
 
-    @property
-    def failed_checks(self) -> tuple[Note, ...]:
-        """The failed checks that are not about a metric."""
-        return tuple(note for note in self.notes if note.failed)
 
-
-def report_of(findings: Sequence[ReportedFinding], command: str) -> Report:
+def report_of(
+    findings: Sequence[ReportedFinding],
+    command: str,
+    exit_status: int = 0,
+    problems: Iterable[str] = (),
+) -> Report:
     """Return the report of what the tests of a session found.
 
     Args:
         findings: what they found, in detail.
         command: how the session can be run again.
+        exit_status: pytest's, or that of the command.
+        problems: what failed besides gates and checks.
     """
     measurements, moved = _merged(
         [finding.data for finding in findings if isinstance(finding, MeasurementFinding)]
@@ -108,13 +147,16 @@ def report_of(findings: Sequence[ReportedFinding], command: str) -> Report:
         for each in findings
         if isinstance(each, GateFinding) and each.detail
     ]
+    notes = tuple(dict.fromkeys(each for each in findings if isinstance(each, Note)))
+    unrun = (f"not run: {note.text}" for note in notes if note.topic is Topic.NOT_RUN)
     return Report(
         created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         command=command,
         versions=dict(_versions()),
-        failed=any(finding.failed for finding in findings),
+        exit_status=exit_status,
+        problems=(*problems, *unrun),
         gates=tuple(sorted(gates, key=lambda gate: (not gate.failed, gate.baseline is None))),
-        notes=tuple(dict.fromkeys(each for each in findings if isinstance(each, Note))),
+        notes=notes,
         baselines=tuple(
             sorted(
                 {finding for finding in findings if isinstance(finding, RecordFinding)},

@@ -60,8 +60,9 @@ def test_all_reports_are_written(regressed: Project, workers: tuple[str, ...]) -
     report = json.loads((regressed.path / "out/r.json").read_text("utf-8"))
     jsonschema.validate(report, SCHEMA)
     # The test ended at RR.
-    reached = [(gate["metric"], gate["reached"]) for gate in report["gates"]]
-    assert reached == [("RR", True), ("nDCG@10", False), ("P@1", True)]
+    reached = [(gate["metric"], gate["slice"], gate["reached"]) for gate in report["gates"]]
+    failed, passed = [("RR", "", True), ("RR", "locale=en", True)], ("RR", "locale=de", True)
+    assert reached == [*failed, passed, ("nDCG@10", "", False), ("P@1", "", True)]
     gate = report["gates"][0]
     assert gate["test"] == "tests/test_ranking.py::test_mrr"
     assert gate["baseline_file"] == "tests/baselines/test_ranking/test_mrr--web.json"
@@ -110,14 +111,16 @@ def test_junit_has_values_of_the_suite_and_of_each_case(regressed: Project) -> N
         }
         for place, element in (("suite", suite), ("case", suite.findall("testcase")[1]))
     }
-    expected = {
-        "rankcheck.web.RR": "0.933333",
-        "rankcheck.web.RR.baseline": "1.000000",
-        "rankcheck.web.RR.verdict": "regressed",
-    }
-    for properties in found.values():
-        assert expected.items() <= properties.items()
-    assert found["suite"]["rankcheck.web.P@1"] == "0.900000"
+    for place, name in (("case", "web"), ("suite", "tests/test_ranking.py::test_mrr.web")):
+        expected = {
+            f"rankcheck.{name}.RR": "0.933333",
+            f"rankcheck.{name}.RR.baseline": "1.000000",
+            f"rankcheck.{name}.RR.verdict": "regressed",
+            f"rankcheck.{name}.RR[locale=de]": "1.000000",
+            f"rankcheck.{name}.RR[locale=de].verdict": "passed",
+        }
+        assert expected.items() <= found[place].items()
+    assert found["suite"]["rankcheck.tests/test_ranking.py::test_floor.web.P@1"] == "0.900000"
 
 
 def test_the_summary_of_a_github_step_has_the_markdown(
@@ -127,7 +130,7 @@ def test_the_summary_of_a_github_step_has_the_markdown(
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     regressed.run()
     assert summary.read_text("utf-8").startswith(
-        "before\n## ❌ Ranking quality: 1 of 2 gates failed"
+        "before\n## ❌ Ranking quality: 2 of 4 gates failed"
     )
 
 
@@ -147,8 +150,76 @@ def test_github_annotates_the_line_of_the_assertion(
         assert "%0A  8 queries worse" in line
 
 
-def test_a_requested_report_is_written_although_nothing_was_found(project: Project) -> None:
-    project.test("def test_other():\n    pass\n")
-    result = project.run("--rankcheck-json=report.json")
-    assert "JSON report written to report.json" in text_of(result)
-    assert json.loads((project.path / "report.json").read_text("utf-8"))["gates"] == []
+RAISES = "def search(text):\n    raise ValueError('no index')\n"
+ENDINGS = [
+    # What breaks, pytest's arguments, the exit status, what the title says, what the list says.
+    (
+        "engine.py",
+        RAISES,
+        [],
+        1,
+        "no gate ran, but",
+        "1 more: RankerError: the ranker",
+    ),
+    pytest.param(
+        *("engine.py", RAISES, ["-n", "2"], 1, "no gate ran, but", "1 more: RankerError: the"),
+        marks=pytest.mark.slow,
+    ),
+    ("golden/web.jsonl", "{", [], 1, "no gate ran, but", "GoldenSetError: golden/web.jsonl:1:"),
+    ("tests/test_x.py", "import x_y\n", [], 2, "no gate ran, but", "tests/test_x.py: Module"),
+    ("tests/test_x.py", "def test_x(): assert 1 == 2\n", [], 1, "5 gates passed, but", "1 == 2"),
+    ("x.txt", "", ["-k", "nothing"], 5, "no gate ran, but", "exit status 5 (no tests collected)"),
+    ("x.txt", "", ["-k", "mrr", "--collect-only"], 0, "no gate ran", ""),
+    ("x.txt", "", ["-k", "mrr", "-p", "no:terminal"], 0, "5 gates passed", ""),
+    ("conftest.py", "import x_y\n", [], 4, None, ""),
+    ("x.txt", "", ["--unknown"], 4, None, ""),
+]
+
+
+@pytest.mark.parametrize(("file", "text", "arguments", "status", "title", "problem"), ENDINGS)
+def test_a_report_is_green_only_if_the_session_was(
+    project: Project,
+    file: str,
+    text: str,
+    arguments: list[str],
+    status: int,
+    title: str | None,
+    problem: str,
+) -> None:
+    """No report of an earlier session is left, whatever happens."""
+    project.test(TESTS.replace("test_floor", "test_mrr_floor"))
+    project.update()
+    project.write("r.md", "✅")
+    project.write("r.json", "old")
+    project.write(file, text)
+    reports = ["--rankcheck-markdown=r.md", "--rankcheck-json=r.json", "--rankcheck-html=r.html"]
+    result = project.run(*reports, *arguments)
+    assert result.ret == status
+    assert all(
+        (project.path / f"r.{kind}").exists() == (title is not None) for kind in ("md", "json")
+    )
+    if title is None:
+        return
+    markdown = (project.path / "r.md").read_text("utf-8")
+    report = json.loads((project.path / "r.json").read_text("utf-8"))
+    jsonschema.validate(report, SCHEMA)
+    is_green = status == 0 and "passed" in title
+    assert markdown.startswith(f"## {'✅' if is_green else '❌'} Ranking quality: {title}")
+    assert (report["outcome"], report["exit_status"]) == (
+        "passed" if is_green else "failed",
+        status,
+    )
+    assert problem in " ".join(report["problems"])
+    page = (project.path / "r.html").read_text("utf-8")
+    assert f"<title>{'Passed' if is_green else 'Failed'}" in page
+    assert f'<p class="badge {"good" if is_green else "bad"}">{title}' in page
+
+
+def test_a_failing_ranker_is_annotated(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.test("def test_mrr(evaluation): pass\n\ndef test_other(): assert 0\n")
+    project.write("engine.py", RAISES)
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    lines = [line for line in project.run().outlines if line.startswith("::error ")]
+    assert [line.partition("%3A")[0] for line in lines] == [
+        "::error file=tests/test_ranking.py,line=1,title=pytest_rankcheck.errors.RankerError"
+    ]

@@ -339,9 +339,9 @@ def test_a_gate_that_was_not_reached_shows_its_recorded_value(gated: GatedTest) 
     check(
         outputs["markdown"],
         "Ranking quality: 1 of 1 gate failed, 2 not reached",
-        "| – | web | RR | 1.0000 | 0.7500 | -0.2500 | | not reached |",
+        "| – | tests/test_ranking.py::test_mrr | web | run | RR | 1.0000 | 0.7500 | -0.2500 | | not reached |",
     )
-    check(outputs["html"], "1 of 1 gates failed, 2 not reached", "– not reached")
+    check(outputs["html"], "1 of 1 gate failed, 2 not reached", "– not reached")
 
 
 def test_a_test_that_stops_at_a_bound_shows_all_recorded_values(gated: GatedTest) -> None:

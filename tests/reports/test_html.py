@@ -29,13 +29,13 @@ def texts(page: Any, selector: str) -> list[str]:
 @pytest.mark.browser
 def test_verdicts_come_first_and_charts_are_drawn(opened: Opened, report: Report) -> None:
     page = opened(report)
-    assert texts(page, "h1, .badge") == ["Ranking quality", "2 of 3 gates failed"]
+    assert texts(page, "h1, .badge") == ["Ranking quality", "3 of 5 gates failed"]
     rows = texts(page, "#verdicts tbody tr")
     assert "regressed" in rows[0]
     assert "nDCG@10" in rows[0]
     page.wait_for_selector("#chart-gates svg")
     page.wait_for_selector("[data-slices] svg")
-    assert "golden set\t60\tRR\t1.0000\t0.7778" in texts(page, "#verdicts table")[1]
+    assert "golden set\trun\t60\tRR\t1.0000\t0.7778" in texts(page, "#verdicts table")[1]
     assert "locale=de" in texts(page, "#slices tbody tr")[0]
     assert "worst queries" in page.locator("#verdicts pre").first.inner_text()
     for chart in ("differences", "bars", "scatter"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import pytest
 from hostile import HOSTILE
 from markdown_it import MarkdownIt
 
@@ -12,12 +13,17 @@ from pytest_rankcheck.reports.findings import Note, Topic
 from pytest_rankcheck.reports.markdown_report import LONGEST_COMMENT, escaped, markdown_of
 from pytest_rankcheck.reports.report_data import Report
 
+TEST = "tests/test_it.py::test_it"
+
 
 def test_verdicts_slices_and_worst_queries(report: Report) -> None:
     text = markdown_of(report)
     lines = text.splitlines()
     assert lines[0].startswith("## ❌ Ranking quality: ")
-    assert any(line.startswith(r"| ❌ | golden set | nDCG@<!-- -->10 |") for line in lines)
+    assert any(
+        line.startswith(f"| ❌ | {escaped(TEST)} | golden set | run | nDCG@<!-- -->10 |")
+        for line in lines
+    )
     assert "<details><summary>Full text</summary>" in text
     assert any(line.startswith("    locale=de  ") for line in lines)
     assert "  worst queries" in lines
@@ -30,6 +36,28 @@ def test_a_report_without_failures_is_short(report: Report) -> None:
     text = markdown_of(replace(report, gates=tuple(passed)))
     assert text.startswith("## ✅ Ranking quality: 1 gate passed")
     assert "###" not in text
+
+
+@pytest.mark.parametrize(
+    ("gates", "notes", "exit_status", "title"),
+    [
+        (1, 0, 0, "✅ Ranking quality: 1 gate passed"),
+        (0, 2, 0, "✅ Ranking quality: 2 checks passed"),
+        (0, 0, 0, "❌ Ranking quality: no gate ran"),
+        (0, 0, 5, "❌ Ranking quality: no gate ran, but the test session failed"),
+        (1, 0, 1, "❌ Ranking quality: 1 gate passed, but the test session failed"),
+    ],
+)
+def test_a_title_is_green_only_if_the_session_was(
+    report: Report, gates: int, notes: int, exit_status: int, title: str
+) -> None:
+    passed = [gate for gate in report.gates if not gate.failed][:gates]
+    checks = [Note(Topic.EXPECTATIONS, f"{number} hold", is_check=True) for number in range(notes)]
+    ended = replace(report, gates=tuple(passed), notes=tuple(checks), exit_status=exit_status)
+    problems = tuple(f"test_{number}: error" for number in range(12))
+    lines = markdown_of(replace(ended, problems=problems)).splitlines()
+    assert lines[0] == f"## {title}"
+    assert (lines[2], lines[12]) == ("- test\\_0: error", "- and 2 more")
 
 
 def test_the_title_counts_what_did_not_simply_pass(report: Report) -> None:
@@ -59,7 +87,7 @@ def test_failed_behaviour_checks_are_shown_in_full(report: Report) -> None:
     passed = tuple(gate for gate in report.gates if not gate.failed)
     note = Note(Topic.EXPECTATIONS, "one", failure="one\n  ```two")
     text = markdown_of(replace(report, gates=passed, notes=(*report.notes, note)))
-    assert text.startswith("## ❌ Ranking quality: 0 of 1 gate and 1 other check failed\n")
+    assert text.startswith("## ❌ Ranking quality: 0 of 2 gates and 1 other check failed\n")
     assert "### expectations\n\none\n" in text
     assert "\n``````text\none\n  ```two\n``````\n" in text
     assert "  - one" not in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextvars import Context
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -14,6 +15,7 @@ from pytest_rankcheck.reports.findings import (
     Note,
     ReportedFinding,
     Topic,
+    rows_of,
 )
 from pytest_rankcheck.reports.ledger import collecting, enter
 from pytest_rankcheck.reports.text.baseline_notes import (
@@ -25,29 +27,53 @@ from pytest_rankcheck.reports.text.summary_table import summary_lines
 
 
 def row(
-    metric: str, now: float, baseline: float | None, verdict: str, failed: bool = False
+    metric: str,
+    now: float,
+    baseline: float | None,
+    verdict: str,
+    failed: bool = False,
+    **more: Any,
 ) -> GateFinding:
-    return GateFinding(
-        golden_set="web", metric=metric, now=now, baseline=baseline, verdict=verdict, failed=failed
-    )
+    more = {"golden_set": "web", "now": now, "baseline": baseline, **more}
+    return GateFinding(metric=metric, verdict=verdict, failed=failed, **more)
 
 
 def texts(*findings: ReportedFinding) -> list[str]:
     return [line.text for line in summary_lines(findings)]
 
 
-def test_a_bound_and_a_baseline_of_one_metric_share_a_row() -> None:
-    lines = texts(
-        row("RR", 0.5, None, "at least 0.4000"), row("RR", 0.5, 0.6, "regressed", failed=True)
-    )
-    assert lines == [
-        "golden set  metric  baseline     now   change  verdict",
-        "web         RR        0.6000  0.5000  -0.1000  FAILED: regressed; at least 0.4000",
+def test_a_row_is_one_gate() -> None:
+    """Neither tests nor rankers, slices or gates of one metric share a row."""
+    bound = row("RR", 1.0, None, "at least 0.9000", test="test_a[x]", ranker="bm25")
+    broken = row("RR", 0.5, None, "below 0.9000", True, test="test_a[y]", ranker="dense")
+    gate = row("RR", 0.5, 0.6, "passed, lower", test="test_b[y]", ranker="dense")
+    part = row("RR", 0.2, 0.6, "regressed", True, test="test_b[y]", ranker="dense", slice="l=de")
+    ungated = MetricFinding(golden_set="web", ranker="dense", metric="P@5", now=0.5)
+    assert texts(bound, broken, gate, part, ungated) == [
+        "golden set  ranker  metric    baseline     now   change  verdict",
+        "web         dense   P@5              -  0.5000        -  not gated",
+        "test_a[x]",
+        "web         bm25    RR               -  1.0000        -  at least 0.9000",
+        "test_a[y]",
+        "web         dense   RR               -  0.5000        -  FAILED: below 0.9000",
+        "test_b[y]",
+        "web         dense   RR          0.6000  0.5000  -0.1000  passed, lower",
+        "web         dense   RR[l=de]    0.6000  0.2000  -0.4000  FAILED: regressed",
+    ]
+    short = summary_lines([gate, part, replace(part, failed=False, verdict="passed")], most=3)
+    assert [line.text.split()[1] for line in short] == ["metric", "RR", "RR[l=de]"]
+    assert texts(part, row("AP", 0.2, 0.2, "passed", test="test_c", ranker="dense")) == [
+        "golden set  metric    baseline     now   change  verdict",
+        "web         RR[l=de]    0.6000  0.2000  -0.4000  FAILED: regressed",
+        "web         AP          0.2000  0.2000  +0.0000  passed",
     ]
 
 
-def test_different_baselines_have_rows_of_their_own() -> None:
-    assert len(texts(row("RR", 0.5, 0.6, "passed"), row("RR", 0.5, 0.4, "passed"))) == 3
+def test_an_ungated_metric_has_a_row_unless_a_gate_has_one() -> None:
+    plain = MetricFinding(golden_set="web", metric="RR", now=0.4)
+    recorded = replace(plain, baseline=0.3)
+    assert [row.baseline for row in rows_of([plain, recorded, plain])] == [0.3]
+    assert len(rows_of([plain, row("RR", 0.5, 0.5, "passed")])) == 1
     assert "-0.000012" in texts(row("RR", 0.5, 0.500012, "passed, lower"))[1]  # can be seen
 
 
@@ -137,16 +163,14 @@ def test_nothing_is_collected_outside_a_test() -> None:
 
 
 def test_the_table_fits_the_width_of_the_terminal() -> None:
-    entries = [
-        row("nDCG(gain=exponential)@10", 0.5, 0.6, "regressed", failed=True),
-        row("nDCG(gain=exponential)@10", 0.5, None, "at least 0.4000"),
-    ]
+    verdict = "regressed, but at least 0.4000"
+    entries = [row("nDCG(gain=exponential)@10", 0.5, 0.6, verdict, failed=True)]
     lines = [line.text for line in summary_lines(entries, 69)]
     assert lines == [
         "golden set  metric            baseline     now   change  verdict",
         "web         nDCG(               0.6000  0.5000  -0.1000  FAILED:",
-        "            gain=exponential                             regressed;",
-        "            )@10                                         at least",
+        "            gain=exponential                             regressed,",
+        "            )@10                                         but at least",
         "                                                         0.4000",
     ]
     assert [*summary_lines(entries, 200)] == [*summary_lines(entries)]

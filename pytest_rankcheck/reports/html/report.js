@@ -51,7 +51,8 @@
     at("gates-figure").hidden = false;
     const counts = new Map();
     draw(at("chart-gates"), "intervals", compared.map((gate) => {
-      const name = `${gate.metric}, ${gate.test.split("::").pop()}`, count = (counts.get(name) || 0) + 1;
+      const slice = gate.slice ? `[${gate.slice}]` : "";
+      const name = `${gate.metric}${slice}, ${gate.test.split("::").pop()}`, count = (counts.get(name) || 0) + 1;
       counts.set(name, count);
       return interval(gate, gate.overall, count > 1 ? `${name} (${count})` : name);
     }), zero);

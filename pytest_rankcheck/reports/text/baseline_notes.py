@@ -55,9 +55,11 @@ def watched_findings(baseline: Baseline) -> Iterator[MetricFinding]:
     for pairs in baseline.watched():
         yield MetricFinding(
             golden_set=baseline.golden_name,
+            ranker=baseline.evaluation.name if baseline.evaluation else "",
             metric=str(pairs.metric),
             baseline=pairs.mean_before,
             now=pairs.mean_after,
+            test=baseline.test_id,
         )
 
 

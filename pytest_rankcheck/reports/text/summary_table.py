@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import zip_longest
 
 from pytest_rankcheck.errors import MetricError, plural, quoted
@@ -17,17 +17,20 @@ from pytest_rankcheck.reports.findings import (
     Note,
     ReportedFinding,
     by_heading,
+    rows_of,
 )
 from pytest_rankcheck.reports.text.wording import change, number_text
 
-_HEADER = ("metric", "baseline", "now", "change", "verdict")
-_RIGHT = {2, 3, 4}
-_METRIC, _VERDICT = 1, 5
+_HEADER = ("ranker", "metric", "baseline", "now", "change", "verdict")
+_RIGHT = {3, 4, 5}
+_RANKER, _METRIC, _VERDICT = 1, 2, 6
 _GAP = "  "
 _LONGEST_NOTE = 240
 """Characters of a note without -v."""
-_NARROWEST = ((5, 12), (0, 12), (1, 16))
+_NARROWEST = ((_VERDICT, 12), (0, 12), (_RANKER, 12), (_METRIC, 16))
 """Columns of text, in the order in which they give way, and how narrow they may become."""
+_PIECE = re.compile(r"[^(),[]+[(,]?|\)[^[]*|\[.*")
+"""A part of a metric's name that is never broken, such as ``nDCG(``, ``)@10`` or a slice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,38 +41,6 @@ class Line:
     colour: str = ""
 
 
-@dataclass(slots=True)
-class _Row:
-    """What all tests found of one metric on one golden set, against one baseline."""
-
-    golden: str
-    metric: str
-    now: float
-    baseline: float | None = None
-    verdicts: dict[str, bool] = field(default_factory=dict)
-    """Each verdict, and whether it failed its test."""
-    is_decided: bool = False
-    """Whether a test reached an assertion about it."""
-
-    @property
-    def failed(self) -> bool:
-        return any(self.verdicts.values())
-
-    @property
-    def cells(self) -> tuple[str, ...]:
-        difference = "-" if self.baseline is None else change(self.now - self.baseline)
-        ordered = sorted(self.verdicts.items(), key=lambda verdict: not verdict[1])
-        words = [f"FAILED: {verdict}" if failed else verdict for verdict, failed in ordered]
-        return (
-            quoted(self.golden, 30),
-            self.metric,
-            number_text(self.baseline),
-            number_text(self.now),
-            difference,
-            "; ".join(words) or "not gated",
-        )
-
-
 def summary_lines(
     findings: Sequence[ReportedFinding], width: int | None = None, *, most: int | None = None
 ) -> Iterator[Line]:
@@ -78,10 +49,12 @@ def summary_lines(
     Args:
         findings: of all tests.
         width: of the terminal, which the table is fitted to; None: unlimited.
-        most: how many lines there may be of notes on which somebody must act; others are counted.
-            None: every note is shown.
+        most: how many lines there may be of notes on which somebody must act; others are counted,
+            and slices that simply passed have no row. None: everything is shown.
     """
-    rows = _rows(finding for finding in findings if isinstance(finding, MetricFinding))
+    rows = sorted(rows_of(findings), key=lambda row: row.golden_set)
+    if most is not None:
+        rows = [row for row in rows if not row.slice or not row.is_plain]
     if rows:
         yield from _table(rows, width)
     yield from _note_lines([each for each in findings if isinstance(each, Note)], most)
@@ -111,54 +84,70 @@ def _note_line(note: Note) -> Line:
     return Line(f"  FAILED: {note.text}", "red") if note.failed else Line(f"  {note.text}")
 
 
-def _rows(findings: Iterable[MetricFinding]) -> list[_Row]:
-    """Merge findings: a bound and a baseline of the same metric share a row."""
-    rows: list[_Row] = []
-    for finding in findings:
-        row = next((row for row in rows if _shares(row, finding)), None)
-        if row is None:
-            row = _Row(finding.golden_set, finding.metric, finding.now)
-            rows.append(row)
-        if finding.baseline is not None:
-            row.baseline, row.now = finding.baseline, finding.now
-        if isinstance(finding, GateFinding):
-            failed_before = row.verdicts.get(finding.verdict, False)
-            row.verdicts[finding.verdict] = failed_before or finding.failed
-            row.is_decided = row.is_decided or finding.reached
-    return sorted(rows, key=lambda row: row.golden)
+def _table(rows: list[MetricFinding], width: int | None) -> Iterator[Line]:
+    """Yield the table; where it is too wide, names are cut, metrics and verdicts go on below.
 
-
-def _shares(row: _Row, finding: MetricFinding) -> bool:
-    same = (row.golden, row.metric) == (finding.golden_set, finding.metric)
-    baselines = (row.baseline, finding.baseline)
-    return same and (None in baselines or baselines[0] == baselines[1])
-
-
-def _table(rows: Sequence[_Row], width: int | None) -> Iterator[Line]:
-    """Yield the table; where it is too wide, names are cut, metrics and verdicts go on below."""
-    table = [_header(rows), *(row.cells for row in rows)]
-    widths = [max(len(cells[column]) for cells in table) for column in range(len(table[0]))]
+    Rankers have a column, and tests a line above their rows, where rows would look alike otherwise.
+    """
+    runs = {(row.golden_set, row.ranker) for row in rows}
+    has_rankers = len(runs) > len({golden_set for golden_set, _ in runs})
+    has_tests = len({(row.golden_set, row.ranker, row.subject) for row in rows}) < len(rows)
+    if has_tests:
+        tests = list(dict.fromkeys(row.test for row in rows))
+        rows.sort(key=lambda row: tests.index(row.test) if row.test else -1)
+    table = [_header(rows), *map(_cells, rows)]
+    columns = [column for column in range(len(table[0])) if column != _RANKER or has_rankers]
+    widths = {column: max(len(cells[column]) for cells in table) for column in columns}
     if width is not None:
         widths = _fitting(widths, width)
-    for cells, row in zip(table, (None, *rows), strict=True):
-        colour = "" if row is None else "red" if row.failed else "green" if row.is_decided else ""
-        wrapped = [
-            _pieces(cell, size)
-            if column == _METRIC
-            else textwrap.wrap(cell, size, break_on_hyphens=False)
-            if column == _VERDICT
-            else [_cut(cell, size)]
-            for column, (cell, size) in enumerate(zip(cells, widths, strict=True))
-        ]
-        for parts in zip_longest(*wrapped, fillvalue=""):
-            padded = (
-                part.rjust(size) if column in _RIGHT else part.ljust(size)
-                for column, (part, size) in enumerate(zip(parts, widths, strict=True))
-            )
-            yield Line(_GAP.join(padded).rstrip(), colour)
+    yield from _row_lines(table[0], widths)
+    test = ""
+    for row, cells in zip(rows, table[1:], strict=True):
+        if has_tests and row.test != test:
+            test = row.test
+            yield Line(quoted(test, 200))
+        yield from _row_lines(cells, widths, _colour(row))
 
 
-def _header(rows: Sequence[_Row]) -> tuple[str, ...]:
+def _row_lines(cells: Sequence[str], widths: Mapping[int, int], colour: str = "") -> Iterator[Line]:
+    """Yield the lines of a row."""
+    wrapped = [
+        _pieces(cells[column], size)
+        if column == _METRIC
+        else textwrap.wrap(cells[column], size, break_on_hyphens=False)
+        if column == _VERDICT
+        else [_cut(cells[column], size)]
+        for column, size in widths.items()
+    ]
+    for parts in zip_longest(*wrapped, fillvalue=""):
+        padded = (
+            part.rjust(size) if column in _RIGHT else part.ljust(size)
+            for part, (column, size) in zip(parts, widths.items(), strict=True)
+        )
+        yield Line(_GAP.join(padded).rstrip(), colour)
+
+
+def _cells(row: MetricFinding) -> tuple[str, ...]:
+    where = f"[{quoted(row.slice, 40)}]" if row.slice else ""
+    verdict = row.verdict if isinstance(row, GateFinding) else "not gated"
+    return (
+        quoted(row.golden_set, 30),
+        quoted(row.ranker, 30),
+        row.metric + where,
+        number_text(row.baseline),
+        number_text(row.now),
+        "-" if row.baseline is None else change(row.now - row.baseline),
+        f"FAILED: {verdict}" if row.failed else verdict,
+    )
+
+
+def _colour(row: MetricFinding) -> str:
+    if row.failed:
+        return "red"
+    return "green" if isinstance(row, GateFinding) and row.reached else ""
+
+
+def _header(rows: Sequence[MetricFinding]) -> tuple[str, ...]:
     """Return the names of the columns; the first is what was measured on."""
     of_logs = {_unit(row.metric) == "session" for row in rows}
     if len(of_logs) > 1:
@@ -167,13 +156,13 @@ def _header(rows: Sequence[_Row]) -> tuple[str, ...]:
 
 
 def _pieces(metric: str, size: int) -> list[str]:
-    """Return a metric's name on as many lines as it needs, broken where its parameters begin."""
+    """Return a metric's name on as many lines as it needs, broken between its parts only."""
     lines = [""]
-    for piece in re.findall(r"[^(,]+[(,]?", metric):
+    for piece in _PIECE.findall(metric):
         if lines[-1] and len(lines[-1]) + len(piece) > size:
             lines.append("")
         lines[-1] += piece
-    return [part for line in lines for part in textwrap.wrap(line, size, break_on_hyphens=False)]
+    return lines
 
 
 def _unit(name: str) -> str:
@@ -183,15 +172,15 @@ def _unit(name: str) -> str:
     return "query"
 
 
-def _fitting(widths: Sequence[int], width: int) -> list[int]:
+def _fitting(widths: Mapping[int, int], width: int) -> dict[int, int]:
     """Return widths of columns that together have at most ``width``, if possible.
 
-    Verdicts give way first, then the names of golden sets and metrics; numbers never.
+    Verdicts give way first, then the names of golden sets, rankers and metrics; numbers never.
     """
-    fitting = list(widths)
+    fitting = dict(widths)
     for column, least in _NARROWEST:
-        excess = sum(fitting) + len(_GAP) * (len(fitting) - 1) - width
-        if excess > 0:
+        excess = sum(fitting.values()) + len(_GAP) * (len(fitting) - 1) - width
+        if excess > 0 and column in fitting:
             fitting[column] = max(min(least, fitting[column]), fitting[column] - excess)
     return fitting
 
