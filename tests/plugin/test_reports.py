@@ -193,7 +193,7 @@ def test_a_report_is_green_only_if_the_session_was(
     project.write("r.json", "old")
     project.write(file, text)
     reports = ["--rankcheck-markdown=r.md", "--rankcheck-json=r.json", "--rankcheck-html=r.html"]
-    result = project.run(*reports, *arguments)
+    result = project.pytester.runpytest_inprocess(*reports, *arguments)  # without -v
     assert result.ret == status
     assert all(
         (project.path / f"r.{kind}").exists() == (title is not None) for kind in ("md", "json")

@@ -61,7 +61,7 @@ def test_a_row_is_one_gate() -> None:
         "web         dense   RR[l=de]    0.6000  0.2000  -0.4000  FAILED: regressed",
     ]
     short = summary_lines([gate, part, replace(part, failed=False, verdict="passed")], most=3)
-    assert [line.text.split()[1] for line in short] == ["metric", "RR", "RR[l=de]"]
+    assert [line.text.split()[1] for line in short] == ["set", "RR", "RR[l=de]"]
     assert texts(part, row("AP", 0.2, 0.2, "passed", test="test_c", ranker="dense")) == [
         "golden set  metric    baseline     now   change  verdict",
         "web         RR[l=de]    0.6000  0.2000  -0.4000  FAILED: regressed",
@@ -105,7 +105,7 @@ def outcome(action: Action, **more: Any) -> list[str]:
     baseline = SimpleNamespace(
         test_id="test_it",
         golden_name="web",
-        place="it.json",
+        place=SimpleNamespace(file="it.json"),
         mode=SimpleNamespace(inconclusive="pass", approval=more.pop("reason", None)),
         evaluation=SimpleNamespace(golden=SimpleNamespace(attributes=())),
         checks=[],
