@@ -123,7 +123,7 @@ INTERNAL = {
     "Comparison": "places other_places",
     "Differences": "gains degrees",
     "Evaluation": "fits refuse_no_value differences_at recorded_metrics slice_places slice_counts "
-    "computed cluster_names why_no_ties",
+    "computed cluster_names why_no_ties gaps",
     "EvaluationPart": "merged origin hits",
     "RunEvaluation": "of unchecked warn_of_misfits",
     "Approval": "now to_dict",
