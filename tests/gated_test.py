@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ from project import Project
 from pytest_rankcheck import Evaluation, GoldenSet, Run, assert_mrr_not_regressed, evaluate
 from pytest_rankcheck.baselines.baseline import Baseline, Defaults
 from pytest_rankcheck.baselines.check import Mode
+from pytest_rankcheck.errors import BaselineError
 from pytest_rankcheck.files.whole_files import locked_folder, write_whole
 from pytest_rankcheck.plugin.item_findings import refuse_dropped_gates
 from pytest_rankcheck.reports.findings import ReportedFinding
@@ -44,6 +46,22 @@ class PlainStore:
 
     def locked(self) -> AbstractContextManager[None]:
         return locked_folder(self.path.parent)
+
+
+@dataclass
+class MainBranch:
+    """The reference: the text of the file on main."""
+
+    content: str | None
+    name: str = "main"
+    is_ahead: bool = False
+    """Whether it has changed the file since the branch left it, and the branch has not."""
+
+    def text(self, path: Path) -> str | None:
+        return self.content
+
+    def is_untouched(self, path: Path, text: str | None) -> bool:
+        return self.is_ahead
 
 
 class Outcome(NamedTuple):
@@ -90,6 +108,7 @@ class GatedTest:
         self.assertions: tuple[Assertion, ...] = (MRR,)
         self.conventions: dict[str, Any] = {}
         self.depth = 100
+        self.inconclusive = "warn"
         self.defaults = Defaults()
         self.golden(Project.queries())
         self.rank({})
@@ -122,15 +141,19 @@ class GatedTest:
         run = Run.from_dict(rankings, depth=self.depth)
         return evaluate(run, self._golden, **self.conventions)
 
-    def run(self, *, update: bool = False, approve: str | None = None) -> Outcome:
-        """Make the assertions, and write the record if they pass."""
-        mode = Mode(update or approve is not None, approval=approve)
+    def run(
+        self, *, update: bool = False, approve: str | None = None, main: MainBranch | None = None
+    ) -> Outcome:
+        """Make the assertions, against a reference if given, and write the record if they pass."""
+        given = approve is not None
+        mode = Mode(update or given, approval=approve, inconclusive=self.inconclusive)
         test = "tests/test_ranking.py::test_mrr"
         baseline = Baseline(
             lambda _: PlainStore(self.path),
             test,
             mode,
             self.defaults,
+            main,  # type: ignore[arg-type]
             key="test_mrr",
             expected_golden=lambda: "web",
         )
@@ -143,6 +166,8 @@ class GatedTest:
             except AssertionError as error:
                 failure = str(error)
                 ledger.extend(unreached_findings(baseline, evaluation))
+            except BaselineError as error:
+                failure = str(error)
         findings = [*ledger, *watched_findings(baseline)]
         settlement = None if failure else baseline.write_or_keep()
         if settlement is not None:

@@ -144,10 +144,10 @@ class PullRequest:
         outcome = self.update(*arguments)
         assert outcome.passed, outcome.terminal
 
-    def retire(self, reason: str) -> None:
-        """Retire the first baseline with the command for it."""
-        command = [sys.executable, "-m", "pytest_rankcheck", "retire", self.record_path]
-        subprocess.run([*command, "--reason", reason], cwd=self.path, check=True)
+    def retire(self, reason: str, *arguments: str, path: str | None = None) -> None:
+        """Retire a baseline, or the first one, with the command for it."""
+        command = [sys.executable, "-m", "pytest_rankcheck", "retire", path or self.record_path]
+        subprocess.run([*command, "--reason", reason, *arguments], cwd=self.path, check=True)
 
     # --- what people and CI run --------------------------------------------------------------
 
