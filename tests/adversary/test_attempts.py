@@ -57,7 +57,7 @@ def test_the_manual_has_all_attempts() -> None:
         if attempt.outcome != "passes"
     ]
     table = "".join(["\n| what the branch does | outcome |\n|---|---|\n", *rows, "\n"])
-    check_table("baselines.md", "attempts", table)
+    check_table("reference/attempts.md", "attempts", table)
 
 
 def test_there_are_enough_attempts_and_no_two_have_the_same_text() -> None:
