@@ -404,7 +404,8 @@ class Baseline:
         if before is not None:
             keys += approved_keys(self.all_checks, before, after)
         if there is not None:
-            keys += approved_keys((), there, after, [*given, *keys])
+            against = [check for compare in self._assertions for check in compare(there)]
+            keys += approved_keys(against, there, after, [*given, *keys])
             keys += [key for key in self._loosened if not covers(given, key)]
         return approved(before, after, keys, merged, self._approval)
 

@@ -13,15 +13,15 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from gated_test import PlainStore
+from gated_test import MainBranch, PlainStore
 from promises import (
     Entry,
     broken_promises,
+    gain,
     is_all_or_nothing,
     is_traded,
     lines_of,
@@ -32,6 +32,7 @@ from record_entries import read_entry, write_entry
 from pytest_rankcheck import Gate, GoldenSet, Metric, Record, Run, evaluate
 from pytest_rankcheck.baselines.baseline import Baseline
 from pytest_rankcheck.baselines.check import Mode
+from pytest_rankcheck.baselines.update_policy import raisable
 from pytest_rankcheck.errors import BaselineError
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 
@@ -42,20 +43,6 @@ QUERIES = 24
 
 class Killed(BaseException):
     """The process is killed."""
-
-
-@dataclass
-class MainBranch:
-    """The reference: the text of the file on main."""
-
-    content: str | None
-    name: str = "main"
-
-    def text(self, path: Path) -> str | None:
-        return self.content
-
-    def is_untouched(self, path: Path, text: str | None) -> bool:
-        return False
 
 
 class Session:
@@ -173,6 +160,48 @@ class History:
         chosen = self.random.choices(list(steps), list(steps.values()))[0]
         self.played.append(chosen.__name__)
         chosen()
+        self.check_invariants()
+
+    def check_invariants(self) -> None:
+        """Check what holds after every step (DESIGN section 5), and leave the record as it is."""
+        text = self._text()
+        plain = Session(self, Mode())
+        assert plain.finish() == plain.passed
+        assert self._text() == text, "a plain run changed the file"
+        if plain.passed:
+            raised = raisable(plain.baseline.all_checks)
+            updating = Session(self, Mode(update=True))
+            assert updating.finish(), "an update fails where a plain run passes"
+            after = updating.baseline.next_record
+            for metric in raised:  # the word in the table is "better"
+                before = json.loads(str(text))["metrics"][str(metric)]["mean"]
+                assert after is not None
+                assert gain(str(metric), before, after.mean(metric)) > 0, "not raised"
+        self._restore(text)
+        if self.main is not None and not self.is_tampered:
+            main = MainBranch(self.main)
+            assert Session(self, Mode(approval="why", update=True), main).finish()
+            assert Session(self, Mode(), main).passed, "an approval does not make CI green"
+            self._restore(text)
+        self._check_that_gates_can_fail()
+
+    def _check_that_gates_can_fail(self) -> None:
+        recorded = self._entry()["metrics"] if self.path.exists() else {}
+        falls = [
+            recorded[name]["mean"] > 0.2
+            for name in ("RR", "nDCG@5")
+            if name in self.gates and name in recorded
+        ]
+        ranks, self.ranks = self.ranks, dict.fromkeys(self.ranks)
+        if any(falls):
+            assert not Session(self, Mode()).passed, "a ranker that finds nothing passes"
+        self.ranks = ranks
+
+    def _restore(self, text: str | None) -> None:
+        if text is None:
+            self.path.unlink(missing_ok=True)
+        else:
+            self.path.write_text(text, "utf-8")
 
     def change_the_ranker(self) -> None:
         for query_id in self._some():
