@@ -193,7 +193,8 @@ def test_a_report_is_green_only_if_the_session_was(
     project.write("r.json", "old")
     project.write(file, text)
     reports = ["--rankcheck-markdown=r.md", "--rankcheck-json=r.json", "--rankcheck-html=r.html"]
-    result = project.pytester.runpytest_inprocess(*reports, *arguments)  # without -v
+    run = project.run if "-n" in arguments else project.pytester.runpytest_inprocess  # without -v
+    result = run(*reports, *arguments)
     assert result.ret == status
     assert all(
         (project.path / f"r.{kind}").exists() == (title is not None) for kind in ("md", "json")
