@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from itertools import chain, count
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -147,12 +147,8 @@ class Column:
         return None  # Python's own times may be of several kinds
 
     def lists(self) -> ListCells | None:
-        """Return the column as lists; None if it has other cells."""
-        if list not in (kinds := set(map(type, self.values))) or not kinds <= {list, type(None)}:
-            return None
-        lengths = [-1 if cell is None else len(cell) for cell in self.values]  # type: ignore[arg-type]
-        items: list[object] = list(chain.from_iterable(filter(None, self.values)))  # type: ignore[arg-type]
-        return ListCells(np.array(lengths, dtype=np.int64), Column(items))
+        """Return the column as lists; None if its type is another."""
+        return None  # Python's own lists may have items of several types
 
     def cells(self) -> Sequence[object]:
         """Return the cells."""

@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -179,6 +180,9 @@ def id_lists(column: Column, *, empty_text_is_list: bool = False) -> tuple[Cells
         column: the column: of lists, or of texts as `id_list_of` reads them.
         empty_text_is_list: whether an empty text is an empty list, instead of an unknown one.
     """
+    shared = None if column.kind else _shared_lists(column.cells())
+    if shared is not None:
+        return shared, {}
     lists = column.lists()
     if lists is not None:
         coded = lists.items.coded()
@@ -196,6 +200,20 @@ def id_lists(column: Column, *, empty_text_is_list: bool = False) -> tuple[Cells
         return () if is_empty else id_list_of(cell)
 
     return converted(column, convert)
+
+
+def _shared_lists(cells: Sequence[Any]) -> Cells | None:
+    """Return lists of texts as tuples, which share equal texts; None if there is another cell."""
+    if not set(map(type, cells)) <= {list, type(None)}:
+        return None
+    known: dict[object, object] = {}
+    share = known.setdefault
+    try:
+        found = [None if cell is None else tuple(map(share, cell, cell)) for cell in cells]
+    except TypeError:  # an item is not hashable
+        return None
+    are_ids = all(isinstance(each, str) and each.strip() for each in known)
+    return objects(found) if are_ids else None
 
 
 def rank_lists(column: Column) -> tuple[IntArray, FloatArray, Errors]:
