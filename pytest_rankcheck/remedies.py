@@ -6,6 +6,7 @@ situation that prints it.
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -79,6 +80,23 @@ def approve_all(reference: str) -> Remedy:
 def merge(reference: str) -> Remedy:
     """Return how a branch gets what the reference has changed since."""
     return Remedy("to bring this branch up to date", f"git merge {shlex.quote(reference)}")
+
+
+def fetch(name: str, remotes: Sequence[str], *, is_shallow: bool) -> Remedy | None:
+    """Return how to get a branch that git does not know; None if the name is not a branch's."""
+    if not re.fullmatch(r"[\w.][\w./-]*", name):
+        return None
+    remote, _, branch = name.partition("/")
+    kind = "remotes"
+    if not branch or remote not in remotes:
+        remote, branch, kind = remotes[0], name, "heads"
+    depth = "--depth=1 " if is_shallow else ""
+    return Remedy("to fetch it", f"git fetch {depth}{remote} {branch}:refs/{kind}/{name}")
+
+
+def measure_noise() -> Remedy:
+    """Return how to measure how much metrics vary from run to run."""
+    return Remedy("to measure it", "pytest --snapshot-update --rankcheck-repeat 5")
 
 
 def delete(file: str) -> Remedy:

@@ -12,7 +12,7 @@ from pytest_rankcheck.baselines.golden_changes import lost_values
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.succession import manner_changes, reversed_direction
 from pytest_rankcheck.comparison.compared_values import ComparedValues
-from pytest_rankcheck.comparison.comparison import Comparison
+from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import EXACT, as_recorded
@@ -52,6 +52,8 @@ def metric_checks(
     for metric, gate in gates.items():
         gate.refuse_misfit(metric)
         evaluation.values(metric)  # a metric that does not fit fails now, not when it is written
+    new = {m: gate for m, gate in gates.items() if record is None or not record.fits(m)}
+    _refuse_undecidable(evaluation, new)
     comparison: Comparison | None = None
     differences: tuple[Key, ...] = ()
     if record is None:
@@ -170,6 +172,16 @@ def _key(decision: Decision) -> Key:
     pairs: ComparedValues = decision.pairs
     label = f"[{decision.label}]" if decision.label else ""
     return Key.of_means(f"fall:{pairs.metric}{label}", pairs.mean_before, pairs.mean_after)
+
+
+def _refuse_undecidable(evaluation: Evaluation, gates: Mapping[Metric, Gate]) -> None:
+    """Refuse gates that could not decide on what would be recorded.
+
+    Raises:
+        ConfigurationError: a gate needs what no run has measured.
+    """
+    for metric, gate in gates.items():
+        gate.rule.allowed(compare(evaluation, evaluation).values(metric))
 
 
 def _refuse_unrecordable(evaluation: Evaluation, attributes: Iterable[str]) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from pytest_rankcheck.baselines.baseline_path import is_baseline_path
 from pytest_rankcheck.errors import ConfigurationError, GitError, quoted
 from pytest_rankcheck.files.git_commands import git, git_line
+from pytest_rankcheck.remedies import fetch
 
 _OPTION = "--rankcheck-baseline-ref"
 
@@ -141,11 +142,10 @@ def _commit(root: Path, name: str) -> str | None:
 
 def _unknown(root: Path, name: str) -> str:
     """Return why git does not find a commit, and what to do."""
-    remote, slash, branch = name.partition("/")
-    fetch = f"git fetch {remote} {branch}" if slash else "git fetch --all"
-    if git_line(root, "rev-parse", "--is-shallow-repository") == "true":
-        return (
-            f"this is a shallow clone without that commit; fetch it first, with {fetch} "
-            "--depth=1, or make a full clone (actions/checkout: fetch-depth: 0)"
-        )
-    return f"git does not find it; check the name, or fetch it first, with {fetch}"
+    is_shallow = git_line(root, "rev-parse", "--is-shallow-repository") == "true"
+    remotes = git(root, "remote").split()
+    remedy = fetch(name, remotes, is_shallow=is_shallow) if remotes else None
+    why = "git does not find it; check the name"
+    if is_shallow:
+        why = "this is a shallow clone without that commit (actions/checkout: fetch-depth: 0)"
+    return f"{why}, or fetch it\n  {remedy}" if remedy else why

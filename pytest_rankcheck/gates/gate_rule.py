@@ -14,6 +14,7 @@ from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES
 from pytest_rankcheck.evaluation.recorded_precision import EXACT, SLACK
 from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.remedies import measure_noise
 
 RAISE_ALPHA = 0.002
 """The usual level at which a gain is significant, so that an update raises the baseline.
@@ -161,8 +162,7 @@ class ToleranceRule(GateRule):
         if self.noise and math.isnan(values.noise):
             raise ConfigurationError(
                 f"{values.metric}: the gate {self} needs to know how much the metric varies from "
-                "run to run; measure it into the baseline: pytest --snapshot-update "
-                "--rankcheck-repeat 5"
+                f"run to run, which no run has measured\n  {measure_noise()}"
             )
         before = values.mean_before
         share = self.rel * math.fabs(before) if math.isfinite(before) else 0.0

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 from subprocess import CalledProcessError
 
 import pytest
@@ -24,7 +28,7 @@ from attempts import (
     second_golden_set,
     stable,
 )
-from printed_commands import mend
+from printed_commands import mend, printed_commands, type_in
 from project import git
 from pull_request import Main, PullRequest, Repositories, one_gate
 from steps import (
@@ -124,13 +128,31 @@ def old_version(branch: PullRequest) -> None:
 
 def cut_other_short(branch: PullRequest) -> None:
     """Cut the record short that main does not have, and commit it."""
-    path = next(path for path in branch.records() if "test_new" in path)
-    branch.write(path, "{")
+    cut_new_short(branch)
     branch.commit()
+
+
+def cut_new_short(branch: PullRequest) -> None:
+    """Cut the record short that main does not have."""
+    branch.write(new_record(branch), "{")
+
+
+def new_record(branch: PullRequest) -> str:
+    """Return the path of the record that main does not have."""
+    return next(path for path in branch.records() if "test_new" in path)
+
+
+def stage(branch: PullRequest) -> None:
+    """Add everything to git's index."""
+    git(branch.path, "add", "-A")
 
 
 NEW_FILE = "tests/test_new.py"
 ANOTHER = new_test(gated(RR, name="test_new"), NEW_FILE)
+NOISY = new_test(
+    gated(RR.replace("abs=0.01", "gate=Gate.tolerance(abs=0.01, noise=3)"), name="test_new"),
+    NEW_FILE,
+)
 BETTER, APART = rank({79: 1}), rank({78: 1})
 WORST = rank(dict.fromkeys(range(40), 10))
 SMALLER = rank({**dict.fromkeys(range(20), 10), 21: 2})
@@ -167,6 +189,7 @@ SITUATIONS = (
     Situation("looser limits", (edit("0.85", "0.1"), worse), (APPROVE,), stable),
     Situation("a looser gate", (edit("0.01", "0.5"), worse), (APPROVE,)),
     Situation("a looser gate that is not needed", (edit("0.01", "0.5"), update), ()),
+    Situation("a new test whose gate needs noise", (NOISY,), ("--rankcheck-repeat 5",)),
     # What is worse.
     Situation("a fall", (worse,), (APPROVE,)),
     Situation("a fall of a slice", (worse,), (APPROVE,), by_locale),
@@ -235,3 +258,71 @@ def test_the_printed_commands_mend(situation: Situation, repositories: Repositor
     assert len(typed) == len(situation.commands), typed
     for command, part in zip(typed, situation.commands, strict=True):
         assert part in command
+
+
+ALONE = (
+    Situation("a new test", (ANOTHER,), (UPDATE,)),
+    Situation("a fall", (worse,), (APPROVE,)),
+    Situation("a fall inside the tolerance, updated", (SMALL, update), ()),
+    Situation("it is cut short", (cut_short,), ("git checkout HEAD",)),
+    Situation("it is cut short and committed", (cut_short, to_main), (APPROVE,)),
+    Situation("a new one is cut short", (ANOTHER, update, cut_other_short), (APPROVE,)),
+    Situation("a new one is cut short, untracked", (ANOTHER, update, cut_new_short), (APPROVE,)),
+    Situation(
+        "a new one in the index is cut short", (ANOTHER, update, cut_new_short, stage), (REMOVE,)
+    ),
+    Situation(
+        "two branches conflict",
+        (BETTER, update, on_main(APART, update), conflict),
+        ("git checkout HEAD",),
+    ),
+    Situation("it is of an old version", (old_version, to_main), (APPROVE,)),
+    Situation("the branch is renamed golden", RENAMED_SET, (UPDATE,)),
+)
+
+
+@pytest.mark.parametrize("situation", ALONE, ids=str)
+def test_they_mend_without_a_reference(
+    situation: Situation, repositories: Repositories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PullRequest, "ci", PullRequest.run)
+    test_the_printed_commands_mend(situation, repositories)
+
+
+def test_they_mend_without_git(repositories: Repositories, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a repository, a record that cannot be read is recorded anew with a reason."""
+    branch = repositories.branch_of(one_gate)
+    branch.delete(".git")
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(branch.path.parent))
+    cut_short(branch)
+    (command,) = printed_commands(branch.run().terminal)
+    assert type_in(branch, command).passed
+    assert branch.run().passed
+
+
+ODD_FOLDER = """my tests at work/it's "$HOME" *a?b;&x"""
+ODD_TEST = r"""
+import pytest
+from pytest_rankcheck import assert_mrr_not_regressed
+
+@pytest.mark.parametrize("name", ["it's \"at\" main", "[x] ä $HOME"])
+def test_mrr(evaluation, baseline, name):
+    assert_mrr_not_regressed(evaluation, baseline, abs=0.01)
+"""
+
+
+@pytest.mark.slow
+def test_a_shell_understands_odd_names(
+    repositories: Repositories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    branch = repositories.branch_of(one_gate)
+    scripts = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    monkeypatch.setenv("PATH", scripts)
+    branch.test(ODD_TEST, f"tests/{ODD_FOLDER}/test_odd.py")
+    for step in (rank({}), forget, worse):
+        step(branch)
+        for command in printed_commands(branch.ci().terminal):
+            subprocess.run(["sh", "-c", command], cwd=branch.path, check=False)
+        outcome = branch.ci()
+        assert outcome.passed, outcome.terminal
+        git(branch.path, "branch", "-f", "main")

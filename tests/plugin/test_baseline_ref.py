@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -85,19 +86,30 @@ def test_an_unknown_commit_is_a_usage_error(branched: Project) -> None:
         text = text_of(result)
         assert f"--rankcheck-baseline-ref {ref}: git does not find it" in text
         assert not (branched.path / "x").exists()
-        assert "/" not in ref or "fetch it first, with git fetch origin nowhere" in text
+        assert "git fetch" not in text, "there is nowhere to fetch from"
 
 
-def test_a_shallow_clone_says_so(branched: Project, tmp_path: Path) -> None:
-    git(branched.path, "commit", "-qam", "more", "--allow-empty")
-    clone = tmp_path / "clone"
-    git(branched.path, "clone", "-q", "--depth=1", f"file://{branched.path}", str(clone))
-    result = branched.pytester.runpytest_inprocess(
-        "--rootdir", str(clone), str(clone), "--rankcheck-baseline-ref", "origin/main"
-    )
+@pytest.mark.parametrize("name", ["origin/main", "main"])
+@pytest.mark.parametrize("depth", [(), ("--depth=1",)], ids=["whole", "shallow"])
+def test_a_clone_without_the_branch_prints_how_to_fetch_it(
+    branched: Project,
+    tmp_path: Path,
+    name: str,
+    depth: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clone, source = tmp_path / "clone", f"file://{branched.path}"
+    git(branched.path, "clone", "-q", "--single-branch", *depth, source, str(clone))
+    (clone / "ranks.json").write_text("{}")
+    command = ["--rootdir", str(clone), str(clone), "--rankcheck-baseline-ref", name]
+    monkeypatch.chdir(clone)
+    result = branched.pytester.runpytest_inprocess(*command)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert "this is a shallow clone without that commit" in text_of(result)
-    assert "actions/checkout: fetch-depth: 0" in text_of(result)
+    text = text_of(result)
+    assert ("shallow clone" in text) == bool(depth)
+    fetch = next(line for line in text.splitlines() if "to fetch it: " in line)
+    git(clone, *shlex.split(fetch.partition(": ")[2])[1:])
+    assert branched.pytester.runpytest_inprocess(*command).ret == 0
 
 
 def test_a_missing_repository_or_git_is_reported(
