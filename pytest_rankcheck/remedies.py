@@ -94,6 +94,11 @@ def fetch(name: str, remotes: Sequence[str], *, is_shallow: bool) -> Remedy | No
     return Remedy("to fetch it", f"git fetch {depth}{remote} {branch}:refs/{kind}/{name}")
 
 
+def update_all(purpose: str) -> Remedy:
+    """Return the update of all baselines, which records what is missing or better."""
+    return Remedy(purpose, "pytest --snapshot-update")
+
+
 def measure_noise() -> Remedy:
     """Return how to measure how much metrics vary from run to run."""
     return Remedy("to measure it", "pytest --snapshot-update --rankcheck-repeat 5")

@@ -198,7 +198,7 @@ class Topic(Enum):
     TIMING = "time to rank a query"
     SLICE_MEANS = "{about}"
     # Somebody must act on these, most of all on the last: the terminal shows a few without -v.
-    CAN_BE_RAISED = "baselines that can be raised with pytest --snapshot-update"
+    CAN_BE_RAISED = "baselines that can be raised"
     LINT = "lint of {about}"
     SLICES = "slices"
     UNUSED_GATE = "rankcheck_gate has lines for golden sets that no test measured"

@@ -15,6 +15,7 @@ from pytest_rankcheck.baselines.update_policy import Action, Settlement, raisabl
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.remedies import update_all
 from pytest_rankcheck.reports.findings import (
     MetricFinding,
     Note,
@@ -116,7 +117,7 @@ def _outcome(baseline: Baseline, settlement: Settlement) -> Iterator[tuple[Topic
     for text in _looser_gates(baseline):
         yield Topic.LOOSER_GATE, text
     if action is Action.LEAVE and raisable(baseline.all_checks):
-        yield Topic.CAN_BE_RAISED, means
+        yield Topic.CAN_BE_RAISED, f"{means}; {update_all('to raise it')}"
     elif action is Action.KEEP_RISE:
         yield Topic.KEPT_WITHIN_NOISE, f"{means}; {baseline.place.approve('to raise it')}"
     elif action is Action.KEEP:
