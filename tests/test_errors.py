@@ -75,7 +75,12 @@ def test_the_extras_that_messages_name_exist() -> None:
     for file in (root / "pytest_rankcheck").rglob("*.py"):
         text = file.read_text("utf-8")
         named |= {*re.findall(r"\binstall\([\"']([a-z]+)[\"']\)", text)}
-        assert "pip install 'pytest-rankcheck" not in text
+    for file in [
+        *root.glob("*.md"),
+        *root.rglob("docs/*.md"),
+        *root.rglob("pytest_rankcheck/**/*.py"),
+    ]:
+        assert not re.search("pip install .pytest-rankcheck", file.read_text("utf-8")), file
     assert named == {"datasets", "fast", "http", "report", "zstd"}
     for extra in named:
         packages = [re.split("[>;]", each)[0] for each in project["optional-dependencies"][extra]]

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from pytest_rankcheck.baselines.approval import Key
 from pytest_rankcheck.baselines.update_policy import Action, Settlement
+from pytest_rankcheck.remedies import Place
 from pytest_rankcheck.reports.findings import (
     GateFinding,
     MetricFinding,
@@ -105,7 +106,7 @@ def outcome(action: Action, **more: Any) -> list[str]:
     baseline = SimpleNamespace(
         test_id="test_it",
         golden_name="web",
-        place=SimpleNamespace(file="it.json"),
+        place=Place("it.json", "test_it"),
         mode=SimpleNamespace(inconclusive="pass", approval=more.pop("reason", None)),
         evaluation=SimpleNamespace(golden=SimpleNamespace(attributes=())),
         checks=[],
@@ -132,10 +133,10 @@ def test_what_became_of_a_baseline_is_put_into_words() -> None:
         "baselines written; commit them:",
         "  test_it: created: rankings new",
     ]
-    kept = "baselines kept, because the gain is within noise (to raise them: --rankcheck-approve"
+    approve = 'pytest test_it --rankcheck-approve "why this is acceptable"'
     assert outcome(Action.KEEP_RISE) == [
-        f'{kept} "reason"):',
-        "  test_it: rankings new",
+        "baselines kept, because the gain is within noise:",
+        f"  test_it: rankings new; to raise it: {approve}",
     ]
     assert outcome(Action.APPROVE, reason="why", next_record="new")[1] == (
         '  test_it: approved "why": rankings new'
