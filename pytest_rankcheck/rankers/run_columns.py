@@ -60,10 +60,7 @@ def run_columns(
     if missing == [_ORDER]:
         problem = _lacks_order(header, place.values())
         if in_order is not None:
-            problem += (
-                ". If the rows are in order, best first, say so: Run.from_frame(frame, "
-                "in_order=True)"
-            )
+            problem += ". If the rows are in order, say so: Run.from_frame(frame, in_order=True)"
         raise RunError(f"{where} {problem}")
     if missing:
         needed = "query_id and doc_id" if in_order else "query_id, doc_id, and score or rank"
