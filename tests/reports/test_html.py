@@ -107,6 +107,37 @@ def test_the_report_fits_a_phone_and_is_accessible(
     assert violations == []
 
 
+BROKEN_NAMES = """() => [...document.querySelectorAll("#verdicts .name, #verdicts .id")].filter((cell) => {
+    const lines = cell.querySelectorAll("wbr").length + 1, range = document.createRange();
+    range.selectNodeContents(cell);
+    return new Set([...range.getClientRects()].map((box) => box.top)).size > lines;
+})"""
+BEYOND = """() => [...document.querySelectorAll(".chart text, .chart svg")].filter(
+    (part) => part.getBoundingClientRect().right > innerWidth
+).map((part) => part.textContent)"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [1200, 400])
+def test_a_phone_shows_what_counts_and_no_name_is_broken(
+    opened: Opened, report: Report, width: int
+) -> None:
+    changed = {
+        "metric": "nDCG(gain=exponential)@10",
+        "test": "tests/test_ranking.py::test_that_says_in_its_name_what_it_is_about",
+    }
+    gates = tuple(replace(gate, **changed) for gate in report.gates)
+    page = opened(replace(report, gates=gates), width)
+    table = page.locator("#verdicts .scroll").first
+    heads = table.locator("th:visible").all_inner_texts()
+    phone = ["verdict", "metric", "now", "change"]
+    assert heads == phone if width == 400 else set(phone) < set(heads)
+    assert page.evaluate(BROKEN_NAMES) == []
+    assert page.evaluate(BEYOND) == []
+    if width == 400:
+        assert table.evaluate("box => box.scrollWidth <= box.clientWidth")
+
+
 @pytest.mark.browser
 def test_untrusted_text_is_shown_and_not_run(opened: Opened, hostile: Report) -> None:
     page = opened(hostile)

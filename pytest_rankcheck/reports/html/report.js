@@ -22,6 +22,8 @@
     if (!rows.length) { place.replaceChildren(element("p", { className: "mark" }, "nothing to show")); return; }
     const spec = { ...shared, ...charts[name], datasets: { table: rows, ...datasets } };
     if (spec.height.step) spec.height = spec.height.step * rows.length;
+    const axis = { ...shared.config.axis, labelLimit: Math.min(240, 0.4 * place.clientWidth) };
+    spec.config = { ...shared.config, axis };
     const wanted = place.drawing = Symbol();
     const host = element("div", { className: "chart" });
     host.style.width = `${Math.max(200, place.clientWidth)}px`;
