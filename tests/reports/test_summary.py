@@ -168,11 +168,17 @@ def test_the_table_fits_the_width_of_the_terminal() -> None:
     entries = [row("nDCG(gain=exponential)@10", 0.5, 0.6, verdict, failed=True)]
     lines = [line.text for line in summary_lines(entries, 69)]
     assert lines == [
-        "golden set  metric            baseline     now   change  verdict",
-        "web         nDCG(               0.6000  0.5000  -0.1000  FAILED:",
-        "            gain=exponential                             regressed,",
-        "            )@10                                         but at least",
-        "                                                         0.4000",
+        "golden set  metric                     baseline     now   change  verdict",
+        "web         nDCG(gain=exponential)@10    0.6000  0.5000  -0.1000  FAILED:",
+        "                                                                  regressed,",
+        "                                                                  but at least",
+        "                                                                  0.4000",
+    ]
+    part = replace(entries[0], slice="locale=Schweizerdeutsch", verdict="lower")
+    lines = [line.text for line in summary_lines([*entries, part], 69)]
+    assert lines[-2:] == [
+        "web         nDCG(gain=exponential)@10    0.6000  0.5000  -0.1000  FAILED:",
+        "            [locale=Schweizerdeutsch]                             lower",
     ]
     assert [*summary_lines(entries, 200)] == [*summary_lines(entries)]
     narrow = summary_lines([row("RR", 0.5, 0.6, "passed")], 20)  # numbers are shown all the same

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -27,10 +26,10 @@ _RANKER, _METRIC, _VERDICT = 1, 2, 6
 _GAP = "  "
 _LONGEST_NOTE = 240
 """Characters of a note without -v."""
-_NARROWEST = ((_VERDICT, 12), (0, 12), (_RANKER, 12), (_METRIC, 16))
+_NARROWEST = ((_VERDICT, 12), (0, 12), (_RANKER, 12))
 """Columns of text, in the order in which they give way, and how narrow they may become."""
-_PIECE = re.compile(r"[^(),[]+[(,]?|\)[^[]*|\[.*")
-"""A part of a metric's name that is never broken, such as ``nDCG(``, ``)@10`` or a slice."""
+_BREAK = "\n"
+"""Stands in a cell between a metric and a slice; neither is ever broken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +97,12 @@ def _table(rows: list[MetricFinding], width: int | None) -> Iterator[Line]:
         rows.sort(key=lambda row: tests.index(row.test) if row.test else -1)
     table = [_header(rows), *map(_cells, rows)]
     columns = [column for column in range(len(table[0])) if column != _RANKER or has_rankers]
-    widths = {column: max(len(cells[column]) for cells in table) for column in columns}
+    widths = {
+        column: max(len(cells[column].replace(_BREAK, "")) for cells in table) for column in columns
+    }
     if width is not None:
-        widths = _fitting(widths, width)
+        longest = max(len(part) for cells in table for part in cells[_METRIC].split(_BREAK))
+        widths = _fitting(widths, width, (*_NARROWEST, (_METRIC, longest)))
     yield from _row_lines(table[0], widths)
     test = ""
     for row, cells in zip(rows, table[1:], strict=True):
@@ -129,7 +131,7 @@ def _row_lines(cells: Sequence[str], widths: Mapping[int, int], colour: str = ""
 
 
 def _cells(row: MetricFinding) -> tuple[str, ...]:
-    where = f"[{quoted(row.slice, 40)}]" if row.slice else ""
+    where = f"{_BREAK}[{quoted(row.slice, 40)}]" if row.slice else ""
     verdict = row.verdict if isinstance(row, GateFinding) else "not gated"
     return (
         quoted(row.golden_set, 30),
@@ -156,14 +158,10 @@ def _header(rows: Sequence[MetricFinding]) -> tuple[str, ...]:
     return ("session log" if of_logs.pop() else "golden set", *_HEADER)
 
 
-def _pieces(metric: str, size: int) -> list[str]:
-    """Return a metric's name on as many lines as it needs, broken between its parts only."""
-    lines = [""]
-    for piece in _PIECE.findall(metric):
-        if lines[-1] and len(lines[-1]) + len(piece) > size:
-            lines.append("")
-        lines[-1] += piece
-    return lines
+def _pieces(cell: str, size: int) -> list[str]:
+    """Return a metric and a slice on one line, or, if they do not fit, on two."""
+    line = cell.replace(_BREAK, "")
+    return [line] if len(line) <= size else cell.split(_BREAK)
 
 
 def _unit(name: str) -> str:
@@ -173,13 +171,16 @@ def _unit(name: str) -> str:
     return "query"
 
 
-def _fitting(widths: Mapping[int, int], width: int) -> dict[int, int]:
+def _fitting(
+    widths: Mapping[int, int], width: int, narrowest: Sequence[tuple[int, int]]
+) -> dict[int, int]:
     """Return widths of columns that together have at most ``width``, if possible.
 
-    Verdicts give way first, then the names of golden sets, rankers and metrics; numbers never.
+    Verdicts give way first, then the names of golden sets and rankers; slices go on a line below
+    their metrics; numbers and the names of metrics never give way.
     """
     fitting = dict(widths)
-    for column, least in _NARROWEST:
+    for column, least in narrowest:
         excess = sum(fitting.values()) + len(_GAP) * (len(fitting) - 1) - width
         if excess > 0 and column in fitting:
             fitting[column] = max(min(least, fitting[column]), fitting[column] - excess)
