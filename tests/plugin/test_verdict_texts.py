@@ -292,11 +292,15 @@ def test_an_inconclusive_verdict_says_that_only_the_correction_prevents_it(
             assert (alone in output) is is_alone, name
 
 
-def test_a_gate_that_needs_noise_says_how_to_measure_it(gated: GatedTest) -> None:
+def test_a_gate_that_needs_noise_says_how_to_measure_it_and_is_not_recorded_without(
+    gated: GatedTest,
+) -> None:
     gated.assertions = (gate("RR", Gate.tolerance(noise=3)),)
-    gated.update()
-    with pytest.raises(ConfigurationError, match=r"needs to know how much .* --rankcheck-repeat 5"):
-        gated.run()
+    says = r"needs to know how much (.|\n)* --rankcheck-repeat 5"
+    for update in (False, True):
+        with pytest.raises(ConfigurationError, match=says):
+            gated.run(update=update)
+    assert not gated.path.exists()
 
 
 # --- the table -----------------------------------------------------------------------------------
