@@ -11,10 +11,13 @@ import numpy as np
 from pytest_rankcheck.baselines.approval import LOSS_SHARE, Key
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.comparison.measurement import QueryOverlap
-from pytest_rankcheck.errors import plural, quoted
+from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.evaluation.recorded_precision import as_recorded
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.metric_names import Metric
+
+_LISTED = 10
+"""How many lost queries are named."""
 
 
 def lost_queries(record: Record, fingerprints: Mapping[str, str]) -> Key | None:
@@ -62,6 +65,17 @@ def lost_values(record: Record, overlap: QueryOverlap, metric: Metric) -> Key | 
     units = "sessions" if metric.unit == "session" else "queries"
     words = f"{metric} has no value for {lost:,} of {counted:,} {units} that counted"
     return Key(f"no-value:{metric}", counted, lost, words=words)
+
+
+def lost_text(record: Record, overlap: QueryOverlap) -> str:
+    """Return the queries that were removed or edited, with their recorded values, or nothing."""
+    lost = [*overlap.removed, *overlap.changed] if overlap.is_paired else []
+    values = {name: record.values(Metric.parse(name)) for name in record.gated}
+    texts = []
+    for query_id, place in zip(lost, record.queries.places(lost), strict=True):
+        shown = ", ".join(f"{name} {of_metric[place]:.4f}" for name, of_metric in values.items())
+        texts.append(f"{query_id} ({shown})")
+    return f"removed or edited: {listed(texts, _LISTED)}" if texts else ""
 
 
 def set_changes(record: Record, overlap: QueryOverlap) -> Mapping[str, float]:

@@ -119,7 +119,10 @@ ROWS = {
     ),
     "a metric added, updated": Row(asserts(*BOTH), "update", True, [], True),
     "a metric added while another is lower": Row(
-        both(asserts(*BOTH), ranks(LOWER)), "update", True, [], True
+        both(asserts(*BOTH), ranks(LOWER)), "update", True, ["RR 1.0000 -> 0.9938; to lower"], True
+    ),
+    "another convention, approved": Row(
+        otherwise, "approve", True, ['approved "why": RR 1.0000 -> 1.0000'], True
     ),
     "one metric traded for another": Row(  # P@5 rises, as 0 is in the top 5 again; RR falls
         ranks({1: 3, 2: 3}), "update", True, ["baselines kept"], start=both(asserts(*BOTH), ranks({0: 6}))
@@ -128,7 +131,9 @@ ROWS = {
         ranks({50: 2}), "update", True, ["baselines kept"], start=both(asserts(BY_LOCALE), ranks({0: 4}))
     ),
     "another golden set of the same name": Row(edited, "run", False, STALE),
-    "another golden set, updated": Row(edited, "update", True, [], True),
+    "another golden set, updated": Row(
+        edited, "update", True, ["removed or edited: q004 (RR 1.0000), q003 (RR 1.0000)"], True
+    ),
     "a query gone and a fall": Row(
         both(smaller, ranks(REGRESSED)), "update", False, ["update refused: RR", "1 query removed"]
     ),

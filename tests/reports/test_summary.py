@@ -148,7 +148,7 @@ def test_a_changed_golden_set_says_what_it_moved() -> None:
         is_paired=True, added=("a", "b"), removed=("c",), changed=(), evaluation=None
     )
     check = SimpleNamespace(comparison=comparison, verdict=None)
-    baseline = SimpleNamespace(checks=[check])
+    baseline = SimpleNamespace(checks=[check], record=None)
     text = golden_change_text(cast("Any", baseline), [MeanChange("RR", 0.5, 0.45, -0.05)])
     assert text == "2 added, 1 removed, 0 edited queries alone move the mean: RR -0.0500"
 

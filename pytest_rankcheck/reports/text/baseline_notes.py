@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pytest_rankcheck.baselines.approval import Key, is_looser
 from pytest_rankcheck.baselines.baseline import Baseline
-from pytest_rankcheck.baselines.golden_changes import set_changes, slice_changes
+from pytest_rankcheck.baselines.golden_changes import lost_text, set_changes, slice_changes
 from pytest_rankcheck.baselines.metric_check import MetricCheck
 from pytest_rankcheck.baselines.succession import looser_limits
 from pytest_rankcheck.baselines.update_policy import Action, Settlement, raisable
@@ -121,7 +121,8 @@ def _outcome(baseline: Baseline, settlement: Settlement) -> Iterator[tuple[Topic
     elif action is Action.KEEP_RISE:
         yield Topic.KEPT_WITHIN_NOISE, f"{means}; {baseline.place.approve('to raise it')}"
     elif action is Action.KEEP:
-        yield Topic.KEPT, f"{means}; {baseline.place.approve('to lower it')}"
+        measured = "; ".join(each.text for each in _measured_changes(baseline))
+        yield Topic.KEPT, f"{measured or means}; {baseline.place.approve('to lower it')}"
     if baseline.next_record is not None:
         why = f' "{quoted(reason)}"' if action is Action.APPROVE and reason is not None else ""
         what = action if action.writes else Action.REWRITE
@@ -142,7 +143,9 @@ def golden_change_text(baseline: Baseline, changes: Sequence[MeanChange]) -> str
         for each in changes
         if each.by_golden_set is not None
     ]
-    return f"{queries} alone move the mean: {', '.join(moves)}" if moves else queries
+    text = f"{queries} alone move the mean: {', '.join(moves)}" if moves else queries
+    lost = lost_text(baseline.record, comparison) if baseline.record else ""
+    return f"{text}; {lost}" if lost else text
 
 
 def _looser_gates(baseline: Baseline) -> Iterator[str]:
@@ -179,20 +182,34 @@ class MeanChange(NamedTuple):
 
 def _mean_changes(baseline: Baseline, evaluation: Evaluation) -> Iterator[MeanChange]:
     """Yield the means of each gated metric: as recorded, if the baseline was written."""
+    before, after = baseline.record, baseline.next_record
+    for metric, check in _by_metric(baseline).items():
+        now = after.mean(metric) if after else evaluation.mean(metric)
+        if before is None or not before.fits(metric):
+            yield MeanChange(str(metric), None, now)
+        elif check.comparison is None:  # measured in another way
+            yield MeanChange(str(metric), before.mean(metric), now)
+        elif after is not None:
+            moved = set_changes(before, check.comparison).get(str(metric))
+            yield MeanChange(str(metric), before.mean(metric), now, moved)
+    if after is None:
+        yield from _measured_changes(baseline)
+
+
+def _measured_changes(baseline: Baseline) -> Iterator[MeanChange]:
+    """Yield the means of each gated metric that was compared, as they were measured."""
+    for metric, check in _by_metric(baseline).items():
+        if check.verdict is not None:
+            pairs = check.verdict.overall.pairs
+            yield MeanChange(str(metric), pairs.mean_before, pairs.mean_after)
+
+
+def _by_metric(baseline: Baseline) -> dict[Metric, MetricCheck]:
+    """Return the first check of each metric."""
     checks: dict[Metric, MetricCheck] = {}
     for check in baseline.checks:
         checks.setdefault(check.metric, check)
-    before, after = baseline.record, baseline.next_record
-    for metric, check in checks.items():
-        if check.verdict is None or before is None or check.comparison is None:
-            now = after.mean(metric) if after else evaluation.mean(metric)
-            yield MeanChange(str(metric), None, now)
-        elif after is None:
-            pairs = check.verdict.overall.pairs
-            yield MeanChange(str(metric), pairs.mean_before, pairs.mean_after)
-        else:
-            moved = set_changes(before, check.comparison).get(str(metric))
-            yield MeanChange(str(metric), before.mean(metric), after.mean(metric), moved)
+    return checks
 
 
 def plan_notes(baseline: Baseline) -> Iterator[Note]:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from pytest_rankcheck.baselines.approval import Approval
-from pytest_rankcheck.baselines.golden_changes import set_changes
+from pytest_rankcheck.baselines.golden_changes import lost_text, set_changes
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.reference_commit import Change, Reference
 from pytest_rankcheck.baselines.succession import new_approvals
@@ -84,7 +84,8 @@ def _change_text(change: Change) -> str:
     added = new_approvals(before, after)
     if added is None:
         return f"{_moved(before, after)}; the earlier approvals differ from those of that commit"
-    return "; ".join((_moved(before, after), *map(_reason, added)))
+    lost = lost_text(before, QueryOverlap(after, before))
+    return "; ".join(filter(None, (_moved(before, after), *map(_reason, added), lost)))
 
 
 def _reason(approval: Approval) -> str:
