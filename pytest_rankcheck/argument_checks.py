@@ -58,7 +58,6 @@ def checked_arguments(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
-        __tracebackhide__ = True
         wanted = _wanted(function)
         given = {**dict(zip(positional, args, strict=False)), **kwargs}
         for name, value in given.items():

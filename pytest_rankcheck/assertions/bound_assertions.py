@@ -53,7 +53,6 @@ def assert_at_least(
         MetricError: unknown metric.
         GoldenSetError: no query has the attribute ``by``.
     """
-    __tracebackhide__ = True
     _hold(evaluation, _bounds(metric, minimum, confidence, is_floor=True), by, min_queries)
 
 
@@ -68,7 +67,6 @@ def assert_at_most(
     min_queries: int = MIN_QUERIES,
 ) -> None:
     """Fail if the mean of ``metric`` is above ``maximum``. Otherwise like `assert_at_least`."""
-    __tracebackhide__ = True
     _hold(evaluation, _bounds(metric, maximum, confidence, is_floor=False), by, min_queries)
 
 
@@ -99,7 +97,6 @@ def _bounds(
 
 def _hold(evaluation: Evaluation, bounds: Mapping[Metric, Bound], by: By, min_queries: int) -> None:
     """Fail unless all queries, and every slice that is large enough, are within each bound."""
-    __tracebackhide__ = True
     evaluation.refuse_unmet_ids()
     for metric, bound in bounds.items():
         _check_bound(bound, metric, evaluation)

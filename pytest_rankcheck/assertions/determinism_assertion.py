@@ -74,7 +74,6 @@ def assert_deterministic(
         RunError: every ranking is empty.
         ConfigurationError: an argument is invalid.
     """
-    __tracebackhide__ = True
     name = ranker.strip() if isinstance(ranker, str) else specification_of(ranker)
     ranker = load_ranker(ranker) if isinstance(ranker, str) else ranker
     ways = DeterminismOptions(
@@ -120,7 +119,6 @@ def assert_consistent_depth(
         ConfigurationError: an argument is invalid; or the ranker does not take the depth, so the
             check could not fail.
     """
-    __tracebackhide__ = True
     if "depth" in options:
         raise ConfigurationError("depth= has no effect here; give depths=(10, 20, 50)")
     result = check_depths(RepeatedRanker.of(ranker, options), golden_set, depths)

@@ -36,7 +36,6 @@ def conclude(topic: Topic, note: str, failure: str | None) -> None:
     Raises:
         AssertionError: with that text.
     """
-    __tracebackhide__ = True
     enter(Note(topic, note, failure=failure, is_check=True))
     fail(failure)
 
@@ -47,7 +46,6 @@ def fail(text: str | None) -> None:
     Raises:
         AssertionError: with that text.
     """
-    __tracebackhide__ = True
     if text is not None:
         raise AssertionError(shortened(text))
 

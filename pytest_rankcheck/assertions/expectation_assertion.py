@@ -40,7 +40,6 @@ def assert_expectations(
         RunError: no ranked document is judged in any of at least 5 queries, and no expectation
             names one.
     """
-    __tracebackhide__ = True
     given = golden_set.expectations if expectations is None else _checked(expectations)
     if not given:
         raise ConfigurationError(

@@ -65,7 +65,6 @@ def assert_no_worse(
         MetricError: unknown metric, or one without a value.
         ConfigurationError: the ratio is not above 0, or the gate does not fit the metric.
     """
-    __tracebackhide__ = True
     if not isinstance(evaluation, SessionEvaluation):
         raise ConfigurationError(
             f"evaluation must be the sessions of a log, not {quoted(evaluation, 60)}; give "

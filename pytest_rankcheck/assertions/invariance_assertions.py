@@ -80,7 +80,6 @@ def assert_invariant(
             perturbed, or the perturbation changes only attributes that the ranker does not receive.
         MetricError: unknown metric.
     """
-    __tracebackhide__ = True
     if all(limit is None for limit in (min_rbo, max_drop, min_mean_rbo, max_mean_drop)):
         min_rbo = 1.0
     if allowed_queries and min_rbo is None and max_drop is None:
@@ -138,7 +137,6 @@ def assert_direction(
             shows the worst queries with both rankings.
         Exception: as in `assert_invariant`, and whatever ``direction`` raises.
     """
-    __tracebackhide__ = True
     directed = DirectionLimits(direction, slack, of, allowed_queries)
     asked, chosen = RepeatedRanker.of(ranker, options), Metric.parse(metric)
     result = perturbed_answers(

@@ -59,7 +59,6 @@ def _at_least(name: str) -> Callable[..., None]:
     def check(
         evaluation: Evaluation, minimum: float, *, k: int | None = None, **options: Any
     ) -> None:
-        __tracebackhide__ = True
         metric = _metric(name, k, options)
         assert_at_least(evaluation, metric, minimum, **options)
 
@@ -75,7 +74,6 @@ def _not_regressed(name: str) -> Callable[..., None]:
         k: int | None = None,
         **options: Any,
     ) -> None:
-        __tracebackhide__ = True
         from pytest_rankcheck.assertions.regression_assertion import (
             assert_not_regressed,  # a floor loads no baselines
         )

@@ -78,7 +78,6 @@ def assert_not_regressed(
         MetricError: unknown metric.
         GoldenSetError: no query has the attribute ``by``.
     """
-    __tracebackhide__ = True
     if gate is not None and (abs is not None or rel is not None):
         raise ConfigurationError(
             "give a gate, or abs and rel, not both: Gate.tolerance(abs=..., rel=...)"

@@ -57,7 +57,6 @@ def assert_ranking_stable(
         RunError: the ``evaluation`` is given, and no ranked document is judged in any of at least 5
             queries.
     """
-    __tracebackhide__ = True
     limits = StabilityLimits(
         min_rbo, p, min_overlap, max_kendall, min_tau_ap, max_changed_queries, k, allowed_queries
     )

@@ -222,7 +222,9 @@ def pytest_runtest_makereport(
 
     Our own frames are left out of the traceback, but not those of a bug of ours.
     """
-    hidden = _hidden_modules(call.excinfo) if call.excinfo else []
+    of_unittest = getattr(item, "_excinfo", None) or [None]  # pytest moves it to the call below
+    excinfo = call.excinfo or of_unittest[0]
+    hidden = _hidden_modules(excinfo) if excinfo else []
     for names in hidden:
         names["__tracebackhide__"] = True
     report = yield

@@ -139,3 +139,20 @@ def test_tracebacks_have_no_frame_of_ours_unless_it_is_our_bug(
         assert error in text
         assert is_bug or not re.search(r"pytest_rankcheck[/\\]\w+|functools", text)
         assert ("bug.py" in text) == is_bug
+
+
+def test_a_unittest_has_no_frame_of_ours_either(project: Project) -> None:
+    project.test(
+        """
+import unittest
+from pytest_rankcheck import GoldenSet, Run, assert_mrr_at_least, evaluate
+
+class Ranking(unittest.TestCase):
+    def test_floor(self):
+        golden = GoldenSet.from_dict({"q": {"d": 1}})
+        assert_mrr_at_least(evaluate(Run.from_dict({"q": ["x", "d"]}), golden), 0.9)
+"""
+    )
+    text = text_of(project.run())
+    assert "AssertionError: RR is 0.5000" in text
+    assert not re.search(r"pytest_rankcheck[/\\]\w+|functools", text)
