@@ -57,17 +57,17 @@ def new_approvals(before: Record, after: Record) -> Sequence[Approval] | None:
 
 def _is_undone(key: Key, record: Record) -> bool:
     """Whether a record is as it was before a change that an approval allowed."""
+    now = {
+        "depth": record.depth,
+        "clusters": record.cluster_by,
+        "scale": record.golden_set.scale,
+        "golden-set": record.golden_set.fingerprint,
+    }
+    if key.kind in now:
+        return now[key.kind] == key.before
     match key.kind:
         case "rise" | "option-looser":  # of the configuration, not of the record
             return True
-        case "depth":
-            return record.depth == key.before
-        case "clusters":
-            return record.cluster_by == key.before
-        case "scale":
-            return record.golden_set.scale == key.before
-        case "golden-set":
-            return record.golden_set.fingerprint == key.before
         case "queries-lost":
             return isinstance(key.before, int) and len(record.queries) >= key.before
         case "limits":

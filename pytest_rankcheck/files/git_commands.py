@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,12 +12,8 @@ from typing import NamedTuple
 from pytest_rankcheck.errors import GitError
 
 _SECONDS = 60
-_ELSEWHERE = frozenset(
-    f"GIT_{name}"
-    for name in (
-        *("DIR", "WORK_TREE", "COMMON_DIR", "INDEX_FILE", "OBJECT_DIRECTORY", "GRAFT_FILE"),
-        *("ALTERNATE_OBJECT_DIRECTORIES", "REPLACE_REF_BASE", "NAMESPACE", "SHALLOW_FILE"),
-    )
+_ELSEWHERE = re.compile(
+    "GIT_(DIR|WORK|COMMON|INDEX|OBJECT|GRAFT|ALTERNATE|REPLACE|NAMESPACE|SHALLOW)"
 )
 """Variables that name another repository than the one of the folder; a conftest may set them."""
 _LITERAL = "--literal-pathspecs"
@@ -35,7 +32,7 @@ def git(folder: Path, *arguments: str, input: str | None = None) -> str:
     Raises:
         GitError: git cannot be run, or failed.
     """
-    environment = {name: text for name, text in os.environ.items() if name not in _ELSEWHERE}
+    environment = {name: text for name, text in os.environ.items() if not _ELSEWHERE.match(name)}
     try:
         done = subprocess.run(
             ["git", *([] if arguments[0] in _WITHOUT_PATHSPECS else [_LITERAL]), *arguments],

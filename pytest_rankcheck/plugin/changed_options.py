@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
 
-from pytest_rankcheck.baselines.approval import Approval, Key, covers
-from pytest_rankcheck.baselines.reference_commit import Change, Reference
-from pytest_rankcheck.baselines.succession import new_approvals
+from pytest_rankcheck.baselines.approval import Key, covers
+from pytest_rankcheck.baselines.reference_commit import Reference
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.plugin.baseline_settings import BaselineSettings
 from pytest_rankcheck.plugin.unrun_gates import readable_record
@@ -47,12 +45,11 @@ def _shown(values: Mapping[str, object], name: str) -> str:
 
 def _new_keys(reference: Reference) -> Sequence[Key]:
     """Return the keys that approvals of this branch give."""
-    approvals = chain.from_iterable(map(_added, reference.changes(reference.folder)))
-    return [key for approval in approvals for key in approval.keys]
-
-
-def _added(change: Change) -> Sequence[Approval]:
-    before, after = (readable_record(text, change.path) for text in (change.before, change.after))
-    if before is None or after is None:
-        return after.approvals if after else ()
-    return new_approvals(before, after) or ()
+    keys: list[Key] = []
+    for change in reference.changes(reference.folder):
+        before = readable_record(change.before, change.path)
+        after = readable_record(change.after, change.path)
+        merged = before.approvals if before else ()
+        for approval in after.approvals if after else ():
+            keys += approval.keys if approval not in merged else ()
+    return keys

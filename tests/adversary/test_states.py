@@ -87,64 +87,17 @@ LOOSE = partial(MRR, abs=0.5)
 INCONCLUSIVE = ranks({0: None, 1: None, 2: None})
 
 STATES = {
-    "no record": [
-        State(
-            lambda gated: gated.path.unlink(),
-            False,
-            "writes",
-            None,
-            (False, True),
-        ),
-    ],
-    "equal": [
-        State(
-            SAME,
-            True,
-            "keeps",
-            None,
-            (True, True),
-        ),
-    ],
-    "better": [
-        State(
-            SAME,
-            True,
-            "writes",
-            None,
-            (True, True),
-            WAS_WORSE,
-            ("passed, better",),
-        ),
-    ],
+    "no record": [State(lambda gated: gated.path.unlink(), False, "writes", None, (False, True))],
+    "equal": [State(SAME, True, "keeps", None, (True, True))],
+    "better": [State(SAME, True, "writes", None, (True, True), WAS_WORSE, ("passed, better",))],
     "better within noise": [
-        State(
-            SAME,
-            True,
-            "keeps",
-            {"rise:RR"},
-            (True, True),
-            both(WAS_WORSE, asserts(SIGNIFICANT)),
-        ),
+        State(SAME, True, "keeps", {"rise:RR"}, (True, True), both(WAS_WORSE, asserts(SIGNIFICANT)))
     ],
     "lower, inside the gate": [
-        State(
-            LOWER,
-            True,
-            "keeps",
-            {"fall:RR"},
-            (True, False),
-        ),
+        State(LOWER, True, "keeps", {"fall:RR"}, (True, False)),
         State(both(LOWER, asserts(MRR, P5)), False, "writes", {"fall:RR"}, (False, False)),
     ],
-    "regressed": [
-        State(
-            REGRESSED,
-            False,
-            "fails",
-            {"fall:RR"},
-            (False, False),
-        ),
-    ],
+    "regressed": [State(REGRESSED, False, "fails", {"fall:RR"}, (False, False))],
     "golden set grown": [
         State(
             queries(90),
@@ -168,13 +121,7 @@ STATES = {
         State(both(queries(80, 3), ranks({4: 3})), False, "writes", {"fall:RR"}, (False, False)),
     ],
     "more than 5%": [
-        State(
-            queries(80, 5),
-            False,
-            "fails",
-            {"queries-lost"},
-            (False, False),
-        ),
+        State(queries(80, 5), False, "fails", {"queries-lost"}, (False, False)),
         State(
             both(queries(80, 5), ranks({6: 2, 7: 2})),
             False,
@@ -183,15 +130,7 @@ STATES = {
             (False, False),
         ),
     ],
-    "a metric added": [
-        State(
-            asserts(MRR, P5),
-            False,
-            "writes",
-            set(),
-            (False, True),
-        ),
-    ],
+    "a metric added": [State(asserts(MRR, P5), False, "writes", set(), (False, True))],
     "a metric dropped": [
         State(
             asserts(MRR),
@@ -201,7 +140,7 @@ STATES = {
             (False, False),
             asserts(MRR, P5),
             ("P@5 is no longer gated",),
-        ),
+        )
     ],
     "a looser gate, or one of another kind": [
         State(
@@ -236,14 +175,7 @@ STATES = {
         for word, passes, update in (("warn", True, "keeps"), ("fail", False, "fails"))
     ],
     "another convention, gain, scale, depth, direction, clusters, slices or limits": [
-        State(
-            change,
-            False,
-            "fails",
-            {key},
-            (False, False),
-            says=says,
-        )
+        State(change, False, "fails", {key}, (False, False), says=says)
         for change, key, says in (
             (
                 sets(conventions={"conventions": Conventions(no_relevant="exclude")}),
@@ -254,14 +186,7 @@ STATES = {
         )
     ],
     "the record is unreadable here": [
-        State(
-            broken,
-            False,
-            "fails",
-            {"unreadable"},
-            (False, True),
-            says=("was cut short",),
-        ),
+        State(broken, False, "fails", {"unreadable"}, (False, True), says=("was cut short",))
     ],
 }
 

@@ -98,8 +98,6 @@ DIFFERENT = (
 )
 FOREIGN = ("cannot be compared with its baseline", "golden set: 'web'", "without an unchanged")
 ROWS = {
-    "equal": Row(BETTER, "run", True),
-    "equal, updated": Row(BETTER, "update", True),
     "equal, approved": Row(BETTER, "approve", True, ["nothing to approve"]),
     "better": Row(BETTER, "run", True, ["test_mrr: RR 0.9906 -> 1.0000"], start=WAS_WORSE),
     "better, updated": Row(
@@ -117,7 +115,6 @@ ROWS = {
     "a metric added": Row(
         asserts(*BOTH), "run", False, ["P@5 is not in the baseline, which has RR; it is 0.2000 now"]
     ),
-    "a metric added, updated": Row(asserts(*BOTH), "update", True, [], True),
     "a metric added while another is lower": Row(
         both(asserts(*BOTH), ranks(LOWER)), "update", True, ["RR 1.0000 -> 0.9938; to lower"], True
     ),
@@ -137,16 +134,11 @@ ROWS = {
     "a query gone and a fall": Row(
         both(smaller, ranks(REGRESSED)), "update", False, ["update refused: RR", "1 query removed"]
     ),
-    "a query gone and a fall, approved": Row(
-        both(smaller, ranks(REGRESSED)), "approve", True, [], True
-    ),
     "a query added while another is lower": Row(
         both(grown, ranks(LOWER)), "update", True, ["test_mrr: extended: RR 1.0000 -> 1.0000"], True
     ),
     "no query unchanged": Row(replaced, "run", False, FOREIGN),
-    "no query unchanged, updated": Row(replaced, "update", False, FOREIGN),
     "another depth and convention": Row(otherwise, "run", False, DIFFERENT),
-    "another depth and convention, updated": Row(otherwise, "update", False, DIFFERENT),
 }  # fmt: skip
 
 
