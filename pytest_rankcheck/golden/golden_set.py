@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from pytest_rankcheck.golden.corpus import CorpusSource
     from pytest_rankcheck.golden.golden_contents import Contents
     from pytest_rankcheck.golden.lint.lint_rule import LintFinding, RankedQueries
-    from pytest_rankcheck.metrics.metric_names import MetricLike
 
 
 class GoldenSet(DerivableQueries):
@@ -243,9 +242,7 @@ class GoldenSet(DerivableQueries):
         self,
         *,
         scale: tuple[float, float] | None = None,
-        tolerance: float | None = None,
         min_queries: int = 30,
-        metric: MetricLike = "nDCG@10",
         run: RankedQueries | None = None,
         rules: Collection[str] | None = None,
         corpus: CorpusSource | None = None,
@@ -254,9 +251,7 @@ class GoldenSet(DerivableQueries):
 
         Args:
             scale: the lowest and the highest valid grade.
-            tolerance: the fall of a mean that a gate should detect.
-            min_queries: the fewest queries that a gate needs, where no tolerance is given.
-            metric: the metric that is gated, which decides how many queries the tolerance needs.
+            min_queries: the fewest queries that a gate needs.
             run: a `Run` of these queries, for the rules that compare judgments with a ranker.
             rules: the names of the rules to apply; without them, all.
             corpus: the documents that are ranked: a file or folder (JSON lines, CSV, TSV, Parquet,
@@ -270,9 +265,7 @@ class GoldenSet(DerivableQueries):
         from pytest_rankcheck.golden.lint.lint_options import LintOptions
         from pytest_rankcheck.golden.lint.linter import findings_of
 
-        options = LintOptions(
-            scale=scale, tolerance=tolerance, min_queries=min_queries, metric=str(metric)
-        )
+        options = LintOptions(scale=scale, min_queries=min_queries)
         return findings_of(self, options, rules, run=run, corpus=corpus)
 
 

@@ -7,7 +7,7 @@ text that says how to correct it.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -307,32 +307,18 @@ class Inputs:
             _present("corpus", [self.config.corpus], "corpus")
         return self.config.corpus
 
-    def lint_options(self, golden_name: str = "") -> LintOptions:
-        """Return the options of the linter for a golden set.
-
-        The metric is the gated one: the first of ``rankcheck_gate`` for the golden set, or else of
-        ``rankcheck_metrics``.
-        """
+    def lint_options(self) -> LintOptions:
+        """Return the options of the linter."""
         from pytest_rankcheck.golden.lint.lint_options import LintOptions
         from pytest_rankcheck.golden.lint.linter import all_rules
 
         with _named("rankcheck_lint"):
             names = [rule.name for rule in all_rules()]
-            metric = self._gated_metric(golden_name)
-            options = LintOptions.parse(self.config.lint_lines, names, metric)
+            options = LintOptions.parse(self.config.lint_lines, names)
         if self.config.contradictions == "error":
             return options
         # A project that configures which of two grades counts is not stopped by them.
         return replace(options, levels={"contradictory-judgment": "warning", **options.levels})
-
-    def _gated_metric(self, golden_name: str) -> str:
-        from pytest_rankcheck.metrics.metric_names import USUAL_METRICS
-
-        with suppress(ConfigurationError):  # other checks report invalid gates
-            for scoped in self.gates.gates:
-                if scoped.metric and scoped.golden_name in (None, golden_name):
-                    return str(scoped.metric)
-        return (*self.config.metrics, *USUAL_METRICS)[0]
 
 
 def _missing(kind: str, fixture: str, example: str, code: str) -> ConfigurationError:

@@ -42,7 +42,7 @@ def lint_of(
     except RankcheckError:
         if needs_run:
             raise
-    options = inputs.lint_options(golden.name)
+    options = inputs.lint_options()
     return golden, findings_of(golden, options, run=run, corpus=inputs.config.corpus)
 
 

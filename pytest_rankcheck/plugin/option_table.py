@@ -100,8 +100,8 @@ class Config:
     )
     lint_lines: tuple[str, ...] = setting(
         LINES,
-        "for --rankcheck-lint, one per line: scale=0..3, tolerance=0.02, metric=nDCG@10, "
-        "min_queries=30, spread=0.1, or rule=error|warning|ignore",
+        "for --rankcheck-lint, one per line: scale=0..3, min_queries=30, or "
+        "rule=error|warning|ignore",
         "golden-sets.md#what-is-wrong-with-a-golden-set",
         name="lint",
     )

@@ -142,7 +142,8 @@ def test_two_grades_for_one_mapped_document_are_an_error_with_both() -> None:
         GoldenSet.from_dict(judged, doc_id="lower")
     assert str(failure.value) == (
         "after doc_id=lower: query 'q1': document 'a' of query 'q1' is judged twice, 2 and 0; "
-        "keep one of them, or choose the one that counts, such as contradictions='highest'"
+        "keep one of them, or choose the one that counts, such as contradictions='highest' "
+        "(rankcheck_contradictions)"
     )
     same = GoldenSet.from_dict({"q1": {"A": 2, "a": 2}, "q2": {"a": 0}}, doc_id="lower")
     assert (same.grades("q1"), same.grades("q2")) == ({"a": 2}, {"a": 0})

@@ -172,6 +172,22 @@ def _grade_map(counts: Counter[float]) -> str:
 
 
 @rule("warning")
+def few_queries(linted: Linted) -> LintFinding | None:
+    """A set of fewer queries than `min_queries`."""
+    count, needed = len(linted.queries), linted.options.min_queries
+    if count >= needed:
+        return None
+    return LintFinding(
+        query_ids=(),
+        what=f"{plural(count, 'query', 'queries')}, fewer than {needed:g}",
+        why=f"A single query that falls from 1 to 0 moves the mean by {1 / count:.4f}, so a gate "
+        "detects only large falls, or fails by chance",
+        remedy=f"judge at least {needed:g} queries; plan(evaluation, metric, margin) estimates how "
+        "many a gate needs",
+    )
+
+
+@rule("warning")
 def one_grade(linted: Linted) -> LintFinding | None:
     """A set whose judgments all have the same grade."""
     grades = linted.contents.judgments.distinct_grades

@@ -1,4 +1,4 @@
-"""Options of the linter: the scale of grades, the fall to detect, the levels of rules."""
+"""Options of the linter: the scale of grades, the fewest queries, the levels of rules."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from pytest_rankcheck.argument_checks import is_number
-from pytest_rankcheck.errors import GoldenSetError, MetricError, quoted, suggestion
-from pytest_rankcheck.metrics.metric_names import USUAL_METRICS, Metric
+from pytest_rankcheck.errors import GoldenSetError, quoted, suggestion
 
 Level = Literal["error", "warning", "ignore"]
 
@@ -20,41 +19,27 @@ class LintOptions:
 
     scale: tuple[float, float] | None = None
     """The lowest and the highest valid grade."""
-    tolerance: float | None = None
-    """The fall of a mean that a gate should detect."""
     min_queries: int = 30
-    """The fewest queries that a gate needs, where no tolerance is given."""
-    spread: float | None = None
-    """The standard deviation of queries' differences between two versions; None: the measured range
-    of the metric."""
+    """The fewest queries that a gate needs."""
     levels: Mapping[str, Level] = field(default_factory=dict)
     """Rules with another level than their default."""
-    metric: str = USUAL_METRICS[0]
-    """The gated metric, in which the fall should be detected."""
 
     def __post_init__(self) -> None:
         for name, (is_valid, words) in _NUMBERS.items():
             value = getattr(self, name)
             if value is not None and not is_valid(value):
                 raise GoldenSetError(f"{name}={quoted(value, 60)} is invalid; give {words}")
-        try:
-            Metric.parse(self.metric)
-        except MetricError as error:
-            raise GoldenSetError(f"metric: {error}") from None
 
     @classmethod
-    def parse(
-        cls, lines: Iterable[str], rules: Iterable[str], metric: str = USUAL_METRICS[0]
-    ) -> LintOptions:
+    def parse(cls, lines: Iterable[str], rules: Iterable[str]) -> LintOptions:
         """Parse options from lines such as ``scale=0..3`` and ``no-relevant=ignore``.
 
         Args:
             lines: one option or one rule each.
             rules: the names of all rules.
-            metric: the gated metric, if no line names it.
         """
         rule_names = list(rules)
-        values: dict[str, Any] = {"metric": metric}
+        values: dict[str, Any] = {}
         levels: dict[str, Level] = {}
         for line in lines:
             name, equals, text = (part.strip() for part in line.partition("="))
@@ -63,9 +48,7 @@ class LintOptions:
                     f"'{quoted(line)}' is not of the form name=value, such as scale=0..3 or "
                     "no-relevant=ignore"
                 )
-            if name == "metric":
-                values[name] = text
-            elif name in _NUMBERS:
+            if name in _NUMBERS:
                 try:
                     bounds = [float(bound) for bound in text.split("..")]
                 except ValueError:
@@ -79,8 +62,8 @@ class LintOptions:
                     )
                 levels[name] = text  # type: ignore[assignment]
             else:
-                names = ["metric", *_NUMBERS, *rule_names]
-                raise unknown_name(name, "neither an option nor a rule of the linter", names)
+                problem = "neither an option nor a rule of the linter"
+                raise unknown_name(name, problem, [*_NUMBERS, *rule_names])
         return cls(**values, levels=levels)
 
 
@@ -90,8 +73,8 @@ def unknown_name(name: str, problem: str, known: Sequence[str]) -> GoldenSetErro
     return GoldenSetError(f"'{quoted(name)}' is {problem}{hint}")
 
 
-def _is_positive(value: object) -> bool:
-    return is_number(value) and 0 < float(value) < math.inf
+def _is_count(value: object) -> bool:
+    return is_number(value) and 0 < float(value) < math.inf and value % 1 == 0
 
 
 def _is_scale(value: object) -> bool:
@@ -105,11 +88,6 @@ def _is_scale(value: object) -> bool:
 
 _NUMBERS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "scale": (_is_scale, "the lowest and the highest grade: scale=0..3, or (0, 3) in Python"),
-    "tolerance": (_is_positive, "a number above 0, such as 0.02"),
-    "min_queries": (
-        lambda value: _is_positive(value) and value % 1 == 0,
-        "a whole number from 1 on",
-    ),
-    "spread": (_is_positive, "a number above 0, such as 0.1"),
+    "min_queries": (_is_count, "a whole number from 1 on"),
 }
 """The options that are numbers, and what each may be."""

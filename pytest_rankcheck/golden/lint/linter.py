@@ -12,7 +12,6 @@ from pytest_rankcheck.golden.lint import (
     corpus_rules,
     expectation_rules,
     judgment_rules,
-    size_rules,
     text_rules,
 )
 from pytest_rankcheck.golden.lint.lint_options import LintOptions, unknown_name
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from pytest_rankcheck.golden.lint.lint_rule import RankedQueries
 
 
-_MODULES = (judgment_rules, text_rules, corpus_rules, size_rules, expectation_rules)
+_MODULES = (judgment_rules, text_rules, corpus_rules, expectation_rules)
 """The modules of the rules, in the order in which rules are listed."""
 
 
