@@ -37,7 +37,6 @@ def assert_deterministic(
     repeats: int = 3,
     *,
     insensitive_to: Varied | Sequence[Varied] = VARIED,
-    batch_sizes: Sequence[int] = (),
     fresh: Fresh | None = None,
     process_timeout: float = PROCESS_TIMEOUT,
     **options: Unpack[RankOptions],
@@ -60,7 +59,6 @@ def assert_deterministic(
         insensitive_to: what must not matter: ``"batch"``, ``"order"``, ``"fresh"`` and
             ``"process"``; with ``()`` only the repeats are compared. It is an error if each of them
             lacks the argument that it needs.
-        batch_sizes: the batch sizes to try; without it, 1 and half of the ranker's own size.
         fresh: makes a new ranker: a function or class that is called without arguments, or its
             name, ``package.module:make_ranker``, by which the new process makes it too.
         process_timeout: seconds that the new process may take.
@@ -79,8 +77,7 @@ def assert_deterministic(
     ways = DeterminismOptions(
         repeats,
         (insensitive_to,) if isinstance(insensitive_to, str) else insensitive_to,
-        batch_sizes,
-        process_timeout=process_timeout,
+        process_timeout,
     )
     asked = RepeatedRanker.of(ranker, options)
     result = check_determinism(asked, golden_set, ways, RankerSource.of(ranker, name, fresh))

@@ -52,15 +52,11 @@ class DeterminismOptions:
 
     repeats: int = 3
     insensitive_to: Sequence[Varied] = VARIED
-    batch_sizes: Sequence[int] = ()
-    """Batch sizes for a ranker of batches; if empty, 1 and half of the ranker's own size."""
     process_timeout: float = PROCESS_TIMEOUT
     """The time limit of the new process, in seconds."""
 
     def __post_init__(self) -> None:
         check_whole_number("repeats", self.repeats, 2, ConfigurationError)
-        for place, size in enumerate(self.batch_sizes):
-            check_whole_number(f"batch_sizes[{place}]", size, 1, ConfigurationError)
         if not self.process_timeout > 0:
             raise ConfigurationError(
                 f"process_timeout={quoted(self.process_timeout)} is invalid; give seconds, more "
@@ -185,8 +181,7 @@ def _ways(
             yield "every second one first", partial(ranker.rerun, mixed)
         case "batch":
             # Never exceed the ranker's own size: larger batches may not fit into its memory.
-            own = dict.fromkeys((1, (_own_size(ranker, golden) + 1) // 2))
-            for size in options.batch_sizes or own:
+            for size in dict.fromkeys((1, (_own_size(ranker, golden) + 1) // 2)):
                 adapter = ranker.adapter.with_size(size)
                 assert adapter is not None
                 yield f"{size:,} at once", partial(replace(ranker, adapter=adapter).rerun, golden)

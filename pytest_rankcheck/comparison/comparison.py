@@ -197,7 +197,7 @@ class Comparison(QueryOverlap):
 
         Args:
             metric: a name such as ``"nDCG@10"``, a ``Metric`` or an ir_measures object.
-            test: ``"sign_flip"``, ``"t"`` or ``"bootstrap"``, paired by query. Of two samples, p is
+            test: ``"sign_flip"`` or ``"t"``, paired by query. Of two samples, p is
                 that of Welch's t-test or, if one is below 1,000, of a permutation test.
         """
         return self.values(metric).p_of_fall(test)
@@ -209,10 +209,6 @@ class Comparison(QueryOverlap):
         Student's t; NaN with fewer than two queries.
         """
         return self.values(metric).interval(level)
-
-    def deltas(self, metric: MetricLike) -> pd.Series:
-        """Return after minus before of each query, indexed by ``query_id``."""
-        return self.table(metric)["delta"].rename(str(Metric.parse(metric)))
 
     def table(self, metric: MetricLike) -> pd.DataFrame:
         """Return ``before``, ``after`` and ``delta`` of each query, indexed by ``query_id``."""
@@ -271,15 +267,6 @@ class Comparison(QueryOverlap):
             if before.get(doc_id) != after.get(doc_id)
         ]
         return sorted(moves, key=_importance)
-
-    @checked_arguments
-    def unjudged_entered(self, k: int = 10) -> int:
-        """Return how many unjudged documents are new in the top k, over all queries."""
-        return sum(
-            move.entered and move.grade is None
-            for query_id in self.query_ids
-            for move in self.moved(query_id, k)
-        )
 
     def unjudged(self, metric: MetricLike) -> Unjudged:
         """Return how much of the difference unjudged documents could explain.

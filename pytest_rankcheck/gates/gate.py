@@ -144,7 +144,7 @@ class Gate:
         Args:
             alpha: the probability of blocking a change without a fall.
             min_drop: a smaller fall never blocks, however certain it is.
-            test: ``"sign_flip"``, ``"t"`` or ``"bootstrap"``, paired by query and one-sided;
+            test: ``"sign_flip"`` or ``"t"``, paired by query and one-sided;
                 corrected by Holm for all queries and slices together.
             raise_alpha: an update raises the baseline if the gain is significant at this level.
             max_query_drop: no single query may fall by more than this; None: any fall is allowed.

@@ -62,11 +62,6 @@ class LawReport:
         """Return the result for a law."""
         return {result.law: result for result in self.results}[law]
 
-    @property
-    def ok(self) -> bool:
-        """Whether the function can be used as a metric."""
-        return not self.fault
-
     def raise_if_broken(self) -> LawReport:
         """Return the report if the function can be used as a metric.
 

@@ -8,15 +8,9 @@ import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.statistics.mean_differences import UNSEEN_GAIN, Differences
-from pytest_rankcheck.statistics.sign_flip import (
-    DRAWS,
-    MOST_EXACT,
-    seed_of,
-    sign_flip_test,
-    whole_gains,
-)
+from pytest_rankcheck.statistics.sign_flip import MOST_EXACT, sign_flip_test, whole_gains
 
-FallTest = Literal["sign_flip", "t", "bootstrap"]
+FallTest = Literal["sign_flip", "t"]
 """The tests that gates and comparisons offer."""
 
 
@@ -31,10 +25,7 @@ def p_of_fall(
 
     Args:
         gains: the difference of each query, ``[n]``; positive means better, NaN is ignored.
-        test: ``"sign_flip"``; Student's paired ``"t"``; or ``"bootstrap"`` of the mean, shifted to
-            zero (Sakai, SIGIR 2006). Resampling two or three similar values hardly varies their
-            mean, so the p of the bootstrap is at least that of n changed queries that all fell,
-            1/2^n.
+        test: ``"sign_flip"``, or Student's paired ``"t"``.
         unseen_gain: the gain that was not sampled, as a share of the largest change.
     """
     seen = gains[~np.isnan(gains)]
@@ -44,8 +35,6 @@ def p_of_fall(
         return sign_flip_test(seen, unseen_gain).p
     largest = np.abs(seen).max()
     differences = Differences(np.append(seen, unseen_gain * largest))
-    if test == "bootstrap":
-        return max(_bootstrap(differences), 0.5 ** len(whole_gains(seen)))
     from scipy.special import stdtr  # scipy.stats takes half a second to import
 
     return float(stdtr(differences.count - 1, differences.mean / differences.error))
@@ -66,18 +55,3 @@ def smallest_p(
     if test == "sign_flip" or len(whole_gains(gains)) > MOST_EXACT:
         return sign_flip_test(gains, unseen_gain).smallest_p
     return p_of_fall(-np.abs(gains), test, unseen_gain)
-
-
-def _bootstrap(differences: Differences) -> float:
-    """Return p of the bootstrap: how often resampled, centred differences have so low a mean."""
-    centred = differences.gains - differences.mean
-    count = differences.count
-    raw = np.random.PCG64(seed_of(whole_gains(differences.gains)))
-    low = 0
-    for start in range(0, DRAWS, 500):
-        size = min(500, DRAWS - start)
-        drawn = raw.random_raw(size * count) % np.uint64(count)
-        places = drawn.astype(np.intp).reshape(size, count)
-        means = centred[places].mean(axis=1)
-        low += int((means <= differences.mean).sum())
-    return (1 + low) / (DRAWS + 1)

@@ -103,7 +103,6 @@ def test_a_batch_whose_queries_touch_each_other_is_found_by_its_size(entered: li
         "      then   1 d0   2 d2   3 d1   4 d3   5 d4   ... 8 documents"
     )
     assert (entered[-1].text, entered[-1].failure) == (text.partition("\n")[0], text)
-    assert_deterministic(batch(padded, size=8), NINE, batch_sizes=[3, 7], insensitive_to="batch")
 
 
 def test_no_batch_is_larger_than_the_ranker_is_made_for() -> None:
@@ -313,7 +312,6 @@ def test_invalid_arguments_are_refused() -> None:
     refused: list[tuple[dict[str, Any], str]] = [
         ({"repeats": 1}, "repeats=1 is invalid"),
         ({"repeats": True}, "repeats must be a whole number, not True"),
-        ({"batch_sizes": [2, 0]}, r"batch_sizes\[1\]=0 is invalid; give a whole number from 1 on"),
         ({"process_timeout": 0}, "process_timeout=0 is invalid"),
         ({"insensitive_to": "repeats"}, "insensitive_to=repeats is invalid; give one"),
         ({"insensitive_to": ["ordr"]}, "insensitive_to=ordr is invalid; did you mean 'order'"),

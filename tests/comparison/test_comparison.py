@@ -7,7 +7,6 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 
@@ -57,10 +56,6 @@ def test_wins_ties_losses_and_differences() -> None:
     assert (comparison.wins("RR"), comparison.ties("RR"), comparison.losses("RR")) == (2, 1, 2)
     # (1 + 1 + 1/4 + 0 + 1/5) / 5 - (1 + 1/2 + 1 + 1/2 + 0) / 5 = (2.45 - 3) / 5
     assert comparison.mean_difference("RR") == pytest.approx(-0.11)
-    expected = pd.Series(
-        [0, 0.5, -0.75, -0.5, 0.2], index=pd.Index(list("abcde"), name="query_id"), name="RR"
-    )
-    pd.testing.assert_series_equal(comparison.deltas("MRR"), expected)
     table = comparison.table("RR")
     assert table.columns.tolist() == ["before", "after", "delta"]
     assert table.loc["c"].tolist() == [1, 0.25, -0.75]
@@ -122,7 +117,7 @@ def test_nothing_in_common_is_an_empty_comparison() -> None:
     assert comparison.query_ids == ()
     assert (comparison.wins("RR"), comparison.ties("RR"), comparison.losses("RR")) == (0, 0, 0)
     assert math.isnan(comparison.mean_difference("RR"))
-    assert comparison.deltas("RR").empty
+    assert comparison.table("RR").empty
     assert comparison.by("locale", "RR")["queries"].tolist() == [0, 0, 0]
 
 
@@ -185,15 +180,6 @@ def test_moves_concern_documents_in_either_top() -> None:
     assert move == Move("a", 1, 1, 4, 1)
 
 
-def test_unjudged_documents_that_entered_the_top_are_counted() -> None:
-    golden = GoldenSet.from_dict({"q": {"a": 1, "zero": 0}, "p": {"a": 1}})
-    before = evaluate(Run.from_dict({"q": ["a", "known"], "p": ["a"]}), golden)
-    after = evaluate(Run.from_dict({"q": ["n1", "zero", "a", "n2"], "p": ["n3", "a"]}), golden)
-    assert compare(after, before).unjudged_entered(10) == 3
-    assert compare(after, before).unjudged_entered(1) == 2
-    assert compare(before, before).unjudged_entered() == 0
-
-
 # --- lower is better -----------------------------------------------------------------------------
 
 
@@ -212,7 +198,7 @@ def first_rank(own_metrics: None) -> str:
 def test_a_lower_value_wins_if_lower_is_better(first_rank: str) -> None:
     comparison = compare(AFTER, BEFORE)
     # a 1 -> 1, b 2 -> 1, c 1 -> 4, d 2 -> 9, e 9 -> 5
-    assert comparison.deltas(first_rank).tolist() == [0, -1, 3, 7, -4]
+    assert comparison.table(first_rank)["delta"].tolist() == [0, -1, 3, 7, -4]
     assert comparison.wins(first_rank) == 2
     assert comparison.ties(first_rank) == 1
     assert comparison.losses(first_rank) == 2
@@ -222,13 +208,13 @@ def test_a_lower_value_wins_if_lower_is_better(first_rank: str) -> None:
     assert [pairs.query_ids[place] for place in pairs.worst()] == ["d", "c"]
 
 
-def test_unjudged_documents_are_counted_below_the_top_that_a_scan_keeps(tmp_path: Path) -> None:
+def test_moves_reach_below_the_top_that_a_scan_keeps(tmp_path: Path) -> None:
     golden = GoldenSet.from_dict({"q": {"d0": 1}})
     ids = [f"d{place}" for place in range(60)]
     for name, docs in (("then", ids), ("now", [*ids[:40], *(f"new{n}" for n in range(20))])):
         Run.from_dict({"q": docs}).save(tmp_path / name)
     now, then = (evaluate(Run.scan(tmp_path / name), golden) for name in ("now", "then"))
-    assert compare(now, then).unjudged_entered(20) == 0
+    assert compare(now, then).moved("q", 20) == []
     assert not now.run.is_in_memory
-    assert compare(now, then).unjudged_entered(50) == 10
+    assert sum(move.entered for move in compare(now, then).moved("q", 50)) == 10
     assert len(compare(now, then).moved("q", 60)) == 40

@@ -28,7 +28,7 @@ def registered(function: Callable[..., object] = gains, **declared: object) -> N
 def test_a_report_lists_the_laws_and_the_swaps_seen() -> None:
     registered()
     report = check_metric("Mine@10").raise_if_broken()
-    assert report.ok
+    assert not report.fault
     assert (report.metric, report.checked) == ("Mine@10", "Mine@4")
     assert report["monotone"].holds is True
     assert report["normalised"].holds is False
@@ -74,7 +74,7 @@ def test_a_value_outside_the_range_is_a_fault() -> None:
         "Mine@10 on all rankings of five documents with the grades 0, 1, 2, 3, 4, tried as Mine@4: "
         "a value is outside the range 0 to 5\n  grades by rank 4 3  scores 5.5"
     )
-    assert not report.ok
+    assert report.fault
     assert str(report) == message
     with pytest.raises(AssertionError) as failure:
         report.raise_if_broken()
