@@ -85,6 +85,7 @@ def test_a_sound_ranker_passes_and_it_is_said(entered: list[Note]) -> None:
         Topic.DEPTH,
         "ranker 'keeps_its_order' on golden set 'web' ranks the same documents at the top at the "
         "depths 10, 20 and 50",
+        is_check=True,
     )
 
 
@@ -153,38 +154,19 @@ def test_async_rankers_and_batches_are_checked() -> None:
 
 
 def test_invalid_arguments_are_refused() -> None:
-    for call, message in (
-        (
-            lambda: assert_consistent_depth(faulty.sound, GOLDEN),
-            "'sound' does not take the depth",
-        ),
-        (
-            lambda: assert_consistent_depth(faulty.keeps_its_order, GOLDEN, (10, 10)),
-            r"depths=\(10, 10\) has fewer than two different depths",
-        ),
-        (
-            lambda: assert_consistent_depth(faulty.keeps_its_order, GOLDEN, ()),
-            "fewer than two different depths",
-        ),
-        (
-            lambda: assert_consistent_depth(faulty.keeps_its_order, GOLDEN, (10, 0)),
-            r"depths\[1\]=0 is invalid; give a whole number from 1 on",
-        ),
-        (
-            lambda: assert_consistent_depth(faulty.keeps_its_order, GOLDEN, (10, True)),
-            r"depths\[1\]=True is invalid",
-        ),
-        (
-            lambda: assert_consistent_depth(faulty.keeps_its_order, GOLDEN, depth=10),
-            r"depth= has no effect here; give depths=\(10, 20, 50\)",
-        ),
-        (
-            lambda: assert_consistent_depth(faulty.keeps_its_order, GOLDEN, detphs=10),  # type: ignore[call-arg]
-            "unknown option 'detphs'",
-        ),
-    ):
+    with pytest.raises(ConfigurationError, match="'sound' does not take the depth"):
+        assert_consistent_depth(faulty.sound, GOLDEN)
+    refused: tuple[tuple[dict[str, Any], str], ...] = (
+        ({"depths": (10, 10)}, r"depths=\(10, 10\) has fewer than two different depths"),
+        ({"depths": ()}, "fewer than two different depths"),
+        ({"depths": (10, 0)}, r"depths\[1\]=0 is invalid; give a whole number from 1 on"),
+        ({"depths": (10, True)}, r"depths\[1\]=True is invalid"),
+        ({"depth": 10}, r"depth= has no effect here; give depths=\(10, 20, 50\)"),
+        ({"detphs": 10}, "unknown option 'detphs'"),
+    )
+    for options, message in refused:
         with pytest.raises(ConfigurationError, match=message):
-            call()
+            assert_consistent_depth(faulty.keeps_its_order, GOLDEN, **options)
 
 
 def test_the_depth_at_which_a_ranker_is_broken_is_named() -> None:

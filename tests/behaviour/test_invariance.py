@@ -74,6 +74,7 @@ def test_a_ranker_that_does_not_care_passes(entered: list[Note]) -> None:
         "perturbation 'case', ranker 'alike' on golden set 'shop' (6 queries): 0 of 4 "
         "perturbed queries ranked differently, mean RBO 1.0000; nDCG@10 0.8333 -> 0.8333, +0.0000 "
         "over 3 judged queries; not perturbed: 1 is unchanged by it, 1 has no text",
+        is_check=True,
     )
 
 

@@ -56,7 +56,6 @@ class Case:
         return f"{Path(self.output).name}-{Path(self.qrels).name}"
 
 
-T, L, C, S = "trec_eval/", "lightgbm-lambdarank/", "cranfield/", "trec-session-2013/"
 GRADED = {"nDCG", "Unjudged", "TotalRet"}
 """What the relevance level of trec_eval's -l leaves alone."""
 

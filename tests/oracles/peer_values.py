@@ -53,14 +53,6 @@ IR_MEASURES = [
     *("Success@3", "Success(rel=2)@3", "Bpref", "Bpref(rel=2)", "Rprec", "Rprec(rel=2)", "infAP"),
     *("SetP", "SetR", "SetF", "IPrec@0.5"),
 ]
-RANX = {
-    "r-precision": "Rprec",
-    "f1@5": "F@5",
-    "ndcg@5": "nDCG@5",
-    "map@5": "AP@5",
-    "mrr@5": "RR@5",
-}
-RANX_BINARY = {"rbp.80": "RBP(p=0.8)"}
 
 
 def collection(
@@ -118,66 +110,6 @@ def of_ir_measures() -> dict[str, Any]:
     return {"qrels": qrels, "run": run, "values": values}
 
 
-def of_ranx() -> dict[str, Any]:
-    """Return values per query, without ties, since ranx has no order for them."""
-    import ranx
-
-    found = {}
-    for kind, measures, highest in (("graded", RANX, 4), ("binary", RANX_BINARY, 1)):
-        qrels, run = collection(3, (1, highest), ties=False)
-        theirs = ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), list(measures), return_mean=False)
-        rows = theirs if isinstance(theirs, dict) else {next(iter(measures)): theirs}
-        values = {name: [float(value) for value in row] for name, row in rows.items()}
-        found[kind] = {"qrels": qrels, "run": run, "values": values}
-    return found
-
-
-def of_scikit_learn() -> list[dict[str, Any]]:
-    """Return nDCG of rankings whose documents are all judged."""
-    from sklearn.metrics import ndcg_score
-
-    random = np.random.default_rng(4)
-    found = []
-    for size, cutoff in product((2, 5, 9), (1, 3, 10)):
-        grades = [*random.integers(0, 5, size - 1).tolist(), 3]
-        scores = random.permutation(size).tolist()
-        gains = [2**grade - 1 for grade in grades]
-        found.append(
-            {
-                "grades": grades,
-                "scores": scores,
-                "k": cutoff,
-                "linear": float(ndcg_score([grades], [scores], k=cutoff)),
-                "exponential": float(ndcg_score([gains], [scores], k=cutoff)),
-            }
-        )
-    return found
-
-
-def of_lightgbm() -> dict[str, Any]:
-    """Return the scores of a model on 20 queries, and the nDCG that LightGBM reports of them."""
-    import lightgbm
-
-    random = np.random.default_rng(5)
-    features = random.normal(size=(200, 4))
-    grades = np.clip((features[:, 0] + random.normal(size=200)).round() + 1, 0, 3).astype(int)
-    grades[::10] = 3  # LightGBM gives a query without a relevant document 1
-    data = lightgbm.Dataset(features, grades, group=[10] * 20)
-    options = {
-        "objective": "lambdarank", "metric": "ndcg", "eval_at": [1, 3, 5, 10], "verbose": -1,
-        "num_threads": 1, "deterministic": True, "seed": 0, "min_data_in_leaf": 5,
-    }  # fmt: skip
-    reported: dict[str, dict[str, list[float]]] = {}
-    model = lightgbm.train(
-        options, data, 10, valid_sets=[data], callbacks=[lightgbm.record_evaluation(reported)]
-    )
-    return {
-        "grades": grades.reshape(20, 10).tolist(),
-        "scores": model.predict(features).reshape(20, 10).tolist(),
-        "values": {name: rows[-1] for name, rows in reported["training"].items()},
-    }
-
-
 def of_statsmodels() -> dict[str, Any]:
     """Return Holm's correction, and how many queries a t-test needs."""
     from statsmodels.stats.multitest import multipletests
@@ -212,9 +144,6 @@ def of_rbo() -> list[list[Any]]:
 PEERS: dict[str, Callable[[], Any]] = {
     "pytrec_eval-terrier": of_pytrec_eval,
     "ir-measures": of_ir_measures,
-    "ranx": of_ranx,
-    "scikit-learn": of_scikit_learn,
-    "lightgbm": of_lightgbm,
     "statsmodels": of_statsmodels,
     "rbo": of_rbo,
 }
