@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Protocol
 from pytest_rankcheck.baselines.check import Mode
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.errors import BaselineError, ConfigurationError
-from pytest_rankcheck.files.git_commands import git_line
 from pytest_rankcheck.files.text_files import text_of
 from pytest_rankcheck.remedies import Place, Remedy
 
@@ -99,6 +98,8 @@ class BaselineFile:
         text = self._committed_text
         if text is not None and _is_readable(text):
             return place.restore()
+        from pytest_rankcheck.files.git_commands import git_line
+
         is_tracked = git_line(self.path.parent, "ls-files", "--", self.path.name) is not None
         return place.remove() if text is None and is_tracked else place.approve()
 

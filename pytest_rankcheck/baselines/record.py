@@ -137,19 +137,19 @@ class Record:
 
     @classmethod
     def from_text(
-        cls, text: str, path: str = "baseline", remedy: Callable[[], object] = _run_its_test
+        cls, text: str, path: str = "baseline", remedy: Callable[[], object] | None = None
     ) -> Record:
         """Return the record in the text of a baseline file.
 
         Args:
             text: the text.
             path: the file as messages name it.
-            remedy: returns what messages say to do.
+            remedy: returns what messages say to do; None: run its test.
 
         Raises:
             BaselineError: as in `load`.
         """
-        with content_of_text(text, path, remedy) as content:
+        with content_of_text(text, path, remedy or _run_its_test) as content:
             metrics = content["metrics"]
             for name in metrics:
                 _refuse_unknown(name, path)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from pytest_rankcheck.baselines.approval import Key, covers
-from pytest_rankcheck.baselines.reference_commit import Reference
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.plugin.baseline_settings import BaselineSettings
 from pytest_rankcheck.plugin.unrun_gates import readable_record
 from pytest_rankcheck.remedies import approve_all
 from pytest_rankcheck.reports.findings import Note, Topic
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.baselines.reference_commit import Reference
 
 _FIRST = ("rankcheck_ranker", "rankcheck_run", "rankcheck_doc_id")
 """What can hide a worse ranker is listed first."""

@@ -17,7 +17,7 @@ def test_a_broken_baseline_is_an_error_and_stays_unchanged(project: Project) -> 
     newer = text.replace('"version": 4', '"version": 5')
     for damaged, says in (
         (text[: len(text) // 2], "*test_mrr--web.json:*not JSON*the file was cut short*"),
-        (newer, "*format version 5, this pytest-rankcheck reads 4; upgrade*"),
+        (newer, "*format version 5, this pytest-rankcheck reads 4. *upgrade*"),
         ('{"some": "JSON"}', '*it has no "format": "pytest-rankcheck baseline"*'),
         ("", "*this is not a baseline: it is empty*"),
     ):
