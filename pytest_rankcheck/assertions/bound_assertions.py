@@ -145,17 +145,17 @@ def _enter_ungated(
     """
     if all(part.gated for part in parts):
         return
-    from pytest_rankcheck.reports.text.verdict_notes import ungated_notes
+    from pytest_rankcheck.reports.text.verdict_notes import ungated_note
 
-    for note in ungated_notes(
+    note = ungated_note(
         evaluation.golden.name,
         [str(metric) for metric in metrics],
-        [(part.label, len(part.places), None) for part in parts if not part.gated],
+        [(part.label, len(part.places)) for part in parts if not part.gated],
         unit=evaluation.unit,
         slices=len(parts) - 1,
         min_queries=min_queries,
-    ):
-        enter(note)
+    )
+    enter(note)
 
 
 def _check_bound(bound: Bound, metric: Metric, evaluation: Evaluation) -> None:

@@ -73,12 +73,6 @@ class ExpectationResult:
         return max(found) if found and len(found) == len(ranks) else None
 
     @property
-    def lacks_rank(self) -> bool:
-        """Whether it is a known failure without a recorded rank, although a rank is available."""
-        is_known = self.status is ExpectationStatus.KNOWN
-        return is_known and self.expectation.known_rank is None and self.stands_at is not None
-
-    @property
     def is_worse(self) -> bool:
         """Whether a known failure got worse since it was marked.
 

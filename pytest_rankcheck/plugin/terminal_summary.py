@@ -56,8 +56,7 @@ class SessionFindings:
     ) -> Generator[None, object, object]:
         """Find the gates that did not run, which may fail the test session; write the reports.
 
-        Also add the means to the suite of a JUnit XML file, before that is written. Reports are
-        written once all others have set pytest's exit status, also without a terminal.
+        Reports are written once all others have set pytest's exit status, also without a terminal.
         """
         config = session.config
         if self._watched.uses_baselines:
@@ -67,13 +66,6 @@ class SessionFindings:
             self.findings += unrun
             if session.exitstatus == pytest.ExitCode.OK and any(each.failed for each in unrun):
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        if self.findings:
-            from pytest_rankcheck.reports.ci_formats import properties_of
-
-            for plugin in config.pluginmanager.get_plugins():
-                if hasattr(plugin, "add_global_property"):
-                    for name, value in properties_of(self.findings, of_suite=True):
-                        plugin.add_global_property(name, value)
         result = yield
         self.findings += [*_expectation_changes(config, self.findings)]
         reporter = config.pluginmanager.get_plugin("terminalreporter")

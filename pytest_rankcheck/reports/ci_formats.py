@@ -5,28 +5,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from pytest_rankcheck.reports.findings import GateFinding, MetricFinding, ReportedFinding, rows_of
+from pytest_rankcheck.reports.findings import GateFinding, ReportedFinding, rows_of
 
 _LONGEST = 4000
 """Characters; GitHub cuts what is longer."""
 
 
-def properties_of(
-    findings: Iterable[ReportedFinding], *, of_suite: bool = False
-) -> Iterator[tuple[str, object]]:
-    """Yield the value, the baseline and the verdict of each row as properties of JUnit XML.
+def properties_of(findings: Iterable[ReportedFinding]) -> Iterator[tuple[str, object]]:
+    """Yield the value, the baseline and the verdict of each row of a test for JUnit XML.
 
-    These are names and values, such as ``rankcheck.web.RR`` and ``0.750000``. Those of a suite name
-    the test. The name of the run follows the golden set if a test measured several on it; a second
-    gate of the same values ends with ``#2``.
+    These properties are names and values, such as ``rankcheck.web.RR`` and ``0.750000``. The name
+    of the run follows the golden set if a test measured several on it; a second gate of the same
+    values ends with ``#2``.
     """
     rows = rows_of(findings)
-    runs = Counter((test, golden) for test, golden, _ in {_run(row) for row in rows})
+    runs = Counter(golden for golden, _ in {(row.golden_set, row.ranker) for row in rows})
     counts = Counter[str]()
     for row in rows:
-        test, golden_set, ranker = _run(row)
-        shown_ranker = ranker if runs[test, golden_set] > 1 else ""
-        parts = ("rankcheck", test if of_suite else "", golden_set, shown_ranker, row.subject)
+        ranker = row.ranker if runs[row.golden_set] > 1 else ""
+        parts = ("rankcheck", row.golden_set, ranker, row.subject)
         name = ".".join(filter(None, parts))
         counts[name] += 1
         name += f"#{counts[name]}" if counts[name] > 1 else ""
@@ -35,10 +32,6 @@ def properties_of(
             yield f"{name}.baseline", f"{row.baseline:.6f}"
         if isinstance(row, GateFinding):
             yield f"{name}.verdict", row.verdict
-
-
-def _run(row: MetricFinding) -> tuple[str, str, str]:
-    return row.test, row.golden_set, row.ranker
 
 
 def annotation(path: str, line: int, failure: str) -> str:

@@ -192,7 +192,6 @@ class Topic(Enum):
     UNGATED_SLICES = "slices that are not gated"
     REPLAYS = "replayed logs: documents that were never shown"
     MIX = "differences at the baseline's mix, and what comes from slices that grew or shrank"
-    UNSHOWN_FALL = "falls that passed because chance could explain them"
     TIES = "verdicts that depend on the order of tied scores"
     MEASURED = "measured"
     TIMING = "time to rank a query"

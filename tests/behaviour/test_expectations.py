@@ -246,23 +246,6 @@ def test_worse_known_failures_are_a_warning_and_do_not_fail(entered: list[Note])
     assert text.count("when it was marked, and is now") == 4
 
 
-def test_known_failures_without_a_rank_are_advised_once(entered: list[Note]) -> None:
-    expectations = [
-        Expectation.in_top(1, "gone", query="q1", known_failure="x"),  # nothing to remember
-        Expectation.no_results(query="q2", known_failure="x"),
-        Expectation.in_top(2, "policy", query="q1", known_failure="x"),
-        Expectation.in_top(3, "jobs", query="q1", known_failure="x"),
-    ]
-    assert_expectations(RUN, SHOP, expectations)
-    assert [note.text for note in entered if "know" in note.text][-1] == (
-        "2 of them have no known_rank, so there is no warning when it gets worse: add "
-        "known_rank, such as 5 for q1"
-    )
-    entered.clear()
-    assert_expectations(RUN, SHOP, expectations[:2])
-    assert not any("known_rank" in note.text for note in entered)
-
-
 def test_a_known_failure_that_holds_fails_and_says_to_remove_the_mark() -> None:
     text = failure_of(
         [

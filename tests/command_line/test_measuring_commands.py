@@ -367,7 +367,7 @@ def test_the_unjudged_documents_are_those_of_the_depth(
     Run.from_dict(new).save(folder / "new.run")
     main(["compare", "--depth", "1", "good.run", "new.run", *GOLDEN, "--metric", "AP"])
     out = capsys.readouterr().out
-    assert "30 documents new in the top 1 are unjudged" in out
+    assert "unjudged: 30 documents new in the top 1" in out
     assert "Judged@1 1.000 -> 0.250" in out
 
 

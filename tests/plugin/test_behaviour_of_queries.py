@@ -36,7 +36,6 @@ def test_known_failures_and_warnings_are_in_the_summary_of_a_green_session(shop:
     for line in (
         "expectations:\n  golden set 'web' (80 queries): 3 of 5 expectations hold, 1 violated (1 with ",
         'expectations with a known failure:\n  q002 "query 2" [golden/web.jsonl:3]: expected filler-0',
-        "  1 of them has no known_rank, so there is no warning when it gets worse: add known_rank",
         'expectations that only warn (severity warn):\n  q003 "query 3" [golden/web.jsonl:4]: expected',
         "doc of query 3 is at 1, filler-9 is at 11",
     ):

@@ -126,7 +126,7 @@ def test_a_tolerance_below_the_recorded_noise_is_reported(project: Project) -> N
     assert "tolerances below the noise of the ranker:" in text
     varies = "RR may fall by 0.0010, but varies by 0.0291 (standard deviation) from run to run"
     assert varies in text
-    assert "use abs=0.09 or Gate.tolerance(noise=3)" in text
+    assert "use Gate.tolerance(noise=3)" in text
     project.test(test.replace("GATE", "tolerance(noise=3)"))
     project.write("asked.json", "{}")
     project.run("--rankcheck-approve", "the ranker is unsteady").assert_outcomes(passed=1)

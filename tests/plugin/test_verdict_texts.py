@@ -147,7 +147,7 @@ def test_new_unjudged_documents_are_counted(gated: GatedTest) -> None:
     check(
         failure,
         "never seen (unjudged)  - -> 1",
-        "160 documents new in the top 10 and 640 that left it are unjudged",
+        "unjudged: 160 documents new in the top 10 and 640 that left it, counted as not relevant",
         "if all were irrelevant, the difference would be -0.6667; if the new had grade 2, +0.0000",
     )
     assert "the fall would vanish" not in failure  # the record knows only the old top 10
@@ -163,7 +163,7 @@ def test_a_fall_that_missing_judgments_may_explain_says_so(gated: GatedTest) -> 
     )
     outputs = gated.run().outputs
     for name, text in outputs.items():
-        assert "2 documents new in the top 2 are unjudged and counted as not relevant" in text, name
+        assert "unjudged: 2 documents new in the top 2, counted as not relevant" in text, name
         assert "if the new had grade 2, +0.0062" in text, name
         assert (
             "if 1 of the 2 new ones (50%) was relevant, the fall would vanish; of the judged "
@@ -251,21 +251,6 @@ def test_a_gate_that_could_not_have_failed_says_so_in_every_output(gated: GatedT
         assert "passed, lower, decides nothing" in text, name
 
 
-def test_a_fall_that_passes_as_chance_says_what_would_have_been_shown(gated: GatedTest) -> None:
-    gated.assertions = (gate("RR", Gate.significant()),)
-    gated.update()
-    gated.rank({3: 2, 20: 2, 40: 2, 50: 2})
-    for name, text in gated.run().outputs.items():
-        assert "falls that passed because chance could explain them" not in text, name  # 4 of 4
-    gated.rank(dict.fromkeys(range(0, 80, 2), 2))
-    gated.run(approve="half of them second")
-    gated.rank({**dict.fromkeys([*range(6, 80, 2), 0, 1, 3, 5, 7, 9, 11], 2)})
-    for name, text in gated.run().outputs.items():
-        assert "falls that passed because chance could explain them" in text, name
-        assert "0.7250, -0.0250, p = 0.0898 under significant(" in text, name
-        assert "so a smaller loss is not ruled out" in text, name
-
-
 def test_an_inconclusive_verdict_says_how_many_queries_it_needs(gated: GatedTest) -> None:
     gated.assertions = (gate("RR", Gate.noninferior(margin=0.04)),)
     gated.update()
@@ -275,21 +260,6 @@ def test_an_inconclusive_verdict_says_how_many_queries_it_needs(gated: GatedTest
     assert found is not None
     low, high, best = (int(number.replace(",", "")) for number in found.groups())
     assert low < best < high
-
-
-def test_an_inconclusive_verdict_says_that_only_the_correction_prevents_it(
-    gated: GatedTest,
-) -> None:
-    """80 unchanged queries, and one that lost everything: t = 81 (0.035 - 1/81) = 1.835.
-
-    p = 0.035 is below 0.05, but not if it counts twice. For a margin of 0.03, p = 0.08.
-    """
-    for margin, is_alone in ((0.035, True), (0.03, False)):
-        gated.assertions = (gate(["RR", "nDCG@10"], Gate.noninferior(margin=margin)),)
-        gated.run(approve="another margin")
-        for name, output in gated.run().outputs.items():
-            alone = f"judged alone, this would rule out a fall of {margin}, but the decisions of"
-            assert (alone in output) is is_alone, name
 
 
 def test_a_gate_that_needs_noise_says_how_to_measure_it_and_is_not_recorded_without(

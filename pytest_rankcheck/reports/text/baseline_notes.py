@@ -25,8 +25,6 @@ from pytest_rankcheck.reports.findings import (
 )
 from pytest_rankcheck.reports.text.wording import change, number_text
 
-_FLOORS = 3
-"""A sensible tolerance, in standard deviations from run to run."""
 _MARGINS = (0.005, 0.01, 0.02, 0.05)
 """The falls of a plan, for a gate without a margin."""
 _POWER = 0.8
@@ -82,12 +80,9 @@ def _of_verdicts(baseline: Baseline) -> Iterator[tuple[Topic, str]]:
             evidence = map(str.strip, evidence_lines(verdict, overall.pairs))
             yield Topic.INCONCLUSIVE, "; ".join((headline, *evidence))
         if math.isnan(overall.p) and noise > overall.allowed:
-            unit = 10.0 ** math.floor(math.log10(_FLOORS * noise))
-            sensible = math.ceil(_FLOORS * noise / unit - 1e-9) * unit  # one digit, rounded up
             text = (
                 f"{verdict.metric} may fall by {overall.allowed:.4f}, but varies by {noise:.4f} "
-                f"(standard deviation) from run to run; use abs={sensible:.10g} or "
-                f"Gate.tolerance(noise={_FLOORS})"
+                "(standard deviation) from run to run; use Gate.tolerance(noise=3)"
             )
             yield Topic.NOISE_FLOOR, text
         if ties and ties.decides and ties.highest - ties.lowest >= _TRIVIAL_TIES:

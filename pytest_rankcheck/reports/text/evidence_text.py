@@ -143,12 +143,8 @@ def _ruled_out(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
         return
     units = _counted_units(pairs)
     if bound > -margin:
-        if verdict.leading.outcome is Outcome.INCONCLUSIVE:
-            yield (
-                f"  judged alone, this would rule out a fall of {margin:g}, but the decisions "
-                "of one assertion are corrected together (Holm)"
-            )
-    elif math.isinf(bound):
+        return
+    if math.isinf(bound):
         yield (
             f"  {units} without a change rule out no fall: it is unknown how far {verdict.metric} "
             "can fall"

@@ -65,15 +65,6 @@ def expectation_notes(
                 yield Note(Topic.WORSE_KNOWN_FAILURES, _worse(golden, result))
         elif result.is_wrong and not result.fails:
             yield Note(Topic.WARNED_EXPECTATIONS, _note(golden, result))
-    missing = [result for result in results if result.lacks_rank]
-    if missing:
-        first = missing[0]
-        number = "1 of them has" if len(missing) == 1 else f"{len(missing):,} of them have"
-        yield Note(
-            Topic.KNOWN_FAILURES,
-            f"{number} no known_rank, so there is no warning when it gets worse: add "
-            f"known_rank, such as {first.stands_at} for {quoted(first.expectation.query, 60)}",
-        )
 
 
 def expectation_lines(

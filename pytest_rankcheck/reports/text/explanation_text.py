@@ -123,19 +123,10 @@ def unjudged_lines(unjudged: Unjudged, metric: Metric) -> Iterator[str]:
 
 
 def _counts(unjudged: Unjudged) -> str:
-    new = plural(unjudged.documents, "document")
-    if not unjudged.left:
-        verb = "is" if unjudged.documents == 1 else "are"
-        start = f"{new} new in the top {unjudged.k} {verb} unjudged"
-    elif not unjudged.documents:
-        verb = "was" if unjudged.left == 1 else "were"
-        start = (
-            f"{plural(unjudged.left, 'document')} that left the top {unjudged.k} {verb} unjudged"
-        )
-    else:
-        start = f"{new} new in the top {unjudged.k} and {unjudged.left:,} that left it are unjudged"
+    left = f" and {unjudged.left:,} that left it" if unjudged.left else ""
+    start = f"unjudged: {plural(unjudged.documents, 'document')} new in the top {unjudged.k}{left}"
     judged = f"Judged@{unjudged.k} {unjudged.judged_before:.3f} -> {unjudged.judged_after:.3f}"
-    return f"{start} and counted as not relevant; {judged}"
+    return f"{start}, counted as not relevant; {judged}"
 
 
 def needed_text(unjudged: Unjudged) -> str:

@@ -264,36 +264,27 @@ def shown_change(before: str, after: str) -> tuple[str, str]:
     r"""Return two versions of a text as escaped single lines in which the difference is visible.
 
     Long texts are cut to the part from where they differ, with a little context before it; ``...``
-    stands for the rest. Invisible differences are escaped: white space other than a space, and
-    different characters that look the same (``\u0301`` in a decomposed *é*).
+    stands for the rest. Texts that look alike, such as with a decomposed *é* or another space, are
+    in ASCII (``\u0301``).
     """
-    start = 0
-    if max(len(before), len(after)) > _LONGEST:
-        pairs = enumerate(zip_longest(before, after))
-        start = max(0, next((at for at, (one, two) in pairs if one != two), 0) - _LEAD)
-    return _shown(before, after, start), _shown(after, before, start)
+    pairs = enumerate(zip_longest(before, after))
+    first = next((at for at, (one, two) in pairs if one != two), 0)
+    is_long = max(len(before), len(after)) > _LONGEST
+    start = max(0, first - _LEAD) if is_long else 0
+    shown = _cut(before, start), _cut(after, start)
+    if _look(shown[0]) == _look(shown[1]):
+        shown = ascii(shown[0])[1:-1], ascii(shown[1])[1:-1]
+    return quoted(shown[0], 10 * _LONGEST), quoted(shown[1], 10 * _LONGEST)
 
 
-def _shown(text: str, other: str, start: int) -> str:
-    """Return a text without its first ``start`` characters, cut where it is too long."""
-    room = _LONGEST - len(_CUT) * bool(start)
-    middle, end = text[start:], ""
-    if len(middle) > room:
-        middle, end = middle[: room - len(_CUT)], _CUT
-    hidden = {char for char in text if _is_invisible(char)}
-    if unicodedata.normalize("NFKC", text) == unicodedata.normalize("NFKC", other):
-        hidden |= {char for char in set(text) - set(other) if not char.isascii()}
-    visible = "".join(
-        char.encode("unicode_escape", "backslashreplace").decode("ascii")
-        if char in hidden
-        else quoted(char)
-        for char in middle
-    )
-    return f"{_CUT if start else ''}{visible}{end}"
+def _cut(text: str, start: int) -> str:
+    """Return a text without its first ``start`` characters, and without its end if it is long."""
+    head, rest = _CUT if start else "", text[start:]
+    room = _LONGEST - len(head)
+    return head + (rest if len(rest) <= room else rest[: room - len(_CUT)] + _CUT)
 
 
-def _is_invisible(char: str) -> bool:
-    """Whether a character is white space but no space, a variation selector or otherwise blank."""
-    is_selector = "\ufe00" <= char <= "\ufe0f" or "\U000e0100" <= char <= "\U000e01ef"
-    is_space = unicodedata.category(char) == "Zs" and char != " "
-    return is_space or is_selector or char in "\u034f\u3164\uffa0"
+def _look(text: str) -> str:
+    """Return what people see of a text, without its spaces."""
+    visible = (char for char in unicodedata.normalize("NFKC", text) if char.isprintable())
+    return "".join(visible).replace(" ", "")
