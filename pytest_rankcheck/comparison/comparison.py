@@ -187,10 +187,6 @@ class Comparison(QueryOverlap):
         """Return the number of queries that are worse."""
         return self.values(metric).losses
 
-    def mean_difference(self, metric: MetricLike) -> float:
-        """Return the mean difference, after minus before."""
-        return self.values(metric).difference
-
     @checked_arguments
     def p(self, metric: MetricLike, test: FallTest = "sign_flip") -> float:
         """Return the one-sided p of a fall: small if it is more than chance.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from os import PathLike
@@ -127,8 +127,8 @@ class CorpusMatch:
     """The judged documents that it lacks under any spelling."""
     misspelt: Mapping[str, str]
     """The judged documents that it has under one other spelling."""
-    unknown: Mapping[str, str | None]
-    """The unjudged documents of expectations that it lacks, each with its other spelling."""
+    unknown: Collection[str]
+    """The unjudged documents of expectations that it lacks."""
 
     @classmethod
     def of(
@@ -147,7 +147,8 @@ class CorpusMatch:
             expected: the ids of documents in expectations.
         """
         is_judged = dict.fromkeys(judged)
-        form_of = {doc_id: _loose_form(doc_id) for doc_id in (*is_judged, *expected)}
+        others = set(expected).difference(is_judged)
+        form_of = {doc_id: _loose_form(doc_id) for doc_id in is_judged}
         spellings: dict[str, set[str]] = {form: set() for form in form_of.values()}
         found: set[str] = set()
         examples: list[str] = []
@@ -157,22 +158,17 @@ class CorpusMatch:
             size += len(batch)
             examples += batch[: _SHOWN - len(examples)]
             found |= form_of.keys() & batch
+            others.difference_update(batch)
             for doc_id, form in zip(batch, map(_loose_form, batch), strict=True):
                 if form in spellings and len(spellings[form]) < 2:
                     spellings[form].add(doc_id)
-        lacking = {
-            doc_id: next(iter(spellings[form])) if len(spellings[form]) == 1 else None
-            for doc_id, form in form_of.items()
-            if doc_id not in found
-        }
-        missing = {doc_id: other for doc_id, other in lacking.items() if doc_id in is_judged}
-        misspelt = {doc_id: other for doc_id, other in missing.items() if other is not None}
+        missing = {each: spellings[form_of[each]] for each in is_judged if each not in found}
+        misspelt = {doc_id: min(ids) for doc_id, ids in missing.items() if len(ids) == 1}
         is_ambiguous = any(len(ids) > 1 for ids in spellings.values())
         if is_ambiguous and len(misspelt) < _MOST * len(missing):
             misspelt = {}
         absent = [doc_id for doc_id in missing if doc_id not in misspelt]
-        unknown = {doc_id: other for doc_id, other in lacking.items() if doc_id not in is_judged}
-        return cls(corpus.name, size, examples, len(is_judged), absent, misspelt, unknown)
+        return cls(corpus.name, size, examples, len(is_judged), absent, misspelt, others)
 
     def lacks(self, count: int) -> str:
         """Return that the corpus lacks so many of the judged documents."""

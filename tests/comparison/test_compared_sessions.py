@@ -61,7 +61,7 @@ def test_the_same_sessions_are_pairs() -> None:
     assert comparison.is_paired
     pairs = comparison.values(RR)
     assert (pairs.wins, pairs.ties, pairs.losses) == (1, 2, 1)
-    assert comparison.mean_difference(RR) == pytest.approx((0.5 - 0.75) / 4)
+    assert comparison.values(RR).difference == pytest.approx((0.5 - 0.75) / 4)
 
 
 def test_other_sessions_are_two_samples() -> None:

@@ -55,7 +55,7 @@ def test_wins_ties_losses_and_differences() -> None:
     assert comparison.query_ids == ("a", "b", "c", "d", "e")
     assert (comparison.wins("RR"), comparison.ties("RR"), comparison.losses("RR")) == (2, 1, 2)
     # (1 + 1 + 1/4 + 0 + 1/5) / 5 - (1 + 1/2 + 1 + 1/2 + 0) / 5 = (2.45 - 3) / 5
-    assert comparison.mean_difference("RR") == pytest.approx(-0.11)
+    assert comparison.values("RR").difference == pytest.approx(-0.11)
     table = comparison.table("RR")
     assert table.columns.tolist() == ["before", "after", "delta"]
     assert table.loc["c"].tolist() == [1, 0.25, -0.75]
@@ -89,7 +89,7 @@ def test_rounding_differences_are_ties() -> None:
     thirds = at(a=3, b=3, c=3, d=3, e=3)
     comparison = compare(thirds, Record.of(thirds, [Metric.parse("RR")]))
     assert comparison.ties("RR") == 5
-    assert comparison.mean_difference("RR") == 0
+    assert comparison.values("RR").difference == 0
 
 
 def test_only_unchanged_queries_are_paired() -> None:
@@ -116,7 +116,7 @@ def test_nothing_in_common_is_an_empty_comparison() -> None:
     comparison = compare(AFTER, evaluate(Run.from_dict({"z": ["d"]}), other))
     assert comparison.query_ids == ()
     assert (comparison.wins("RR"), comparison.ties("RR"), comparison.losses("RR")) == (0, 0, 0)
-    assert math.isnan(comparison.mean_difference("RR"))
+    assert math.isnan(comparison.values("RR").difference)
     assert comparison.table("RR").empty
     assert comparison.by("locale", "RR")["queries"].tolist() == [0, 0, 0]
 

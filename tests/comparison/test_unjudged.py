@@ -61,7 +61,7 @@ def test_judging_the_documents_gives_the_bound() -> None:
             anew = compare(evaluation_of(AFTER, golden), evaluation_of(BEFORE, golden))
             found = comparison.unjudged(name)
             bound = found.if_relevant if grade else found.if_irrelevant
-            assert bound == pytest.approx(anew.mean_difference(name), abs=3e-6), (name, grade)
+            assert bound == pytest.approx(anew.values(name).difference, abs=3e-6), (name, grade)
 
 
 def test_without_new_documents_there_is_nothing_to_bound() -> None:

@@ -132,7 +132,7 @@ def test_a_merged_evaluation_is_an_evaluation() -> None:
     assert merged.run is None
     assert merged.notes == ()
     comparison = compare(merged, WHOLE)
-    assert comparison.mean_difference("nDCG@10") == 0
+    assert comparison.values("nDCG@10").difference == 0
     assert comparison.unjudged("nDCG@10").documents == 0
     assert "3 parts" in Evaluation.merge(parts_of(), GOLDEN).name
 

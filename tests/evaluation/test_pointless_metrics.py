@@ -98,7 +98,7 @@ def test_a_warning_names_the_line_of_the_user() -> None:
     for ask in (
         lambda evaluation: evaluation.mean("AP(rel=3)"),
         lambda evaluation: evaluation.table(["AP(rel=3)"]),
-        lambda evaluation: compare(evaluation, evaluation).mean_difference("AP(rel=3)"),
+        lambda evaluation: compare(evaluation, evaluation).values("AP(rel=3)").difference,
         lambda evaluation: assert_at_least(evaluation, "AP(rel=3)", 0.0),
         lambda evaluation: assert_map_at_least(evaluation, 0.0, rel_level=3),
         lambda evaluation: assert_not_regressed(evaluation, evaluation, "AP(rel=3)"),

@@ -117,7 +117,7 @@ def test_a_corpus_shows_which_documents_exist() -> None:
     assert found.what == (
         "2 expectations with an unknown document: query 'q' expects nothing-like-it in the top 3, "
         "but 'nothing-like-it' is not in the corpus; query 'q' expects 184 not in the top 3, but "
-        "'184' is not in the corpus; did you mean '00184'?"
+        "'184' is not in the corpus"
     )
     many = expecting({"best": 2}, *(in_top(9, f"new{number}") for number in range(8)))
     found = finding(many, "unknown-expected-id", corpus=corpus)
@@ -126,9 +126,7 @@ def test_a_corpus_shows_which_documents_exist() -> None:
     assert found.what.endswith("but 'new4' is not in the corpus; and 3 more")
     assert found.rule in [each.rule for each in golden.lint(rules=RULES, corpus=corpus)]
     only = expecting({"best": 2}, not_in_top(3, "184"))
-    found = finding(only, "unknown-expected-id", corpus=iter(corpus))
-    assert found is not None
-    assert found.what.endswith("but '184' is not in the corpus; did you mean '00184'?")
+    assert finding(only, "unknown-expected-id", corpus=iter(corpus)) is not None
     # What is expected is not judged, so the rules for judged documents say nothing about it.
     assert only.lint(rules=["misspelt-id", "not-in-corpus"], corpus=corpus) == []
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
 from pytest_rankcheck.errors import plural, quoted
@@ -44,13 +44,11 @@ def unknown_expected_id(linted: Linted) -> LintFinding | None:
     )
 
 
-def _naming(unknown: Mapping[str, str | None], expectation: Expectation, _: _Grades) -> str | None:
+def _naming(unknown: Collection[str], expectation: Expectation, _: _Grades) -> str | None:
     """Return the expectation on an unknown document, and the document that may be meant."""
     for doc_id in (*expectation.documents, *expectation.others):
         if doc_id in unknown:
-            meant = unknown[doc_id]
-            hint = "" if meant is None else f"; did you mean '{quoted(meant)}'?"
-            return f"{expectation}, but '{quoted(doc_id)}' is not in the corpus{hint}"
+            return f"{expectation}, but '{quoted(doc_id)}' is not in the corpus"
     return None
 
 
