@@ -13,7 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, Run, evaluate
-from tests.examples import examples
+from tests.examples import examples, run_of
 from tests.oracles.other_tools import ir_measure
 from tests.oracles.peer_values import FAMILIES, IR_MEASURES, PYTREC_EVAL
 
@@ -37,18 +37,18 @@ scored = st.dictionaries(st.sampled_from(DOCS), st.integers(0, 6).map(float), mi
 """Documents of all kinds: judged or not, retrieved or not, with many ties."""
 
 qrels_of = st.dictionaries(st.sampled_from(QUERIES), judged, min_size=1)
-run_of = st.dictionaries(st.sampled_from([*QUERIES, "extra"]), scored, min_size=1)
+runs = st.dictionaries(st.sampled_from([*QUERIES, "extra"]), scored, min_size=1)
 
 
 @examples(150)
-@given(qrels=qrels_of, run=run_of, level=st.sampled_from([1, 2]))
+@given(qrels=qrels_of, run=runs, level=st.sampled_from([1, 2]))
 def test_pytrec_eval_agrees_on_every_query_that_both_have(
     qrels: dict[str, dict[str, int]], run: dict[str, dict[str, float]], level: int
 ) -> None:
     assume(set(qrels) & set(run))
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, FAMILIES, relevance_level=level)
     theirs = evaluator.evaluate(run)
-    evaluation = evaluate(Run.from_dict(run), GoldenSet.from_dict(qrels))
+    evaluation = evaluate(run_of(run), GoldenSet.from_dict(qrels))
     for measure, name in PYTREC_EVAL.items():
         head, at, cutoff = name.partition("@")
         ours = (
@@ -75,12 +75,12 @@ MEASURES = [
 
 
 @examples(60)
-@given(qrels=qrels_of, run=run_of)
+@given(qrels=qrels_of, run=runs)
 def test_ir_measures_agrees_with_the_mean_over_all_judged_queries(
     qrels: dict[str, dict[str, int]], run: dict[str, dict[str, float]]
 ) -> None:
     assume(set(qrels) & set(run))
-    evaluation = evaluate(Run.from_dict(run), GoldenSet.from_dict(qrels))
+    evaluation = evaluate(run_of(run), GoldenSet.from_dict(qrels))
     for measure in MEASURES:
         # One at a time: beside others NumRet may count judged documents only, by their hash order.
         theirs = ir_measures.calc_aggregate([measure], qrels, run)[measure]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, Run, RunError, evaluate
-from tests.examples import examples
+from tests.examples import examples, run_of
 from tests.libraries import forms
 
 TABLE = "query_id,doc_id,score\nq1,a,1\nq1,b,2.5\nq2,c,1e-3\nq1,c,1\n"
@@ -98,7 +98,7 @@ def test_a_table_survives_saving_and_loading(
     tmp_path_factory: pytest.TempPathFactory, ending: str, scored: dict, with_scores: bool
 ) -> None:
     file = tmp_path_factory.getbasetemp() / f"there.and.back.{ending}"
-    run = Run.from_dict(scored if with_scores else {q: list(docs) for q, docs in scored.items()})
+    run = run_of(scored if with_scores else {q: list(docs) for q, docs in scored.items()})
     run.save(file)
     again = Run.load(file)
     assert rankings_of(again) == rankings_of(run)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pytest_rankcheck import GoldenSet, Run, RunError, evaluate
 from pytest_rankcheck.rankers.formats import trec_runs
 from pytest_rankcheck.rankers.ranked_columns import TOP
-from tests.examples import examples
+from tests.examples import examples, run_of
 
 WAYS = ["lines", "columns"] if find_spec("polars") else ["lines"]
 
@@ -118,7 +118,7 @@ def test_dicts_and_lists_give_the_same_values_as_files(rows: list, judgments: di
     for query_id, doc_id, score in rows:
         given.setdefault(query_id, {})[doc_id] = float(score)
     golden = GoldenSet.from_dict(judgments)
-    lazily, eagerly = Run.from_dict(given), Run.from_dict(given)
+    lazily, eagerly = run_of(given), Run.from_dict(given)
     rankings = {query_id: eagerly[query_id] for query_id in eagerly}  # puts them in order
     assert everything(lazily, golden) == everything(eagerly, golden)
     assert everything(Run.from_dict({q: list(docs) for q, docs in rankings.items()}), golden) == (
