@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from textwrap import dedent
 from types import SimpleNamespace
 
 import pytest
 from project import WITHOUT_AND_WITH_WORKERS, Project, text_of
 
-from pytest_rankcheck import Run, progress
+from pytest_rankcheck import GoldenSet, Run, evaluate, progress
 from pytest_rankcheck.plugin.ranking_runs import ranking_progress
+from pytest_rankcheck.reports.text.measurement_notes import timing_notes
 from tests.libraries import forms
 
 TEST = """
@@ -40,10 +40,6 @@ def project(project: Project) -> Project:
     )
     project.write("engine.py", ENGINE)
     return project
-
-
-def write(project: Project, path: str, text: str) -> None:
-    project.write(path, dedent(text))
 
 
 # --- --rankcheck-save-run and --rankcheck-run ----------------------------------------------------
@@ -117,47 +113,12 @@ def test_a_nondeterministic_ranker_is_reported(project: Project, workers: tuple[
     assert "RR has a standard deviation of 0.009623" in text
 
 
-# --- time and conditions -------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
-def test_the_summary_shows_the_time_per_query(project: Project, workers: tuple[str, ...]) -> None:
-    write(
-        project,
-        "engine.py",
-        """
-        class Clock:
-            now = 0.0
-
-            def perf_counter(self):
-                return self.now
-
-        clock = Clock()
-
-        def search(text):
-            number = int(text.rpartition(" ")[2])
-            clock.now += 0.5 if number == 7 else 0.25
-            return [f"doc-{number}"]
-        """,
-    )
-    write(
-        project,
-        "tests/conftest.py",
-        """
-        import engine
-        import pytest
-        from pytest_rankcheck.rankers import adapter_protocol
-
-        @pytest.fixture(scope="session", autouse=True)
-        def clock():
-            with pytest.MonkeyPatch.context() as monkeypatch:
-                monkeypatch.setattr(adapter_protocol, "time", engine.clock)
-                yield
-        """,
-    )
-    project.test(TEST)
-    text = text_of(project.run(*workers))
-    assert "golden set 'web': p50 250 ms, p95 250 ms; slowest q007 500 ms, q" in text
+def test_the_summary_shows_the_time_per_query() -> None:
+    golden = GoldenSet.from_dict({f"q{n}": {"a": 1} for n in range(40)}, name="web")
+    run = Run.from_dict({f"q{n}": ["a"] for n in range(40)})
+    run.seconds = {f"q{n}": 0.5 if n == 7 else 0.25 for n in range(40)}
+    [note] = timing_notes(evaluate(run, golden))
+    assert "golden set 'web': p50 250 ms, p95 250 ms; slowest q7 500 ms, q" in note.text
 
 
 # --- progress ------------------------------------------------------------------------------------

@@ -7,29 +7,6 @@ import re
 import pytest
 from project import Project, text_of
 
-
-def test_every_fixture_can_be_the_users_own(project: Project) -> None:
-    project.write("pyproject.toml", "[tool.pytest.ini_options]\n")
-    project.test(
-        """
-import pytest
-from pytest_rankcheck import GoldenSet, Run, assert_mrr_at_least
-
-@pytest.fixture(scope="session")
-def golden_set():
-    return GoldenSet.from_dict({"q": {"d": 1}}, queries={"q": "text"})
-
-@pytest.fixture(scope="session")
-def ranker():
-    return lambda text: ["x", "d"]
-
-def test_it(evaluation):
-    assert_mrr_at_least(evaluation, 0.5)
-"""
-    )
-    project.run().assert_outcomes(passed=1)
-
-
 OWN_SET = """
 import pytest
 from pytest_rankcheck import GoldenSet
@@ -65,21 +42,6 @@ def test_modules_with_their_own_golden_sets_have_their_own_evaluations(
     result.assert_outcomes(passed=3)
 
 
-def test_the_ranker_runs_once_for_all_tests(project: Project) -> None:
-    project.write(
-        "engine.py",
-        "def search(text):\n"
-        "    with open('calls', 'a') as file: file.write('x')\n"
-        "    return [f'doc of {text}']\n",
-    )
-    for name in ("a", "b"):
-        project.test(
-            f"def test_{name}(evaluation):\n    evaluation.mean('RR')\n", f"test_{name}.py"
-        )
-    project.run("test_a.py", "test_b.py").assert_outcomes(passed=2)
-    assert len((project.path / "calls").read_text()) == 80
-
-
 def test_a_ranker_that_raises_names_the_query_and_keeps_its_traceback(project: Project) -> None:
     project.write(
         "engine.py",
@@ -102,15 +64,6 @@ def test_a_ranker_that_raises_names_the_query_and_keeps_its_traceback(project: P
         ]
     )
     assert "pytest_rankcheck/rankers" not in text_of(result), "our own frames show"
-
-
-def test_a_malformed_golden_set_names_file_and_line(project: Project) -> None:
-    project.write("golden/web.jsonl", '{"query_id": "a", "relevance": {"d": "high"}}\n')
-    project.test("def test_it(golden_set):\n    pass\n")
-    result = project.run()
-    result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*golden/web.jsonl:1: the grade of document 'd' is 'high'*"])
-    assert "pytest_rankcheck/golden" not in text_of(result), "our own frames show"
 
 
 GOOD = "return [f'doc of {text}']"

@@ -75,29 +75,3 @@ def test_two_workers_do_not_each_accept_one_baseline_of_two_tests(project: Proje
         assert result.ret == 1, text_of(result)
         both = "tests/test_ranking.py::test_mrr[[]a] and tests/test_ranking.py::test_mrr[[]b]"
         result.stdout.fnmatch_lines([f"*{both} have the same baseline*"])
-
-
-@pytest.mark.slow
-def test_a_regression_and_its_refusal_are_the_same_with_workers(project: Project) -> None:
-    project.test()
-    before = project.update()
-    project.rank({0: 4, 1: 4})
-    for arguments in ((), ("--snapshot-update",)):
-        result = project.run("-n", "2", *arguments)
-        result.assert_outcomes(failed=1)
-        result.stdout.fnmatch_lines(
-            ["*RR regressed on golden set*", '*q000 "query 0"   1.000 -> 0.250']
-        )
-        assert project.baseline_file().read_bytes() == before
-    done = project.run("-n", "2", "--snapshot-update", "--rankcheck-approve", "why")
-    done.assert_outcomes(passed=1)
-    assert project.record()["approvals"][0]["reason"] == "why"
-
-
-@pytest.mark.slow
-def test_a_failing_ranker_fails_the_tests_of_every_worker(project: Project) -> None:
-    project.write("engine.py", "def search(text):\n    raise ValueError('no index')\n")
-    project.test(MANY_TESTS)
-    result = project.run("-n", "2")
-    result.assert_outcomes(errors=7)
-    result.stdout.fnmatch_lines(["*failed on 80 of 80 queries, first on 'q000' \"query 0\"*"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from project import WITHOUT_AND_WITH_WORKERS, Project, text_of
+from project import Project, text_of
 
 TESTS = """
 import pytest
@@ -21,11 +21,6 @@ def test_invariant(ranker, golden_set, perturbation):
 
 def test_direction(ranker, golden_set):
     assert_direction(ranker, golden_set, noisy, "not_better")
-"""
-GOOD = """
-def search(text):
-    number = text.lower().split()[1]
-    return ["filler-0", f"doc of query {number}"]
 """
 BAD = """
 import itertools
@@ -50,22 +45,6 @@ def project(project: Project) -> Project:
     project.golden(project.queries(12))
     project.test(TESTS)
     return project
-
-
-@pytest.mark.parametrize("arguments", WITHOUT_AND_WITH_WORKERS)
-def test_passed_checks_are_in_the_summary(project: Project, arguments: tuple[str, ...]) -> None:
-    project.write("engine.py", GOOD)
-    result = project.run(*arguments)
-    result.assert_outcomes(passed=4)
-    result.stdout.fnmatch_lines(
-        ["determinism:", "  ranker 'search' on golden set 'web' (12 queries) is deterministic*"]
-    )
-    result.stdout.fnmatch_lines(
-        ["direction:", "  perturbation 'noisy', ranker 'search' on golden*"]
-    )
-    result.stdout.fnmatch_lines(
-        ["invariance:", "  perturbation 'case', ranker 'search' on golden*"]
-    )
 
 
 @pytest.mark.parametrize(

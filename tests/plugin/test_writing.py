@@ -11,64 +11,48 @@ WORSE = {0: 2, 1: 2, 2: 2, 3: 2}
 GATE = "assert_mrr_not_regressed(evaluation, baseline, abs=0.01)"
 HEAD = "import pytest\nfrom pytest_rankcheck import assert_mrr_not_regressed\n"
 
+TEST = f"""{HEAD}
+@pytest.fixture(scope="SCOPE")
+def broken():
+    yield
+    raise OSError("in teardown")
+
+MARK
+def test_mrr(FIXTURES):
+    {GATE}
+    AFTER
+"""
+XFAIL = {"MARK": "@pytest.mark.xfail"}
 OUTCOMES = {
-    "a failing subtest": f"""
-def test_mrr(evaluation, baseline, subtests):
-    {GATE}
-    with subtests.test("another matter"):
-        assert False
-""",
-    "a strict xfail that passes": f"""
-@pytest.mark.xfail(strict=True)
-def test_mrr(evaluation, baseline):
-    {GATE}
-""",
-    "an xfail that passes": f"""
-@pytest.mark.xfail
-def test_mrr(evaluation, baseline):
-    {GATE}
-""",
-    "an xfail": f"""
-@pytest.mark.xfail
-def test_mrr(evaluation, baseline):
-    {GATE}
-    assert False
-""",
-    "a skip after the gate": f"""
-def test_mrr(evaluation, baseline):
-    {GATE}
-    pytest.skip("enough")
-""",
-    "an error in teardown": f"""
-@pytest.fixture
-def broken():
-    yield
-    raise OSError("in teardown")
-
-def test_mrr(evaluation, baseline, broken):
-    {GATE}
-""",
-    "an error in the teardown of the session": f"""
-@pytest.fixture(scope="session")
-def broken():
-    yield
-    raise OSError("in teardown")
-
-def test_mrr(broken, evaluation, baseline):
-    {GATE}
-""",
+    "a failing subtest": {
+        "FIXTURES": "evaluation, baseline, subtests",
+        "AFTER": "with subtests.test('another matter'): assert False",
+    },
+    "a strict xfail that passes": {"MARK": "@pytest.mark.xfail(strict=True)"},
+    "an xfail that passes": XFAIL,
+    "an xfail": {**XFAIL, "AFTER": "assert False"},
+    "a skip after the gate": {"AFTER": "pytest.skip('enough')"},
+    "an error in teardown": {"FIXTURES": "evaluation, baseline, broken"},
+    "an error in the teardown of the session": {
+        "SCOPE": "session",
+        "FIXTURES": "broken, evaluation, baseline",
+    },
 }
+USUAL = {"SCOPE": "function", "MARK": "", "FIXTURES": "evaluation, baseline", "AFTER": ""}
 
 
 @pytest.mark.parametrize("case", OUTCOMES)
 def test_a_test_that_does_not_pass_writes_nothing(project: Project, case: str) -> None:
-    if "subtests" in OUTCOMES[case] and not hasattr(pytest, "Subtests"):
+    if "subtest" in case and not hasattr(pytest, "Subtests"):
         pytest.skip("this pytest has no subtests")
     project.test()
     project.rank(WORSE)
     before = project.update()
     project.rank({})
-    project.test(HEAD + OUTCOMES[case])
+    test = TEST
+    for word, text in {**USUAL, **OUTCOMES[case]}.items():
+        test = test.replace(word, text)
+    project.test(test)
     result = project.run("--snapshot-update")
     assert project.baseline_file().read_bytes() == before
     assert "baselines written" not in text_of(result)
