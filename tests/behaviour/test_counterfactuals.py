@@ -22,6 +22,7 @@ from pytest_rankcheck import (
 from pytest_rankcheck.rankers import batch, embedder, http, model, scorer
 from pytest_rankcheck.rankers.ranker_lookup import adapter_of
 from pytest_rankcheck.reports.findings import Note
+from tests.behaviour.failures import failure_of
 
 DEVICES = GoldenSet.from_dict(
     {"q1": {"a": 3, "b": 1}, "q2": {"b": 1}, "q3": {"c": 2}, "q4": {"a": 1}},
@@ -46,12 +47,6 @@ def biased(query: Query) -> list[str]:
 
 def as_tablet(query: Query) -> Query:
     return replace(query, attributes={**query.attributes, "device": "tablet"})
-
-
-def failure_of(check: Callable[[], None]) -> str:
-    with pytest.raises(AssertionError) as failure:
-        check()
-    return str(failure.value)
 
 
 def test_a_biased_ranker_is_caught_and_the_text_shows_the_attribute() -> None:

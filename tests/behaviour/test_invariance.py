@@ -24,6 +24,7 @@ from pytest_rankcheck import (
 )
 from pytest_rankcheck.rankers import batch, model, scorer
 from pytest_rankcheck.reports.findings import Note, Topic
+from tests.behaviour.failures import failure_of
 
 # q4 has no judgment, q5 no text, and "42" of q6 has no case.
 SHOP = GoldenSet.from_dict(
@@ -50,12 +51,6 @@ def loud(query: Query) -> list[str]:
     if text == "GREEN":
         return []
     return ["c", "b", "a"] if text.isupper() else ["a", "b", "c"]
-
-
-def failure_of(check: Callable[[], None]) -> str:
-    with pytest.raises(AssertionError) as failure:
-        check()
-    return str(failure.value)
 
 
 def upper(text: str) -> str:

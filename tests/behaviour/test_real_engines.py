@@ -16,8 +16,7 @@ from pytest_rankcheck.behaviour.depth_consistency import check_depths
 from pytest_rankcheck.behaviour.repeated_ranker import RepeatedRanker
 
 pytestmark = [
-    pytest.mark.needs("bm25s", "faiss", "hnswlib"),
-    pytest.mark.filterwarnings("ignore:builtin type:DeprecationWarning"),  # of faiss
+    pytest.mark.needs("bm25s", "hnswlib"),
 ]
 
 QUERIES, DOCUMENTS, DIMENSIONS = 60, 2_000, 48
@@ -72,19 +71,6 @@ def make_hnswlib(seed: int = 1, shuffle: int = 0) -> Any:
     return search
 
 
-def make_faiss() -> Any:
-    import faiss
-
-    index = faiss.IndexFlatIP(DIMENSIONS)
-    index.add(VECTORS)
-
-    def search(text: str, k: int) -> list[str]:
-        _, found = index.search(ASKED[text][None, :], k)
-        return names(found[0])
-
-    return search
-
-
 WORDS = [f"word{n}" for n in range(400)]
 
 
@@ -134,10 +120,9 @@ def test_an_hnsw_index_ranks_other_documents_at_a_larger_depth() -> None:
     print(f"{len(pair.differences)} of {QUERIES} differ; nDCG@10 {result.means}")
 
 
-@pytest.mark.parametrize("make", [make_faiss, make_bm25s])
-def test_exact_engines_rank_the_same_rebuilt_and_at_every_depth(make: Any) -> None:
-    assert_deterministic(make(), GOLDEN, fresh=make, depth=10)
-    assert_consistent_depth(make(), GOLDEN, (10, 20, 50, 100))
+def test_an_exact_engine_ranks_the_same_rebuilt_and_at_every_depth() -> None:
+    assert_deterministic(make_bm25s(), GOLDEN, fresh=make_bm25s, depth=10)
+    assert_consistent_depth(make_bm25s(), GOLDEN, (10, 20, 50, 100))
 
 
 def test_the_order_of_ties_in_bm25s_depends_on_the_depth() -> None:

@@ -110,16 +110,6 @@ def values(name: str, judgments: dict, ranked: dict) -> dict[str, float]:
     return evaluate(run, golden).per_query(name).to_dict()
 
 
-@examples(300)
-@given(name=every_metric, judgments=judged, ranked=rankings)
-def test_values_are_within_the_declared_range(
-    name: str, judgments: dict, ranked: list[str]
-) -> None:
-    lowest, highest = Metric.parse(name).definition.range
-    found = values(name, {"q": judgments}, {"q": ranked})["q"]
-    assert math.isnan(found) or lowest - 1e-12 <= found <= highest + 1e-12
-
-
 @examples(150)
 @given(
     name=every_metric,

@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import kendalltau, spearmanr
 
 from pytest_rankcheck import (
     ConfigurationError,
@@ -68,18 +67,6 @@ def test_order_of_the_documents_that_both_have() -> None:
     assert tau_ap(one, two) == pytest.approx((-1 + 1 + 1 / 3) / 3)
     assert math.isnan(kendall_tau(["a"], ["a", "b"]))
     assert math.isnan(tau_ap([], []))
-
-
-@examples(60)
-@given(one=rankings, two=rankings)
-def test_scipy_agrees_on_the_order(one: list[str], two: list[str]) -> None:
-    shared = [doc for doc in one if doc in two]
-    if len(shared) < 2:
-        return
-    places = [two.index(doc) for doc in shared]
-    expected = kendalltau(range(len(shared)), places).statistic
-    assert kendall_tau(one, two) == pytest.approx(expected)
-    assert spearman(one, two) == pytest.approx(spearmanr(range(len(shared)), places).statistic)
 
 
 # --- rank-biased overlap ------------------------------------------------------------------------

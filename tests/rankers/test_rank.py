@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 from pytest_rankcheck import (
-    ConfigurationError,
     GoldenSet,
     Query,
     RankcheckError,
@@ -162,15 +161,6 @@ def test_an_invalid_answer_is_refused_with_the_query(answer: object, message: st
     said = str(failure.value)
     assert said.startswith("the ranker failed on 1 of 1 query, first on 'q' \"text\": ")
     assert failure.value.__cause__ is None
-
-
-def test_invalid_options_are_refused() -> None:
-    with pytest.raises(ConfigurationError, match=r"ties=docid is invalid; did you mean 'doc_id'\?"):
-        rank(lambda text: [], ONE, ties="docid")  # type: ignore[arg-type]
-    with pytest.raises(
-        ConfigurationError, match="duplicates=last is invalid; give one of error, close_gaps, keep"
-    ):
-        rank(lambda text: [], ONE, duplicates="last")  # type: ignore[arg-type]
 
 
 def test_all_failing_queries_are_counted_and_the_first_is_the_cause() -> None:

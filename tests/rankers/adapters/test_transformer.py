@@ -77,7 +77,6 @@ def test_a_duplicate_does_not_change_how_ties_are_broken() -> None:
     ("found", "message"),
     [
         (None, "the transformer returned NoneType, not a DataFrame"),
-        ([("q1", "a")], "the transformer returned list, not a DataFrame"),
         (
             ROWS.rename(columns={"docno": "docid"}),
             "no column docno; it has qid, docid, score, rank",
@@ -87,14 +86,10 @@ def test_a_duplicate_does_not_change_how_ties_are_broken() -> None:
             ROWS.assign(qid=["q1", None, "q1", "q2"]),
             "the answer has a query that was not asked: '(None|nan)'",
         ),
-        (ROWS.assign(qid=["q1", "", "q1", "q2"]), "the answer has a query that was not asked: ''"),
         (
             ROWS[["qid", "docno", "score"]].rename(columns={"score": "scor"}),
             "the answer has no column score or rank; it has qid, docno, scor. If its rows are in",
         ),
-        (pd.concat([ROWS, ROWS]), "document 'b' is ranked twice"),
-        (ROWS.assign(score=float("nan")), "the score of document 'a' is nan"),
-        (lambda queries: 1 / 0, "ZeroDivisionError"),
     ],
 )
 def test_a_wrong_answer_is_refused(found: object, message: str) -> None:
