@@ -33,7 +33,6 @@ def plan(
     margin: float | Sequence[float],
     other: Measured | None = None,
     *,
-    powers: Sequence[float] = POWERS,
     alpha: float = 0.05,
 ) -> pd.DataFrame:
     """Return how many queries are needed to detect a fall: a row per margin, a column per power.
@@ -51,7 +50,6 @@ def plan(
         other: another evaluation or a baseline record, which shows how much the differences of
             queries vary. Without one, they are assumed to vary as much as the values do;
             ``attrs["source"]`` says which was used.
-        powers: the probabilities of detecting the fall.
         alpha: the probability of blocking a change without a fall.
 
     Raises:
@@ -60,7 +58,7 @@ def plan(
     """
     parsed = Metric.parse(metric)
     values = None if other is None else compare(evaluation, other).values(parsed)
-    return plan_of(parsed, spread_of(evaluation, parsed, values), margin, powers, alpha)
+    return plan_of(parsed, spread_of(evaluation, parsed, values), margin, alpha=alpha)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +124,8 @@ def plan_of(
     margins = tuple(np.atleast_1d(np.asarray(margin, dtype=np.float64)).tolist())
     if not all(math.isfinite(fall) and fall > 0 for fall in margins) or not margins:
         raise ConfigurationError(f"margin={quoted(margin)}: a margin is a finite number above 0")
-    if not 0 < alpha < 0.5 or not all(alpha < power < 1 for power in powers):
-        raise ConfigurationError(
-            f"alpha={quoted(alpha)}, powers={quoted(powers)}: the level is above 0 and below 0.5, "
-            "a power above the level and below 1"
-        )
+    if not 0 < alpha < 0.5:
+        raise ConfigurationError(f"alpha={quoted(alpha)}: the level is above 0 and below 0.5")
     if not spread.deviation > 0:
         raise MetricError(
             f"{metric}: the values of the {spread.queries:,} queries do not vary, so they say "

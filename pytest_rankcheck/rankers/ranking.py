@@ -133,16 +133,14 @@ def has_all_ranks(ranks: Sequence[float]) -> bool:
     return ordered == list(range(1, count + 1)) or ordered == list(range(count))
 
 
-def refuse_incomplete_ranks(ranks: Sequence[float], query_id: str) -> None:
-    """Check that the ranks of a query are complete."""
-    if has_all_ranks(ranks):
-        return
+def incomplete_ranks(ranks: Sequence[float], query_id: str) -> RunError:
+    """Return the error that the ranks of a query have a gap or a repeat."""
     first = 0 if min(ranks) == 0 else 1
     pairs = enumerate(sorted(ranks), start=first)
     expected, rank = next((expected, rank) for expected, rank in pairs if rank != expected)
     is_repeat = rank == expected - 1 and expected > first
     problem = f"rank {rank:g} is given twice" if is_repeat else f"rank {expected} is missing"
-    raise RunError(
+    return RunError(
         f"query '{quoted(query_id)}': {problem}; without scores the ranks decide, and must be "
         "1, 2, 3, ... or 0, 1, 2, .... Add the missing documents or a column score, or, if the "
         "ranks give only the order, read the run with incomplete_ranks='close_gaps' (in pytest and "

@@ -19,7 +19,7 @@ from pytest_rankcheck.files.table_batches import Batch, Table
 from pytest_rankcheck.files.tables import read_table
 from pytest_rankcheck.golden.golden_source import kind_of
 from pytest_rankcheck.rankers.ranked_columns import HeldDocuments, RankedColumns, SplitQueryError
-from pytest_rankcheck.rankers.ranking import RankingRules, has_all_ranks, refuse_incomplete_ranks
+from pytest_rankcheck.rankers.ranking import RankingRules, has_all_ranks, incomplete_ranks
 from pytest_rankcheck.rankers.run_columns import run_columns
 
 _BATCH_ROWS = 1_000_000
@@ -216,9 +216,8 @@ def _refuse_incomplete(
     for place in np.flatnonzero(by_rank & ~in_order).tolist():
         start, end = starts[place : place + 2].tolist()
         listed = ranks[start:end].tolist()
-        if not are_whole and not has_all_ranks(listed):
-            raise SplitQueryError
-        refuse_incomplete_ranks(listed, query_ids[place])
+        if not has_all_ranks(listed):
+            raise incomplete_ranks(listed, query_ids[place]) if are_whole else SplitQueryError
 
 
 def no_number(role: str, where: str, documents: IdColumn, row: int, problem: str) -> RunError:

@@ -123,16 +123,6 @@ def test_invalid_limits_and_those_that_can_never_fail_are_refused() -> None:
     StabilityLimits(min_rbo=None, max_changed_queries=0.99).refuse_never_failing(1)
 
 
-def test_only_what_is_known_counts() -> None:
-    """A record keeps ten documents: what changed below them is not seen."""
-    golden = GoldenSet.from_dict({"q": {}})
-    ids = [f"d{place}" for place in range(20)]
-    now = evaluate(Run.from_dict({"q": [*ids[:10], *reversed(ids[10:])]}), golden)
-    then = evaluate(Run.from_dict({"q": ids}), golden)
-    assert not stability_of(compare(now, then), StabilityLimits()).changed
-    assert stability_of(compare(now, then), StabilityLimits(k=20)).changed
-
-
 def test_rankings_still_in_their_file_are_read_as_far_down_as_needed(tmp_path: Path) -> None:
     golden = GoldenSet.from_dict({"q": {"d0": 1}})
     ids = [f"d{place}" for place in range(60)]

@@ -63,15 +63,6 @@ def test_few_differences_are_enumerated_exactly(gains: list[float]) -> None:
     assert sign_flip_test(np.array(gains)).p == lower / len(signs)
 
 
-@pytest.mark.parametrize("count", [3, 9, 16])
-def test_few_differences_agree_with_scipy(count: int) -> None:
-    gains = np.round(np.random.default_rng(count).normal(-0.02, 0.1, count), 6)
-    theirs = stats.permutation_test(
-        (gains,), np.mean, permutation_type="samples", alternative="less", n_resamples=np.inf
-    )
-    assert sign_flip_test(gains).p == pytest.approx(theirs.pvalue, abs=1e-12)
-
-
 @pytest.mark.parametrize("count", [17, 60, 400])
 @pytest.mark.parametrize("shift", [-0.02, 0.0, 0.01])
 def test_many_differences_agree_with_scipy_within_the_error_of_drawing(
@@ -87,18 +78,6 @@ def test_many_differences_agree_with_scipy_within_the_error_of_drawing(
     error = math.sqrt(theirs * (1 - theirs) * 2 / DRAWS) + 1 / DRAWS
     assert abs(ours.p - theirs) < 4.5 * error
     assert ours.smallest_p <= 4 / (DRAWS + 1)
-
-
-def test_the_drawn_p_is_near_the_exact_one() -> None:
-    """Seventeen differences are drawn; all their 131,072 assignments are tried here."""
-    gains = np.round(np.random.default_rng(5).normal(-0.03, 0.1, 17), 6)
-    whole = np.rint(gains * 1e6).astype(np.int64)
-    sums = np.zeros(1, dtype=np.int64)
-    for value in whole:
-        sums = np.concatenate((sums + value, sums - value))
-    exact = (sums <= whole.sum()).mean()
-    found = sign_flip_test(gains)
-    assert abs(found.p - exact) < 4 * math.sqrt(exact * (1 - exact) / DRAWS)
 
 
 def test_p_depends_only_on_the_values() -> None:
@@ -192,10 +171,6 @@ def test_intervals_are_those_of_scipy() -> None:
     theirs = stats.ttest_1samp(gains, 0).confidence_interval(0.95)
     assert found.interval() == pytest.approx((theirs.low, theirs.high))
     assert found.effect == pytest.approx(np.mean(gains) / np.std(gains, ddof=1))
-    drawn = stats.bootstrap((gains,), np.mean, confidence_level=0.95, n_resamples=9999)
-    low, high = found.interval()
-    assert low == pytest.approx(drawn.confidence_interval.low, abs=0.006)
-    assert high == pytest.approx(drawn.confidence_interval.high, abs=0.006)
 
 
 @given(
