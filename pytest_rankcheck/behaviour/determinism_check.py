@@ -91,11 +91,6 @@ class DeterminismResult:
     conditions: Sequence[ConditionResult]
 
     @property
-    def calls(self) -> int:
-        """How often each query was asked."""
-        return 1 + sum(len(result.ways) for result in self.conditions)
-
-    @property
     def broken(self) -> ConditionResult | None:
         """The condition with differences; the later ones are not checked."""
         return next((result for result in self.conditions if result.differences), None)

@@ -115,5 +115,5 @@ def _write(
     for name, path in paths.items():
         REPORT_FORMATS[name].check(f"--{name}")
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, REPORT_FORMATS[name].text(report, path))
+        write_whole(path, REPORT_FORMATS[name].text(report))
         print(f"report written to {quoted(path, 300)}")

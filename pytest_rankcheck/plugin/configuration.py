@@ -185,13 +185,6 @@ def configured_names(config: pytest.Config) -> list[str]:
     return [*configured, *overridden]
 
 
-def set_name(path: Path) -> str:
-    """Return the name of a golden set or session log that is loaded from a path."""
-    from pytest_rankcheck.files.packed_files import shown_name
-
-    return shown_name(path)
-
-
 def _as_list(value: Any) -> list[Any]:
     if isinstance(value, list):
         return value

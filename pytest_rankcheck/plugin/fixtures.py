@@ -17,7 +17,7 @@ import pytest
 
 from pytest_rankcheck.errors import BaselineError, ConfigurationError, quoted
 from pytest_rankcheck.plugin.baseline_settings import baseline_settings
-from pytest_rankcheck.plugin.configuration import CONFIG, set_name
+from pytest_rankcheck.plugin.configuration import CONFIG
 from pytest_rankcheck.plugin.item_identity import (
     HAS_GOLDEN,
     is_repeat,
@@ -76,7 +76,9 @@ def configured_fixtures(config: Config) -> ModuleType:
         paths = params.get(name, ())
         several: dict[str, Any] = {}
         if len(paths) > 1:
-            several = {"params": paths, "ids": list(map(set_name, paths))}
+            from pytest_rankcheck.files.packed_files import shown_name
+
+            several = {"params": paths, "ids": list(map(shown_name, paths))}
         setattr(fixtures, name, pytest.fixture(scope="session", name=name, **several)(function))
     fixtures.baseline = pytest.fixture(name="baseline")(_baseline)
     return cast("ModuleType", fixtures)

@@ -55,7 +55,7 @@ def write_reports(
         shown_path = min(os.path.relpath(path, config.invocation_params.dir), str(path), key=len)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(path, report_format(name).text(report, path))
+            write_whole(path, report_format(name).text(report))
         except (OSError, RankcheckError) as failure:
             why = getattr(failure, "strerror", None) or failure
             yield f"{title} cannot be written to {quoted(shown_path, 300)}: {why}"

@@ -16,7 +16,7 @@ from _pytest._code.code import ExceptionRepr
 
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
 from pytest_rankcheck.plugin.baseline_settings import baseline_settings
-from pytest_rankcheck.plugin.configuration import CONFIG, set_name
+from pytest_rankcheck.plugin.configuration import CONFIG
 from pytest_rankcheck.plugin.watched_tests import WatchedTests
 
 if TYPE_CHECKING:
@@ -67,12 +67,11 @@ class SessionFindings:
             if session.exitstatus == pytest.ExitCode.OK and any(each.failed for each in unrun):
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
         result = yield
-        self.findings += [*_expectation_changes(config, self.findings)]
+        self.findings += [*_notes_from_git(config, self.findings)]
         reporter = config.pluginmanager.get_plugin("terminalreporter")
         if self.findings or self.failures or config.stash[CONFIG].reports:
             from pytest_rankcheck.plugin.report_files import write_reports
 
-            self.findings += [*_notes_from_git(config, self.findings)]
             if reporter is None or "deselected" not in reporter.stats:
                 self.findings += [*_unused_gate_notes(config, self.findings)]
             status = int(session.exitstatus)
@@ -178,30 +177,24 @@ def _unused_gate_notes(
 def _notes_from_git(
     config: pytest.Config, findings: Sequence[ReportedFinding]
 ) -> Iterator[ReportedFinding]:
-    """Yield written baselines to add to git, and those that differ from a reference commit."""
+    """Yield written baselines to add to git, and what differs from a reference commit.
+
+    With a reference also the expectations that are looser, and those that no test checked.
+    """
+    reference = baseline_settings(config).reference
+    if reference is None and not findings:
+        return
     from pytest_rankcheck.reports.findings import WrittenFinding
 
-    reference = baseline_settings(config).reference
-    if reference is not None or any(isinstance(each, WrittenFinding) for each in findings):
-        from pytest_rankcheck.reports.text.branch_notes import branch_notes, written_notes
+    if reference is None and not any(isinstance(each, WrittenFinding) for each in findings):
+        return
+    from pytest_rankcheck.files.packed_files import shown_name
+    from pytest_rankcheck.reports.text import branch_notes as notes
 
-        yield from written_notes(findings, config.invocation_params.dir)
-        if reference is not None:
-            yield from branch_notes(reference, config.rootpath)
-
-
-def _expectation_changes(
-    config: pytest.Config, findings: Sequence[ReportedFinding]
-) -> Iterator[ReportedFinding]:
-    """Yield the expectations that a branch loosened, and those that no test checked."""
-    golden = config.stash[CONFIG].golden
-    files = {set_name(path): path for path in golden if path.suffix == ".jsonl"}
-    reference = baseline_settings(config).reference
-    if files and reference is not None:
-        from pytest_rankcheck.reports.text.branch_notes import (
-            looser_expectations,
-            unchecked_expectations,
-        )
-
-        yield from looser_expectations(reference, files.values(), config.rootpath)
-        yield from unchecked_expectations(files, findings, config.rootpath)
+    yield from notes.written_notes(findings, config.invocation_params.dir)
+    if reference is not None:
+        golden = config.stash[CONFIG].golden
+        files = {shown_name(path): path for path in golden if path.suffix == ".jsonl"}
+        yield from notes.branch_notes(reference, config.rootpath)
+        yield from notes.looser_expectations(reference, files.values(), config.rootpath)
+        yield from notes.unchecked_expectations(files, findings, config.rootpath)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from pytest_rankcheck.comparison.unjudged_documents import can_rejudge, values_under
-from pytest_rankcheck.errors import GoldenSetError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.golden.formats.to_judge_csv import COLUMNS, guarded, has_control, shown
+from pytest_rankcheck.golden.formats.to_judge_csv import COLUMNS, shown
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.rankers.ranking import first_ranks
 from pytest_rankcheck.reports.findings import DocumentToJudge, most_influential
@@ -78,53 +77,11 @@ def csv_of(report: Report) -> str:
 
     `GoldenSet.load` reads it back, and ``merge`` adds it to the golden set.
     """
-    return _table(
-        COLUMNS,
-        (
-            (
-                document.query_id,
-                document.query,
-                document.doc_id,
-                document.title,
-                "",
-                document.rank,
-                document.metric,
-                f"{document.influence:.6f}",
-            )
-            for document in report.documents
-        ),
-    )
-
-
-def quepid_of(report: Report) -> str:
-    """Return what to judge in Quepid's form, ``query,docid,rating``; the text is the query's id.
-
-    Raises:
-        GoldenSetError: a text or an id has control characters, which Quepid would not give back.
-    """
-    rows = [
-        (document.query or document.query_id, document.doc_id, "") for document in report.documents
-    ]
-    odd = next((cell for row in rows for cell in row if has_control(cell)), None)
-    if odd is not None:
-        raise GoldenSetError(
-            f"'{quoted(odd, 60)}' has control characters, which Quepid's form cannot hold; write "
-            "the other form, with a name that does not end with .quepid.csv"
-        )
-    return _table(("query", "docid", "rating"), rows, _guarded_for_quepid)
-
-
-def _guarded_for_quepid(text: str) -> str:
-    """Return a text, guarded with a space as Quepid guards its own exports."""
-    return text if guarded(text) == text else f" {text}"
-
-
-def _table(
-    head: Sequence[str], rows: Iterable[Sequence[object]], text_cell: Callable[[str], str] = shown
-) -> str:
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(head)
-    for row in rows:
-        writer.writerow([text_cell(cell) if isinstance(cell, str) else cell for cell in row])
+    writer.writerow(COLUMNS)
+    for each in report.documents:
+        texts = (each.query_id, each.query, each.doc_id, each.title)
+        cells = [*map(shown, texts), "", each.rank, each.metric, f"{each.influence:.6f}"]
+        writer.writerow(cells)
     return file.getvalue()

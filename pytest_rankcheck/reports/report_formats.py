@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
 from pytest_rankcheck.remedies import install
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from pytest_rankcheck.reports.report_data import Report
 
@@ -29,8 +28,6 @@ class ReportFormat(NamedTuple):
     help: str
     function: str | Callable[[Report], str]
     """Returns the text of a `Report`: the function, or its place, ``package.module:function``."""
-    by_ending: Mapping[str, str] = {}
-    """Other functions, by the end of the file's name."""
     needs: tuple[str, ...] = ()
     """Modules that must be installed."""
     install: str = ""
@@ -55,13 +52,11 @@ class ReportFormat(NamedTuple):
         """Return what is written, for messages."""
         return self.title.format(documents=f"{len(report.documents):,}")
 
-    def text(self, report: Report, path: Path) -> str:
+    def text(self, report: Report) -> str:
         """Return a report as the text of a file."""
-        endings = (function for end, function in self.by_ending.items() if path.name.endswith(end))
-        place = next(endings, self.function)
-        if not isinstance(place, str):
-            return place(report)
-        module, _, function = place.partition(":")
+        if not isinstance(self.function, str):
+            return self.function(report)
+        module, _, function = self.function.partition(":")
         text = getattr(import_module(module), function)(report)
         assert isinstance(text, str)
         return text
@@ -93,10 +88,8 @@ REPORT_FORMATS = {
         ReportFormat(
             "unjudged",
             "{documents} documents to judge",
-            "write the unjudged documents at the top, most influential first, to be judged: CSV, "
-            "or Quepid's form if the name ends with .quepid.csv",
+            "write the unjudged documents at the top, most influential first, to be judged, as CSV",
             "pytest_rankcheck.reports.judging_list:csv_of",
-            by_ending={".quepid.csv": "pytest_rankcheck.reports.judging_list:quepid_of"},
             of_comparisons=False,
         ),
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -53,7 +52,7 @@ def show(inputs: Any, formats: list[str]) -> None:
     assert all(is_harmless(line.text) for line in summary_lines(findings, 80))
     report = report_of(findings, "pytest")
     for name in formats:
-        text = REPORT_FORMATS[name].text(report, Path("report"))
+        text = REPORT_FORMATS[name].text(report)
         text.encode("utf-8")
         assert is_harmless(text) or name == "html"
         if name == "html":

@@ -12,7 +12,7 @@ from hostile import HOSTILE
 
 from pytest_rankcheck import GoldenSet, GoldenSetError, Metric, Run, evaluate
 from pytest_rankcheck.reports.findings import DocumentToJudge, JudgingFinding
-from pytest_rankcheck.reports.judging_list import csv_of, quepid_of, to_judge
+from pytest_rankcheck.reports.judging_list import csv_of, to_judge
 from pytest_rankcheck.reports.report_data import Report, report_of
 
 GOLDEN = GoldenSet.from_dict(
@@ -62,15 +62,6 @@ def test_a_judging_list_is_read_once_grades_are_filled_in(tmp_path: Path) -> Non
     whole = GOLDEN.merge(judged)
     assert whole.grades("a") == {"x": 3, "-new": 2}
     assert not whole.has_candidates
-
-
-def test_a_judging_list_in_quepids_format_is_read(tmp_path: Path) -> None:
-    lines = quepid_of(report_to_judge()).splitlines()
-    assert lines[0] == "query,docid,rating"
-    assert lines[1].startswith(" =HYPERLINK(1),")
-    file = tmp_path / "case.csv"
-    file.write_text("\n".join([lines[0], lines[2] + "3"]) + "\n", "utf-8")
-    assert GoldenSet.load(file).grades("two") == {"other": 3}
 
 
 def test_nothing_is_left_to_judge_if_all_is_judged() -> None:
@@ -124,12 +115,6 @@ def test_a_judging_list_has_no_control_characters_and_gives_all_ids_back(tmp_pat
     }
     assert all(judged.query(name).text == name for name in ODD)
     assert all(judged.title(name) == name for name in ODD)
-
-
-def test_quepids_form_refuses_control_characters() -> None:
-    for name in ("a\nb", "\x1b[2J", "\ud800"):
-        with pytest.raises(GoldenSetError, match="has control characters, which Quepid's form"):
-            quepid_of(list_of([name]))
 
 
 def test_the_top_10_is_to_be_judged_unless_more_is_asked_for() -> None:

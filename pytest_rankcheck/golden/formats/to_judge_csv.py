@@ -39,17 +39,12 @@ def guarded(text: str) -> str:
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
-def has_control(text: str) -> bool:
-    """Whether a text has a character that acts on a terminal or an editor instead of showing."""
-    return _CONTROL.search(text) is not None
-
-
 def shown(text: str) -> str:
     """Return a text as a cell: guarded, or as a JSON string if it has control characters.
 
     What begins with a quotation mark is a JSON string too, so that each cell is read as one text.
     """
-    is_plain = not has_control(text) and not text.startswith(_QUOTE)
+    is_plain = not _CONTROL.search(text) and not text.startswith(_QUOTE)
     return guarded(text) if is_plain else readable_json(text)
 
 

@@ -50,7 +50,7 @@ def determinism_note(golden: GoldenSet, result: DeterminismResult) -> str:
         if one.skipped
     )
     rest = f"; not checked: {skipped}" if skipped else ""
-    return f"{ranker_on(result.ranker, golden)} is deterministic ({same}){rest}; {_cost(result)}"
+    return f"{ranker_on(result.ranker, golden)} is deterministic ({same}){rest}"
 
 
 def determinism_text(golden: GoldenSet, result: DeterminismResult, broken: ConditionResult) -> str:
@@ -63,7 +63,6 @@ def determinism_text(golden: GoldenSet, result: DeterminismResult, broken: Condi
         [
             _headline(golden, result, broken),
             *states,
-            f"  {_cost(result)}",
             f"  {_NAMES[broken.condition]}: {_ADVICE[broken.condition]}",
             *_difference_lines(golden, first),
             *([f"    and {listed([other.query_id for other in others])}"] if others else []),
@@ -73,10 +72,6 @@ def determinism_text(golden: GoldenSet, result: DeterminismResult, broken: Condi
 
 def _headline(golden: GoldenSet, result: DeterminismResult, broken: ConditionResult) -> str:
     return f"{ranker_on(result.ranker, golden)} is not deterministic: {_NAMES[broken.condition]}"
-
-
-def _cost(result: DeterminismResult) -> str:
-    return f"{result.calls:,} calls per query"
 
 
 def _state(outcome: ConditionResult, queries: int) -> str:
