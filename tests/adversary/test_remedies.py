@@ -249,6 +249,7 @@ SITUATIONS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("situation", SITUATIONS, ids=str)
 def test_the_printed_commands_mend(situation: Situation, repositories: Repositories) -> None:
     branch = repositories.branch_of(situation.main)
