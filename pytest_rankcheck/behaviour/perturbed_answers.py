@@ -51,11 +51,6 @@ class PerturbedQuery:
     """The error that the ranker raised on the perturbed query, if any."""
 
     @property
-    def text(self) -> str | None:
-        """The perturbed text."""
-        return self.perturbed.text
-
-    @property
     def changed_attributes(self) -> Mapping[str, tuple[object, object]]:
         """The attributes that the perturbation changes, with their values before and after."""
         return changed_attributes(self.query, self.perturbed)

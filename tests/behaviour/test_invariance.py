@@ -269,7 +269,7 @@ def test_a_function_judges_each_draw() -> None:
     seen = []
 
     def judge(trial: PerturbedQuery) -> bool:
-        seen.append(trial.text)
+        seen.append(trial.perturbed.text)
         return True
 
     assert_direction(alike, DRAWN, "typo(samples=4)", judge)
@@ -427,7 +427,7 @@ def test_a_function_says_what_is_as_it_should_be(entered: list[Note]) -> None:
 
     golden = SHOP.subset(["q3", "q4"])
     assert_direction(lured, golden, noisy, narrows)
-    assert [(one.query.id, one.text, one.before, one.after) for one in seen] == [
+    assert [(one.query.id, one.perturbed.text, one.before, one.after) for one in seen] == [
         ("q3", "green lorem", ("b", "a", "c"), ("c", "a")),
         ("q4", "hat lorem", ("b", "a", "c"), ("c", "a")),
     ]

@@ -171,10 +171,10 @@ def _change_lines(
             moved += f", {result.metric} {before} -> {after}"
         if draws > 1:
             moved += f" (means of {draws} draws; the worst one is shown)"
-    if trial.text == trial.query.text:
+    if trial.perturbed.text == trial.query.text:
         yield f"    {query_in(golden, query_id)}{moved}"
         return
-    before, after = shown_change(trial.query.text or "", trial.text or "")
+    before, after = shown_change(trial.query.text or "", trial.perturbed.text or "")
     if len(before) + len(after) <= _ONE_LINE:
         yield f'    {quoted(query_id, 60)} "{before}" -> "{after}"{moved}'
     else:
