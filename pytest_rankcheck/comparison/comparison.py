@@ -175,18 +175,6 @@ class Comparison(QueryOverlap):
 
     # --- what users ask ----------------------------------------------------------------------
 
-    def wins(self, metric: MetricLike) -> int:
-        """Return the number of queries that are better."""
-        return self.values(metric).wins
-
-    def ties(self, metric: MetricLike) -> int:
-        """Return the number of queries that are equal."""
-        return self.values(metric).ties
-
-    def losses(self, metric: MetricLike) -> int:
-        """Return the number of queries that are worse."""
-        return self.values(metric).losses
-
     @checked_arguments
     def p(self, metric: MetricLike, test: FallTest = "sign_flip") -> float:
         """Return the one-sided p of a fall: small if it is more than chance.

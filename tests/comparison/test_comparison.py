@@ -53,7 +53,11 @@ AFTER = at(a=1, b=1, c=4, d=0, e=5)
 def test_wins_ties_losses_and_differences() -> None:
     comparison = compare(AFTER, BEFORE)
     assert comparison.query_ids == ("a", "b", "c", "d", "e")
-    assert (comparison.wins("RR"), comparison.ties("RR"), comparison.losses("RR")) == (2, 1, 2)
+    assert (
+        comparison.values("RR").wins,
+        comparison.values("RR").ties,
+        comparison.values("RR").losses,
+    ) == (2, 1, 2)
     # (1 + 1 + 1/4 + 0 + 1/5) / 5 - (1 + 1/2 + 1 + 1/2 + 0) / 5 = (2.45 - 3) / 5
     assert comparison.values("RR").difference == pytest.approx(-0.11)
     table = comparison.table("RR")
@@ -88,7 +92,7 @@ def test_rounding_differences_are_ties() -> None:
     """A record keeps six decimals; 1/3 and 0.333333 count as equal."""
     thirds = at(a=3, b=3, c=3, d=3, e=3)
     comparison = compare(thirds, Record.of(thirds, [Metric.parse("RR")]))
-    assert comparison.ties("RR") == 5
+    assert comparison.values("RR").ties == 5
     assert comparison.values("RR").difference == 0
 
 
@@ -115,7 +119,11 @@ def test_nothing_in_common_is_an_empty_comparison() -> None:
     other = GoldenSet.from_dict({"z": {"d": 1}})
     comparison = compare(AFTER, evaluate(Run.from_dict({"z": ["d"]}), other))
     assert comparison.query_ids == ()
-    assert (comparison.wins("RR"), comparison.ties("RR"), comparison.losses("RR")) == (0, 0, 0)
+    assert (
+        comparison.values("RR").wins,
+        comparison.values("RR").ties,
+        comparison.values("RR").losses,
+    ) == (0, 0, 0)
     assert math.isnan(comparison.values("RR").difference)
     assert comparison.table("RR").empty
     assert comparison.by("locale", "RR")["queries"].tolist() == [0, 0, 0]
@@ -199,9 +207,9 @@ def test_a_lower_value_wins_if_lower_is_better(first_rank: str) -> None:
     comparison = compare(AFTER, BEFORE)
     # a 1 -> 1, b 2 -> 1, c 1 -> 4, d 2 -> 9, e 9 -> 5
     assert comparison.table(first_rank)["delta"].tolist() == [0, -1, 3, 7, -4]
-    assert comparison.wins(first_rank) == 2
-    assert comparison.ties(first_rank) == 1
-    assert comparison.losses(first_rank) == 2
+    assert comparison.values(first_rank).wins == 2
+    assert comparison.values(first_rank).ties == 1
+    assert comparison.values(first_rank).losses == 2
     pairs = comparison.values(first_rank)
     assert pairs.difference == 1
     assert pairs.gain == -1

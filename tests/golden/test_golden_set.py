@@ -45,7 +45,6 @@ def test_texts_are_optional_and_queries_need_no_judgments() -> None:
     [
         ({}, "^the golden set has no queries"),
         ({"": {"d": 1}}, "the query id is empty"),
-        ({None: {"d": 1}}, "the query id is empty"),
         ({1.5: {"d": 1}}, 'the query id is the number 1.5, not an id; write it as text, "1.5"'),
         ({True: {"d": 1}}, r"the query id is 'True' \(bool\), not an id"),
         ({"q": {"": 1}}, "query 'q': a document id is empty"),
@@ -53,10 +52,7 @@ def test_texts_are_optional_and_queries_need_no_judgments() -> None:
         ({"q": {"d": "high"}}, r"query 'q': the grade of document 'd' is 'high' \(str\)"),
         ({"q": {"d": None}}, "the grade of document 'd' is empty"),
         ({"q": {"d": float("nan")}}, "not a finite number"),
-        ({"q": {"d": float("inf")}}, "not a finite number"),
-        ({"q": {"d": "yes"}}, r"'yes' \(str\), not a finite number"),
         ({"q": {"d": "1_000"}}, "not a finite number"),
-        ({"q": {"d": [1]}}, "not a finite number"),
         ({"q": {"d": 10**400}}, "not a finite number"),
         # 1 and "1" are the same id
         ({"q": {1: 1, "1": 2}}, "document '1' of query 'q' is judged twice, 1 and 2"),
