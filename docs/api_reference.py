@@ -76,7 +76,7 @@ GROUPS = (
     Group(
         "Gates and verdicts",
         "gates.md#gates",
-        "Gate GateRule Evidence Verdict Outcome Decision Gap TieEffect MostlyTied "
+        "Gate GateRule Evidence Verdict Outcome Decision Gap TieEffect "
         "GroupEvidence MixEffect ReplayEvidence",
     ),
     Group(

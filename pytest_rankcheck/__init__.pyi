@@ -91,7 +91,6 @@ from pytest_rankcheck.evaluation.session_evaluation import (
     SessionEvaluation as SessionEvaluation,
     evaluate_sessions as evaluate_sessions,
 )
-from pytest_rankcheck.evaluation.tied_scores import MostlyTied as MostlyTied
 from pytest_rankcheck.gates.verdict import (
     Decision as Decision,
     Gap as Gap,

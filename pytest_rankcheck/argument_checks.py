@@ -63,9 +63,8 @@ def checked_arguments(function: Callable[P, R]) -> Callable[P, R]:
         for name, value in given.items():
             if name in wanted and not any(kind.accepts(value) for kind in wanted[name]):
                 raise ConfigurationError(_refusal(function.__name__, name, given, wanted))
-            is_valid, words = _LIMITS.get(name, (None, ""))
-            if is_valid and isinstance(value, Real) and not is_valid(float(value)):
-                raise ConfigurationError(f"{name}={quoted(value, 60)} is invalid; give {words}")
+            if isinstance(value, Real):
+                _check_limit(name, value)
         return function(*args, **kwargs)
 
     return checked
@@ -78,9 +77,14 @@ def check_limits(limits: DataclassInstance) -> None:
         ConfigurationError: naming the field, and what it takes.
     """
     for name in (field.name for field in fields(limits)):
-        value, (is_valid, words) = getattr(limits, name), _LIMITS.get(name, (None, ""))
-        if is_valid and value is not None and not (is_number(value) and is_valid(float(value))):
-            raise ConfigurationError(f"{name}={quoted(value, 60)} is invalid; give {words}")
+        if getattr(limits, name) is not None:
+            _check_limit(name, getattr(limits, name))
+
+
+def _check_limit(name: str, value: object) -> None:
+    is_valid, words = _LIMITS.get(name, (None, ""))
+    if is_valid and not (is_number(value) and is_valid(float(value))):
+        raise ConfigurationError(f"{name}={quoted(value, 60)} is invalid; give {words}")
 
 
 def check_whole_number(name: str, value: object, least: int, error: type[RankcheckError]) -> None:
@@ -117,8 +121,7 @@ def _options(alias: object) -> Kind | None:
     if get_origin(alias) is not Literal:
         return None
     options = get_args(alias)
-    words = f"one of {', '.join(options)}"
-    return Kind(words, lambda value: isinstance(value, str) and value in options, "", options)
+    return Kind("", lambda value: isinstance(value, str) and value in options, "", options)
 
 
 def _refusal(
@@ -144,8 +147,6 @@ def _refusal(
     ]
     if swapped:
         todo = f"{name} and {swapped[0]} are swapped: write {function}({', '.join(given)})"
-    elif _is_fixture(value):
-        todo = "pytest passes a fixture's value to a test that has a parameter of its name"
     else:
         path = _KINDS["PathLike"]
         todo = f"write {(path if path in kinds else kinds[0]).example}"
@@ -159,8 +160,6 @@ def _described(value: object) -> str:
     kind, name = type(value).__name__, getattr(value, "name", None)
     if value is None:
         return "None"
-    if _is_fixture(value):
-        return f"the fixture function '{quoted(getattr(value, '__name__', 'fixture'))}'"
     if _is_ours(type(value)):
         return _a(kind) + (f" ('{quoted(name)}')" if isinstance(name, str) else "")
     if library_of_frame(value) is not None:
@@ -172,11 +171,6 @@ def _described(value: object) -> str:
 
 def _a(noun: str) -> str:
     return f"{'an' if noun[0] in 'AEIOU' else 'a'} {noun}"
-
-
-def _is_fixture(value: object) -> bool:
-    """Whether a value is what the decorator ``pytest.fixture`` returns, of any version."""
-    return "Fixture" in type(value).__name__ or hasattr(value, "_pytestfixturefunction")
 
 
 def _is_ours(kind: type) -> bool:

@@ -37,16 +37,10 @@ def ranker(text: str) -> list[str]:
     return ["a", "b"]
 
 
-@pytest.fixture
-def ranking_run() -> Run:
-    """Not its value: what a test gets that names the function and not the parameter."""
-    return RUN
-
-
 FRAME = pd.DataFrame({"query_id": ["q1"]})
 WRONG: dict[str, list[object]] = {
-    "run": [GOLDEN, EVALUATION, COMPARED, "a.run", 3, {"q1": ["a"]}, FRAME, ranker, ranking_run],
-    "ranking_run": [None, GOLDEN, COMPARED, "a.run", {"q1": ["a"]}, FRAME, ranker, ranking_run],
+    "run": [GOLDEN, EVALUATION, COMPARED, "a.run", 3, {"q1": ["a"]}, FRAME, ranker],
+    "ranking_run": [None, GOLDEN, COMPARED, "a.run", {"q1": ["a"]}, FRAME, ranker],
     "golden": [RUN, EVALUATION, "web.qrels", {"q1": {"a": 1}}, FRAME, 3, ranker],
     "golden_set": [RUN, EVALUATION, "web.qrels", {"q1": {"a": 1}}, FRAME, 3, None],
     "evaluation": [RUN, GOLDEN, COMPARED, "a.run", 0.4, FRAME, None],
@@ -107,14 +101,6 @@ MESSAGES: list[tuple[Callable[..., object], tuple[Any, ...], str]] = [
         (
             "golden must be a GoldenSet, not a DataFrame of pandas; write GoldenSet.load(path), "
             ".from_dict(judgments) or .from_frame(frame), or use the fixture golden_set"
-        ),
-    ),
-    (
-        evaluate,
-        (ranking_run, GOLDEN),
-        (
-            "run must be a Run, not the fixture function 'ranking_run'; pytest passes a fixture's "
-            "value to a test that has a parameter of its name"
         ),
     ),
     (

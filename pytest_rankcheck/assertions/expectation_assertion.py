@@ -54,17 +54,15 @@ def assert_expectations(
     fail(text)
 
 
-def _checked(expectations: object) -> tuple[Expectation, ...]:
+def _checked(expectations: Expectation | Iterable[Expectation]) -> tuple[Expectation, ...]:
     """Return a list of expectations.
 
     Raises:
         ConfigurationError: it is something else.
     """
-    items = (expectations,) if isinstance(expectations, Expectation) else expectations
-    if isinstance(items, Iterable) and not isinstance(items, (str, bytes)):
-        checked = tuple(items)
-        if all(isinstance(item, Expectation) for item in checked):
-            return checked
+    items = (expectations,) if isinstance(expectations, Expectation) else tuple(expectations)
+    if all(isinstance(item, Expectation) for item in items):
+        return items
     raise ConfigurationError(
         f"expectations={quoted(repr(expectations), 60)} is not a list of expectations, such as "
         '[Expectation.in_top(3, "d1", query="q1")]'

@@ -190,14 +190,6 @@ def add_measurement_options(command: argparse.ArgumentParser) -> None:
     )
     usual = f"those of the baseline, else {' and '.join(USUAL_METRICS)}"
     add_repeated(command, "--metric", "NAME", "a metric, such as nDCG@10", usual)
-    command.add_argument(
-        "--metrics",
-        action="extend",
-        nargs="+",
-        dest="metric",
-        metavar="NAME",
-        help="several metrics, such as nDCG@10 RR; the same as --metric for each",
-    )
     usual = "compare: those of the baseline, else rankcheck_slices"
     add_repeated(command, "--by", "ATTRIBUTE", "also use its slices", usual)
     add_reading_options(command)

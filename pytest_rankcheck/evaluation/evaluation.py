@@ -24,7 +24,6 @@ from pytest_rankcheck.rankers.run import Run
 if TYPE_CHECKING:
     import pandas as pd
 
-    from pytest_rankcheck.evaluation.tied_scores import MostlyTied
     from pytest_rankcheck.evaluation.unfit_runs import Gaps, UnmetIds
     from pytest_rankcheck.golden.golden_set import GoldenSet
 
@@ -215,9 +214,9 @@ class Evaluation(MetricValues):
         return ()
 
     @property
-    def mostly_tied(self) -> MostlyTied | None:
-        """How many rankings are mostly ties, if at least half of them are; else None."""
-        return None
+    def mostly_tied(self) -> Sequence[str]:
+        """The queries whose rankings are mostly ties, if these are at least half of all."""
+        return ()
 
     @checked_arguments
     def with_ties(self, order: TieOrder) -> Evaluation:

@@ -16,7 +16,6 @@ from pytest_rankcheck.errors import MetricError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.metric_checks import warn_if_uninformative
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
-from pytest_rankcheck.golden.query import label_of
 from pytest_rankcheck.metrics.averages import median_of
 from pytest_rankcheck.metrics.metric_definition import Unit
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
@@ -169,25 +168,13 @@ class MetricValues(ABC):
         spread = self.differences_at(everything, self.values(parsed))
         return spread.interval(level) if spread.count > 1 else (math.nan, math.nan)
 
-    def design_effect(self, metric: MetricLike, by: str | None = None) -> float:
+    def design_effect(self, metric: MetricLike) -> float:
         """Return how many times the variance of the mean is that of independent queries.
 
         1 without clusters; NaN if all values are the same (Kish, Survey Sampling, 1965, section
         5.4).
-
-        Args:
-            metric: a name such as ``"SuccessRate"``, or a ``Metric``.
-            by: the attribute whose values are the independent units; None: the clusters.
-
-        Raises:
-            GoldenSetError: no query has the attribute ``by``.
         """
-        values = self.values(metric)
-        clusters = self.clusters
-        if by is not None:
-            _ = self.slices(by)
-            labels = [label_of(query.attributes.get(by)) for query in self.golden]
-            clusters = np.unique(labels, return_inverse=True)[1]
+        values, clusters = self.values(metric), self.clusters
         if clusters is None:
             return 1.0
         kept = ~np.isnan(values)

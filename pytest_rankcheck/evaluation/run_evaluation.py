@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,9 +28,6 @@ from pytest_rankcheck.metrics.whole_run import WholeRun
 from pytest_rankcheck.rankers.ranked_columns import TOP
 from pytest_rankcheck.rankers.ranking import first_ranks
 from pytest_rankcheck.rankers.run import Run
-
-if TYPE_CHECKING:
-    from pytest_rankcheck.evaluation.tied_scores import MostlyTied
 
 
 @checked_arguments
@@ -325,11 +321,14 @@ class RunEvaluation(Evaluation):
         return self._tied[k]
 
     @cached_property
-    def mostly_tied(self) -> MostlyTied | None:
-        """How many rankings are mostly ties, if at least half of them are; else None."""
+    def mostly_tied(self) -> Sequence[str]:
+        """The queries whose rankings are mostly ties, if these are at least half of all.
+
+        Of many rankings, only a sample is looked at.
+        """
         from pytest_rankcheck.evaluation.tied_scores import mostly_tied
 
-        return None if self.run is None else mostly_tied(self.run, self.golden)
+        return () if self.run is None else mostly_tied(self.run, self.golden)
 
     @checked_arguments
     def with_ties(self, order: TieOrder) -> RunEvaluation:

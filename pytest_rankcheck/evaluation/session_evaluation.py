@@ -135,17 +135,11 @@ class SessionEvaluation(Evaluation):
         found = self.log.repeated_users
         if self.log.cluster_by is not None or found is None:
             return
-        metrics = [metric for metric in self.computed if metric.definition.is_mean_of_values]
-        metric = metrics[0] if metrics else Metric.parse("SuccessRate")
-        effect = self.design_effect(metric, found.attribute)
-        of_metric = ""
-        if effect > 1:
-            of_metric = f"; the variance of {metric} is {effect:.1f} times that of independent ones"
         name = quoted(found.attribute)
         yield (
             f"the attribute '{name}' repeats: {found.users:,} of its values have "
             f"{plural(found.sessions, 'session')}, up to {found.most:,} each, so sessions are not "
-            f"independent, but gates and intervals take them to be{of_metric}; set "
+            f"independent, but gates and intervals take them to be; set "
             f'rankcheck_session_clusters = "{name}", or evaluate_sessions(log, '
             f'clustered="{name}")'
         )

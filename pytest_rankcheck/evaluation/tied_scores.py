@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from pytest_rankcheck.evaluation.conventions import TieOrder
 from pytest_rankcheck.golden.golden_set import GoldenSet
@@ -30,42 +29,21 @@ def tied_queries(run: Run, golden: GoldenSet, k: int | None) -> tuple[str, ...]:
     )
 
 
-class MostlyTied(NamedTuple):
-    """How many rankings are mostly in the order of ties, and an example."""
+def mostly_tied(run: Run, golden: GoldenSet) -> Sequence[str]:
+    """Return the queries in which at least half of the documents share their score.
 
-    queries: int
-    """In how many of the rankings at least half of the documents share their score."""
-    looked_at: int
-    """How many rankings were looked at."""
-    rankings: int
-    """How many rankings have two or more documents; of many, only a sample is looked at."""
-    example: str
-    """One such query."""
-    documents: int
-    """How many documents its ranking has."""
-    scores: int
-    """How many different scores they have."""
-
-
-def mostly_tied(run: Run, golden: GoldenSet) -> MostlyTied | None:
-    """Return how many rankings are mostly ties, if at least half of them are; else None.
-
-    A constant score, for example, leaves the whole order to the rule for ties. None as well if
-    the run has no scores.
+    A constant score, for example, leaves the whole order to the rule for ties. Empty without
+    scores, and if these are fewer than half of the queries with several documents. Of many
+    rankings, only a sample is looked at.
     """
     ranked = [query_id for query_id in golden.query_ids if len(run.get(query_id)) > 1]
     looked_at = ranked[:: max(1, len(ranked) // _SAMPLE)]
-    tied: list[tuple[str, int, int]] = []
-    for query_id in looked_at:
-        counts = Counter[float]()
-        if run.has_ties(query_id):
-            counts.update(run.scores(query_id) or ())
-        sharing = sum(count for count in counts.values() if count > 1)
-        if 2 * sharing >= max(1, counts.total()):
-            tied.append((query_id, counts.total(), len(counts)))
-    if not tied or 2 * len(tied) < len(looked_at):
-        return None
-    return MostlyTied(len(tied), len(looked_at), len(ranked), *tied[0])
+    tied = []
+    for query_id in filter(run.has_ties, looked_at):
+        counts = Counter(run.scores(query_id) or ())
+        if 2 * sum(count for count in counts.values() if count > 1) >= counts.total():
+            tied.append(query_id)
+    return tied if 2 * len(tied) >= len(looked_at) else ()
 
 
 def ties_reordered(run: Run, golden: GoldenSet, order: TieOrder) -> Run:

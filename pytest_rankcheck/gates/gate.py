@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from keyword import iskeyword
-from numbers import Integral
 from typing import TYPE_CHECKING
 
-from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.argument_checks import check_whole_number, checked_arguments
+from pytest_rankcheck.errors import ConfigurationError
 from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES, attributes_of
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.gates.gate_rule import (
@@ -17,7 +16,6 @@ from pytest_rankcheck.gates.gate_rule import (
     GateRule,
     ToleranceRule,
     check_allowance,
-    is_at_least_zero,
     number_text,
     refuse_too_wide,
 )
@@ -59,11 +57,8 @@ class Gate:
         for name in ("max_query_drop", "max_gap"):
             if getattr(self, name) is not None:
                 check_allowance(name, getattr(self, name))
-        if self.min_queries is not None and not is_at_least_zero(self.min_queries, Integral):
-            raise ConfigurationError(
-                f"min_queries={quoted(self.min_queries)} is invalid; it must be a whole number of "
-                "at least 0"
-            )
+        if self.min_queries is not None:
+            check_whole_number("min_queries", self.min_queries, 0, ConfigurationError)
 
     def __str__(self) -> str:
         return self.text

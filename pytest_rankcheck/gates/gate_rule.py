@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
-from numbers import Integral, Real
+from dataclasses import dataclass
 
 from pytest_rankcheck.argument_checks import is_number
 from pytest_rankcheck.comparison.compared_values import ComparedValues
@@ -141,7 +140,8 @@ class ToleranceRule(GateRule):
             raise ConfigurationError(
                 f"rel={number_text(self.rel)} lets {metric} fall by {self.rel:.0%} of its "
                 "baseline, so the gate can never fail. rel is the tolerance: the allowed fall as a "
-                f"share of the baseline's mean, such as rel=0.02{_grade_hint(metric, self.rel)}"
+                f"share of the baseline's mean, such as rel=0.02. The lowest relevant grade is "
+                "rel= of the metric, or rel_level= of a named assertion"
             )
 
     def is_at_least_as_strict_as(self, other: GateRule) -> bool:
@@ -175,7 +175,11 @@ def check_allowance(name: str, value: object) -> None:
     Raises:
         ConfigurationError: naming the parameter and its value.
     """
-    if not is_at_least_zero(value, Real):
+    try:
+        is_valid = is_number(value) and 0 <= float(value) < math.inf
+    except OverflowError:  # a whole number of 400 digits
+        is_valid = False
+    if not is_valid:
         raise ConfigurationError(
             f"{name}={quoted(value)} is invalid; it is how far a metric may fall: a finite number "
             "of at least 0"
@@ -202,29 +206,7 @@ def refuse_too_wide(name: str, allowance: float, metric: Metric, limit: str) -> 
         )
 
 
-def _grade_hint(metric: Metric, grade: float) -> str:
-    """Return how to give the lowest relevant grade, if a metric has one: ``rel`` may mean both."""
-    if "rel" not in metric.definition.parameters:
-        return ""
-    values = tuple((name, grade if name == "rel" else value) for name, value in metric.parameters)
-    graded = replace(metric, parameters=values)
-    return (
-        f". For the lowest relevant grade, write the metric {graded}, or "
-        f"rel_level={number_text(grade)} in a named assertion"
-    )
-
-
 def number_text(value: float) -> str:
     """Return a number as the configuration writes it: short, but without loss."""
     short = f"{value:g}"
     return short if float(short) == value else repr(float(value))
-
-
-def is_at_least_zero(value: object, kind: type[Real] | type[Integral]) -> bool:
-    """Return whether a value is a finite number of a kind, numpy's included, and not negative."""
-    if not (is_number(value) and isinstance(value, kind)):
-        return False
-    try:
-        return 0 <= float(value) < math.inf
-    except OverflowError:  # a whole number of 400 digits
-        return False

@@ -299,16 +299,13 @@ def test_every_command_explains_itself(capsys: pytest.CaptureFixture[str]) -> No
         assert "--import MODULE" in out
 
 
-def test_metrics_are_named_one_by_one_or_together(capsys: pytest.CaptureFixture[str]) -> None:
-    outputs = []
-    for named in (["--metric", "RR", "--metric", "P@1"], ["--metrics", "RR", "P@1"]):
-        assert main(["compare", "good.run", "worse.run", *GOLDEN, *named]) == 1
-        outputs.append(capsys.readouterr().out)
-        assert "RR regressed" in outputs[-1]
-        assert "P@1 regressed" in outputs[-1]
-        assert "nDCG" not in outputs[-1]
-    assert outputs[0] == outputs[1]
-    assert main(["show", "good.run", *GOLDEN, "--metrics", "RR", "P@1"]) == 0
+def test_several_metrics_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    named = ["--metric", "RR", "--metric", "P@1"]
+    assert main(["compare", "good.run", "worse.run", *GOLDEN, *named]) == 1
+    out = capsys.readouterr().out
+    assert "RR regressed" in out
+    assert "P@1 regressed" in out
+    assert "nDCG" not in out
 
 
 def test_every_option_of_every_command_is_tried() -> None:
@@ -329,13 +326,10 @@ def test_every_option_of_every_command_is_tried() -> None:
 def test_mostly_tied_scores_are_noted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tied = {f"q{index:02}": {"good": 1.0, "bad": 1.0} for index in range(40)}
     Run.from_dict(tied).save(folder / "tied.run")
-    note = "golden set 'web': the scores of run 'tied.run' are mostly tied in 40 of 40 rankings"
-    assert main(["show", "tied.run", *GOLDEN]) == 0
-    assert capsys.readouterr().out.count(note) == 1
-    main(["compare", "good.run", "tied.run", *GOLDEN])
-    assert capsys.readouterr().out.count(note) == 1
-    main(["compare", "tied.run", "good.run", *GOLDEN])
-    assert capsys.readouterr().out.count(note) == 1
+    note = "golden set 'web': the scores of run 'tied.run' are mostly tied, as in query 'q00'"
+    for command in (["show"], ["compare", "good.run"], ["compare", "tied.run"]):
+        main([*command, "tied.run", *GOLDEN])
+        assert note in capsys.readouterr().out
     main(["compare", "good.run", "worse.run", *GOLDEN])
     assert "mostly tied" not in capsys.readouterr().out
 

@@ -90,20 +90,15 @@ def test_a_constant_scorer_is_mostly_tied() -> None:
     golden = GoldenSet.from_dict({f"q{number}": {"d1": 1} for number in range(4)}, name="shop")
     constant = {query: {f"d{n}": 0.0 for n in range(10)} for query in golden.query_ids}
     evaluation = evaluate(Run.from_dict(constant), golden)
-    assert evaluation.mostly_tied == (4, 4, 4, "q0", 10, 1)
+    assert evaluation.mostly_tied == ["q0", "q1", "q2", "q3"]
     assert evaluation.mean("RR") == pytest.approx(1 / 9)
     (note,) = tie_notes(evaluation)
     assert note.text == (
-        "golden set 'shop': the scores of run 'run' are mostly tied in 4 of 4 rankings (query "
-        "'q0': 10 documents, 1 distinct score); depending on how ties are ordered, RR ranges from 0.1000 to "
+        "golden set 'shop': the scores of run 'run' are mostly tied, as in query "
+        "'q0'; depending on how ties are ordered, RR ranges from 0.1000 to "
         "1.0000 (tie_range); does the ranker return its real scores?"
     )
     assert note in list(evaluation_notes(evaluation))
-    many = GoldenSet.from_dict({f"q{number}": {"d1": 1} for number in range(1001)}, name="shop")
-    (note,) = tie_notes(
-        evaluate(Run.from_dict(dict.fromkeys(many.query_ids, constant["q0"])), many)
-    )
-    assert "mostly tied in 501 of 501 sampled rankings (of 1,001 in all; query" in note.text
 
 
 def test_other_rankings_are_not() -> None:
@@ -117,7 +112,7 @@ def test_other_rankings_are_not() -> None:
     )
     for ranking in rankings:
         run = Run.from_dict({"q0": ranking, "q1": ["d1", "d2"]})
-        assert evaluate(run, golden).mostly_tied is None
+        assert not evaluate(run, golden).mostly_tied
 
 
 def test_a_range_beside_slices_is_said_to_be_of_all_queries() -> None:
@@ -153,6 +148,6 @@ def test_ties_in_a_run_that_is_still_in_its_file_are_read_when_asked_for(tmp_pat
     assert not evaluation.run.is_in_memory
     assert evaluation.tie_range("RR") == (1 / 8, 1.0)
     [note] = tie_notes(evaluation)
-    assert "are mostly tied in 4 of 4 rankings" in note.text
+    assert "are mostly tied, as in query" in note.text
     assert scanned().tied() == tuple(constant)
-    assert scanned().mostly_tied == (4, 4, 4, "q0", 8, 1)
+    assert scanned().mostly_tied == list(constant)

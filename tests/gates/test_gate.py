@@ -204,7 +204,7 @@ def test_an_allowance_of_none_is_refused(name: str) -> None:
 def test_min_queries_is_a_whole_number(bad: Any) -> None:
     with pytest.raises(
         ConfigurationError,
-        match=r"min_queries=.* must be a whole number of at least 0|min_queries must be a whole number",
+        match=r"min_queries=.*; give a whole number from 0 on|min_queries must be a whole number",
     ):
         Gate.tolerance(min_queries=bad)
 

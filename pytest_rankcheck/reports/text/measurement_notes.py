@@ -99,7 +99,7 @@ def _ties(evaluation: Evaluation) -> Iterator[tuple[Topic, str]]:
         yield Topic.MEASURED, text
         return
     tied = evaluation.mostly_tied
-    if tied is None:
+    if not tied:
         return
     ours = (
         metric
@@ -110,13 +110,8 @@ def _ties(evaluation: Evaluation) -> Iterator[tuple[Topic, str]]:
     with warnings.catch_warnings():  # the evaluation itself has warned already
         warnings.simplefilter("ignore", MetricWarning)
         low, high = evaluation.tie_range(metric)
-    rankings = f"{plural(tied.looked_at, 'ranking')} ("
-    if tied.looked_at < tied.rankings:
-        rankings = f"{tied.looked_at:,} sampled rankings (of {tied.rankings:,} in all; "
     text = (
-        f"the scores of {run} are mostly tied in {tied.queries:,} of "
-        f"{rankings}query '{quoted(tied.example)}': "
-        f"{plural(tied.documents, 'document')}, {plural(tied.scores, 'distinct score')}); "
+        f"the scores of {run} are mostly tied, as in query '{quoted(tied[0])}'; "
         f"depending on how ties are ordered, {metric} ranges from {low:.4f} to {high:.4f} "
         "(tie_range); does the ranker return its real scores?"
     )
