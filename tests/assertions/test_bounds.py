@@ -10,7 +10,6 @@ from pytest_rankcheck import (
     ConfigurationError,
     Evaluation,
     GoldenSet,
-    MetricError,
     Run,
     assert_at_least,
     assert_at_most,
@@ -95,8 +94,3 @@ def test_a_bound_is_a_finite_number(bound: float) -> None:
 def test_a_confidence_is_between_a_half_and_one(confidence: float) -> None:
     with pytest.raises(ConfigurationError, match=r"at least 0\.5 and less than 1"):
         assert_at_least(evaluation_of([1]), "RR", 0.1, confidence=confidence)
-
-
-def test_a_typo_in_a_metric_names_the_nearest() -> None:
-    with pytest.raises(MetricError, match="did you mean 'nDCG'"):
-        assert_at_least(evaluation_of([1]), "nDGC@10", 0.1)

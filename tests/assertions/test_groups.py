@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -148,13 +146,6 @@ def test_an_inconclusive_comparison_fails_if_the_project_says_so() -> None:
         assert_no_worse(evaluation, "SuccessRate", group="B", than="A", by="group")
 
 
-def test_a_planned_ratio(entered: list[object]) -> None:
-    evaluation = experiment((300, 400), (150, 200))
-    assert_no_worse(evaluation, "SuccessRate", group="B", than="A", by="group", ratio=0.5)
-    (gate,) = [each for each in entered if isinstance(each, GateFinding)]
-    assert gate.verdict.startswith("passed")
-
-
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
@@ -187,13 +178,6 @@ def test_groups_as_clusters_are_refused() -> None:
     evaluation = experiment((300, 400), (240, 400), clustered="group")
     with pytest.raises(ConfigurationError, match="makes each group a single unit"):
         assert_no_worse(evaluation, "SuccessRate", group="B", than="A", by="group")
-
-
-def test_units_in_both_groups_are_noted(entered: list[object], monkeypatch: Any) -> None:
-    evaluation = experiment((300, 400), (300, 400), both=30, clustered="user")
-    assert_no_worse(evaluation, "SuccessRate", group="B", than="A", by="group")
-    texts = [each.text for each in entered if isinstance(each, Note)]
-    assert any("30 clusters were in both groups and left out, with 90 sessions" in t for t in texts)
 
 
 def test_all_units_in_both_groups() -> None:

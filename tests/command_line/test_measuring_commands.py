@@ -123,11 +123,6 @@ def test_a_report_is_written(folder: Path, capsys: pytest.CaptureFixture[str]) -
     assert "RR regressed on golden set 'web' (40 queries): 1.0000 -> 0.9250, -0.0750" in out
 
 
-def test_html_is_written_where_the_extra_is_installed(folder: Path) -> None:
-    assert main(["compare", "base.json", "good.run", *GOLDEN, "--html", "r.html"]) == 0
-    assert "<h1>Ranking quality</h1>" in (folder / "r.html").read_text("utf-8")
-
-
 def test_different_conventions_are_refused(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -352,17 +347,6 @@ def test_other_warnings_of_a_command_are_shown_as_usual(folder: Path) -> None:
     (folder / "mine.py").write_text("import warnings\nwarnings.warn('of mine')\n")
     with pytest.warns(UserWarning, match="of mine"):
         main(["metrics", "nDCG", "--import", "mine"])
-
-
-def test_the_unjudged_documents_are_those_of_the_depth(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    new = {f"q{index:02}": ["new" if index < 30 else "good"] for index in range(40)}
-    Run.from_dict(new).save(folder / "new.run")
-    main(["compare", "--depth", "1", "good.run", "new.run", *GOLDEN, "--metric", "AP"])
-    out = capsys.readouterr().out
-    assert "unjudged: 30 documents new in the top 1" in out
-    assert "Judged@1 1.000 -> 0.250" in out
 
 
 @pytest.mark.parametrize("path", ["night", "night/part-*"])

@@ -16,7 +16,6 @@ from pytest_rankcheck import (
     GateRule,
     GoldenSet,
     GoldenSetError,
-    Metric,
     MetricError,
     Outcome,
     compare,
@@ -194,12 +193,6 @@ def test_an_allowance_is_a_number_from_zero_on(name: str, bad: Any) -> None:
         Gate.tolerance(**{name: bad})
 
 
-@pytest.mark.parametrize("name", ["abs", "rel"])
-def test_an_allowance_of_none_is_refused(name: str) -> None:
-    with pytest.raises(ConfigurationError):
-        Gate.tolerance(**{name: None})
-
-
 @pytest.mark.parametrize("bad", [-1, 1.5, "30", True])
 def test_min_queries_is_a_whole_number(bad: Any) -> None:
     with pytest.raises(
@@ -207,11 +200,6 @@ def test_min_queries_is_a_whole_number(bad: Any) -> None:
         match=r"min_queries=.*; give a whole number from 0 on|min_queries must be a whole number",
     ):
         Gate.tolerance(min_queries=bad)
-
-
-def test_numpy_numbers_are_accepted() -> None:
-    gate = Gate.tolerance(abs=np.float64(0.1), rel=np.float64(0.5))
-    assert gate == Gate.tolerance(abs=0.1, rel=0.5)
 
 
 def test_a_gate_is_a_value() -> None:
@@ -264,10 +252,6 @@ class WorthOfQueries(GateRule):
     def allowed(self, values: ComparedValues) -> float:
         return 1 / values.size
 
-    def refuse_misfit(self, metric: Metric) -> None:
-        if metric.definition.range[1] != 1:
-            raise ConfigurationError(f"{metric} does not fit")
-
 
 @pytest.mark.parametrize(
     ("after", "outcome", "limits"),
@@ -295,15 +279,3 @@ def test_a_users_own_rule_decides_on_slices() -> None:
         ("locale=de", Outcome.REGRESSED, 0.5),
         ("locale=en", Outcome.EQUAL, 0.5),
     ]
-
-
-def test_a_users_own_rule_can_refuse_a_metric() -> None:
-    gate = Gate(WorthOfQueries())
-    gate.refuse_misfit(Metric.parse("RR"))
-    with pytest.raises(ConfigurationError, match="NumRel does not fit"):
-        gate.refuse_misfit(Metric.parse("NumRel"))
-
-
-def test_a_rule_must_say_how_far_a_mean_may_fall() -> None:
-    with pytest.raises(TypeError, match="allowed"):
-        type("Nothing", (GateRule,), {})()
