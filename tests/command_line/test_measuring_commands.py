@@ -113,12 +113,13 @@ def test_a_baseline_that_gates_nothing_needs_a_metric(
 
 
 def test_a_report_is_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    written = ["--json", "out/r.json", "--markdown", "out/r.md"]
+    written = ["--json", "out/r.json", "--markdown", "out/r.md", "--html", "out/r.html"]
     assert main(["compare", "base.json", "worse.run", *GOLDEN, *written]) == 1
     report = json.loads((folder / "out/r.json").read_text("utf-8"))
     jsonschema.validate(report, SCHEMA)
     assert report["gates"][0]["test"] == "base.json -> worse.run"
     assert (folder / "out/r.md").read_text("utf-8").startswith("## ❌")
+    assert "<h1>Ranking quality</h1>" in (folder / "out/r.html").read_text("utf-8")
     out = capsys.readouterr().out
     assert "RR regressed on golden set 'web' (40 queries): 1.0000 -> 0.9250, -0.0750" in out
 
