@@ -254,12 +254,9 @@ def with_nested(columns: dict[str, Column], wanted: Iterable[str]) -> dict[str, 
 
 def _column_at(columns: Mapping[str, Column], name: str) -> Column | None:
     """Return the column with a dotted name; None if no row has it."""
-    parts = name.split(".")
-    for size in range(len(parts) - 1, 0, -1):
-        outer = columns.get(".".join(parts[:size]))
-        if outer is not None:
-            path = ".".join(parts[size:])
-            cells = [value_at(cell, path) for cell in outer.cells()]
+    for outer, path in _splits(name):
+        if outer in columns:
+            cells = [value_at(cell, path) for cell in columns[outer].cells()]
             if any(cell is not ABSENT for cell in cells):
                 return Column([None if cell is ABSENT else cell for cell in cells])
     return None
@@ -275,13 +272,17 @@ def value_at(cell: object, path: str) -> object:
         return ABSENT
     if path in inner:
         return inner[path]
-    parts = path.split(".")
-    for size in range(len(parts) - 1, 0, -1):
-        key = ".".join(parts[:size])
-        found = value_at(inner[key], ".".join(parts[size:])) if key in inner else ABSENT
+    for key, rest in _splits(path):
+        found = value_at(inner[key], rest) if key in inner else ABSENT
         if found is not ABSENT:
             return found
     return ABSENT
+
+
+def _splits(name: str) -> list[tuple[str, str]]:
+    """Return what is before and after each dot of a name, the last dot first."""
+    places = [place for place, char in enumerate(name) if char == "."]
+    return [(name[:place], name[place + 1 :]) for place in reversed(places)]
 
 
 def object_in(cell: object) -> Mapping[str, object] | None:

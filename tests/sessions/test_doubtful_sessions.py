@@ -32,10 +32,8 @@ def test_long_sessions_are_dropped_and_counted() -> None:
     assert evaluate_sessions(log).mean("EventsPerSession") == pytest.approx(mean)
     dropped = "2 sessions with more than 500 events dropped, with 12,000 events in all"
     assert dropped in log.notes
-    assert len(SessionLog.from_records(rows_of({"a": 3, "b": 4}), drop_sessions_over=3)) == 1
-    assert "1 session with more than 3 events dropped, with 4 events in all" in (
-        SessionLog.from_records(rows_of({"a": 3, "b": 4}), drop_sessions_over=3).notes
-    )
+    log = SessionLog.from_records(rows_of({"a": 3, "b": 4}), drop_sessions_over=3)
+    assert "1 session with more than 3 events dropped, with 4 events in all" in log.notes
     with pytest.raises(
         SessionLogError, match="no session is left, because each has more than 2 ev"
     ):
