@@ -31,7 +31,7 @@ def evaluated(
     seed: int, week: str, *, drawn: int = 0, clustered: str | None = "user"
 ) -> SessionEvaluation:
     """Return the evaluation of a week of 60 users who differ a lot."""
-    frame = users_log(60, "heavy", seed=seed, week=week, users_seed=drawn)
+    frame = users_log(60, seed=seed, week=week, users_seed=drawn)
     return evaluate_sessions(SessionLog.from_frame(frame), clustered=clustered)
 
 
@@ -101,7 +101,7 @@ def test_gates_decide_by_user() -> None:
 def test_the_text_says_what_is_independent() -> None:
     now, before = evaluated(1, "w2"), evaluated(2, "w1")
     worse = evaluate_sessions(
-        SessionLog.from_frame(users_log(60, "heavy", seed=3, week="w3", fall=0.5)), clustered="user"
+        SessionLog.from_frame(users_log(60, seed=3, week="w3", fall=0.5)), clustered="user"
     )
     with pytest.raises(AssertionError) as raised:
         assert_not_regressed(worse, before, RATE, abs=0.01)
@@ -140,7 +140,7 @@ def test_a_session_without_a_user_is_one_unit() -> None:
 
 
 def test_an_unknown_attribute_is_refused() -> None:
-    log = SessionLog.from_frame(users_log(3, "mild", seed=1))
+    log = SessionLog.from_frame(users_log(3, seed=1))
     with pytest.raises(SessionLogError, match=r"has no attribute 'users'; did you mean 'user'\?"):
         log.clustered("users")
     with pytest.raises(SessionLogError, match="'query'"):

@@ -33,7 +33,7 @@ class Simulation:
         return Run.from_dict(rankings, name="new ranker")
 
 
-def simulate(searches: int, seed: int, exponent: float = 1.0) -> Simulation:
+def simulate(searches: int, seed: int) -> Simulation:
     """Return the log of some searches, and the true values.
 
     The old ranker has the good document at rank 1 in half of the searches, and at any rank in the
@@ -45,7 +45,7 @@ def simulate(searches: int, seed: int, exponent: float = 1.0) -> Simulation:
     rng = np.random.default_rng(seed)
     old = np.where(rng.random(searches) < 0.5, 1, rng.integers(1, SHOWN + 1, searches))
     new = np.where(rng.random(searches) < 0.5, old, rng.integers(1, SHOWN + 1, searches))
-    looked = rng.random(searches) < old.astype(float) ** -exponent
+    looked = rng.random(searches) < 1 / old
     rows, rankings = [], {}
     for number in range(searches):
         documents = [f"d{place}" for place in range(1, SHOWN + 1)]

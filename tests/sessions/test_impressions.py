@@ -149,30 +149,23 @@ def test_a_flag_is_not_the_document_1() -> None:
 
 # --- and read with that line ----------------------------------------------------------------------
 
+CLICKED: dict[str, Any] = {"selections_where": {"action_name": ["Click"]}}
 FORMS: dict[str, tuple[list[dict[str, Any]], dict[str, Any], tuple[str, ...]]] = {
     "a flag": (
         per_impression(SEARCHES),
         {"selections_where": {"is_click": [1]}},
         (*EVERYWHERE, *PER_SEARCH),
     ),
-    "an action, and the id of the search": (
-        per_action(SEARCHES),
-        {"selections_where": {"action_name": ["Click"]}},
-        (*EVERYWHERE, *PER_SEARCH),
-    ),
-    "an action, and the index of the search": (
-        per_action(SEARCHES, "event"),
-        {"selections_where": {"action_name": ["click"]}},
-        (*EVERYWHERE, *PER_SEARCH),
-    ),
-    "an action, and another id of the search": (
+    "an id of the search": (per_action(SEARCHES), CLICKED, (*EVERYWHERE, *PER_SEARCH)),
+    "an index of the search": (per_action(SEARCHES, "event"), CLICKED, (*EVERYWHERE, *PER_SEARCH)),
+    "another id of the search": (
         per_action(SEARCHES, "what"),
-        {"selections_where": {"action_name": ["click"]}, "columns": {"search": "what"}},
+        CLICKED | {"columns": {"search": "what"}},
         (*EVERYWHERE, *PER_SEARCH),
     ),
-    "an action, and the text of the search": (
+    "the text of the search": (
         per_action(SEARCHES, None),
-        {"selections_where": {"action_name": ["click"]}, "columns": {"search": "query"}},
+        CLICKED | {"columns": {"search": "query"}},
         EVERYWHERE,
     ),
 }
