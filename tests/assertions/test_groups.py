@@ -146,6 +146,13 @@ def test_an_inconclusive_comparison_fails_if_the_project_says_so() -> None:
         assert_no_worse(evaluation, "SuccessRate", group="B", than="A", by="group")
 
 
+def test_a_planned_ratio(entered: list[object]) -> None:
+    evaluation = experiment((300, 400), (150, 200))
+    assert_no_worse(evaluation, "SuccessRate", group="B", than="A", by="group", ratio=0.5)
+    (gate,) = [each for each in entered if isinstance(each, GateFinding)]
+    assert gate.verdict.startswith("passed")
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [

@@ -52,6 +52,13 @@ def test_all_metrics_are_decided_and_reported_in_one_text() -> None:
     assert "\n\nP@1 regressed on golden set" in text
 
 
+def test_one_metric_under_two_names_reads_as_it_does_alone() -> None:
+    worse = ranked(dict.fromkeys(range(20), 2))
+    for metric in ("RR", ["RR"], ("RR", "MRR")):
+        with pytest.raises(AssertionError, match="^RR regressed on golden set"):
+            assert_not_regressed(worse, BEFORE, metric)
+
+
 def test_several_metrics_share_one_level() -> None:
     """Five queries that fall have mid-p 1/64: of three decisions 3/64, of four more than 5%."""
     worse = ranked({**dict.fromkeys(range(5), 2), 10: 1})

@@ -65,9 +65,7 @@ def test_a_notebook_shows_a_cutoff_that_the_rankings_reach() -> None:
 
 
 def test_candidates_that_end_above_the_depth_are_ranked_whole() -> None:
-    rows = [("q1", f"d{n}", n % 2, float(n)) for n in range(20)]
-    frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "price"])
-    golden = GoldenSet.from_frame(frame)
+    golden = priced(20)
     assert golden.has_candidates
     run = Run.from_dict({"q1": DOCUMENTS[:20]}, depth=20)
     assert evaluate(run, golden).mean("R@25") == 1.0

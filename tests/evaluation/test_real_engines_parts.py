@@ -24,6 +24,7 @@ from pytest_rankcheck import (
     evaluate,
     evaluate_part,
 )
+from pytest_rankcheck.spark import evaluate_spark
 
 pytestmark = [
     pytest.mark.slow,
@@ -125,8 +126,6 @@ def test_the_recipe_for_duckdb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 class TestSpark:
     def test_it_is_like_one_machine(self, frame: Any) -> None:
-        from pytest_rankcheck.spark import evaluate_spark
-
         merged = evaluate_spark(frame, GOLDEN, name="night")
         assert_same(merged)
         assert merged.name == "night"
@@ -136,14 +135,10 @@ class TestSpark:
         assert_same(recipe("spark_job.py", tmp_path, monkeypatch)["measured"](frame))
 
     def test_queries_without_judgments_can_be_an_error(self, frame: Any) -> None:
-        from pytest_rankcheck.spark import evaluate_spark
-
         with pytest.raises(RunError, match=r"has queries without judgments .*, 20: q"):
             evaluate_spark(frame, GOLDEN, conventions=Conventions(extra="error"))
 
     def test_other_columns_and_numbers_as_ids(self, spark: Any) -> None:
-        from pytest_rankcheck.spark import evaluate_spark
-
         rows = [(1, 7, 1), (1, 8, 2), (2, 7, 1), (2, 10, 2)]
         frame = spark.createDataFrame(rows, "`my query` int, document long, place int")
         golden = GoldenSet.from_dict({"1": {"8": 1}, "2": {"7": 1}})
@@ -152,8 +147,6 @@ class TestSpark:
         assert merged.values("RR").tolist() == [0.5, 1]
 
     def test_wrong_frames_are_one_clear_error(self, spark: Any) -> None:
-        from pytest_rankcheck.spark import evaluate_spark
-
         usual = "query_id string, doc_id string, score double"
         frames: tuple[tuple[list[Any], str, str], ...] = (
             ([("q1", "d1", 1.0), (None, "d1", 1.0)], usual, "query_id"),
@@ -172,8 +165,6 @@ class TestSpark:
             assert "Traceback" not in str(caught.value)
 
     def test_rows_have_no_order(self, frame: Any) -> None:
-        from pytest_rankcheck.spark import evaluate_spark
-
         with pytest.raises(ConfigurationError, match="whose rows have no order"):
             evaluate_spark(frame, GOLDEN, ties="input")
 

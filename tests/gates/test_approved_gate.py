@@ -8,19 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rankcheck import ConfigurationError, Gate, Metric
-from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired
+from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.unpaired_values import Unpaired
 from pytest_rankcheck.gates.configured_gates import gate_of
+from tests.gates.test_statistical_gates import paired
 
 METRIC = Metric.parse("nDCG@10")
 FIRST_RANK = Metric.parse("FirstRank")  # lower is better
-
-
-def paired(gains: list[float], metric: Metric = METRIC) -> Paired:
-    after = np.asarray(gains, dtype=float) + 0.5
-    return Paired(
-        metric, tuple(f"q{n}" for n in range(len(after))), np.full(len(after), 0.5), after
-    )
 
 
 # --- the text of a gate ---------------------------------------------------------------------------
