@@ -55,7 +55,7 @@ def test_all_metrics_are_decided_and_reported_in_one_text() -> None:
 def test_one_metric_under_two_names_reads_as_it_does_alone() -> None:
     worse = ranked(dict.fromkeys(range(20), 2))
     for metric in ("RR", ["RR"], ("RR", "MRR")):
-        with pytest.raises(AssertionError, match="^RR regressed on golden set"):
+        with pytest.raises(AssertionError, match=r"^RR regressed on golden set"):
             assert_not_regressed(worse, BEFORE, metric)
 
 
