@@ -109,12 +109,11 @@ def _failure(heading: str, text: str, note: str = "") -> str:
 
 def _changes(notes: Sequence[Note]) -> str:
     """Return the baselines that the branch changes, which its reviewers must not overlook."""
-    groups = by_heading(note for note in notes if note.topic is Topic.BRANCH)
-    lines = []
-    for heading, group in groups.items():
-        lines += [f"### {escaped(heading)}", ""]
-        lines += [f"- {escaped(note.text, 400)}" for note in group]
-    return "\n".join(lines) + "\n" if lines else ""
+    branch = [note for note in notes if note.topic is Topic.BRANCH]
+    if not branch:
+        return ""
+    lines = [f"- {escaped(note.text, 400)}" for note in branch]
+    return "\n".join([f"### {escaped(branch[0].heading)}", "", *lines]) + "\n"
 
 
 def _notes(notes: Sequence[Note]) -> str:

@@ -149,18 +149,6 @@ def test_a_marker_in_addopts_of_the_reference_is_listed_and_passes(two_gates: Pr
     assert listed(two_gates.run(*MAIN, "-m", "slow or not slow")) == []
 
 
-def test_a_renamed_golden_set_has_a_new_baseline_that_takes_the_place_of_the_old_one(
-    two_gates: Project,
-) -> None:
-    (two_gates.path / "golden/web.jsonl").rename(two_gates.path / "golden/site.jsonl")
-    configuration = (two_gates.path / "pyproject.toml").read_text("utf-8")
-    two_gates.write("pyproject.toml", configuration.replace("web.jsonl", "site.jsonl"))
-    two_gates.update()
-    result = two_gates.run(*MAIN)
-    assert result.ret == 0
-    assert f"takes the place of {FILE}" in text_of(result)
-
-
 def test_an_expression_of_addopts_is_not_taken_for_the_users(two_gates: Project) -> None:
     """The reference's name ends with the expression."""
     two_gates.test(f"{REGRESSION_TEST}\n\ndef test_main():\n    pass\n")

@@ -49,17 +49,6 @@ def test_the_ranker_runs_once_for_all_workers(project: Project, distribution: st
     assert len(list(project.baseline_file().parent.glob("*.json"))) == 6
 
 
-@pytest.mark.slow
-def test_the_summary_of_all_workers_is_one_table(project: Project) -> None:
-    project.test(MANY_TESTS)
-    assert project.run("-n", "2", "--snapshot-update").ret == 0
-    result = project.run("-n", "2")
-    result.assert_outcomes(passed=7)
-    text = text_of(result)
-    assert text.count("web         RR") == 6
-    assert text.count("web         nDCG@10") == 1
-
-
 SHARED = MANY_TESTS.replace('"part", range(6)', '"golden_set", SETS, indirect=True, ids=["a", "b"]')
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -242,12 +241,3 @@ def test_another_gain_is_another_metric_and_the_lines_of_the_first_stay(gated: G
         ("nDCG(gain=exponential)@10", True),
         ("nDCG@10", False),
     ]
-
-
-def test_the_record_is_json_with_one_line_per_query(gated: GatedTest) -> None:
-    lines = gated.update().decode().splitlines()
-    queries = [line for line in lines if line.startswith('    {"id"')]
-    assert len(queries) == 80
-    first = json.loads(queries[0].rstrip(","))
-    assert first["values"] == {"RR": 1.0}
-    assert first["top"] == ["doc of query 0", *(f"filler-{index}" for index in range(9))]

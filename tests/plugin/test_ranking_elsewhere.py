@@ -96,14 +96,6 @@ def test_an_executor_can_be_made_by_a_function_of_the_project(elsewhere: Project
     assert len(asked(elsewhere)) == 12
 
 
-@pytest.mark.slow
-def test_workers_of_xdist_rank_once_together(elsewhere: Project) -> None:
-    elsewhere.write("tests/test_more.py", TEST)
-    result = elsewhere.run("-n", "2", "--rankcheck-executor", "processes:2")
-    result.assert_outcomes(passed=2)
-    assert len(asked(elsewhere)) == 12
-
-
 def kept(project: Project) -> list[str]:
     """Return the queries with a kept answer."""
     files = (project.path / "parts").rglob("answers.jsonl")

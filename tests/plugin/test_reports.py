@@ -12,7 +12,6 @@ import pytest
 from project import CONFIGURATION, WITHOUT_AND_WITH_WORKERS, Project, text_of
 
 import pytest_rankcheck.reports.report_data as report_module
-from pytest_rankcheck import GoldenSet
 
 SCHEMA = json.loads(Path(report_module.__file__).with_name("report.schema.json").read_text("utf-8"))
 
@@ -78,17 +77,6 @@ def test_all_reports_are_written(regressed: Project, workers: tuple[str, ...]) -
     # Worst for RR where the relevant document is third: two fillers above it, the first judged.
     assert (rows[0]["query_id"], rows[0]["doc_id"], rows[0]["rank"]) == ("q000", "filler-1", "2")
     assert float(rows[0]["influence"]) == pytest.approx((1 / 2 - 1 / 3) / 80, abs=1e-6)
-
-
-def test_new_judgments_are_merged_into_the_golden_set(regressed: Project) -> None:
-    regressed.run("--rankcheck-unjudged=judge.csv")
-    text = (regressed.path / "judge.csv").read_text("utf-8")
-    lines = text.splitlines()
-    filled = lines[1].replace(",,,2,", ",,1,2,")
-    assert filled != lines[1]
-    file = regressed.write("judged.csv", "\n".join([lines[0], filled]) + "\n")
-    golden = GoldenSet.load(regressed.path / "golden/web.jsonl").merge(GoldenSet.load(file))
-    assert golden.grades("q000") == {"doc of query 0": 2, "filler-0": 0, "filler-1": 1}
 
 
 def test_without_the_extra_the_message_says_what_to_install(

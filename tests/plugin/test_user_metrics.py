@@ -71,8 +71,7 @@ def test_a_user_metric_is_gated_recorded_and_reported(
     # The relevant document of grade 2 is first in every query.
     assert record["metrics"]["Revenue(patience=0.5)@10"]["mean"] == 2.0
     shop.rank(dict.fromkeys(range(40), 2))
-    reports = [f"--rankcheck-{kind}={kind}" for kind in ("json", "html", "markdown")]
-    result = shop.run_apart(*workers, *reports, "-k", "not laws")
+    result = shop.run_apart(*workers, "--rankcheck-json=json", "-k", "not laws")
     result.assert_outcomes(passed=1, failed=1)  # on average 1.8 with a patience of 0.8
     result.stdout.fnmatch_lines(
         [
@@ -88,8 +87,6 @@ def test_a_user_metric_is_gated_recorded_and_reported(
     }
     metric_entry = report["measurements"][0]["metrics"]["Revenue(patience=0.5)@10"]
     assert "What a search brings in" in json.dumps(metric_entry)
-    for kind in ("html", "markdown"):
-        assert "Revenue(patience=0.5)@10" in (shop.path / kind).read_text("utf-8")
     approved = ("--snapshot-update", "--rankcheck-approve", "a sale", "-k", "not laws")
     shop.run_apart(*workers, *approved).assert_outcomes(passed=2)
 

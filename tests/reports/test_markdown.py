@@ -31,13 +31,6 @@ def test_verdicts_slices_and_worst_queries(report: Report) -> None:
     assert lines[-2].startswith("<sub>pytest \\-q · ")
 
 
-def test_a_report_without_failures_is_short(report: Report) -> None:
-    passed = [gate for gate in report.gates if not gate.failed][-1:]
-    text = markdown_of(replace(report, gates=tuple(passed)))
-    assert text.startswith("## ✅ Ranking quality: 1 gate passed")
-    assert "###" not in text
-
-
 @pytest.mark.parametrize(
     ("gates", "notes", "exit_status", "title"),
     [

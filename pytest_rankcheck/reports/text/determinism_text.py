@@ -141,7 +141,6 @@ def depth_lines(golden: GoldenSet, result: DepthResult) -> Iterator[str]:
 def _tops(golden: GoldenSet, pair: DepthPair, difference: AnswerDifference) -> Iterator[str]:
     like = rbo(difference.before, difference.after)
     yield f"    {query_in(golden, difference.query_id)}   RBO {number_text(like, 3)}"
-    deep = f"depth {pair.deep}"
-    labels = f"depth {pair.shallow}".ljust(len(deep)), deep
+    labels = f"depth {pair.shallow:<{len(str(pair.deep))}}", f"depth {pair.deep}"
     rankings = difference.before, difference.after
     yield from answer_lines(golden, labels, rankings, top=min(_DEPTH_TOP, pair.shallow))

@@ -18,8 +18,6 @@ from pytest_rankcheck.statistics.weighted_clusters import effective_count
 
 _MANY = 100
 """From this number of units on, the smallest detectable fall is detected as often as planned."""
-_FEW = 0.05
-"""If the smallest possible p is above this, the text says so."""
 
 
 def evidence_lines(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
@@ -66,11 +64,7 @@ def _tested(pairs: ComparedValues) -> str:
         return f"p {p_text(pairs.p_of_fall())} ({name} of {of})"
     assert isinstance(pairs, Paired)
     test = sign_flip_test(pairs.contributions, pairs.unseen_gain)
-    few = ""
-    if test.smallest_p > _FEW:
-        queries = plural(test.changed, "changed query", "changed queries")
-        few = f"; with {queries} the smallest possible p is {test.smallest_p:.4g}"
-    return f"p {p_text(test.p)} (paired sign-flip test){few}"
+    return f"p {p_text(test.p)} (paired sign-flip test)"
 
 
 def _units(pairs: ComparedValues) -> Iterator[str]:

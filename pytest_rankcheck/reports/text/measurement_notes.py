@@ -36,6 +36,7 @@ def evaluation_notes(evaluation: Evaluation) -> Iterator[Note]:
     if evaluation.unit == "query":
         for topic, text in _remarks(evaluation):
             yield Note(topic, f"{golden_name(evaluation)}: {text}")
+        yield from tie_notes(evaluation)
     yield from unmet_id_notes(evaluation)
 
 
@@ -61,7 +62,6 @@ def _remarks(evaluation: Evaluation) -> Iterator[tuple[Topic, str]]:
             )
         topic = Topic.MISLEADING if warning else Topic.MEASURED
         yield topic, f"the effective sample size of {queries} is {size:,.1f}{warning}"
-    yield from _ties(evaluation)
     for finding in findings_of(golden, LintOptions(), _HOPELESS):
         yield Topic.MISLEADING, finding.message
     if len(evaluation.unanswered) >= max(1, _MANY_UNANSWERED * len(golden)):
@@ -88,15 +88,11 @@ def tie_notes(evaluation: Evaluation) -> Iterator[Note]:
 
     A large file is not read only for this, and parts have no scores.
     """
-    for topic, text in _ties(evaluation):
-        yield Note(topic, f"golden set '{quoted(evaluation.golden.name)}': {text}")
-
-
-def _ties(evaluation: Evaluation) -> Iterator[tuple[Topic, str]]:
+    start = f"golden set '{quoted(evaluation.golden.name)}'"
     run = f"run '{quoted(evaluation.name)}'"
     if evaluation.why_no_ties:
         text = f"tied scores were not looked for, because {run} {evaluation.why_no_ties}"
-        yield Topic.MEASURED, text
+        yield Note(Topic.MEASURED, f"{start}: {text}")
         return
     tied = evaluation.mostly_tied
     if not tied:
@@ -115,7 +111,7 @@ def _ties(evaluation: Evaluation) -> Iterator[tuple[Topic, str]]:
         f"depending on how ties are ordered, {metric} ranges from {low:.4f} to {high:.4f} "
         "(tie_range); does the ranker return its real scores?"
     )
-    yield Topic.MISLEADING, text
+    yield Note(Topic.MISLEADING, f"{start}: {text}")
 
 
 def timing_notes(evaluation: Evaluation) -> Iterator[Note]:
