@@ -95,7 +95,7 @@ def _findings(
 def _shared(compared: Sequence[RecordFinding]) -> Iterator[Note]:
     """Yield the baselines that two tests share; each worker of pytest-xdist accepts one."""
     owners: dict[str, str] = {}
-    for each in compared:
+    for each in sorted(compared, key=lambda found: found.test):
         owner = owners.setdefault(each.file, each.test)
         if owner != each.test:
             text = shared_text(owner, each.test, each.golden_set)

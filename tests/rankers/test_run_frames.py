@@ -37,7 +37,7 @@ def test_a_run_comes_back_from_its_own_frame(given_rankings: Any, rule: Any) -> 
     for query_id in run:
         assert again[query_id] == run[query_id]
         scores = run.scores(query_id)
-        in_order = Run.from_dict({"q": dict(zip(run[query_id], scores or (), strict=False))})
+        in_order = run_of({"q": dict(zip(run[query_id], scores or (), strict=False))})
         gives_order = scores is not None and in_order["q"] == run[query_id]
         assert again.scores(query_id) == (scores if gives_order else None)
     pd.testing.assert_frame_equal(again.to_frame(), run.to_frame())
