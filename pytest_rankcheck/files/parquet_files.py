@@ -102,9 +102,9 @@ def arrow_table(path: Path, error: type[RankcheckError], kind: str) -> pa.Table:
     Raises:
         error: the file is not a complete file of this kind.
     """
+    source = _source(path, error, kind)  # refuses the file where no library is installed
     from pyarrow import feather, parquet
 
-    source = _source(path, error, kind)
     with failures_of_library(str(path), error, f"cannot be read as {kind}"):
         read = parquet.read_table if kind == "Parquet" else feather.read_table
         return read(source)

@@ -267,6 +267,7 @@ PROJECT_CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", PROJECT_CASES)
 def test_a_branch(repositories: Repositories, case: Case) -> None:
     branch = repositories.branch_of(one_gate)

@@ -51,6 +51,7 @@ def ranking_run(ranker, golden_set):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("conftest", [None, OWN_RUN])
 def test_a_metric_beyond_the_depth_fails_no_single_test_that_passed(
     project: Project, conftest: str | None
