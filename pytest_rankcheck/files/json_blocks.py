@@ -50,7 +50,7 @@ def layouts_of_block(first: int, block: bytes) -> list[Batch] | None:
         has = {key: lines.str.contains(f'"{key}":', literal=True) for key in frame.columns}
         keys = pl.DataFrame(has)
         is_once = lines.str.count_matches('":', literal=True) == keys.sum_horizontal()
-    except (pl.exceptions.PolarsError, LookupError, ValueError):
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, LookupError, ValueError):
         return None
     return list(_layouts(first, frame, keys)) if (is_ordinary & is_once).all() else None
 
