@@ -100,9 +100,9 @@ class Events:
         self, rows: IntArray, problems: Problems, reason: str, text: Callable[[int], str]
     ) -> None:
         """Note events that cannot be used; the text says what is wrong with a row."""
-        sessions = [self.session_ids[each] for each in self.column("session")[rows].tolist()]
-        places = self.column("position")[rows]
-        problems.note(places, sessions, reason, lambda index: text(int(rows[index])))
+        places, sessions = self.column("position"), self.column("session")
+        for row in rows.tolist():
+            problems.add(int(places[row]), self.session_ids[sessions[row]], reason, text(row))
 
     @staticmethod
     def joined(parts: Sequence[Events]) -> Events:
@@ -278,7 +278,8 @@ def _shown(columns: Mapping[str, Column], usable: UsableRows) -> tuple[Cells, In
         is_possible = (given >= 0) & (given <= LARGEST) & (given == np.floor(given))
         wrong = (counts < 0) & ~np.isnan(given) & ~is_possible
         text = "{:g} is not a possible number of results".format
-        usable.refuse(wrong, "bad results", lambda row: text(given[row]))
+        odd = {row: text(given[row]) for row in np.flatnonzero(wrong).tolist()}
+        usable.refuse(odd, "bad results")
         counts = np.where((counts < 0) & is_possible, np.nan_to_num(given), counts)
     return shown, counts.astype(np.int64)
 

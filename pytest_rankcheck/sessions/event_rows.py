@@ -51,15 +51,11 @@ def session_ids(column: Column | None, positions: IntArray, problems: Problems) 
     if column is None:
         column = Column([None] * len(positions))
     ids, errors = converted(column, _session_id)
-    lacking = np.flatnonzero(pd.isna(ids))
-
-    def why(index: int) -> str:
-        error = errors.get(int(lacking[index]))
-        return (
-            f"the session: {error}" if error else "the event has no session; give it a session id"
-        )
-
-    problems.note(positions[lacking], [None] * len(lacking), "no session", why)
+    for row in np.flatnonzero(pd.isna(ids)).tolist():
+        why = "the event has no session; give it a session id"
+        if row in errors:
+            why = f"the session: {errors[row]}"
+        problems.add(int(positions[row]), None, "no session", why)
     return ids
 
 

@@ -19,7 +19,7 @@ _LARGE_LOG = 100
 _LARGE_SHARE = 0.05
 """The share of all events that is large for one session."""
 _TIMES_USUAL = 10
-"""How many times the mean of the sessions with a smaller share it has."""
+"""How many times the median of all sessions it has."""
 _PAUSE = 1800.0
 """A longer pause, in seconds, usually lies between two sessions."""
 _MOSTLY = 0.5
@@ -70,16 +70,12 @@ def notes_of_events(events: Events, options: LogOptions, *, has_selections: bool
 
 def _large_sessions(events: Events) -> Iterator[str]:
     sizes, total = events.sizes, len(events)
-    is_large = sizes >= _LARGE_SHARE * total
-    if total < _LARGE_LOG or not is_large.any():
-        return
-    usual = sizes.min() if is_large.all() else sizes[~is_large].mean()
-    is_large &= sizes >= _TIMES_USUAL * (usual if len(sizes) > 1 else 0)
-    large = np.flatnonzero(is_large)
-    if len(large):
+    typical = int(np.median(sizes))
+    is_large = (sizes >= _LARGE_SHARE * total) & (sizes >= _TIMES_USUAL * typical)
+    large = np.flatnonzero(is_large | (len(sizes) == 1))
+    if len(large) and total >= _LARGE_LOG:
         large = large[np.argsort(-sizes[large], kind="stable")]
         names = [f"'{quoted(events.session_ids[each])}' ({sizes[each]:,})" for each in large[:3]]
-        typical = int(np.median(sizes))
         yield (
             f"{plural(len(large), 'session has', 'sessions have')} a large share of the {total:,} "
             f"events: {listed(names)}; half of all sessions have at most {typical:,}. A bot, or an "

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -87,37 +88,23 @@ class Problems:
         return self.numbering.place(number_at(position))
 
     def add(self, position: int, session: str | None, reason: str, text: str) -> None:
-        """Note one row, as `note` does."""
-        self.note(np.array([position]), [session], reason, lambda _: text)
-
-    def note(
-        self,
-        positions: IntArray,
-        sessions: Sequence[str | None],
-        reason: str,
-        text: Callable[[int], str],
-    ) -> None:
-        """Note rows that cannot be used.
+        """Note a row that cannot be used.
 
         Args:
-            positions: where they are: see `positions`.
-            sessions: the session of each; None if unknown.
+            position: where it is: see `positions`.
+            session: its session; None if unknown.
             reason: the kind of problem, in a few fixed words.
-            text: returns what is wrong with a row, by its index among these rows, and what to do.
+            text: what is wrong with the row, and what to do.
         """
-        if not len(positions):
-            return
-        self._counts[reason] += len(positions)
-        self.sessions.update(each for each in sessions if each is not None)
-        self.lost_rows += sum(each is None for each in sessions)
-        first = np.argsort(positions, kind="stable")[:_EXAMPLES].tolist()
-        start = int(positions[first[0]])
-        self._first[reason] = min(start, self._first.get(reason, start))
-        for index in first:
-            session = sessions[index]
-            owner = "" if session is None else f"session '{quoted(session)}': "
-            self._examples.append((int(positions[index]), f"{owner}{text(index)}"))
-        self._examples = sorted(self._examples)[:_EXAMPLES]  # the first in the file
+        self._counts[reason] += 1
+        self._first[reason] = min(position, self._first.get(reason, position))
+        if session is None:
+            self.lost_rows += 1
+        else:
+            self.sessions.add(session)
+            text = f"session '{quoted(session)}': {text}"
+        insort(self._examples, (position, text))  # the first in the file
+        del self._examples[_EXAMPLES:]
 
     def place_of_first(self, reason: str) -> str | None:
         """Return the place of the first row with a kind of problem; None without one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,31 +30,21 @@ class UsableRows:
     problems: Problems
     mask: BoolArray
 
-    def refuse(
-        self,
-        wrong: BoolArray | Errors,
-        reason: str,
-        text: str | Callable[[int], str] = "",
-    ) -> None:
+    def refuse(self, wrong: BoolArray | Errors, reason: str, text: str = "") -> None:
         """Note rows that cannot be used, if nothing is wrong with them yet.
 
         Args:
             wrong: the mask of the rows, or what is wrong with each.
             reason: the kind of problem, in a few fixed words.
-            text: what is wrong with the rows of a mask, or with one of them; what precedes errors.
+            text: what is wrong with the rows of a mask; what precedes errors.
         """
-        errors = wrong if isinstance(wrong, Mapping) else {}
-        rows: IntArray = np.array(sorted(errors), dtype=np.int64)
         if not isinstance(wrong, Mapping):
-            rows = np.flatnonzero(wrong)
-        rows = rows[self.mask[rows]]
-        self.mask[rows] = False
-
-        def words(index: int) -> str:
-            row = int(rows[index])
-            return text(row) if callable(text) else f"{text}{errors.get(row, '')}"
-
-        self.problems.note(self.positions[rows], self.ids[rows].tolist(), reason, words)
+            wrong = dict.fromkeys(np.flatnonzero(wrong).tolist(), "")
+        for row, error in wrong.items():
+            if self.mask[row]:
+                self.mask[row] = False
+                place = int(self.positions[row])
+                self.problems.add(place, self.ids[row], reason, f"{text}{error}")
 
 
 @dataclass(slots=True)

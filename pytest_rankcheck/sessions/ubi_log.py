@@ -148,8 +148,8 @@ class _Join:
 
     def _refuse(self, rows: FrameLike, reason: str, text: str) -> None:
         """Note rows that cannot be used."""
-        at = positions(rows["number"].astype(np.int64))
-        self._problems.note(at, [None] * len(rows), reason, lambda _: text)
+        for place in positions(rows["number"].astype(np.int64)).tolist():
+            self._problems.add(place, None, reason, text)
 
     def _note_actions(self, counts: Counter[str]) -> None:
         """Note the actions of selections that no event has, and those that are no selections.
