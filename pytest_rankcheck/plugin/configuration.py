@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -38,36 +37,13 @@ def _report_rows() -> dict[str, OptionRow]:
     }
 
 
-def _report_paths(config: pytest.Config) -> dict[str, Path]:
-    """Return where reports are written, by their formats.
-
-    Raises:
-        ConfigurationError: a format is unknown, or a module that it needs is missing.
-    """
+def report_paths(config: pytest.Config) -> dict[str, Path]:
+    """Return where reports are written, by their formats, which may not exist."""
     given = {name: row.on_command_line(config) for name, row in _report_rows().items()}
-    given |= option_rows(Config)["added_reports"].value(config)
-    paths: dict[str, Path] = {}
-    for name, file in given.items():
-        if file:
-            option = name if name in REPORT_FORMATS else "report"
-            report_format(name).check(f"--rankcheck-{option}")
-            paths[name] = config.invocation_params.dir / file
-    return paths
-
-
-def remove_old_reports(config: pytest.Config) -> None:
-    """Remove what an earlier test session wrote: if this one breaks, nobody must take it for new.
-
-    Args:
-        config: of a test session in which no conftest is loaded yet.
-    """
-    given = vars(config.known_args_namespace)
-    files = [given.get(f"rankcheck_{name}") for name in REPORT_FORMATS]
-    files += [text.partition("=")[2] for text in given.get("rankcheck_report") or ()]
-    for path in (config.invocation_params.dir / file for file in files if file):
-        if path.is_file() and not path.is_symlink():  # not /dev/stdout
-            with suppress(OSError):
-                path.unlink()
+    for text in option_rows(Config)["added_reports"].on_command_line(config):
+        name, _, file = text.partition("=")
+        given[name.strip()] = file.strip()
+    return {name: config.invocation_params.dir / file for name, file in given.items() if file}
 
 
 def read_configuration(config: pytest.Config) -> Config:
@@ -91,11 +67,15 @@ def read_configuration(config: pytest.Config) -> Config:
     given = given_options(config)
     if not given.has("--rankcheck-approve"):
         values["approval"] = None
+    reports = report_paths(config)
+    for name in reports:
+        option = name if name in REPORT_FORMATS else "report"
+        report_format(name).check(f"--rankcheck-{option}")
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     return Config(
         **values,
         step_summary=Path(summary) if summary else None,
-        reports=_report_paths(config),
+        reports=reports,
         update=given.has("--snapshot-update"),
         new_only=given.has("--snapshot-update-new-only"),
         inputs=tuple(

@@ -21,7 +21,7 @@ from pytest_rankcheck.plugin.configuration import (
     add_options,
     read_configuration,
     refuse_idle_session,
-    remove_old_reports,
+    report_paths,
 )
 from pytest_rankcheck.plugin.fixtures import (
     BASELINE,
@@ -66,7 +66,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Remove old reports, and read the options and the reference before a conftest changes them."""
-    remove_old_reports(early_config)
+    if report_paths(early_config):
+        from pytest_rankcheck.plugin.report_files import remove_old_reports
+
+        remove_old_reports(early_config)
     try:
         _ = baseline_settings(early_config).reference
     except RankcheckError as error:

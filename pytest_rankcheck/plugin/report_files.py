@@ -4,23 +4,39 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_rankcheck.errors import RankcheckError, quoted
 from pytest_rankcheck.files.whole_files import write_whole
-from pytest_rankcheck.plugin.configuration import CONFIG
-from pytest_rankcheck.reports.report_formats import report_format
+from pytest_rankcheck.plugin.configuration import CONFIG, report_paths
+from pytest_rankcheck.reports.report_formats import REPORT_FORMATS, report_format
 
 if TYPE_CHECKING:
     from pytest_rankcheck.reports.findings import ReportedFinding
+    from pytest_rankcheck.reports.report_data import Report
 
 
 _STEP_SUMMARY_LIMIT = 900_000
 """Characters; GitHub takes a megabyte for a step."""
+
+
+def remove_old_reports(config: pytest.Config) -> None:
+    """Remove what an earlier test session wrote: if this one breaks, nobody must take it for new.
+
+    Args:
+        config: of a test session in which no conftest is loaded yet.
+    """
+    config.add_cleanup(partial(_report_unstarted, config))
+    for path in report_paths(config).values():
+        if path.is_file() and not path.is_symlink():  # not /dev/stdout
+            with suppress(OSError):
+                path.unlink()
 
 
 def write_reports(
@@ -40,23 +56,48 @@ def write_reports(
     chosen = config.stash[CONFIG]
     if not chosen.reports and not chosen.step_summary:
         return
-    from pytest_rankcheck.reports.report_data import report_of
-
-    command = shlex.join(["pytest", *config.invocation_params.args])
-    report = report_of(findings, command, exit_status, problems)
+    report = _report(config, findings, exit_status, problems)
     if chosen.step_summary:
         from pytest_rankcheck.reports.markdown_report import markdown_of
 
         # The page of the step shows it, so no line says where it is.
         with suppress(OSError), chosen.step_summary.open("a", encoding="utf-8") as file:
             file.write(markdown_of(report, _STEP_SUMMARY_LIMIT))
-    for name, path in chosen.reports.items():
+    yield from _written(config, chosen.reports, report)
+
+
+def _report_unstarted(config: pytest.Config) -> None:
+    """Write the requested reports that a test session did not write, because it never started."""
+    missing = {
+        name: path
+        for name, path in report_paths(config).items()
+        if name in REPORT_FORMATS and not path.exists()
+    }
+    if missing and not hasattr(config, "workerinput"):
+        report = _report(config, [], 4, ["the test session did not start"])
+        list(_written(config, missing, report))
+
+
+def _report(
+    config: pytest.Config,
+    findings: Sequence[ReportedFinding],
+    exit_status: int,
+    problems: Sequence[str],
+) -> Report:
+    from pytest_rankcheck.reports.report_data import report_of
+
+    command = shlex.join(["pytest", *config.invocation_params.args])
+    return report_of(findings, command, exit_status, problems)
+
+
+def _written(config: pytest.Config, paths: Mapping[str, Path], report: Report) -> Iterator[str]:
+    for name, path in paths.items():
         title = report_format(name).titled(report)
         shown_path = min(os.path.relpath(path, config.invocation_params.dir), str(path), key=len)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(path, report_format(name).text(report))
-        except (OSError, RankcheckError) as failure:
+        except (OSError, ImportError, RankcheckError) as failure:
             why = getattr(failure, "strerror", None) or failure
             yield f"{title} cannot be written to {quoted(shown_path, 300)}: {why}"
         else:
