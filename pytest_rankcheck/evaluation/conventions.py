@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args, get_type_hints
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import ConfigurationError, RunError, quoted, suggestion
@@ -55,16 +55,9 @@ class Conventions:
     always is the log's."""
 
     def __post_init__(self) -> None:
-        kinds = {
-            "ties": Ties,
-            "duplicates": Duplicates,
-            "missing": Missing,
-            "extra": Extra,
-            "no_relevant": NoRelevant,
-        }
-        for name, kind in kinds.items():
+        for name, kind in get_type_hints(Conventions).items():
             value, allowed = getattr(self, name), get_args(kind)
-            if value not in allowed:
+            if allowed and value not in allowed:
                 raise RunError(
                     f"{name}={quoted(value)} is invalid{suggestion(str(value), allowed)}; "
                     f"allowed: {', '.join(allowed)}"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -29,25 +29,6 @@ _MISSED = 20
 """A part with so many queries and no judged document is noted, if other parts have them."""
 
 
-@dataclass(frozen=True, slots=True)
-class PartOrigin:
-    """What all parts of a run must have in common."""
-
-    golden: str
-    """The fingerprint of the golden set."""
-    scale: float
-    """The scale of the golden set."""
-    conventions: Conventions
-    reading: str
-    """How ids were mapped and incomplete ranks treated; empty for the defaults."""
-    depth: int | None
-    """How many documents of each ranking count; None: all."""
-    top: int
-    """How many of the first documents of each ranking are kept."""
-    version: str
-    """The version of this package."""
-
-
 @dataclass(frozen=True, eq=False)
 class EvaluationPart:
     """The judged hits of a part of a run: small, picklable, and the same on every machine.
@@ -58,7 +39,10 @@ class EvaluationPart:
 
     name: str
     """What messages call the part, such as its file."""
-    origin: PartOrigin
+    origin: Mapping[str, Any]
+    """What all parts of a run must have in common: the fingerprint and the scale of the golden set,
+    the conventions, how ids were mapped and incomplete ranks treated, how many documents of each
+    ranking count and are kept, and the version of this package."""
     hits: Mapping[str, QueryHits]
     """The hits of each judged query that the part ranks, and the top of its ranking."""
     extra: Sequence[str]
@@ -92,14 +76,14 @@ class EvaluationPart:
         joined = joined_parts(hits, golden.columns, extra)
         evaluation = RunEvaluation(
             name or (parts[0].name if len(parts) == 1 else f"run of {len(parts):,} parts"),
-            origin.depth,
+            origin["depth"],
             golden,
-            origin.conventions,
+            origin["conventions"],
             joined,
-            top=origin.top,
+            top=origin["top"],
             remarks=tuple(_remarks(parts, golden, is_checked=expected is not None)),
         )
-        refuse_unusable(evaluation.name, golden, joined, origin.conventions)
+        refuse_unusable(evaluation.name, golden, joined, origin["conventions"])
         evaluation.warn_of_misfits()
         return evaluation
 
@@ -152,9 +136,6 @@ def evaluate_part(
         run = Run.from_frame(source, name=name or "part", **reading)
     run = run if depth is None else run.top(depth)
     to_id = id_map(reading.get("doc_id"))
-    options = {"doc_id": to_id.name if to_id else "", "incomplete_ranks": ""}
-    if reading.get("incomplete_ranks", "error") != "error":
-        options["incomplete_ranks"] = "close_gaps"
     chosen = conventions_for(run, golden, conventions)
     try:
         joined = join(run, golden, top)
@@ -163,15 +144,16 @@ def evaluate_part(
     codes = np.flatnonzero(joined.is_ranked).tolist()
     return EvaluationPart(
         name or run.name,
-        PartOrigin(
-            golden.fingerprint,
-            golden.scale,
-            chosen,
-            ", ".join(f"{option}={value}" for option, value in options.items() if value),
-            run.depth,
-            top,
-            package_version(),
-        ),
+        {
+            "golden": golden.fingerprint,
+            "scale": golden.scale,
+            "conventions": chosen,
+            "doc_id": to_id.name if to_id else "",
+            "incomplete_ranks": reading.get("incomplete_ranks", "error"),
+            "depth": run.depth,
+            "top": top,
+            "version": package_version(),
+        },
         {golden.query_ids[code]: joined.of_query(code) for code in codes},
         tuple(joined.extra),
         (*run.notes, *run.part_notes),
@@ -185,10 +167,10 @@ def _refuse_other_origins(parts: Sequence[EvaluationPart], golden: GoldenSet) ->
         "scale": golden.scale,
         "version": package_version(),
     }
-    wanted = replace(parts[0].origin, **here)  # type: ignore[arg-type]
+    wanted = {**parts[0].origin, **here}
     for part in parts:
-        for name in (field.name for field in fields(wanted)):
-            own, common = getattr(part.origin, name), getattr(wanted, name)
+        for name, common in wanted.items():
+            own = part.origin[name]
             if own != common:
                 other = f"golden set '{quoted(golden.name)}' here"
                 other = other if name in here else f"part '{quoted(parts[0].name)}'"

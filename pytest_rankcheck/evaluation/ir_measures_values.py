@@ -52,8 +52,8 @@ def _qrels(golden: GoldenSet) -> dict[str, dict[str, int]]:
 
 
 def _scores(run: Run, golden: GoldenSet) -> dict[str, dict[str, float]]:
-    rankings = {query_id: run.get(query_id) for query_id in golden.query_ids}
-    return {query_id: _falling_scores(ranking) for query_id, ranking in rankings.items() if ranking}
+    ranked = [query_id for query_id in golden.query_ids if run.get(query_id)]
+    return {query_id: _falling_scores(run[query_id]) for query_id in ranked}
 
 
 def _falling_scores(ranking: Sequence[str]) -> dict[str, float]:
