@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from pytest_rankcheck.errors import ConfigurationError, RankerError, plural, quoted
+from pytest_rankcheck.errors import ConfigurationError, RankerError, quoted
 from pytest_rankcheck.rankers.adapter_protocol import made_by
 from pytest_rankcheck.rankers.ranker_lookup import is_name, named_object
 
@@ -124,30 +123,25 @@ def make_pool(given: ExecutorLike) -> Pool:
 
 def _named_pool(text: str) -> Pool:
     kind, _, rest = text.partition(":")
+    make: Any = None
     if kind == "processes":
-        if not rest:
-            rest = str(_processors())
-        if rest.isascii() and rest.isdecimal() and int(rest) > 0:
-            name = plural(int(rest), "process", "processes")
-            return Pool(name, make=partial(_process_pool, int(rest)))
+        if not rest or (rest.isascii() and rest.isdecimal() and int(rest) > 0):
+            make = partial(_process_pool, int(rest) if rest else None)
     elif kind == "dask":
         if rest:
-            return Pool(quoted(text), make=partial(_dask_executor, rest))
+            make = partial(_dask_executor, rest)
     elif is_name(text.removesuffix("()")):
-        make: Any = named_object(text.removesuffix("()"), "executor")
-        return Pool(f"'{quoted(text)}'", make=make)
-    raise ConfigurationError(f"executor '{quoted(text)}' is invalid; write {_FORMS}")
+        make = named_object(text.removesuffix("()"), "executor")
+    if make is None:
+        raise ConfigurationError(f"executor '{quoted(text)}' is invalid; write {_FORMS}")
+    return Pool(f"'{quoted(text)}'", make=make)
 
 
-def _processors() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+def _process_pool(count: int | None) -> Executor:
+    """Return a pool that spawns its processes: a fork of a process with threads can deadlock.
 
-
-def _process_pool(count: int) -> Executor:
-    """Return a pool that spawns its processes: a fork of a process with threads can deadlock."""
+    Without a ``count``, there are as many as there are processors.
+    """
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
@@ -12,7 +11,6 @@ from typing import Any
 import pytest
 
 from pytest_rankcheck import ConfigurationError, RankerError, evaluate, rank, rankers
-from pytest_rankcheck.rankers import executor_pools
 from tests import worker_rankers as workers
 from tests.worker_rankers import DEADLY, GOLDEN
 
@@ -205,21 +203,6 @@ def test_an_invalid_executor_is_an_error(executor: Any, message: str) -> None:
 def test_a_timeout_has_no_effect_on_an_executor() -> None:
     with pytest.raises(ConfigurationError, match="no effect on an executor"):
         rank(workers.search, GOLDEN, executor="processes:1", timeout=1)
-
-
-def test_processes_without_a_number_are_as_many_as_there_are_cpus(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    made: list[int] = []
-
-    def threads(count: int) -> Executor:
-        made.append(count)
-        return ThreadPoolExecutor(count)
-
-    monkeypatch.setattr(executor_pools, "_process_pool", threads)
-    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1, 5}, raising=False)
-    rank(workers.search, GOLDEN, executor="processes")
-    assert made == [3]
 
 
 @pytest.mark.parametrize("chunk", [0, 1.5])
