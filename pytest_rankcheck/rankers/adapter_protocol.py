@@ -92,12 +92,9 @@ class RankingTask:
         Raises:
             RankerError: a number is out of range.
         """
-        for name, value, least in (
-            ("depth", self.depth, 1),
-            ("concurrency", self.concurrency, 1),
-            ("retries", self.retries, 0),
-        ):
-            check_whole_number(name, value, least, RankerError)
+        check_whole_number("depth", self.depth, 1, RankerError)
+        check_whole_number("concurrency", self.concurrency, 1, RankerError)
+        check_whole_number("retries", self.retries, 0, RankerError)
         if self.timeout is not None and not self.timeout > 0:
             raise RankerError(
                 f"timeout={quoted(self.timeout)} is invalid; a timeout is more than 0 seconds"

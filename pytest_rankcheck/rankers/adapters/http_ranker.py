@@ -7,6 +7,7 @@ import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -178,13 +179,9 @@ class _Http(ConcurrentAdapter):
             timeout=task.timeout or _TIMEOUT,
             verify=self.verify,
         ) as client:
+            yield partial(self._asked, client, task.depth)
 
-            async def ask(query: Query) -> list[object]:
-                return await self._asked(client, query, task.depth)
-
-            yield ask
-
-    async def _asked(self, client: Any, query: Query, depth: int) -> list[object]:
+    async def _asked(self, client: Any, depth: int, query: Query) -> list[object]:
         import httpx
 
         url = httpx.URL(filled_text(self.url, query, depth, is_url=True))

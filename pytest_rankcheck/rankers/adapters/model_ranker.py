@@ -13,12 +13,7 @@ import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import RankerError, listed, plural, quoted, suggestion
-from pytest_rankcheck.files.plain_values import (
-    as_booleans,
-    checked_number,
-    decimal_comma_hint,
-    is_missing,
-)
+from pytest_rankcheck.files.plain_values import as_booleans, is_missing
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.reranking_candidates import is_feature_number
 from pytest_rankcheck.rankers.adapter_protocol import Adapter, RankingTask
@@ -145,15 +140,7 @@ def _numeric(column: pd.Series[Any]) -> pd.Series[Any]:
     if is_numeric_dtype(column) and not is_bool_dtype(column):
         return column
     booleans = as_booleans([None if is_missing(cell) else cell for cell in column])
-    if booleans is not None:
-        return pd.Series(booleans, column.index, dtype=float)
-    texts = [cell for cell in column.dropna() if checked_number(cell) is None]
-    hints = [decimal_comma_hint(cell) for cell in texts]
-    if texts and all(hints):
-        raise RankerError(
-            f"the feature '{quoted(column.name)}' is '{quoted(texts[0], 40)}'{hints[0]}"
-        )
-    return column
+    return column if booleans is None else pd.Series(booleans, column.index, dtype=float)
 
 
 _NAMES = {

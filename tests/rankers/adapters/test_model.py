@@ -219,18 +219,6 @@ def test_booleans_and_names_with_spaces_are_features(tmp_path: Path) -> None:
     assert estimator.got.tolist() == [[1, 2], [0, 3]]
 
 
-def test_a_decimal_comma_in_a_feature_is_explained(tmp_path: Path) -> None:
-    table = "query_id;doc_id;relevance;price\nq;a;1;4,99\nq;b;0;5\n"
-    (tmp_path / "set.csv").write_text(table)
-    with pytest.raises(
-        RankerError, match=r"the feature 'price' is '4,99'; write 4\.99, with a dec"
-    ):
-        rank(model(Sum(1)), GoldenSet.load(tmp_path / "set.csv"))
-    (tmp_path / "set.csv").write_text(table.replace(";5", ";red"))
-    with pytest.raises(RankerError, match="could not convert string to float"):
-        rank(model(Sum(1)), GoldenSet.load(tmp_path / "set.csv"))
-
-
 @pytest.mark.oracle
 def test_lightgbm_gets_the_categories_that_it_was_trained_with() -> None:
     import lightgbm
