@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from pytest_rankcheck import GoldenSet, Metric, Run, RunError, evaluate
+from pytest_rankcheck import GoldenSet, Metric, Run, evaluate
 from pytest_rankcheck.evaluation import held_matches
 from pytest_rankcheck.files import id_pairs
 from pytest_rankcheck.rankers import ranked_columns, run_tables
@@ -98,12 +97,6 @@ def parquet(folder: Path, run: Scored, seed: int | None) -> Run:
     return Run.scan(path)
 
 
-def arrow(folder: Path, run: Scored, seed: int | None) -> Run:
-    path = folder / "x.arrow"
-    pl.DataFrame(columns_of(run, seed, "score")).write_ipc(path)
-    return Run.scan(path)
-
-
 def csv(folder: Path, run: Scored, seed: int | None) -> Run:
     path = folder / "x.csv"
     pl.DataFrame(columns_of(run, seed, "score")).write_csv(path)
@@ -119,7 +112,6 @@ def jsonl(folder: Path, run: Scored, seed: int | None) -> Run:
 RUNS: dict[str, Callable[[Path, Scored, int | None], Run]] = {
     "lists": lambda _, run, __: Run.from_dict({q: Run.from_dict(run)[q] for q in run}),
     "parquet": parquet,
-    "arrow": arrow,
     "csv": csv,
     "jsonl": jsonl,
     "pandas": lambda _, run, seed: Run.from_frame(pd.DataFrame(columns_of(run, seed, "score"))),
@@ -219,52 +211,6 @@ def forms_of_runs(ids: str) -> dict[str, Callable[[Path, Scored, int | None], Ru
 
 def forms_of_goldens(ids: str) -> dict[str, Callable[[Scored, int | None], GoldenSet]]:
     return GOLDENS | NUMBERED_GOLDENS if ids == "numbers" else GOLDENS
-
-
-def with_duplicate(run: Scored, seed: int) -> Iterator[tuple[str, str, float]]:
-    """Yield the rows of a run with one document once more, at another score."""
-    rows = rows_of(run, seed)
-    query, doc, score = rows[seed % len(rows)]
-    rows.insert((7 * seed) % (len(rows) + 1), (query, doc, score - 0.5))
-    yield from rows
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("way", WAYS)
-@examples(20)
-@given(data=st.data(), seed=st.integers(0, 99))
-def test_duplicates_are_settled_alike_in_every_form(
-    way: str, data: st.DataObject, seed: int, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    run, golden = data.draw(sets("plain"))
-    assume(set(run) & set(golden))
-    with read_in(way):
-        check_duplicates(run, golden, seed, tmp_path_factory.getbasetemp())
-
-
-def check_duplicates(run: Scored, golden: Scored, seed: int, folder: Path) -> None:
-    judged, order = GoldenSet.from_dict(golden), list(golden)
-    rows = list(with_duplicate(run, seed))
-    names = ("query_id", "doc_id", "score")
-    table = {name: [row[index] for row in rows] for index, name in enumerate(names)}
-    lines, parquet = folder / "twice.run", folder / "twice.parquet"
-    lines.write_text("".join(f"{q} Q0 {d} 1 {s!r} t\n" for q, d, s in rows), encoding="utf-8")
-    pl.DataFrame(table).write_parquet(parquet)
-    makers: list[Callable[..., Run]] = [
-        partial(Run.scan, lines),
-        partial(Run.load, lines),
-        partial(Run.scan, parquet),
-        partial(Run.load, parquet),
-        partial(Run.from_frame, pd.DataFrame(table)),
-        partial(Run.from_frame, pl.DataFrame(table)),
-    ]
-    for rule in ("close_gaps", "keep_places"):
-        runs = [make(duplicates=rule) for make in makers]
-        found = [(bits(each, judged, order), ranks(each, judged)) for each in runs]
-        assert all(each == found[0] for each in found), rule
-    for make in makers:
-        with pytest.raises(RunError, match="is ranked twice"):
-            evaluate(make(), judged)
 
 
 def test_a_hash_that_all_ids_share_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

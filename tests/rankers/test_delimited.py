@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, Run, RunError, evaluate
+from pytest_rankcheck.files import parquet_files
 from tests.examples import examples, run_of
-from tests.libraries import forms
+from tests.libraries import NEEDS_POLARS, forms
 
 TABLE = "query_id,doc_id,score\nq1,a,1\nq1,b,2.5\nq2,c,1e-3\nq1,c,1\n"
 RANKED = {"q1": ["b", "c", "a"], "q2": ["c"]}  # tied: by document id, descending
@@ -102,3 +103,14 @@ def test_a_table_survives_saving_and_loading(
     run.save(file)
     again = Run.load(file)
     assert rankings_of(again) == rankings_of(run)
+
+
+@NEEDS_POLARS
+def test_without_polars_the_error_names_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "r.parquet"
+    Run.from_dict({"q": ["d"]}).save(path)
+    monkeypatch.setattr(parquet_files, "find_spec", lambda name: None)
+    with pytest.raises(RunError, match=r"pip install polars"):
+        Run.load(path)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pytest_rankcheck import GoldenSet, Run, RunError, evaluate
 from pytest_rankcheck.rankers.formats import trec_runs
 from pytest_rankcheck.rankers.ranked_columns import TOP
-from tests.examples import examples, run_of
+from tests.examples import examples
 
 WAYS = ["lines", "columns"] if find_spec("polars") else ["lines"]
 
@@ -109,21 +109,6 @@ def test_all_readers_give_exactly_the_same_values(
             assert not run.is_in_memory
         expected = expected or found
         assert found == expected, way
-
-
-@examples(60)
-@given(rows=ranked_rows, judgments=golden_of)
-def test_dicts_and_lists_give_the_same_values_as_files(rows: list, judgments: dict) -> None:
-    given: dict[str, dict[str, float]] = {}
-    for query_id, doc_id, score in rows:
-        given.setdefault(query_id, {})[doc_id] = float(score)
-    golden = GoldenSet.from_dict(judgments)
-    lazily, eagerly = run_of(given), Run.from_dict(given)
-    rankings = {query_id: eagerly[query_id] for query_id in eagerly}  # puts them in order
-    assert everything(lazily, golden) == everything(eagerly, golden)
-    assert everything(Run.from_dict({q: list(docs) for q, docs in rankings.items()}), golden) == (
-        everything(Run.from_dict({q: iter(docs) for q, docs in rankings.items()}), golden)
-    )
 
 
 @pytest.mark.parametrize(
