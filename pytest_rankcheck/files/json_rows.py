@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain, islice
 from pathlib import Path
 
 from pytest_rankcheck.errors import RankcheckError, quoted
@@ -20,46 +19,27 @@ from pytest_rankcheck.files.table_batches import Batch, Table
 from pytest_rankcheck.files.table_columns import Column
 from pytest_rankcheck.files.text_files import blocks_of_lines, lines_of_block
 
-BATCH_ROWS = 1 << 13
 _BLOCK = 8 << 20
 
 Objects = Sequence[Mapping[str, object]]
 NumberedObjects = Iterator[tuple[int, Mapping[str, object]]]
-Chunk = tuple[Sequence[int], Objects]
-"""The line of each row, and the rows."""
 
 
 def table_of_json_lines(
-    path: Path,
-    error: type[RankcheckError],
-    *,
-    what: str,
-    by_layout: bool,
-    on_broken: OnBroken | None,
+    path: Path, error: type[RankcheckError], *, what: str, on_broken: OnBroken | None
 ) -> Table:
-    """Return a file of JSON lines as a table, whose rows are read some thousands at a time.
+    """Return a file of JSON lines as a table without a header; its batches have one.
 
-    By layout, polars reads large files where it is installed.
+    Where polars is installed, it reads large files.
 
     Args:
         path: the file.
         error: the exception type to raise.
         what: what the rows belong to, such as "log", for messages.
-        by_layout: whether the rows come in batches with the same keys, instead of in the order of
-            the file with an empty cell for a missing key; then the table has no header.
         on_broken: as in `objects_of_lines`.
     """
     rows_of = partial(objects_of_lines, path, error, what=what, on_broken=on_broken)
-    if by_layout:
-        return Table([], Numbering(str(path)), lambda *_: _by_layout(path, error, rows_of))
-    rows = rows_of()
-    first = _some(rows)
-    header = _with_keys([], first[1])
-
-    def read(*_: object) -> Iterator[Batch]:
-        return _in_order(chain([first], iter(partial(_some, rows), ([], []))), header)
-
-    return Table(header, Numbering(str(path)), read)
+    return Table([], Numbering(str(path)), lambda *_: _by_layout(path, error, rows_of))
 
 
 def _by_layout(
@@ -74,31 +54,10 @@ def _by_layout(
 
             batches = json_blocks.layouts_of_block(first, block)
         if batches is None:
-            rows = rows_of(lines_of_block(path, first, block, error))
-            batches = layouts_of_objects(*_chunk(rows))
+            rows = list(rows_of(lines_of_block(path, first, block, error)))
+            objects = [row for _, row in rows]
+            batches = layouts_of_objects([number for number, _ in rows], objects)
         yield from batches
-
-
-def _some(rows: NumberedObjects) -> Chunk:
-    return _chunk(islice(rows, BATCH_ROWS))
-
-
-def _chunk(rows: NumberedObjects) -> Chunk:
-    some = list(rows)
-    return [number for number, _ in some], [row for _, row in some]
-
-
-def _with_keys(header: Sequence[str], objects: Objects) -> list[str]:
-    """Return a header with the keys of some objects that it lacks at its end."""
-    layouts = dict.fromkeys(map(tuple, objects))
-    return list(dict.fromkeys(chain(header, *layouts)))
-
-
-def _in_order(chunks: Iterable[Chunk], header: list[str]) -> Iterator[Batch]:
-    for numbers, objects in chunks:
-        header = _with_keys(header, objects)
-        if numbers:
-            yield Batch(tuple(header), numbers, partial(_values, header, objects))
 
 
 def _values(header: Sequence[str], objects: Objects, index: int) -> Column:
@@ -156,4 +115,4 @@ def table_of_objects(
             raise error(f"{numbering.place(number)}: {no_object(element, what)}")
         else:
             on_broken(number, "no object", no_object(element, what))
-    return Table(_with_keys([], rows), numbering, lambda *_: layouts_of_objects(numbers, rows))
+    return Table([], numbering, lambda *_: layouts_of_objects(numbers, rows))

@@ -37,8 +37,17 @@ class PolarsColumn(Column):
 
     @property
     def values(self) -> Sequence[object]:  # type: ignore[override]
-        """The cells as Python values."""
-        return self.cells()
+        """The cells as Python values.
+
+        If one is a time outside the years that Python knows, all become the text of their number.
+        """
+        try:
+            cells: list[object] = self.series.to_list()
+        except BaseException as failure:
+            if not isinstance(failure, Exception) and type(failure).__name__ != "PanicException":
+                raise
+            cells = self.series.to_physical().cast(pl.String).to_list()
+        return cells
 
     def __len__(self) -> int:
         return len(self.series)
@@ -113,19 +122,6 @@ class PolarsColumn(Column):
         lengths = self.series.list.len().cast(pl.Int64).fill_null(-1).to_numpy()
         items = self.series.filter(self.series.list.len() > 0).explode()
         return ListCells(lengths, PolarsColumn(items))
-
-    def cells(self) -> Sequence[object]:
-        """Return the cells as Python values.
-
-        If one is a time outside the years that Python knows, all become the text of their number.
-        """
-        try:
-            cells: list[object] = self.series.to_list()
-        except BaseException as failure:
-            if not isinstance(failure, Exception) and type(failure).__name__ != "PanicException":
-                raise
-            cells = self.series.to_physical().cast(pl.String).to_list()
-        return cells
 
     def cell(self, row: int) -> object:
         """Return the cell of a row."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, NumberIds
-from pytest_rankcheck.files.plain_values import finite_number, id_text, is_missing
+from pytest_rankcheck.files.plain_values import finite_number, id_text, is_blank
 
 _NO_ROWS: IntArray = np.zeros(0, dtype=np.int64)
 _NEVER_EQUAL = frozenset({str, int, type(None)})
@@ -166,7 +166,7 @@ def new_codes() -> defaultdict[Any, int]:
 
 def _number(cell: object) -> float:
     """Return a number; NaN for an empty cell, and infinity for one that is not a number."""
-    if is_missing(cell) or (isinstance(cell, str) and not cell):
+    if is_blank(cell):
         return math.nan
     number = finite_number(cell)
     return math.inf if number is None else number

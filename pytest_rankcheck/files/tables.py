@@ -42,7 +42,6 @@ def read_table(
     *,
     name: str = "the table",
     kind: TableKind | None = None,
-    by_layout: bool = False,
     on_broken: OnBroken | None = None,
 ) -> Table:
     """Read a table.
@@ -53,8 +52,6 @@ def read_table(
         error: the exception type to raise.
         name: what messages call a frame, or the rows of a file: "judgments", "log".
         kind: the kind of a file; without it, the content decides (an array must be named).
-        by_layout: whether the rows of JSON lines come in batches with the same keys, instead of in
-            the order of the file.
         on_broken: called for each broken line of a text file with its number, the kind of problem
             (``"broken row"``, ``"not JSON"``, ``"no object"``) and a description; the line is then
             skipped. Without it, such a line is an error.
@@ -65,11 +62,9 @@ def read_table(
     """
     if not isinstance(source, Path):
         return table_of_frame(source, error, name)
-    kind, what = kind or _kind_of(source, error), name.removeprefix("the ")
+    kind, what = kind or kind_of_table(source, error), name.removeprefix("the ")
     if kind == "json lines":
-        return table_of_json_lines(
-            source, error, what=what, by_layout=by_layout, on_broken=on_broken
-        )
+        return table_of_json_lines(source, error, what=what, on_broken=on_broken)
     if kind == "json array":
         return table_of_array(source, error, what=what, on_broken=on_broken)
     if kind == "delimited":
@@ -81,12 +76,13 @@ def column_names(path: Path) -> list[str]:
     """Return the columns of a table, or of the parts of one; none of any other file."""
     with suppress(RankcheckError):
         file = files_of_parts(path, RankcheckError)[0] if are_parts(path) else path
-        if _kind_of(file, RankcheckError) != "json lines":
-            return [*read_table(file, RankcheckError).header, *partition_columns(file)]
+        header = read_table(file, RankcheckError).header
+        return [*header, *partition_columns(file)] if header else []
     return []
 
 
-def _kind_of(path: Path, error: type[RankcheckError]) -> TableKind:
+def kind_of_table(path: Path, error: type[RankcheckError]) -> TableKind:
+    """Return the kind of a file by its content: a text is a separated one or has JSON lines."""
     start = first_bytes(path, _START_BYTES, error)
     if is_parquet(start):
         return "Parquet"

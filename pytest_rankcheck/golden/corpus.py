@@ -26,12 +26,11 @@ from pytest_rankcheck.files.delimited_tables import (
     normalised_name,
 )
 from pytest_rankcheck.files.file_patterns import is_pattern, matching_files
-from pytest_rankcheck.files.packed_files import first_bytes, unpacked_suffix
-from pytest_rankcheck.files.parquet_files import is_arrow, is_parquet
+from pytest_rankcheck.files.packed_files import unpacked_suffix
 from pytest_rankcheck.files.plain_values import id_text
 from pytest_rankcheck.files.table_batches import Table
-from pytest_rankcheck.files.tables import read_table
-from pytest_rankcheck.files.text_files import begins_object, blocks_of_lines, decode_utf8, lines_of
+from pytest_rankcheck.files.tables import kind_of_table, read_table
+from pytest_rankcheck.files.text_files import blocks_of_lines, decode_utf8, lines_of
 from pytest_rankcheck.golden.judgment_columns import DOC_ID
 
 if TYPE_CHECKING:
@@ -50,7 +49,6 @@ _ENDINGS = {
 }
 """The files in a folder that are parts of the corpus."""
 _ROLE = Role("doc_id", DOC_ID.names, otherwise=("id",))
-_START_BYTES = 16
 _BATCH = 1 << 16
 
 _SHOWN = 3
@@ -205,9 +203,9 @@ def _files(path: Path) -> Sequence[Path]:
 
 
 def _of_file(file: Path, named: str | None) -> Batches:
-    start = first_bytes(file, _START_BYTES, GoldenSetError)
-    if is_parquet(start) or is_arrow(start):
-        return _of_table(read_table(file, GoldenSetError, name="the corpus"), named)
+    kind = kind_of_table(file, GoldenSetError)
+    if kind != "delimited":
+        return _of_table(read_table(file, GoldenSetError, name="the corpus", kind=kind), named)
     lines = lines_of(file, GoldenSetError)
     number, line = next((each for each in lines if not each[1].startswith("#")), (0, ""))
     if line.startswith("["):
@@ -215,14 +213,12 @@ def _of_file(file: Path, named: str | None) -> Batches:
             f"{file}:{number}: the corpus is a JSON array, which cannot be read in parts; write "
             "one object or id per line"
         )
-    header = [] if begins_object(line) else header_of(line)
-    has_ids = bool(_ROLE.among(header))
-    if named is not None and normalised_name(named) in header:
-        has_ids = True
-    if len(header) > 1 and not has_ids and "\t" not in line:
+    header = header_of(line)
+    has_ids = bool(_ROLE.among(header)) or normalised_name(named or "") in header
+    if len(header) > 1 and has_ids:
+        return _of_table(read_table(file, GoldenSetError, name="the corpus", kind=kind), named)
+    if len(header) > 1 and "\t" not in line:
         raise _no_column(f"{file}:{number}", header)
-    if begins_object(line) or (len(header) > 1 and has_ids):
-        return _of_table(read_table(file, GoldenSetError, name="the corpus"), named)
     return _of_lines(file, skipped=number if has_ids else 0)
 
 
@@ -239,26 +235,28 @@ def _of_lines(file: Path, skipped: int) -> Batches:
 
 
 def _of_table(table: Table, named: str | None) -> Batches:
-    index = _id_column(table, named)
-    for batch in table.batches([index]):
+    header, numbering = table.header, table.numbering
+    wanted = [_id_column(header, named, numbering.source)] if header else None
+    for batch in table.batches(wanted):
+        index = _id_column(batch.header, named, numbering.place(batch.numbers[0]))
         column = batch.column(index)
         cells = column.ids()
         for row in cells.invalid[:1].tolist():
-            where = table.numbering.place(int(batch.numbers[row]))
+            where = numbering.place(int(batch.numbers[row]))
             raise GoldenSetError(
-                f"{where}: the {quoted(table.header[index])} of a document in the corpus is "
+                f"{where}: the {quoted(batch.header[index])} of a document in the corpus is "
                 f"{quoted(repr(column.cell(row)), 60)}; an id is a text or a whole number"
             )
         if len(cells.ids):
             yield cells.ids.texts()
 
 
-def _id_column(table: Table, named: str | None) -> int:
+def _id_column(header: Sequence[str], named: str | None, where: str) -> int:
     """Return the index of the column with the ids."""
-    source, columns = table.numbering.source, {"doc_id": named} if named in table.header else {}
-    place = index_of_roles(table.header, (_ROLE,), columns, source, GoldenSetError)
+    columns = {} if named is None or named not in header else {"doc_id": named}
+    place = index_of_roles(header, (_ROLE,), columns, where, GoldenSetError)
     if not place:
-        raise _no_column(source, table.header)
+        raise _no_column(where, header)
     return place["doc_id"]
 
 

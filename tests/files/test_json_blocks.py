@@ -53,7 +53,7 @@ WRONG = {
 def objects_of(path: Path) -> str:
     rows = [
         (number, json.dumps(dict(zip(batch.header, cells, strict=True)), sort_keys=True))
-        for batch in read_table(path, RunError, by_layout=True).batches()
+        for batch in read_table(path, RunError).batches()
         for number, cells in batch.rows()
     ]
     return str(sorted(rows))

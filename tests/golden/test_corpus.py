@@ -179,7 +179,8 @@ def test_a_column_with_an_unusual_name(tmp_path: Path) -> None:
     [
         ("", "is empty|c has no documents$"),
         ("name,title\nx,y\n", r"c:1: the corpus has no column of ids.*it has name, title"),
-        ('{"name": "x"}\n', "c: the corpus has no column of ids.*it has name"),
+        ('{"name": "x"}\n', "c:1: the corpus has no column of ids.*it has name"),
+        ('{"id": "x"}\n{"pid": "x"}\n{"name": "x"}\n', "c:3: the corpus has no column of ids"),
         ('{"id": "x"}\n{"id": null}\n', "c:2: the id of a document in the corpus is None"),
         ('{"id": "x"}\n{"id": 1.5}\n', "c:2: the id of a document in the corpus is 1.5"),
         ('{"id": "x"}\n{"id": \n', "c:2: not JSON"),

@@ -33,12 +33,7 @@ def read(source: LogSource, *, kind: TableKind) -> Table:
         SessionLogError: the file is not a table of this kind, or polars is needed and missing.
     """
     return read_table(
-        source.path,
-        SessionLogError,
-        name="log",
-        kind=kind,
-        by_layout=True,
-        on_broken=source.note_broken,
+        source.path, SessionLogError, name="log", kind=kind, on_broken=source.note_broken
     )
 
 
