@@ -50,9 +50,9 @@ def _by_layout(
     for first, block in blocks_of_lines(path, error, _BLOCK):
         batches: Iterable[Batch] | None = None
         if is_large:
-            from pytest_rankcheck.files import json_blocks
+            from pytest_rankcheck.files import polars_blocks
 
-            batches = json_blocks.layouts_of_block(first, block)
+            batches = polars_blocks.layouts_of_block(first, block)
         if batches is None:
             rows = list(rows_of(lines_of_block(path, first, block, error)))
             objects = [row for _, row in rows]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from pytest_rankcheck.errors import RankcheckError
-from pytest_rankcheck.files.delimited_rows import DelimitedTable, table_of
+from pytest_rankcheck.files.delimited_tables import DelimitedTable, table_of
 from pytest_rankcheck.files.frame_tables import table_of_frame
 from pytest_rankcheck.files.json_files import OnBroken
 from pytest_rankcheck.files.json_rows import table_of_array, table_of_json_lines
@@ -98,7 +98,7 @@ def _table_of_text(path: Path, text: DelimitedTable, error: type[RankcheckError]
     def read(*_: object) -> Iterator[Batch]:
         if not text.body or not polars_should_read(path):
             return batches_of_rows(text.header, text.rows)
-        from pytest_rankcheck.files.delimited_blocks import batches_of_blocks
+        from pytest_rankcheck.files.polars_blocks import batches_of_blocks
 
         return batches_of_blocks(path, text, error)
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pytest_rankcheck.evaluation.evaluation import Evaluation
     from pytest_rankcheck.gates.configured_gates import ConfiguredGates
     from pytest_rankcheck.golden.golden_set import GoldenSet
-    from pytest_rankcheck.golden.lint.lint_options import LintOptions
+    from pytest_rankcheck.golden.lint.lint_rule import LintOptions
     from pytest_rankcheck.metrics.metric_names import Metric
     from pytest_rankcheck.rankers.run import Run
     from pytest_rankcheck.sessions.session_log import SessionLog
@@ -309,7 +309,7 @@ class Inputs:
 
     def lint_options(self) -> LintOptions:
         """Return the options of the linter."""
-        from pytest_rankcheck.golden.lint.lint_options import LintOptions
+        from pytest_rankcheck.golden.lint.lint_rule import LintOptions
         from pytest_rankcheck.golden.lint.linter import all_rules
 
         with _named("rankcheck_lint"):

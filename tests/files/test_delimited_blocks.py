@@ -10,7 +10,7 @@ from pytest_rankcheck.errors import RunError
 from pytest_rankcheck.files import packed_files
 from pytest_rankcheck.files.tables import read_table
 
-delimited_blocks = pytest.importorskip("pytest_rankcheck.files.delimited_blocks")  # needs polars
+polars_blocks = pytest.importorskip("pytest_rankcheck.files.polars_blocks")  # needs polars
 
 TEXTS = {
     "plain": "a,b\n1,x\n2,\n,z\n",
@@ -44,7 +44,7 @@ def test_polars_and_the_row_reader_agree(tmp_path: Path, monkeypatch: pytest.Mon
         found = []
         for least, block in ((1 << 30, 1), (0, 1), (0, 12), (0, 1 << 20)):
             monkeypatch.setattr(packed_files, "LARGE_FILE", least)
-            monkeypatch.setattr(delimited_blocks, "_BLOCK", block)
+            monkeypatch.setattr(polars_blocks, "_BLOCK", block)
             try:
                 found.append(str(rows_of(path)))
             except RunError as error:

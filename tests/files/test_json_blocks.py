@@ -11,7 +11,7 @@ from pytest_rankcheck.errors import RunError
 from pytest_rankcheck.files import json_rows, packed_files
 from pytest_rankcheck.files.tables import read_table
 
-json_blocks = pytest.importorskip("pytest_rankcheck.files.json_blocks")  # needs polars
+polars_blocks = pytest.importorskip("pytest_rankcheck.files.polars_blocks")  # needs polars
 
 ORDINARY = {
     "types": '{"t": "x", "i": -0, "f": 1.5, "b": true, "l": ["a", "b"]}\n'
@@ -66,8 +66,8 @@ def test_polars_and_the_row_reader_agree(tmp_path: Path, monkeypatch: pytest.Mon
         blocks.append(found := original(first, block))
         return found
 
-    original = json_blocks.layouts_of_block
-    monkeypatch.setattr(json_blocks, "layouts_of_block", layouts_of_block)
+    original = polars_blocks.layouts_of_block
+    monkeypatch.setattr(polars_blocks, "layouts_of_block", layouts_of_block)
     for name, text in {**ORDINARY, **UNUSUAL, **WRONG}.items():
         path.write_bytes(text.encode(errors="surrogateescape"))
         found = []
@@ -82,4 +82,4 @@ def test_polars_and_the_row_reader_agree(tmp_path: Path, monkeypatch: pytest.Mon
         assert ("jsonl:2" in found[0]) == (name in WRONG), (name, found)
         assert (blocks[-1] is None) == (name not in ORDINARY), name
     for empty in (b"{}\n{}\n", b"{,}\n"):
-        assert json_blocks.layouts_of_block(1, empty) is None
+        assert polars_blocks.layouts_of_block(1, empty) is None

@@ -17,7 +17,7 @@ from pytest_rankcheck import (
     Run,
     evaluate,
 )
-from pytest_rankcheck.golden.lint.lint_options import LintOptions
+from pytest_rankcheck.golden.lint.lint_rule import LintOptions
 from pytest_rankcheck.golden.lint.linter import all_rules, findings_of
 from tests import reference
 from tests.examples import examples

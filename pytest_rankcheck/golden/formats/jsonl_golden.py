@@ -3,7 +3,7 @@
     {"query_id": "q1", "query": "red shoes", "relevance": {"d3": 2, "d7": 0}, "locale": "en"}
 
 ``query_id`` is required, ``relevance`` maps documents to grades, ``expect`` is a list of
-expectations on this query (see ``expectation_entry``), and every other key is an attribute. A line
+expectations on this query (see ``expectation``), and every other key is an attribute. A line
 ``{"grade_scale": 4}`` holds the scale of the set.
 """
 
@@ -17,7 +17,7 @@ from pytest_rankcheck.files.format_registry import Format
 from pytest_rankcheck.files.json_files import objects_of_lines
 from pytest_rankcheck.files.whole_files import readable_json, write_whole
 from pytest_rankcheck.golden.contents_builder import ContentsBuilder
-from pytest_rankcheck.golden.expectation_entry import entry_of, expectation_of
+from pytest_rankcheck.golden.expectation import entry_of, expectation_of
 from pytest_rankcheck.golden.golden_contents import SCALE, Contents
 from pytest_rankcheck.golden.golden_source import Source, checked_id
 from pytest_rankcheck.golden.judgment_columns import TEXT

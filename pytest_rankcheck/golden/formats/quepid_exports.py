@@ -14,8 +14,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from pytest_rankcheck.errors import GoldenSetError
-from pytest_rankcheck.files.delimited_rows import table_of
-from pytest_rankcheck.files.delimited_tables import normalised_name
+from pytest_rankcheck.files.delimited_tables import normalised_name, table_of
 from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.golden_contents import Contents

@@ -13,8 +13,7 @@ import json
 import re
 
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted
-from pytest_rankcheck.files.delimited_rows import table_of
-from pytest_rankcheck.files.delimited_tables import normalised_name
+from pytest_rankcheck.files.delimited_tables import normalised_name, table_of
 from pytest_rankcheck.files.format_registry import Format
 from pytest_rankcheck.files.whole_files import readable_json
 from pytest_rankcheck.golden.contents_builder import ContentsBuilder

@@ -14,12 +14,17 @@ from pytest_rankcheck.golden.lint import (
     judgment_rules,
     text_rules,
 )
-from pytest_rankcheck.golden.lint.lint_options import LintOptions, unknown_name
-from pytest_rankcheck.golden.lint.lint_rule import Linted, LintFinding, Rule
+from pytest_rankcheck.golden.lint.lint_rule import (
+    Linted,
+    LintFinding,
+    LintOptions,
+    RankedQueries,
+    Rule,
+    unknown_name,
+)
 
 if TYPE_CHECKING:
     from pytest_rankcheck.golden.corpus import CorpusSource
-    from pytest_rankcheck.golden.lint.lint_rule import RankedQueries
 
 
 _MODULES = (judgment_rules, text_rules, corpus_rules, expectation_rules)
@@ -30,15 +35,6 @@ def all_rules() -> Sequence[Rule]:
     """Return all rules of the linter."""
     values = chain.from_iterable(vars(module).values() for module in _MODULES)
     return [value for value in values if isinstance(value, Rule)]
-
-
-def _rules_named(names: Collection[str]) -> Sequence[Rule]:
-    """Return some rules, in the order of the list."""
-    known = {rule.name: rule for rule in all_rules()}
-    for name in names:
-        if name not in known:
-            raise unknown_name(name, "not a rule of the linter", list(known))
-    return [rule for name, rule in known.items() if name in names]
 
 
 def findings_of(
@@ -54,27 +50,22 @@ def findings_of(
     The levels in the options override those of the rules. Without ``corpus``, the corpus in the
     golden set's folder is used, if there is one.
     """
-    linted = _linted(golden, options, run, corpus)
-    chosen = all_rules() if rules is None else _rules_named(rules)
+    contents, ranked = golden._contents, None
+    source = contents.corpus if corpus is None else corpus
+    if source is not None:
+        from pytest_rankcheck.golden.corpus import Corpus
+
+        ranked = Corpus.of(source, None if corpus is None else contents.source.columns)
+    linted = Linted(contents, contents.complete_queries(), options, ranked, run)
+    known = {rule.name: rule for rule in all_rules()}
+    for name in rules or ():
+        if name not in known:
+            raise unknown_name(name, "not a rule of the linter", list(known))
     findings = []
-    for rule in chosen:
-        level = options.levels.get(rule.name, rule.level)
+    for rule in known.values():
+        is_chosen = rules is None or rule.name in rules
+        level = options.levels.get(rule.name, rule.level) if is_chosen else "ignore"
         if level != "ignore" and (found := rule.look(linted)) is not None:
             places = found.places or linted.places_of(found.query_ids)
             findings.append(replace(found, places=places, rule=rule.name, level=level))
     return sorted(findings, key=lambda finding: finding.level != "error")
-
-
-def _linted(
-    golden: JudgedQueries,
-    options: LintOptions,
-    run: RankedQueries | None,
-    given: CorpusSource | None,
-) -> Linted:
-    contents, corpus = golden._contents, None
-    source = contents.corpus if given is None else given
-    if source is not None:
-        from pytest_rankcheck.golden.corpus import Corpus
-
-        corpus = Corpus.of(source, None if given is None else contents.source.columns)
-    return Linted(contents, contents.complete_queries(), options, corpus, run)

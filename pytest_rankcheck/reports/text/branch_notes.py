@@ -25,8 +25,7 @@ from pytest_rankcheck.errors import (
     quoted,
 )
 from pytest_rankcheck.files.git_commands import IgnoredFile, ignored_files
-from pytest_rankcheck.golden.expectation import Expectation
-from pytest_rankcheck.golden.expectation_entry import expectation_of
+from pytest_rankcheck.golden.expectation import Expectation, expectation_of
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.remedies import add_ignored
 from pytest_rankcheck.reports.findings import Note, ReportedFinding, Topic, WrittenFinding
