@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("default", MetricWarning)
-            warnings.showwarning = _warning_printer(warnings.showwarning)
+            warnings.showwarning = _print_warning
             for module in (*chosen.imported_first, *chosen.imported):
                 _import(module)
             return run(chosen)
@@ -72,18 +72,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return INVALID
 
 
-def _warning_printer(others: Callable[..., None]) -> Callable[..., None]:
-    """Return what prints our warnings without a line of code; ``others`` prints the rest."""
-
-    def print_warning(
-        message: Warning | str, category: type[Warning], *where: object, **more: object
-    ) -> None:
-        if issubclass(category, MetricWarning):
-            print(f"warning: {message}", file=sys.stderr)
-        else:
-            others(message, category, *where, **more)
-
-    return print_warning
+def _print_warning(message: Warning | str, *_: object, **__: object) -> None:
+    """Print a warning without a line of code."""
+    print(f"warning: {message}", file=sys.stderr)
 
 
 def _parser() -> argparse.ArgumentParser:

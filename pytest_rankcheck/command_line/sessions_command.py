@@ -16,6 +16,7 @@ from pytest_rankcheck.command_line.shared_inputs import (
 from pytest_rankcheck.errors import ConfigurationError, plural, quoted
 from pytest_rankcheck.evaluation.session_evaluation import evaluate_sessions
 from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.plugin.configuration import CONFIG
 from pytest_rankcheck.plugin.inputs import Inputs
 from pytest_rankcheck.plugin.option_parsers import SESSION_READING, Given, pairs
 from pytest_rankcheck.plugin.project_configuration import project_configuration
@@ -61,7 +62,7 @@ def add_sessions_command(commands: Commands) -> None:
 
 
 def _sessions(chosen: argparse.Namespace) -> int:
-    config, given = project_configuration().config, _given(chosen)
+    config, given = project_configuration().stash[CONFIG], _given(chosen)
     if chosen.ubi_events:
         if not chosen.log:
             raise ConfigurationError("--ubi-events: name the queries as well, as LOG")

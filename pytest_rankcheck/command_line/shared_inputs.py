@@ -17,6 +17,7 @@ from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.files.file_patterns import matches_any
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.metric_names import USUAL_METRICS, Metric, usual_metrics
+from pytest_rankcheck.plugin.configuration import CONFIG, configured_names
 from pytest_rankcheck.plugin.inputs import Inputs
 from pytest_rankcheck.plugin.option_parsers import GRADES, Given, pairs, whole_number
 from pytest_rankcheck.plugin.option_table import Config
@@ -89,14 +90,14 @@ class ProjectInputs:
             ConfigurationError: the configuration file or an option is invalid.
         """
         project, here = project_configuration(), Path.cwd()
-        config = project.config
+        config = project.stash[CONFIG]
         values = {**vars(config), **{name: path for name, path in given.items() if path}}
         if chosen.grades:
             values["grades"] = GRADES.parse(Given("--grades", chosen.grades, here))
         if chosen.columns:
             given_columns = Given("--columns", chosen.columns, here)
             values["columns"] = pairs("query_id=keyword").parse(given_columns)
-        depth = config.depth if "rankcheck_depth" in project.names else None
+        depth = config.depth if "rankcheck_depth" in configured_names(project) else None
         if chosen.depth is not None:
             depth = whole_number(1, 100).parse(Given("--depth", chosen.depth, here))
         return cls(Inputs(Config(**values)), chosen.golden_format, depth)
@@ -118,17 +119,13 @@ class ProjectInputs:
             path = configured[0]
         return self.inputs.golden_set(path, format=self.golden_format)
 
-    def measured(self, path: Path, golden: GoldenSet) -> Evaluation:
-        """Return the measurement in a file: a run or a baseline.
+    def measured(self, path: Path, golden: GoldenSet, depth: int | None = None) -> Evaluation:
+        """Return the measurement in a file: a run, cut to a depth, or a baseline.
 
         Raises:
             RankcheckError: the file is something else, or does not fit the golden set.
         """
-        return self._measured(path, _record_in(path), golden, self.depth)
-
-    def _measured(
-        self, path: Path, record: Record | None, golden: GoldenSet, depth: int | None
-    ) -> Evaluation:
+        record, depth = _record_in(path), depth or self.depth
         if record is not None:
             return RecordedEvaluation(record, golden, path.name)
         run = self.inputs.read_run(path)
@@ -146,13 +143,9 @@ class ProjectInputs:
             ConfigurationError: they were measured at different depths or by different conventions.
             RankcheckError: as in `measured`.
         """
-        records = [_record_in(path) for path in (old, new)]
-        depths = (self.depth, *(record.depth for record in records if record))
-        depth = next((each for each in depths if each is not None), None)
-        before, after = (
-            self._measured(path, record, golden, depth)
-            for path, record in zip((old, new), records, strict=True)
-        )
+        records = map(_record_in, (old, new))
+        depth = next((record.depth for record in records if record and record.depth), None)
+        before, after = (self.measured(path, golden, self.depth or depth) for path in (old, new))
         then, now = (
             {"depth": side.depth or "all documents"}
             | {name: repr(chosen) for name, chosen in side.conventions.to_dict().items()}

@@ -41,6 +41,7 @@ def add_unrun_command(commands: Commands) -> None:
 
 def _unrun(chosen: argparse.Namespace) -> int:
     project = project_configuration()
+    root = project.rootpath
     entries = list(chain.from_iterable(map(_entries, chosen.reports)))
     entries.sort(key=lambda entry: entry["why_not"] != NOT_CHOSEN)  # other jobs know more than that
     ran = {entry["file"] for entry in entries if entry["why_not"] is None}
@@ -53,8 +54,8 @@ def _unrun(chosen: argparse.Namespace) -> int:
         for is_expected in (False, True)
     )
     ref = chosen.baseline_ref
-    reference = Reference.of(ref, project.root) if ref else None
-    expected = _expected(project.root, project.norecursedirs, reference)
+    reference = Reference.of(ref, root) if ref else None
+    expected = _expected(root, project.getini("norecursedirs"), reference)
     why = {**dict.fromkeys(expected, "no report mentions it"), **why}
     unrun = {file: why[file] for file in sorted(why.keys() - ran - left_out.keys())}
     total = plural(len({*ran, *why, *left_out}), "baseline")
@@ -63,7 +64,7 @@ def _unrun(chosen: argparse.Namespace) -> int:
         print(f"no job completed the gates of {len(unrun):,} of {total} ({of_reports}):")
         for file, reason in unrun.items():
             print(f"  {quoted(file, 300)}: {quoted(reason, 200)}")
-            print(f"    {retire(os.path.relpath(project.root / file), ref)}")
+            print(f"    {retire(os.path.relpath(root / file), ref)}")
         print("let their tests run, or give a baseline up")
     else:
         print(f"every expected gate ran: {total}, {of_reports}")

@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_rankcheck.baselines.approval import Key, covers
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.errors import BaselineError, ConfigurationError, GitError, quoted
-from pytest_rankcheck.plugin.baseline_settings import baseline_settings
-from pytest_rankcheck.plugin.changed_options import option_notes
+from pytest_rankcheck.plugin.baseline_settings import BaselineSettings, baseline_settings
 from pytest_rankcheck.plugin.configuration import idle_option
 from pytest_rankcheck.plugin.item_identity import shared_text
 from pytest_rankcheck.plugin.unrun_gates import ExpectedGates, Unrun, readable_record
 from pytest_rankcheck.plugin.watched_tests import WatchedTests
-from pytest_rankcheck.remedies import delete, retire
+from pytest_rankcheck.remedies import approve_all, delete, retire
 from pytest_rankcheck.reports.findings import Note, RecordFinding, ReportedFinding, Topic
 
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.reference_commit import Reference
 
 
+_FIRST = ("rankcheck_ranker", "rankcheck_run", "rankcheck_doc_id")
+"""What can hide a worse ranker is listed first."""
 _ENDED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
 
 
@@ -54,7 +56,7 @@ def coverage_findings(
         unrun = list(ExpectedGates(config, watched).unrun(ran, exit_status))
         found = list(_findings(unrun, settings.reference, root, ran, settings.unrun))
         if settings.reference is not None:
-            found += option_notes(settings, settings.reference)
+            found += _option_notes(settings, settings.reference)
         return [*shared, *found]
     except (ConfigurationError, GitError) as error:
         text = f"git cannot list the approved baselines: {quoted(error, 200)}"
@@ -154,3 +156,40 @@ def _continues(before: Record, after: Record | None) -> bool:
     if new_approvals(before, after) is None:  # a new record has approvals of its own
         before = replace(before, approvals=())
     return not broken_promises(before, after)
+
+
+# --- what a branch changes of the options --------------------------------------------------------
+
+
+def _option_notes(settings: BaselineSettings, reference: Reference) -> Iterator[Note]:
+    """Yield the options that this branch changes; a loosened one fails without a reason."""
+    then, now = settings.at_reference, settings.here
+    names = [name for name in {**then, **now} if name.startswith("rankcheck_") or name == "addopts"]
+    loosened = {key.subject: key for key in settings.loosened}
+    given = _new_keys(reference) if loosened else ()
+    for name in sorted(names, key=lambda name: (name not in _FIRST, name)):
+        if then.get(name) == now.get(name):
+            continue
+        text = f"{name}: {_value_at(then, name)} -> {_value_at(now, name)}"
+        failure, key = None, loosened.get(name)
+        if key is not None and not covers(given, key):
+            text = f"{text}; the stricter one counts, and this needs a reason"
+            failure = f"{text}\n  {approve_all(reference.name)}"
+        yield Note(Topic.OPTIONS, text, quoted(reference.name), failure)
+
+
+def _value_at(values: Mapping[str, object], name: str) -> str:
+    value = values.get(name, "not set")
+    return quoted(" ".join(map(str, value)) if isinstance(value, list) else str(value), 200)
+
+
+def _new_keys(reference: Reference) -> Sequence[Key]:
+    """Return the keys that approvals of this branch give."""
+    keys: list[Key] = []
+    for change in reference.changes(reference.folder):
+        before = readable_record(change.before, change.path)
+        after = readable_record(change.after, change.path)
+        merged = before.approvals if before else ()
+        for approval in after.approvals if after else ():
+            keys += approval.keys if approval not in merged else ()
+    return keys

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_rankcheck.errors import RankcheckError
+from pytest_rankcheck.errors import GoldenSetError, RankcheckError
 from pytest_rankcheck.plugin.configuration import CONFIG
 from pytest_rankcheck.plugin.inputs import Inputs, inputs_of
 from pytest_rankcheck.reports.ledger import enter
@@ -52,10 +52,6 @@ def lint_items(session: pytest.Session) -> Iterator[pytest.Item]:
         yield _LintItem.from_parent(_LintedFile.from_parent(session, path=path), name="lint")
 
 
-class _LintFailure(Exception):  # noqa: N818 - says what the linter found; nothing went wrong
-    """A golden set has errors."""
-
-
 class _LintedFile(pytest.File):
     """A golden set as a node, so that its test has its path for a name."""
 
@@ -73,7 +69,7 @@ class _LintItem(pytest.Item):
 
         golden, findings = lint_of(inputs_of(self.config), self.path)
         if any(finding.level == "error" for finding in findings):
-            raise _LintFailure(lint_text(golden.name, len(golden), findings))
+            raise GoldenSetError(lint_text(golden.name, len(golden), findings))
         for note in lint_notes(golden.name, findings):
             enter(note)
 
@@ -81,7 +77,7 @@ class _LintItem(pytest.Item):
         self, excinfo: pytest.ExceptionInfo[BaseException]
     ) -> str | object:
         """Return the findings, or what is wrong with the file, without a traceback."""
-        if isinstance(excinfo.value, (_LintFailure, RankcheckError)):
+        if isinstance(excinfo.value, RankcheckError):
             return str(excinfo.value)
         return super().repr_failure(excinfo)
 

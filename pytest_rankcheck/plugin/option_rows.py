@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pytest
@@ -100,14 +101,10 @@ def option(kind: Kind, help: str, guide: str, **how: Any) -> Any:
     return OptionRow(kind, help, guide, **how)
 
 
-def setting(kind: Kind, help: str, guide: str, **how: Any) -> Any:
-    """Return a row like `option`, of an ini name without an option."""
-    return OptionRow(kind, help, guide, is_flag=False, **how)
-
-
-def flag(kind: Kind, help: str, guide: str, **how: Any) -> Any:
-    """Return a row like `option`, of an option without an ini name."""
-    return OptionRow(kind, help, guide, is_setting=False, **how)
+setting = partial(option, is_flag=False)
+"""Returns a row like `option`, of an ini name without an option."""
+flag = partial(option, is_setting=False)
+"""Returns a row like `option`, of an option without an ini name."""
 
 
 def option_rows(configuration: type) -> dict[str, OptionRow]:

@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
 from contextlib import redirect_stderr
-from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from pytest_rankcheck.errors import ConfigurationError, RankcheckError, quoted
 from pytest_rankcheck.files import packed_files
-from pytest_rankcheck.plugin.configuration import (
-    add_options,
-    configured_names,
-    read_configuration,
-)
-from pytest_rankcheck.plugin.option_table import Config
+from pytest_rankcheck.plugin.configuration import CONFIG, add_options, read_configuration
 
 _ENVIRONMENT = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 """Variables that add options and plugins."""
@@ -32,41 +24,25 @@ _ARGUMENTS = (
 """Nothing of the project is imported, and no other plugin is loaded or has a say."""
 
 
-class ProjectConfiguration(NamedTuple):
-    """The configuration of a project."""
-
-    config: Config
-    names: frozenset[str]
-    """The ini names that the project sets."""
-    root: Path
-    """What pytest takes for the root of the project."""
-    norecursedirs: Sequence[str]
-    """Patterns of folders that pytest does not look into."""
-
-
 class _Reader:
     """A plugin that reads the configuration, and ends pytest before it collects anything."""
 
-    read: ProjectConfiguration | None = None
+    read: pytest.Config | None = None
 
     def pytest_addoption(self, parser: pytest.Parser) -> None:
         add_options(parser)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_cmdline_main(self, config: pytest.Config) -> int:
-        self.read = ProjectConfiguration(
-            read_configuration(config),
-            frozenset(configured_names(config)),
-            config.rootpath,
-            config.getini("norecursedirs"),
-        )
+        config.stash[CONFIG] = read_configuration(config)
+        self.read = config
         return 0
 
 
-def project_configuration() -> ProjectConfiguration:
+def project_configuration() -> pytest.Config:
     """Return what pytest, started in the working directory, would read as its configuration.
 
-    Pytest itself finds and reads the file. Options in ``addopts`` do not count.
+    Pytest finds and reads the file; ours is in its stash. Options in ``addopts`` do not count.
 
     Raises:
         ConfigurationError: the file cannot be read, an ini name is unknown or a value is invalid.
@@ -86,6 +62,7 @@ def project_configuration() -> ProjectConfiguration:
     if reader.read is None:
         why = why or " ".join(messages.getvalue().removeprefix("ERROR: ").split())
         raise ConfigurationError(f"pytest cannot read its configuration file: {quoted(why, 300)}")
-    if reader.read.config.max_unpacked:
-        packed_files.max_unpacked = reader.read.config.max_unpacked
+    max_unpacked = reader.read.stash[CONFIG].max_unpacked
+    if max_unpacked:
+        packed_files.max_unpacked = max_unpacked
     return reader.read

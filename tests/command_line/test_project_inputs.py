@@ -11,6 +11,7 @@ import pytest
 
 from pytest_rankcheck import GoldenSet
 from pytest_rankcheck.command_line.main import main
+from pytest_rankcheck.plugin.configuration import CONFIG
 from pytest_rankcheck.plugin.project_configuration import project_configuration
 
 CODES = "query,document,label\nq00,good,1\nq00,bad,5\nq01,good,1\nq01,bad,5\n"
@@ -47,12 +48,9 @@ def test_the_configuration_is_found_as_pytest_finds_it(
     (folder / "below").mkdir()
     monkeypatch.chdir(folder / "below")
     project = project_configuration()
-    assert project.config.depth == 7
-    assert project.config.slices == ("locale",)
-    assert {"rankcheck_depth", "rankcheck_slices"} <= project.names
-    assert "rankcheck_gate" not in project.names
-    assert project.root == folder
-    assert "node_modules" in project.norecursedirs
+    assert project.stash[CONFIG].depth == 7
+    assert project.stash[CONFIG].slices == ("locale",)
+    assert project.rootpath == folder
 
 
 def test_other_plugins_and_options_of_the_project_do_not_matter(
@@ -66,7 +64,7 @@ def test_other_plugins_and_options_of_the_project_do_not_matter(
         "rankcheck_depth = 7\n",
         "utf-8",
     )
-    assert project_configuration().config.depth == 7
+    assert project_configuration().stash[CONFIG].depth == 7
     assert os.environ["PYTEST_ADDOPTS"] == "--no-such-option"
     assert os.environ["PYTEST_PLUGINS"] == "no_such_plugin"
 
@@ -162,18 +160,6 @@ def test_ranks_with_gaps_are_read_as_configured(
     ini.write_text("[pytest]\nrankcheck_incomplete_ranks = close_gaps\n", "utf-8")
     assert main(shown) == 0
     assert "1.0000" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(("configured", "code"), [("pass", 0), ("warn", 2), ("fail", 1)])
-def test_an_inconclusive_verdict_counts_as_configured(
-    folder: Path, configured: str, code: int
-) -> None:
-    (folder / "pytest.ini").write_text(
-        f"[pytest]\nrankcheck_inconclusive = {configured}\n"
-        "rankcheck_gate = noninferior(margin=0.05, alpha=0.005)\n",
-        "utf-8",
-    )
-    assert main(["compare", "good.run", "worse.run", "--golden", "web.jsonl"]) == code
 
 
 def test_the_linter_has_the_configured_options(
