@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import cycle
+
 import pytest
 
 from pytest_rankcheck import (
@@ -9,13 +12,18 @@ from pytest_rankcheck import (
     GoldenSet,
     Run,
     assert_at_least,
+    assert_deterministic,
     assert_expectations,
+    assert_invariant,
     assert_not_regressed,
+    compare,
     evaluate,
 )
+from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits, stability_of
 from pytest_rankcheck.reports.findings import Topic
 from pytest_rankcheck.reports.ledger import PrintedDocuments, collecting
 from pytest_rankcheck.reports.text.measurement_notes import evaluation_notes
+from pytest_rankcheck.reports.text.stability_text import stability_lines
 from pytest_rankcheck.reports.text.wording import shortened
 
 GOLDEN = GoldenSet.from_dict(
@@ -70,6 +78,7 @@ def test_the_documents_of_a_query_are_in_one_text_of_a_test_session() -> None:
             text = floor_text()
         if has_failed:
             printed.settle(test, f"AssertionError: {text}")
+        printed.lines = 0
         return text
 
     first = text_in("test_a", has_failed=False)  # the test has caught it
@@ -85,6 +94,59 @@ def test_the_documents_of_a_query_are_in_one_text_of_a_test_session() -> None:
             assert_expectations(ranked(0), GOLDEN, [EXPECTED])
     with collecting(printed=PrintedDocuments()):
         assert floor_text() == first
+
+
+def reversed_if_loud(text: str) -> list[str]:
+    """Rank all queries alike, but those in capitals backwards."""
+    return ["y", "x"] if text.isupper() else ["x", "y"]
+
+
+def test_a_ranking_is_in_one_text_of_a_test_session() -> None:
+    """Also those of invariance, determinism and stability, which show two for each query."""
+    printed = PrintedDocuments()
+    golden = GoldenSet.from_dict({"q": {"x": 1}}, {"q": "red"})
+    answers = cycle([["x", "y"], ["y", "x"]])
+    before = evaluate(Run.from_dict({"q": ["x", "y"]}), golden)
+    now = evaluate(Run.from_dict({"q": ["y", "x"]}), golden)
+    stability = stability_of(compare(now, before), StabilityLimits())
+
+    def text_in(test: str, check: Callable[[], object]) -> str:
+        with collecting(printed=printed):
+            try:
+                text = "\n".join(check())  # type: ignore[arg-type]
+            except AssertionError as failure:
+                text = str(failure)
+        printed.settle(test, text)
+        printed.lines = 0
+        return text
+
+    def invariance() -> None:
+        assert_invariant(reversed_if_loud, golden, str.upper)
+
+    assert "      as it is   1 x   2 y\n      perturbed  1 y   2 x\n" in text_in("a", invariance)
+    for check, labels in (
+        (invariance, ("as it is ", "perturbed")),
+        (lambda: assert_deterministic(lambda text: next(answers), golden), ("first", "then ")),
+        (lambda: stability_lines(stability, now), ("before", "now   ")),
+    ):
+        lines = text_in("b", check).splitlines()
+        for label in labels:
+            assert f"      {label}  documents: see a" in lines, lines
+
+
+def test_after_25_lines_a_text_of_a_test_session_is_what_fell_and_what_to_do() -> None:
+    printed = PrintedDocuments()
+    printed.settle("a", "line\n" * 25)
+    with collecting(printed=printed), pytest.raises(AssertionError) as failure:
+        assert_at_least(BAD, "RR", 0.9)
+    assert str(failure.value).splitlines() == [
+        "RR is 0.5000 on golden set 'golden set' (40 queries); it must be at least 0.9000",
+        "  to fix: improve these queries, or change the bound to a value that the ranker must hold",
+        "  11 more lines: --rankcheck-markdown=FILE writes them all",
+    ]
+    with collecting(printed=printed):
+        lines = filter(None, floor_text().splitlines())
+    assert [line.split()[0] for line in lines] == ["2", "RR", "nDCG@3", "to", "23"]
 
 
 @pytest.mark.parametrize(("empty", "is_noted"), [(0, False), (1, False), (2, True), (39, True)])

@@ -105,7 +105,9 @@ def bound_lines(
         value = number_text(float(values[place]), 3)
         yield f"    {query_in(evaluation.golden, query_id)}   {value}"
         lines = packed(_documents(evaluation, query_id), indent="      ")
-        yield from documents_once(evaluation, evaluation.golden.name, query_id, lines)
+        yield from documents_once(
+            evaluation.golden.name, query_id, evaluation.ranking(query_id), lines
+        )
     targets = "sessions like these" if metric.unit == "session" else "these queries"
     yield f"  to fix: improve {targets}, or change the bound to a value that the ranker must hold"
 

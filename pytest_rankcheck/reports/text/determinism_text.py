@@ -94,7 +94,7 @@ def _difference_lines(golden: GoldenSet, difference: AnswerDifference) -> Iterat
     how = difference.how + ("" if failure else like)
     yield f"    {query_in(golden, difference.query_id)}   {how}"
     labels, rankings = ("first", "then "), (before, after)
-    yield from answer_lines(golden, labels, rankings, failure, top=_TOP)
+    yield from answer_lines(golden, difference.query_id, labels, rankings, failure, top=_TOP)
 
 
 def depth_note(golden: GoldenSet, result: DepthResult) -> str:
@@ -143,4 +143,5 @@ def _tops(golden: GoldenSet, pair: DepthPair, difference: AnswerDifference) -> I
     yield f"    {query_in(golden, difference.query_id)}   RBO {number_text(like, 3)}"
     labels = f"depth {pair.shallow:<{len(str(pair.deep))}}", f"depth {pair.deep}"
     rankings = difference.before, difference.after
-    yield from answer_lines(golden, labels, rankings, top=min(_DEPTH_TOP, pair.shallow))
+    top = min(_DEPTH_TOP, pair.shallow)
+    yield from answer_lines(golden, difference.query_id, labels, rankings, top=top)

@@ -102,7 +102,6 @@ def expectation_lines(
             [result for result in known if result.is_worse],
             _worse,
         ),
-        ("known failures, which do not fail the test", known, _note),
     ):
         if group:
             yield f"  {heading}"
@@ -126,8 +125,9 @@ def _query_lines(
         for number, line in enumerate(packed(_ranks(golden, result), indent="", gap=", ")):
             yield f"    {'' if number else 'but':<10}{line}"
     if query_id in run:
-        lines = ranking_lines(golden, run.ranking(query_id), "ranked  ", "    ")
-        yield from documents_once(run, golden.name, query_id, lines)
+        ranking = run.ranking(query_id)
+        lines = ranking_lines(golden, ranking, "ranked  ", "    ")
+        yield from documents_once(golden.name, query_id, ranking, lines, "    ")
     else:
         yield "    ranked    nothing: the run does not have this query"
 

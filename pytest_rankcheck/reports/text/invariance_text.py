@@ -147,7 +147,8 @@ def _worst_lines(
         different = next((rank for rank, (old, new) in pairs if old != new), 1)
         first = different - 1 if different > _TOP and trial.failure is None else 1
         labels, rankings = ("as it is ", "perturbed"), (trial.before, trial.after)
-        yield from answer_lines(golden, labels, rankings, trial.failure, top=_TOP, first=first)
+        query_id, failure = trial.query.id, trial.failure
+        yield from answer_lines(golden, query_id, labels, rankings, failure, top=_TOP, first=first)
     hidden = [trial.query.id for trial in worst[_WORST:]]
     if hidden:
         yield f"    and {listed(hidden)}"

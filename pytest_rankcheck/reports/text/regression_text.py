@@ -179,7 +179,9 @@ def _worst_queries(pairs: ComparedValues, comparison: Comparison) -> Iterator[st
         yield f"    {query_in(evaluation.golden, query_id)}   {before} -> {after}"
         moves = _explaining(comparison.moved(query_id, _TOP))
         lines = packed((move_text(evaluation, move) for move in moves), indent="      ")
-        yield from documents_once(evaluation, evaluation.golden.name, query_id, lines)
+        yield from documents_once(
+            evaluation.golden.name, query_id, evaluation.ranking(query_id), lines
+        )
     hidden = pairs.losses - len(places)
     if hidden > 0:
         are = "is" if hidden == 1 else "are"

@@ -8,7 +8,13 @@ from pytest_rankcheck.baselines.check import RankingCheck
 from pytest_rankcheck.behaviour.ranking_stability import RankingStability
 from pytest_rankcheck.errors import listed, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.reports.text.wording import counted, golden_name, number_text, query_in
+from pytest_rankcheck.reports.text.wording import (
+    counted,
+    documents_once,
+    golden_name,
+    number_text,
+    query_in,
+)
 
 _WORST = 5
 _TOP = 5
@@ -53,8 +59,13 @@ def stability_lines(stability: RankingStability, evaluation: Evaluation) -> Iter
     for agreement in worst[:_WORST]:
         values = ", ".join(agreement.exceeded(limits)) or f"RBO {agreement.rbo:.3f}"
         yield f"    {query_in(evaluation.golden, agreement.query_id)}   {values}"
-        yield f"      before  {_shown(agreement.before)}"
-        yield f"      now     {_shown(agreement.now)}"
+        for start, ranking in (
+            ("      before  ", agreement.before),
+            ("      now     ", agreement.now),
+        ):
+            line, query_id = start + _shown(ranking), agreement.query_id
+            place = documents_once(evaluation.golden.name, query_id, ranking, [line], start)
+            yield from place if ranking else [line]
     if len(worst) > _WORST:
         yield f"    and {counted(len(worst) - _WORST, 'query')} more"
 

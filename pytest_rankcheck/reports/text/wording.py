@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.metrics.metric_definition import Unit
-from pytest_rankcheck.reports.ledger import place_of_documents
+from pytest_rankcheck.reports.ledger import lines_printed, place_of_documents
 
 if TYPE_CHECKING:
     from pytest_rankcheck.comparison.comparison import Move
     from pytest_rankcheck.evaluation.evaluation import Evaluation
     from pytest_rankcheck.golden.judged_queries import JudgedQueries
-    from pytest_rankcheck.rankers.run import Run
 
 
 _WIDTH = 96
 _TOP = 10
 _MOST_LINES = 40
+_ENOUGH_LINES = 25
+"""After so many lines of failure texts, the next ones are brief."""
 _DEEP, _SEE = " " * 6, "documents: see"
 
 
@@ -125,6 +126,7 @@ def ranking_lines(
 
 def answer_lines(
     golden: JudgedQueries,
+    query_id: str,
     labels: tuple[str, str],
     rankings: tuple[Sequence[str], Sequence[str]],
     failure: Exception | None = None,
@@ -132,12 +134,19 @@ def answer_lines(
     top: int,
     first: int = 1,
 ) -> Iterator[str]:
-    """Yield two rankings of a query from rank ``first`` on, or an error instead of the second."""
-    yield from ranking_lines(golden, rankings[0], labels[0], "      ", top, first=first)
-    if failure is None:
-        yield from ranking_lines(golden, rankings[1], labels[1], "      ", top, first=first)
-    else:
-        yield f"      {labels[1]}  {type(failure).__name__}: {quoted(failure, 300)}"
+    """Yield two rankings of a query from rank ``first`` on, or an error instead of the second.
+
+    Each is shown once in a test session; beside an empty one, the first document is enough.
+    """
+    for label, ranking in zip(labels, rankings, strict=True):
+        if failure is not None and label == labels[1]:
+            yield f"{_DEEP}{label}  {type(failure).__name__}: {quoted(failure, 300)}"
+        elif not all(rankings):
+            yield from ranking_lines(golden, ranking, label, _DEEP, top=1)
+        else:
+            shown = ranking_lines(golden, ranking, label, _DEEP, top, first=first)
+            start = f"{_DEEP}{label}  "
+            yield from documents_once(golden.name, query_id, ranking[first - 1 :], shown, start)
 
 
 def unanswered_text(evaluation: Evaluation) -> str:
@@ -151,31 +160,36 @@ def unanswered_text(evaluation: Evaluation) -> str:
 
 
 def documents_once(
-    evaluation: Evaluation | Run, name: str, query_id: str, lines: Iterable[str]
+    name: str, query_id: str, ranking: Sequence[str], lines: Iterable[str], start: str = _DEEP
 ) -> Iterator[str]:
     """Yield lines on the documents of a query, or where the test session has shown them already.
 
     Args:
-        evaluation: the rankings.
         name: of the golden set.
         query_id: the query.
-        lines: what there is to say about its documents.
+        ranking: its documents.
+        lines: what there is to say about them.
+        start: what the first line starts with.
     """
     shown = list(lines)
     if shown:
-        key = (name, query_id, *evaluation.ranking(query_id)[:_TOP])
-        place = place_of_documents(key, shown[0])
-        indent = shown[0][: -len(shown[0].lstrip())]
-        yield from [f"{indent}{_SEE} {place}"] if place else shown
+        place = place_of_documents((name, query_id, *ranking[:_TOP]), shown[0])
+        yield from [f"{start}{_SEE} {place}"] if place else shown
 
 
 def shortened(text: str) -> str:
-    """Return a failure text of at most 40 lines: the most detailed are left out, from the end."""
-    lines = text.splitlines()
-    if len(lines) <= _MOST_LINES:
-        return text
+    """Return a failure text of at most 40 lines: the most detailed are left out, from the end.
+
+    Once a test session has printed 25 lines, a text has its headlines and what to do.
+    """
+    lines, most = text.splitlines(), _MOST_LINES
     indents = [len(line) - len(line.lstrip()) for line in lines]
-    kept = sorted(range(len(lines)), key=lambda at: (indents[at], at))[: _MOST_LINES - 1]
+    if lines_printed() >= _ENOUGH_LINES:
+        most = indents.count(0) + 2
+        indents[-1] -= 2  # before the other facts
+    if len(lines) <= most:
+        return text
+    kept = sorted(range(len(lines)), key=lambda at: (indents[at], at))[: most - 1]
     left_out = f"  {len(lines) - len(kept):,} more lines: --rankcheck-markdown=FILE writes them all"
     return "\n".join([*(lines[at] for at in sorted(kept)), left_out])
 
