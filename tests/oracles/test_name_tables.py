@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from manual_tables import DOCS, check_table
-from name_rows import INTRODUCTIONS, ROWS, Row
+from name_rows import COUNT_ALL_QUERIES, ROWS, Row
 from other_tools import (
     BINARY,
     FILE,
@@ -67,7 +67,7 @@ def evaluated(binary: bool, listed: bool, all_queries: bool, top: int | None) ->
 
 
 def our_number(tool: str, row: Row) -> float:
-    all_queries = INTRODUCTIONS[tool][0] if row.all_queries is None else row.all_queries
+    all_queries = tool in COUNT_ALL_QUERIES if row.all_queries is None else row.all_queries
     return evaluated(row.binary, row.listed, all_queries, row.top).mean(row.ours)
 
 
@@ -108,7 +108,7 @@ def test_every_recorded_number_is_in_the_table(tool: str) -> None:
 
 
 def test_every_tool_has_a_table() -> None:
-    assert list(ROWS) == list(INTRODUCTIONS) == list(TOOLS) == list(RECORD)
+    assert list(ROWS) == list(TOOLS) == list(RECORD)
 
 
 def number_text(value: float | None) -> str:
@@ -136,7 +136,7 @@ def table_of(tool: str) -> str:
         lines.append(f"| `{row.name}` | {cell(row.ours)} | {notes} |")
     if there:
         lines += ["", f"{tool} computes {', '.join(dict.fromkeys(there))} under their own names."]
-    return f"{INTRODUCTIONS[tool][1]}\n\n" + "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n"
 
 
 @pytest.mark.parametrize("tool", TOOLS)
