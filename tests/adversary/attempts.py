@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from project import REGRESSION_TEST, SHARDS
 from pull_request import FALLEN, Main, PullRequest, one_gate
 from record_entries import Entry
@@ -42,22 +40,21 @@ from steps import (
 )
 
 
-@dataclass(frozen=True)
 class Attempt:
-    """A way to get a worse ranker merged, or everyday work, and what must become of it."""
+    """A way to get a worse ranker merged, or everyday work, and what must become of it.
 
-    text: str
-    """What the branch does."""
-    steps: tuple[Step, ...]
-    outcome: str
-    """``blocked`` or ``passes`` in CI; ``listed`` in it and in all reports; ``refused`` or ``kept``
-    by an update, which changes no file."""
-    causes: tuple[str, ...] = ()
-    """What is said."""
-    main: Main = one_gate
+    Args:
+        steps: what the branch does.
+        outcome: ``blocked`` or ``passes`` in CI; ``listed`` in it and in all reports; ``refused``
+            or ``kept`` by an update, which changes no file.
+        causes: what is said.
+        main: what is on main.
+    """
 
-    def __str__(self) -> str:
-        return self.text
+    def __init__(
+        self, steps: tuple[Step, ...], outcome: str, *causes: str, main: Main = one_gate
+    ) -> None:
+        self.steps, self.outcome, self.causes, self.main = steps, outcome, causes, main
 
 
 # --- what is on main -------------------------------------------------------------------------
@@ -237,408 +234,277 @@ SHARDED = (
 )
 B, P, R, K, L = "blocked", "passes", "refused", "kept", "listed"
 
-ATTEMPTS: tuple[Attempt, ...] = (
+ATTEMPTS = {
     # An update is used to lower the record.
-    Attempt("the baseline is updated with the worse ranker", (worse,), R, ("RR regressed",)),
-    Attempt("a fall inside the tolerance is recorded by an update", (SMALL,), K, ("RR",)),
-    Attempt(
-        "falls inside the tolerance, a pull request each",
-        (SMALL, update, merge, rank({0: 2, 1: 2})),
-        B,
-        ("RR regressed",),
+    "the baseline is updated with the worse ranker": Attempt((worse,), R, "RR regressed"),
+    "a fall inside the tolerance is recorded by an update": Attempt((SMALL,), K, "RR"),
+    "falls inside the tolerance, a pull request each": Attempt(
+        (SMALL, update, merge, rank({0: 2, 1: 2})), B, "RR regressed"
     ),
-    Attempt(
-        "one metric gets better and another worse, and the baseline is updated",
+    "one metric gets better and another worse, and the baseline is updated": Attempt(
         (rank(dict.fromkeys(range(70, 80), 1)), rank(dict.fromkeys(range(5)))),
         R,
-        ("R@100",),
-        two_metrics,
+        "R@100",
+        main=two_metrics,
     ),
-    Attempt(
-        "`addopts` updates the baselines in CI",
-        (worse, configure('addopts = ["--snapshot-update"]')),
-        B,
-        ("RR regressed",),
+    "`addopts` updates the baselines in CI": Attempt(
+        (worse, configure('addopts = ["--snapshot-update"]')), B, "RR regressed"
     ),
-    Attempt(
-        "`addopts` names the branch itself as the reference",
-        (worse, anew, configure('addopts = ["--rankcheck-baseline-ref=HEAD"]')),
-        B,
-        ("RR regressed",),
+    "`addopts` names the branch itself as the reference": Attempt(
+        (worse, anew, configure('addopts = ["--rankcheck-baseline-ref=HEAD"]')), B, "RR regressed"
     ),
-    Attempt(
-        "a tag of the branch has the name of the reference", (worse, anew, tag_main), B, ("main",)
+    "a tag of the branch has the name of the reference": Attempt(
+        (worse, anew, tag_main), B, "main"
     ),
-    Attempt(
-        "difficult queries find nothing, and do not count",
-        (rank(dict.fromkeys(range(10, 80))),),
-        R,
-        ("counted",),
-        first_rank,
+    "difficult queries find nothing, and do not count": Attempt(
+        (rank(dict.fromkeys(range(10, 80))),), R, "counted", main=first_rank
     ),
-    Attempt(
-        "two groups become the only independent units, so that a fall is not significant",
+    "two groups become the only independent units, so that a fall is not significant": Attempt(
         (log(*[2] * 60, group="AB"), configure('rankcheck_session_clusters = "group"')),
         R,
-        ("clusters: none in the baseline, group now",),
-        sessions,
+        "clusters: none in the baseline, group now",
+        main=sessions,
     ),
-    Attempt(
-        "a test that fails after its gate writes a better record",
-        (rank({79: 1}), edit("abs=0.01)", 'abs=0.01)\n    raise ValueError("later")')),
-        R,
-        ("later",),
+    "a test that fails after its gate writes a better record": Attempt(
+        (rank({79: 1}), edit("abs=0.01)", 'abs=0.01)\n    raise ValueError("later")')), R, "later"
     ),
-    Attempt(
-        "a test that is expected to fail passes, and writes",
-        (rank({79: 1}), mark("@pytest.mark.xfail")),
-        K,
-        ("xpassed",),
+    "a test that is expected to fail passes, and writes": Attempt(
+        (rank({79: 1}), mark("@pytest.mark.xfail")), K, "xpassed"
     ),
     # The golden set is edited.
-    Attempt(
-        "the queries that fell are dropped, and the baseline is recorded anew",
-        (worse, drop(FALLEN), anew),
-        B,
-        ("20 of 80 queries",),
+    "the queries that fell are dropped, and the baseline is recorded anew": Attempt(
+        (worse, drop(FALLEN), anew), B, "20 of 80 queries"
     ),
-    Attempt("all queries get new ids", (worse, NEW_IDS, anew), B, ("without an unchanged query",)),
-    Attempt(
-        "what the worse ranker finds is judged relevant",
-        (worse, FLATTERING, anew),
-        B,
-        ("20 of 80 queries",),
+    "all queries get new ids": Attempt((worse, NEW_IDS, anew), B, "without an unchanged query"),
+    "what the worse ranker finds is judged relevant": Attempt(
+        (worse, FLATTERING, anew), B, "20 of 80 queries"
     ),
-    Attempt(
-        "720 easy queries are added, so that the mean rises", (worse, golden(800), anew), B, ("RR",)
+    "720 easy queries are added, so that the mean rises": Attempt(
+        (worse, golden(800), anew), B, "RR"
     ),
-    Attempt("the golden set is renamed", (worse, *RENAMED_SET, anew), B, ("its test",)),
-    Attempt(
-        "a second golden set changes the ids of the tests",
-        (worse, second_golden_set, anew),
-        B,
-        ("RR regressed",),
+    "the golden set is renamed": Attempt((worse, *RENAMED_SET, anew), B, "its test"),
+    "a second golden set changes the ids of the tests": Attempt(
+        (worse, second_golden_set, anew), B, "RR regressed"
     ),
-    Attempt(
-        "one of two golden sets is no longer configured",
+    "one of two golden sets is no longer configured": Attempt(
         (worse, configure('rankcheck_golden = ["golden/german.jsonl"]')),
         B,
-        ("english",),
-        two_golden_sets,
+        "english",
+        main=two_golden_sets,
     ),
-    Attempt(
-        "another convention, so that nothing can be compared",
+    "another convention, so that nothing can be compared": Attempt(
         (worse, configure('rankcheck_conventions = ["no_relevant=exclude"]'), anew),
         B,
-        ("no_relevant: 'zero' in the baseline",),
+        "no_relevant: 'zero' in the baseline",
     ),
     # The record is edited, replaced or removed.
-    Attempt("the baseline is deleted and recorded anew", (worse, anew), B, ("RR regressed",)),
-    Attempt(
-        "the baseline is deleted in a pull request of its own",
-        (forget,),
-        B,
-        ("this branch has deleted its baseline",),
+    "the baseline is deleted and recorded anew": Attempt((worse, anew), B, "RR regressed"),
+    "the baseline is deleted in a pull request of its own": Attempt(
+        (forget,), B, "this branch has deleted its baseline"
     ),
-    Attempt(
-        "the record is lowered by hand, before the ranker gets worse",
-        (record(lower),),
-        B,
-        ("RR 0.9375 -> 0.7125",),
+    "the record is lowered by hand, before the ranker gets worse": Attempt(
+        (record(lower),), B, "RR 0.9375 -> 0.7125"
     ),
-    Attempt(
-        "the gates in the test and in the record are loosened by hand",
+    "the gates in the test and in the record are loosened by hand": Attempt(
         (edit("abs=0.01", "abs=0.5"), record(set_metric(gate="tolerance(abs=0.5)"))),
         B,
-        ("the gate of RR was tolerance(abs=0.01",),
+        "the gate of RR was tolerance(abs=0.01",
     ),
-    Attempt(
-        "the reason of an earlier approval is rewritten",
+    "the reason of an earlier approval is rewritten": Attempt(
         (record(lambda e: e["approvals"][0].update(reason="it was fine")),),
         B,
-        ("the earlier approvals differ",),
-        approved_once,
+        "the earlier approvals differ",
+        main=approved_once,
     ),
-    Attempt(
-        "the approval is of another metric",
+    "the approval is of another metric": Attempt(
         (worse, approve(), record(set_keys({"fall:nDCG@10": {"from": 0.9, "to": 0.8}}))),
         B,
-        ("RR regressed",),
+        "RR regressed",
     ),
-    Attempt(
-        "an approved tolerance of 0.02 becomes 0.9 in the next pull request",
-        (edit("0.01", "0.02"), approve("noisier"), merge, edit("0.02", "0.9"), worse),
-        B,
-        ("RR",),
+    "an approved tolerance of 0.02 becomes 0.9 in the next pull request": Attempt(
+        (edit("0.01", "0.02"), approve("noisier"), merge, edit("0.02", "0.9"), worse), B, "RR"
     ),
-    Attempt(
-        "`tests/baselines` becomes a symbolic link to lower records",
-        (worse, anew, LINKED),
-        B,
-        ("RR regressed",),
+    "`tests/baselines` becomes a symbolic link to lower records": Attempt(
+        (worse, anew, LINKED), B, "RR regressed"
     ),
-    Attempt(
-        "`tests/baselines` becomes a symbolic link, and the gate is deleted",
-        (LINKED, NO_GATE),
-        B,
-        ("its test is gone",),
+    "`tests/baselines` becomes a symbolic link, and the gate is deleted": Attempt(
+        (LINKED, NO_GATE), B, "its test is gone"
     ),
-    Attempt(
-        "a conftest sets `GIT_DIR` to a repository of its own",
-        (worse, anew, write(CONFTEST, OTHER_REPOSITORY)),
-        B,
-        ("RR regressed",),
+    "a conftest sets `GIT_DIR` to a repository of its own": Attempt(
+        (worse, anew, write(CONFTEST, OTHER_REPOSITORY)), B, "RR regressed"
     ),
-    Attempt(
-        "a conftest clears the option that names the reference",
-        (worse, anew, write(CONFTEST, NO_REFERENCE)),
-        B,
-        ("RR regressed",),
+    "a conftest clears the option that names the reference": Attempt(
+        (worse, anew, write(CONFTEST, NO_REFERENCE)), B, "RR regressed"
     ),
-    Attempt("the record is cut short", (cut_short,), B, ("was cut short",)),
-    Attempt("the record is edited without a new digest", (edit_clumsily,), B, ("edited by hand",)),
-    Attempt(
-        "the record of a test that still runs is retired",
-        (worse, retire("no search any more")),
-        B,
-        ("RR regressed",),
+    "the record is cut short": Attempt((cut_short,), B, "was cut short"),
+    "the record is edited without a new digest": Attempt((edit_clumsily,), B, "edited by hand"),
+    "the record of a test that still runs is retired": Attempt(
+        (worse, retire("no search any more")), B, "RR regressed"
     ),
     # The gate is loosened, or can never fail.
-    Attempt(
-        "the tolerance goes from 0.01 to 0.5",
-        (worse, edit("0.01", "0.5")),
-        B,
-        ("passes only with a looser gate: RR", "tolerance(abs=0.01"),
+    "the tolerance goes from 0.01 to 0.5": Attempt(
+        (worse, edit("0.01", "0.5")), B, "passes only with a looser gate: RR", "tolerance(abs=0.01"
     ),
-    Attempt(
-        "the tolerance is widened in one pull request, and the ranker follows in the next",
-        (edit("0.01", "0.5"), update, merge, worse),
-        B,
-        ("RR",),
+    "the tolerance is widened in one pull request, and the ranker follows in the next": Attempt(
+        (edit("0.01", "0.5"), update, merge, worse), B, "RR"
     ),
-    Attempt(
-        "the slices that fell are no longer gated",
-        (worse, edit(', by="locale"', "")),
-        B,
-        ("locale",),
-        by_locale,
+    "the slices that fell are no longer gated": Attempt(
+        (worse, edit(', by="locale"', "")), B, "locale", main=by_locale
     ),
-    Attempt(
-        "inconclusive results pass",
+    "inconclusive results pass": Attempt(
         (rank({0: 10}), configure('rankcheck_inconclusive = "pass"')),
         B,
-        ("inconclusive",),
-        noninferior,
+        "inconclusive",
+        main=noninferior,
     ),
-    Attempt(
-        '`rankcheck_unrun = "ignore"`, and the gate is deleted in the next pull request',
+    '`rankcheck_unrun = "ignore"`, and the gate is deleted in the next pull request': Attempt(
         (configure('rankcheck_unrun = "ignore"'),),
         B,
-        ("rankcheck_unrun: not set -> ignore", "needs a reason"),
+        "rankcheck_unrun: not set -> ignore",
+        "needs a reason",
     ),
-    Attempt(
-        "`rankcheck_inconclusive` is loosened more than was approved",
+    "`rankcheck_inconclusive` is loosened more than was approved": Attempt(
         (
             configure('rankcheck_inconclusive = "warn"'),
             LOOSENED,
             configure('rankcheck_inconclusive = "pass"'),
         ),
         B,
-        ("rankcheck_inconclusive: fail -> pass", "needs a reason"),
-        noninferior,
+        "rankcheck_inconclusive: fail -> pass",
+        "needs a reason",
+        main=noninferior,
     ),
-    Attempt(
-        "the rankings are limited less",
-        (worse, edit("0.85", "0.1")),
-        B,
-        ("pass only with other limits", "min_rbo=0.85"),
-        stable,
+    "the rankings are limited less": Attempt(
+        (worse, edit("0.85", "0.1")), B, "pass only with other limits", "min_rbo=0.85", main=stable
     ),
     # The test is changed, renamed, moved or not run.
-    Attempt(
-        "the test is renamed, and a lower baseline recorded",
-        (worse, RENAMED, anew),
-        B,
-        ("its test is gone",),
+    "the test is renamed, and a lower baseline recorded": Attempt(
+        (worse, RENAMED, anew), B, "its test is gone"
     ),
-    Attempt(
-        "the test and its record are renamed, and the tolerance widened",
-        (worse, rename_with_its_record),
-        B,
-        ("looser gate",),
+    "the test and its record are renamed, and the tolerance widened": Attempt(
+        (worse, rename_with_its_record), B, "looser gate"
     ),
-    Attempt("the test is deleted", (worse, new_test(OTHER_TEST)), B, ("its test is gone",)),
-    Attempt(
-        "the test file is deleted with its baselines",
-        (worse, delete(TEST, "tests/baselines"), NO_TEST),
-        B,
-        ("its test file is gone",),
+    "the test is deleted": Attempt((worse, new_test(OTHER_TEST)), B, "its test is gone"),
+    "the test file is deleted with its baselines": Attempt(
+        (worse, delete(TEST, "tests/baselines"), NO_TEST), B, "its test file is gone"
     ),
-    Attempt(
-        "the test is skipped",
-        (worse, mark('@pytest.mark.skip(reason="flaky")')),
-        B,
-        ("its test was skipped: flaky",),
+    "the test is skipped": Attempt(
+        (worse, mark('@pytest.mark.skip(reason="flaky")')), B, "its test was skipped: flaky"
     ),
-    Attempt(
-        "the test is expected to fail",
-        (worse, mark("@pytest.mark.xfail")),
-        B,
-        ("its test is expected to fail",),
+    "the test is expected to fail": Attempt(
+        (worse, mark("@pytest.mark.xfail")), B, "its test is expected to fail"
     ),
-    Attempt(
-        "a conftest deselects the test",
-        (worse, write(CONFTEST, DESELECTS)),
-        B,
-        ("deselected by the project",),
+    "a conftest deselects the test": Attempt(
+        (worse, write(CONFTEST, DESELECTS)), B, "deselected by the project"
     ),
-    Attempt(
-        "other `testpaths`",
+    "other `testpaths`": Attempt(
         (worse, new_test(OTHER_TEST, "other/test_other.py"), configure('testpaths = ["other"]')),
         B,
-        ("was not collected",),
+        "was not collected",
     ),
-    Attempt(
-        "`addopts` deselects the test with `-k`",
-        (worse, addopts("-k", "not mrr")),
-        B,
-        ("test_mrr",),
+    "`addopts` deselects the test with `-k`": Attempt(
+        (worse, addopts("-k", "not mrr")), B, "test_mrr"
     ),
-    Attempt(
-        "`addopts` chooses another test of the same file",
-        (worse, edit("\ndef test", f"{OTHER_TEST}\ndef test"), OTHER_CHOSEN),
-        B,
-        ("its test is gone",),
+    "`addopts` chooses another test of the same file": Attempt(
+        (worse, edit("\ndef test", f"{OTHER_TEST}\ndef test"), OTHER_CHOSEN), B, "its test is gone"
     ),
-    Attempt(
-        "`addopts` has `-m slow`, where that of main has `-m 'not slow'`",
+    "`addopts` has `-m slow`, where that of main has `-m 'not slow'`": Attempt(
         (worse, configure('addopts = ["-m", "slow"]')),
         B,
-        ("excluded by a marker in addopts",),
-        marked,
+        "excluded by a marker in addopts",
+        main=marked,
     ),
-    Attempt(
-        "`addopts` has `--sw`, with a committed cache that is past the test",
-        (worse, step_wise),
-        B,
-        ("deselected by the project",),
+    "`addopts` has `--sw`, with a committed cache that is past the test": Attempt(
+        (worse, step_wise), B, "deselected by the project"
     ),
-    Attempt(
-        "`addopts` has an option of an installed plugin that deselects the test",
-        (worse, *SHARDED, addopts("--shard=2")),
-        B,
-        ("deselected by the project",),
+    "`addopts` has an option of an installed plugin that deselects the test": Attempt(
+        (worse, *SHARDED, addopts("--shard=2")), B, "deselected by the project"
     ),
-    Attempt(
-        "a conftest lets pytest collect only",
-        (worse, write(CONFTEST, COLLECTS_ONLY)),
-        B,
-        ("ended before its test",),
+    "a conftest lets pytest collect only": Attempt(
+        (worse, write(CONFTEST, COLLECTS_ONLY)), B, "ended before its test"
     ),
-    Attempt("`addopts` collects only", (worse, addopts("--collect-only")), B, ("--collect-only",)),
-    Attempt(
-        "`addopts` switches off the plugin",
+    "`addopts` collects only": Attempt((worse, addopts("--collect-only")), B, "--collect-only"),
+    "`addopts` switches off the plugin": Attempt(
         (worse, addopts("-p", "no:rankcheck", "-p", "no:pytest_rankcheck")),
         B,
-        ("--rankcheck-baseline-ref",),
+        "--rankcheck-baseline-ref",
     ),
-    Attempt(
-        "gates that did not run are ignored, and the test is deleted",
+    "gates that did not run are ignored, and the test is deleted": Attempt(
         (worse, new_test(OTHER_TEST), configure('rankcheck_unrun = "ignore"')),
         B,
-        ("its test is gone",),
+        "its test is gone",
     ),
-    Attempt(
-        "the test catches the failure of its gate",
+    "the test catches the failure of its gate": Attempt(
         (
             worse,
             edit("    assert_mrr", "    try: assert_mrr"),
             edit("0.01)", "0.01)\n    except AssertionError: pass"),
         ),
         B,
-        ("did not compare",),
+        "did not compare",
     ),
-    Attempt(
-        "the metric that fell is no longer gated",
-        (worse, edit(f"    {RR}\n", "")),
-        B,
-        ("RR is no longer gated",),
-        two_metrics,
+    "the metric that fell is no longer gated": Attempt(
+        (worse, edit(f"    {RR}\n", "")), B, "RR is no longer gated", main=two_metrics
     ),
     # Expectations are loosened.
-    Attempt(
-        "the expectations that fail are marked as known failures",
+    "the expectations that fail are marked as known failures": Attempt(
         (worse, queries(FALLEN, lambda line: expected(line, known_failure="new", known_rank=10))),
         L,
-        ("that this branch removed or loosened", "in the top 2: now a known"),
-        expecting,
+        "that this branch removed or loosened",
+        "in the top 2: now a known",
+        main=expecting,
     ),
-    Attempt(
-        "the test of the expectations is deleted",
+    "the test of the expectations is deleted": Attempt(
         (worse, new_test("def test_other(evaluation):\n    pass\n")),
         L,
-        ("golden sets with expectations that no test checked",),
-        expecting,
+        "golden sets with expectations that no test checked",
+        main=expecting,
     ),
     # Seen by the reviewer.
-    Attempt(
-        "a reason says that queries were removed, and approves two falls",
+    "a reason says that queries were removed, and approves two falls": Attempt(
         (drop(range(70, 80)), rank(dict.fromkeys(FALLEN)), approve("removed 10 bad queries")),
         L,
-        ("removed 10 bad queries", "1.0000 -> 0.7143, RR 1.0000 -> 0.7143, 10 of 80"),
-        two_metrics,
+        "removed 10 bad queries",
+        "1.0000 -> 0.7143, RR 1.0000 -> 0.7143, 10 of 80",
+        main=two_metrics,
     ),
-    Attempt(
-        "the fall is approved",
-        (worse, approve("half the latency")),
-        L,
-        ("half the latency", "0.9375", "0.7125"),
+    "the fall is approved": Attempt(
+        (worse, approve("half the latency")), L, "half the latency", "0.9375", "0.7125"
     ),
-    Attempt(
-        "the record is retired with a reason, and its test deleted",
-        (retire("no search any more"), delete(TEST), NO_TEST),
-        L,
-        ("no search any more",),
+    "the record is retired with a reason, and its test deleted": Attempt(
+        (retire("no search any more"), delete(TEST), NO_TEST), L, "no search any more"
     ),
-    Attempt(
-        "gates that did not run are ignored from now on, with a reason",
+    "gates that did not run are ignored from now on, with a reason": Attempt(
         (configure('rankcheck_unrun = "ignore"'), LOOSENED),
         L,
-        ("rankcheck_unrun: not set -> ignore", "one job for each market"),
+        "rankcheck_unrun: not set -> ignore",
+        "one job for each market",
     ),
-    Attempt(
-        "another ranker is configured",
+    "another ranker is configured": Attempt(
         (move("engine.py", "better.py"), configure('rankcheck_ranker = "better:search"')),
         L,
-        ("rankcheck_ranker: engine:search -> better:search",),
+        "rankcheck_ranker: engine:search -> better:search",
     ),
     # Everyday work.
-    Attempt("nothing changes", (update,), P),
-    Attempt("a better ranker, recorded", (rank({79: 1}), update), P),
-    Attempt(
-        "20 difficult queries are added",
-        (golden(100), rank(dict.fromkeys(range(80, 100), 5)), update),
-        P,
+    "nothing changes": Attempt((update,), P),
+    "a better ranker, recorded": Attempt((rank({79: 1}), update), P),
+    "20 difficult queries are added": Attempt(
+        (golden(100), rank(dict.fromkeys(range(80, 100), 5)), update), P
     ),
-    Attempt("a second golden set is added", (second_golden_set, update), P),
-    Attempt("a test is renamed", (RENAMED, update), P),
-    Attempt(
-        "a test file is moved with its baselines",
+    "a second golden set is added": Attempt((second_golden_set, update), P),
+    "a test is renamed": Attempt((RENAMED, update), P),
+    "a test file is moved with its baselines": Attempt(
         (
             move(TEST, "tests/search/test_ranking.py"),
             move("tests/baselines", "tests/search/baselines"),
         ),
         P,
     ),
-    Attempt("a golden file is renamed", (*RENAMED_SET, update), P),
-    Attempt("a second metric is gated", (new_test(gated(f"{RR}\n    {RECALL}")), update), P),
-    Attempt("main has moved on", (main_moves_on,), P),
-    Attempt("an approved fall is reverted", (rank({0: 1}), anew), P, (), approved_once),
-    Attempt(
-        "the log of the next week has more sessions",
-        (log(*[1] * 80, group="AB"), update),
-        P,
-        (),
-        sessions,
+    "a golden file is renamed": Attempt((*RENAMED_SET, update), P),
+    "a second metric is gated": Attempt((new_test(gated(f"{RR}\n    {RECALL}")), update), P),
+    "main has moved on": Attempt((main_moves_on,), P),
+    "an approved fall is reverted": Attempt((rank({0: 1}), anew), P, main=approved_once),
+    "the log of the next week has more sessions": Attempt(
+        (log(*[1] * 80, group="AB"), update), P, main=sessions
     ),
-)
+}

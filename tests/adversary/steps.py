@@ -6,8 +6,10 @@ import json
 from collections.abc import Callable, Mapping
 from functools import partial
 from operator import methodcaller
+from subprocess import CalledProcessError
 from typing import Any
 
+import pytest
 from project import git
 from pull_request import FALLEN, MAIN_RANKS, WORSE_RANKS, PullRequest, Ranks
 from record_entries import Entry
@@ -139,6 +141,19 @@ def commit_to_main(branch: PullRequest) -> None:
     """Commit what the branch has to main, whatever CI says."""
     branch.commit()
     git(branch.path, "branch", "-f", "main")
+
+
+def revert(branch: PullRequest) -> None:
+    """Revert what was merged last."""
+    git(branch.path, "revert", "--no-edit", "HEAD")
+
+
+def conflict(branch: PullRequest) -> None:
+    """Merge main, which conflicts, and take the ranker of this branch."""
+    branch.commit()
+    with pytest.raises(CalledProcessError):
+        git(branch.path, "merge", "main")
+    git(branch.path, "checkout", "--ours", "ranks.json")
 
 
 def main_moves_on(branch: PullRequest) -> None:

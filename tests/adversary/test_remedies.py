@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
-from subprocess import CalledProcessError
 
 import pytest
 from attempts import (
@@ -35,7 +33,9 @@ from steps import (
     Step,
     anew,
     approve,
+    commit_to_main,
     configure,
+    conflict,
     drop,
     edit,
     forget,
@@ -47,6 +47,7 @@ from steps import (
     rank,
     record,
     retire,
+    revert,
     set_metric,
     update,
     worse,
@@ -57,18 +58,11 @@ RETIRE, MERGE, REMOVE = "retire", "git merge main", "git rm"
 DELETE = "git rm"
 
 
-@dataclass(frozen=True)
 class Situation:
-    """What a branch did, and what its commands are."""
+    """What a branch did, and a part of each command that is printed, one after the other."""
 
-    text: str
-    steps: tuple[Step, ...]
-    commands: tuple[str, ...] = ()
-    """A part of each command that is printed, one after the other."""
-    main: Main = one_gate
-
-    def __str__(self) -> str:
-        return self.text
+    def __init__(self, steps: tuple[Step, ...], *commands: str, main: Main = one_gate) -> None:
+        self.steps, self.commands, self.main = steps, commands, main
 
 
 def undecided(main: PullRequest) -> None:
@@ -101,25 +95,6 @@ def on_main(*steps: Step) -> Step:
         git(branch.path, "checkout", "-q", "feature")
 
     return commit
-
-
-def conflict(branch: PullRequest) -> None:
-    """Merge main, which conflicts, and take the ranker of this branch."""
-    branch.commit()
-    with pytest.raises(CalledProcessError):
-        git(branch.path, "merge", "main")
-    git(branch.path, "checkout", "--ours", "ranks.json")
-
-
-def to_main(branch: PullRequest) -> None:
-    """Bring the branch to main past CI."""
-    branch.commit()
-    git(branch.path, "branch", "-f", "main")
-
-
-def revert(branch: PullRequest) -> None:
-    """Revert what was merged last."""
-    git(branch.path, "revert", "--no-edit", "HEAD")
 
 
 def old_version(branch: PullRequest) -> None:
@@ -165,92 +140,88 @@ NO_RELEVANT = configure('rankcheck_conventions = ["no_relevant=exclude"]')
 REMOVED_TEST = (NO_TEST, lambda branch: branch.delete("tests/test_ranking.py"))
 
 
-SITUATIONS = (
+SITUATIONS = {
     # Tests.
-    Situation("a new test", (new_test(gated(RR, name="test_new"), NEW_FILE),), (UPDATE,)),
-    Situation("a metric is added", (edit(RR, RR + "\n    " + RECALL),), (UPDATE,), one_rr),
-    Situation("a test is renamed", (RENAMED,), (UPDATE, DELETE)),
-    Situation(
-        "a test of rankings is renamed", (edit("test_same", "test_b"),), (UPDATE, DELETE), stable
+    "a new test": Situation((new_test(gated(RR, name="test_new"), NEW_FILE),), UPDATE),
+    "a metric is added": Situation((edit(RR, RR + "\n    " + RECALL),), UPDATE, main=one_rr),
+    "a test is renamed": Situation((RENAMED,), UPDATE, DELETE),
+    "a test of rankings is renamed": Situation(
+        (edit("test_same", "test_b"),), UPDATE, DELETE, main=stable
     ),
-    Situation(
-        "a test is renamed after a recorded removal of a query",
-        (drop([3]), update, merge, RENAMED),
-        (UPDATE, DELETE),
+    "a test is renamed after a recorded removal of a query": Situation(
+        (drop([3]), update, merge, RENAMED), UPDATE, DELETE
     ),
-    Situation("a test is renamed, and worse", (RENAMED, worse), (UPDATE, RETIRE)),
-    Situation("a test is removed", REMOVED_TEST, (RETIRE,)),
-    Situation("a test is removed with its record", (*REMOVED_TEST, forget), (RETIRE,)),
-    Situation("a test is skipped", (mark("@pytest.mark.skip"),), (RETIRE,)),
-    Situation("another cutoff", (TO_5,), (UPDATE, APPROVE), ndcg),
-    Situation("another cutoff, updated", (TO_5, update), (APPROVE,), ndcg),
-    Situation("no slices", (edit(', by="locale"', ""),), (), by_locale),
-    Situation("no limits", (new_test(gated("pass", name="test_same")),), (RETIRE,), stable),
-    Situation("looser limits", (edit("0.85", "0.1"), worse), (APPROVE,), stable),
-    Situation("a looser gate", (edit("0.01", "0.5"), worse), (APPROVE,)),
-    Situation("a looser gate that is not needed", (edit("0.01", "0.5"), update), ()),
-    Situation("a new test whose gate needs noise", (NOISY,), ("--rankcheck-repeat 5",)),
+    "a test is renamed, and worse": Situation((RENAMED, worse), UPDATE, RETIRE),
+    "a test is removed": Situation(REMOVED_TEST, RETIRE),
+    "a test is removed with its record": Situation((*REMOVED_TEST, forget), RETIRE),
+    "a test is skipped": Situation((mark("@pytest.mark.skip"),), RETIRE),
+    "another cutoff": Situation((TO_5,), UPDATE, APPROVE, main=ndcg),
+    "another cutoff, updated": Situation((TO_5, update), APPROVE, main=ndcg),
+    "no slices": Situation((edit(', by="locale"', ""),), main=by_locale),
+    "no limits": Situation((new_test(gated("pass", name="test_same")),), RETIRE, main=stable),
+    "looser limits": Situation((edit("0.85", "0.1"), worse), APPROVE, main=stable),
+    "a looser gate": Situation((edit("0.01", "0.5"), worse), APPROVE),
+    "a looser gate that is not needed": Situation((edit("0.01", "0.5"), update)),
+    "a new test whose gate needs noise": Situation((NOISY,), "--rankcheck-repeat 5"),
     # What is worse.
-    Situation("a fall", (worse,), (APPROVE,)),
-    Situation("a fall of a slice", (worse,), (APPROVE,), by_locale),
-    Situation("it is inconclusive", (rank({0: 10, 1: 10}),), (APPROVE,), undecided),
-    Situation("rankings change", (worse,), (APPROVE,), stable),
-    Situation("values are missing", (rank(dict.fromkeys(range(10, 80))),), (APPROVE,), first_rank),
-    Situation("an approved fall", (worse, approve()), ()),
-    Situation("an approved fall, and a further one", (worse, approve(), WORST), (APPROVE,)),
-    Situation("an approved fall, merged, and a small one", (worse, approve(), merge, SMALLER), ()),
-    Situation("a reason is reworded", (worse, approve(), approve("reworded")), ()),
-    Situation("a fall below a record that is raised", (BETTER, update, worse), (APPROVE,)),
-    Situation("a revert of an approved fall", (worse, approve(), merge, revert), ()),
+    "a fall": Situation((worse,), APPROVE),
+    "a fall of a slice": Situation((worse,), APPROVE, main=by_locale),
+    "it is inconclusive": Situation((rank({0: 10, 1: 10}),), APPROVE, main=undecided),
+    "rankings change": Situation((worse,), APPROVE, main=stable),
+    "values are missing": Situation(
+        (rank(dict.fromkeys(range(10, 80))),), APPROVE, main=first_rank
+    ),
+    "an approved fall": Situation((worse, approve())),
+    "an approved fall, and a further one": Situation((worse, approve(), WORST), APPROVE),
+    "an approved fall, merged, and a small one": Situation((worse, approve(), merge, SMALLER)),
+    "a reason is reworded": Situation((worse, approve(), approve("reworded"))),
+    "a fall below a record that is raised": Situation((BETTER, update, worse), APPROVE),
+    "a revert of an approved fall": Situation((worse, approve(), merge, revert)),
     # The golden set.
-    Situation("the golden set grows", (GROWN,), (UPDATE,)),
-    Situation("it grows, and main is below its best", (SMALL, merge, GROWN), (UPDATE,)),
-    Situation("it grows, and a fall", (GROWN, worse), (APPROVE,)),
-    Situation("few queries are removed", (drop(range(2)),), (UPDATE,)),
-    Situation("many queries are removed", (drop(range(10)),), (APPROVE,)),
-    Situation("many queries are edited", (FLATTERING,), (APPROVE,)),
-    Situation("all queries get new ids", (NEW_IDS,), (APPROVE,)),
-    Situation("many queries are removed, anew", (drop(range(10)), anew), (APPROVE,)),
-    Situation("a revert of 20 added queries", (GROWN, update, merge, revert), (APPROVE,)),
-    Situation("a revert of 2 added queries", (golden(82), update, merge, revert), ()),
-    Situation("the golden set is renamed", RENAMED_SET, (UPDATE, DELETE)),
-    Situation("it is renamed and grows", (*RENAMED_SET, GROWN), (UPDATE, DELETE)),
-    Situation("a second golden set", (second_golden_set,), (UPDATE,)),
-    Situation("another convention", (NO_RELEVANT,), (APPROVE,)),
-    Situation("another depth", (configure("rankcheck_depth = 20"),), (APPROVE,)),
+    "the golden set grows": Situation((GROWN,), UPDATE),
+    "it grows, and main is below its best": Situation((SMALL, merge, GROWN), UPDATE),
+    "it grows, and a fall": Situation((GROWN, worse), APPROVE),
+    "few queries are removed": Situation((drop(range(2)),), UPDATE),
+    "many queries are removed": Situation((drop(range(10)),), APPROVE),
+    "many queries are edited": Situation((FLATTERING,), APPROVE),
+    "all queries get new ids": Situation((NEW_IDS,), APPROVE),
+    "many queries are removed, anew": Situation((drop(range(10)), anew), APPROVE),
+    "a revert of 20 added queries": Situation((GROWN, update, merge, revert), APPROVE),
+    "a revert of 2 added queries": Situation((golden(82), update, merge, revert)),
+    "the golden set is renamed": Situation(RENAMED_SET, UPDATE, DELETE),
+    "it is renamed and grows": Situation((*RENAMED_SET, GROWN), UPDATE, DELETE),
+    "a second golden set": Situation((second_golden_set,), UPDATE),
+    "another convention": Situation((NO_RELEVANT,), APPROVE),
+    "another depth": Situation((configure("rankcheck_depth = 20"),), APPROVE),
     # The record.
-    Situation("it is deleted", (forget,), (RESTORE,)),
-    Situation("it is deleted, and a fall", (forget, worse), (APPROVE,)),
-    Situation("it is recorded anew, and a fall", (worse, anew), (APPROVE,)),
-    Situation("it is lowered by hand", (record(lower),), (RESTORE,)),
-    Situation("it is lowered by hand, and a fall", (record(lower), worse), (APPROVE,)),
-    Situation("its gate is loosened by hand", (record(WIDE),), (RESTORE,)),
-    Situation("it is retired, but not its test", (retire("gone"),), (RESTORE,)),
-    Situation("an approval is reworded by hand", (OTHER_REASON,), (RESTORE,), approved_once),
-    Situation("it is cut short", (cut_short,), (RESTORE,)),
-    Situation("it is edited clumsily", (edit_clumsily,), (RESTORE,)),
-    Situation("it is cut short, and a fall", (cut_short, worse), (RESTORE, APPROVE)),
-    Situation("it is cut short on main", (on_main(cut_short),), (APPROVE,)),
-    Situation("it is cut short on main, a branch later", (cut_short, to_main), (APPROVE,)),
-    Situation("it is of an old version", (old_version, to_main), (APPROVE,)),
-    Situation("a new one is cut short", (ANOTHER, update, cut_other_short), (REMOVE,)),
-    Situation("a conflict", (BETTER, update, on_main(APART, update), conflict), (RESTORE,)),
-    Situation(
-        "a conflict, and a fall",
-        (BETTER, update, on_main(APART, update), conflict, worse),
-        (RESTORE, APPROVE),
+    "it is deleted": Situation((forget,), RESTORE),
+    "it is deleted, and a fall": Situation((forget, worse), APPROVE),
+    "it is recorded anew, and a fall": Situation((worse, anew), APPROVE),
+    "it is lowered by hand": Situation((record(lower),), RESTORE),
+    "it is lowered by hand, and a fall": Situation((record(lower), worse), APPROVE),
+    "its gate is loosened by hand": Situation((record(WIDE),), RESTORE),
+    "it is retired, but not its test": Situation((retire("gone"),), RESTORE),
+    "an approval is reworded by hand": Situation((OTHER_REASON,), RESTORE, main=approved_once),
+    "it is cut short": Situation((cut_short,), RESTORE),
+    "it is edited clumsily": Situation((edit_clumsily,), RESTORE),
+    "it is cut short, and a fall": Situation((cut_short, worse), RESTORE, APPROVE),
+    "it is cut short on main": Situation((on_main(cut_short),), APPROVE),
+    "it is cut short on main, a branch later": Situation((cut_short, commit_to_main), APPROVE),
+    "it is of an old version": Situation((old_version, commit_to_main), APPROVE),
+    "a new one is cut short": Situation((ANOTHER, update, cut_other_short), REMOVE),
+    "a conflict": Situation((BETTER, update, on_main(APART, update), conflict), RESTORE),
+    "a conflict, and a fall": Situation(
+        (BETTER, update, on_main(APART, update), conflict, worse), RESTORE, APPROVE
     ),
-    Situation(
-        "a conflict of new records",
-        (ANOTHER, update, on_main(APART, ANOTHER, update), conflict),
-        (RESTORE,),
+    "a conflict of new records": Situation(
+        (ANOTHER, update, on_main(APART, ANOTHER, update), conflict), RESTORE
     ),
-    Situation("main was raised since", (on_main(BETTER, update), REVERSED), (MERGE, APPROVE)),
-)
+    "main was raised since": Situation((on_main(BETTER, update), REVERSED), MERGE, APPROVE),
+}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("situation", SITUATIONS, ids=str)
+@pytest.mark.parametrize("situation", SITUATIONS.values(), ids=list(SITUATIONS))
 def test_the_printed_commands_mend(situation: Situation, repositories: Repositories) -> None:
     branch = repositories.branch_of(situation.main)
     for step in situation.steps:
@@ -261,28 +232,26 @@ def test_the_printed_commands_mend(situation: Situation, repositories: Repositor
         assert part in command
 
 
-ALONE = (
-    Situation("a new test", (ANOTHER,), (UPDATE,)),
-    Situation("a fall", (worse,), (APPROVE,)),
-    Situation("a fall inside the tolerance, updated", (SMALL, update), ()),
-    Situation("it is cut short", (cut_short,), ("git checkout HEAD",)),
-    Situation("it is cut short and committed", (cut_short, to_main), (APPROVE,)),
-    Situation("a new one is cut short", (ANOTHER, update, cut_other_short), (APPROVE,)),
-    Situation("a new one is cut short, untracked", (ANOTHER, update, cut_new_short), (APPROVE,)),
-    Situation(
-        "a new one in the index is cut short", (ANOTHER, update, cut_new_short, stage), (REMOVE,)
+ALONE = {
+    "a new test": Situation((ANOTHER,), UPDATE),
+    "a fall": Situation((worse,), APPROVE),
+    "a fall inside the tolerance, updated": Situation((SMALL, update)),
+    "it is cut short": Situation((cut_short,), "git checkout HEAD"),
+    "it is cut short and committed": Situation((cut_short, commit_to_main), APPROVE),
+    "a new one is cut short": Situation((ANOTHER, update, cut_other_short), APPROVE),
+    "a new one is cut short, untracked": Situation((ANOTHER, update, cut_new_short), APPROVE),
+    "a new one in the index is cut short": Situation(
+        (ANOTHER, update, cut_new_short, stage), REMOVE
     ),
-    Situation(
-        "two branches conflict",
-        (BETTER, update, on_main(APART, update), conflict),
-        ("git checkout HEAD",),
+    "two branches conflict": Situation(
+        (BETTER, update, on_main(APART, update), conflict), "git checkout HEAD"
     ),
-    Situation("it is of an old version", (old_version, to_main), (APPROVE,)),
-    Situation("the branch is renamed golden", RENAMED_SET, (UPDATE,)),
-)
+    "it is of an old version": Situation((old_version, commit_to_main), APPROVE),
+    "the branch is renamed golden": Situation(RENAMED_SET, UPDATE),
+}
 
 
-@pytest.mark.parametrize("situation", ALONE, ids=str)
+@pytest.mark.parametrize("situation", ALONE.values(), ids=list(ALONE))
 def test_they_mend_without_a_reference(
     situation: Situation, repositories: Repositories, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attempts import LOOSENED, NO_GATE, RENAMED
+from attempts import LOOSENED, NO_GATE, RENAMED, cut_short
 from gated_test import MRR, GatedTest, MainBranch
 from manual_tables import DOCS
 from project import Project
@@ -209,16 +209,10 @@ def behind(branch: PullRequest) -> None:
     rank({0: 3})(branch)
 
 
-def unreadable(branch: PullRequest) -> None:
-    """Cut the record short on main, where the branch starts anew."""
-    text = (branch.path / branch.record_path).read_text("utf-8")
-    branch.write(branch.record_path, text[:300])
-    commit_to_main(branch)
-
-
 LOOSER = configure('rankcheck_unrun = "ignore"')
 FILE = "tests/baselines/test_ranking/test_mrr--web.json"
 RETIRED = retire("unused", "--baseline-ref=main", path=FILE)
+UNREADABLE = (cut_short, commit_to_main)
 SKIPPED = mark('@pytest.mark.skip(reason="flaky")')
 STATES_OF_PROJECTS = {
     "a loosened option that decides": (
@@ -233,10 +227,10 @@ STATES_OF_PROJECTS = {
         Case((main_moves_on,), "ci", True, "passed"),
     ),
     "unreadable at the reference": (
-        Case((unreadable,), "approve", True, "approved"),
-        Case((unreadable,), "ci", False, "was cut short"),
-        Case((unreadable, anew), "ci", False, "was cut short"),
-        Case((unreadable, approve()), "ci", True, "passed"),
+        Case(UNREADABLE, "approve", True, "approved"),
+        Case(UNREADABLE, "ci", False, "was cut short"),
+        Case((*UNREADABLE, anew), "ci", False, "was cut short"),
+        Case((*UNREADABLE, approve()), "ci", True, "passed"),
     ),
     "test renamed or moved": (
         Case((RENAMED,), "run", False, "RR has no baseline"),

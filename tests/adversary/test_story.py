@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
-from subprocess import CalledProcessError
 
 import pytest
 from attempts import RR, cut_short, gated
@@ -13,22 +11,36 @@ from printed_commands import mend, printed_commands, type_in
 from project import ENGINE, git
 from pull_request import PullRequest, Ranks, Repositories
 from record_entries import Entry
-from steps import TEST, Step, configure, delete, drop, edit, move, new_test, queries, write
+from steps import (
+    TEST,
+    Step,
+    configure,
+    conflict,
+    delete,
+    drop,
+    edit,
+    move,
+    new_test,
+    queries,
+    revert,
+    write,
+)
 
 UPDATE, APPROVE, RESTORE = "--snapshot-update", "--rankcheck-approve", "git checkout"
 RETIRE, MERGE = "--reason", "git merge"
 
 
-@dataclass(frozen=True)
 class Pull:
-    """A pull request: what it does, and the commands that are printed until CI is green."""
+    """A pull request: what it does, and a part of each command until CI is green.
 
-    text: str
-    steps: tuple[Step, ...]
-    commands: tuple[str, ...] = ()
-    """A part of each."""
-    needs_reason: bool = False
-    """Whether it lowers or drops something, or changes more than 5% of the queries."""
+    Args:
+        steps: what it does.
+        commands: a part of each command that is printed.
+        needs_reason: whether it lowers or drops something, or changes more than 5% of the queries.
+    """
+
+    def __init__(self, steps: tuple[Step, ...], *commands: str, needs_reason: bool = False) -> None:
+        self.steps, self.commands, self.needs_reason = steps, commands, needs_reason
 
 
 def rank(ranks: Ranks) -> Step:
@@ -54,11 +66,6 @@ def judge(documents: int) -> Callable[[Entry], Entry]:
     """Judge more documents of a query."""
     more = {f"filler-{number}": 0 for number in range(1, documents + 1)}
     return lambda line: {"relevance": {**line["relevance"], **more}}
-
-
-def revert(branch: PullRequest) -> None:
-    """Revert what was merged last."""
-    git(branch.path, "revert", "--no-edit", "main")
 
 
 def refuse(branch: PullRequest) -> None:
@@ -102,14 +109,12 @@ def main_improves(query: int) -> Step:
     return step
 
 
-def conflict(branch: PullRequest) -> None:
+def both_improve(branch: PullRequest) -> None:
     """Merge main, where the record and the ranker became better, as they did here."""
     rank({77: 1})(branch)
     assert mend(branch) == ["pytest --snapshot-update"]
     main_improves(76)(branch)
-    with pytest.raises(CalledProcessError):
-        git(branch.path, "merge", "main")
-    git(branch.path, "checkout", "--ours", "ranks.json")
+    conflict(branch)
     rank({76: 1})(branch)
 
 
@@ -128,62 +133,47 @@ SECOND_SET = (
     configure(f'rankcheck_golden = ["golden/web.jsonl", "{SHOP[0]}"]'),
 )
 
-PULLS = (
-    Pull("the ranker improves", (rank({79: 1}),), (UPDATE,)),
-    Pull("a refactoring", (write("engine.py", FASTER),)),
-    Pull("a small fall, inside the tolerance", (rank({0: 2}),)),
-    Pull("4 queries are added, and main is below its best", (add(80, 4),), (UPDATE,)),
-    Pull("the small fall is mended", (rank({0: 1}),)),
-    Pull("the ranking collapses", (rank(dict.fromkeys(range(40), 9)), refuse)),
-    Pull("the ranker breaks", (edit("ranking = [", "raise OSError; [", "engine.py"), refuse)),
-    Pull("a fall is approved", (fall,), (APPROVE,), needs_reason=True),
-    Pull("it is reverted", (revert,)),
-    Pull("2 queries are removed", (drop([20, 21]),), (UPDATE,)),
-    Pull("the test is renamed", (edit("test_mrr", "test_first_hit"),), (UPDATE, "git rm")),
-    Pull("3 queries are edited", (queries([1, 2, 3], judge(2)),), (UPDATE,)),
-    Pull("20 documents are judged", (queries(range(30, 34), judge(5)),), (UPDATE,)),
-    Pull(
-        "20 documents are judged, of 20 queries",
-        (queries(range(40, 60), judge(1)),),
-        (APPROVE,),
-        needs_reason=True,
+PULLS = {
+    "the ranker improves": Pull((rank({79: 1}),), UPDATE),
+    "a refactoring": Pull((write("engine.py", FASTER),)),
+    "a small fall, inside the tolerance": Pull((rank({0: 2}),)),
+    "4 queries are added, and main is below its best": Pull((add(80, 4),), UPDATE),
+    "the small fall is mended": Pull((rank({0: 1}),)),
+    "the ranking collapses": Pull((rank(dict.fromkeys(range(40), 9)), refuse)),
+    "the ranker breaks": Pull((edit("ranking = [", "raise OSError; [", "engine.py"), refuse)),
+    "a fall is approved": Pull((fall,), APPROVE, needs_reason=True),
+    "it is reverted": Pull((revert,)),
+    "2 queries are removed": Pull((drop([20, 21]),), UPDATE),
+    "the test is renamed": Pull((edit("test_mrr", "test_first_hit"),), UPDATE, "git rm"),
+    "3 queries are edited": Pull((queries([1, 2, 3], judge(2)),), UPDATE),
+    "20 documents are judged": Pull((queries(range(30, 34), judge(5)),), UPDATE),
+    "20 documents are judged, of 20 queries": Pull(
+        (queries(range(40, 60), judge(1)),), APPROVE, needs_reason=True
     ),
-    Pull("a metric is added", (edit('"RR", abs=0.01', '["RR", "nDCG@10"], abs=0.01'),), (UPDATE,)),
-    Pull(
-        "another cutoff",
-        (edit("nDCG@10", "nDCG@5"),),
-        (UPDATE, APPROVE),
-        needs_reason=True,
+    "a metric is added": Pull((edit('"RR", abs=0.01', '["RR", "nDCG@10"], abs=0.01'),), UPDATE),
+    "another cutoff": Pull((edit("nDCG@10", "nDCG@5"),), UPDATE, APPROVE, needs_reason=True),
+    "another depth": Pull((configure("rankcheck_depth = 50"),), APPROVE, needs_reason=True),
+    "a second golden set": Pull(SECOND_SET, UPDATE),
+    "it is renamed": Pull(
+        (move(*SHOP), configure(f'rankcheck_golden = ["golden/web.jsonl", "{SHOP[1]}"]')),
+        UPDATE,
+        "git rm",
     ),
-    Pull("another depth", (configure("rankcheck_depth = 50"),), (APPROVE,), needs_reason=True),
-    Pull("a second golden set", SECOND_SET, (UPDATE,)),
-    Pull(
-        "it is renamed",
-        (
-            move(*SHOP),
-            configure(f'rankcheck_golden = ["golden/web.jsonl", "{SHOP[1]}"]'),
-        ),
-        (UPDATE, "git rm"),
+    "the test file is moved": Pull(
+        (move(TEST, "tests/search/test_quality.py"),), *[UPDATE] * 2, *["git rm"] * 2
     ),
-    Pull(
-        "the test file is moved",
-        (move(TEST, "tests/search/test_quality.py"),),
-        (*[UPDATE] * 2, *["git rm"] * 2),
+    "two branches improve": Pull((both_improve,), RESTORE, RESTORE),
+    "a record is cut short": Pull((cut_short,), RESTORE),
+    "main improves in the meantime": Pull((main_improves(75), REVERSED, merge_main, refuse)),
+    "20 queries are added": Pull((add(84, 20),), UPDATE),
+    "they are taken back": Pull((revert,), APPROVE, needs_reason=True),
+    "a fall is approved, and its reason reworded": Pull((fall, reword), needs_reason=True),
+    "a test is added": Pull(
+        (new_test(gated(RR, name="test_new"), "tests/test_new.py"),), *((UPDATE,) * 2)
     ),
-    Pull("two branches improve", (conflict,), (RESTORE, RESTORE)),
-    Pull("a record is cut short", (cut_short,), (RESTORE,)),
-    Pull("main improves in the meantime", (main_improves(75), REVERSED, merge_main, refuse)),
-    Pull("20 queries are added", (add(84, 20),), (UPDATE,)),
-    Pull("they are taken back", (revert,), (APPROVE,), needs_reason=True),
-    Pull("a fall is approved, and its reason reworded", (fall, reword), needs_reason=True),
-    Pull(
-        "a test is added",
-        (new_test(gated(RR, name="test_new"), "tests/test_new.py"),),
-        (UPDATE,) * 2,
-    ),
-    Pull("it is removed", (delete("tests/test_new.py"),), (RETIRE,) * 2, needs_reason=True),
-    Pull("its retired record is deleted", (delete("tests/baselines/test_new"),)),
-)
+    "it is removed": Pull((delete("tests/test_new.py"),), *((RETIRE,) * 2), needs_reason=True),
+    "its retired record is deleted": Pull((delete("tests/baselines/test_new"),)),
+}
 
 
 def begin(main: PullRequest) -> None:
@@ -194,17 +184,17 @@ def begin(main: PullRequest) -> None:
 @pytest.mark.slow
 def test_three_months_of_a_team(repositories: Repositories) -> None:
     branch = repositories.branch_of(begin)
-    for pull in PULLS:
-        print(f"=== {pull.text}")
+    for text, pull in PULLS.items():
+        print(f"=== {text}")
         git(branch.path, "checkout", "-q", "-B", "feature", "main")
         golden = (branch.path / "golden/web.jsonl").read_text("utf-8")
         branch.lines = [json.loads(line) for line in golden.splitlines()]
         for step in pull.steps:
             step(branch)
         typed = mend(branch)
-        assert len(typed) == len(pull.commands), (pull.text, typed)
+        assert len(typed) == len(pull.commands), (text, typed)
         for command, part in zip(typed, pull.commands, strict=True):
-            assert part in command, pull.text
-            assert pull.needs_reason or not {APPROVE, RETIRE} & {*command.split()}, pull.text
+            assert part in command, text
+            assert pull.needs_reason or not {APPROVE, RETIRE} & {*command.split()}, text
         squash(branch)
     assert len(PULLS) >= 28
