@@ -28,7 +28,6 @@ from manual_parts import DOCS, write_part
 from speed.cells import Plan, cell, forms_of
 from speed.inputs import FORMS
 from speed.page import as_markdown
-from speed.pairs import Machine
 from speed.peers import PEERS
 from speed.results import Results, this_machine, versions
 from speed.shapes import SHAPES, described
@@ -69,14 +68,14 @@ def measure(plan: Plan, chosen: argparse.Namespace, results: Results) -> None:
 def main() -> None:
     """Measure, keep and print, and write if requested."""
     chosen = arguments()
-    machine = Machine(dict(one.split("=", 1) for one in chosen.python))
-    known = versions(machine)
+    pythons = dict(one.split("=", 1) for one in chosen.python)
+    known = versions(pythons)
     results = Results(chosen.json, this_machine(chosen.scale))
     if chosen.shapes:
         for name, version in known.items():
             results.keep("versions", name, version)
     peers = [name for name in chosen.peers if known[name]]
-    measure(Plan(machine, chosen.cache, chosen.scale, chosen.runs, peers), chosen, results)
+    measure(Plan(pythons, chosen.cache, chosen.scale, chosen.runs, peers), chosen, results)
     text = as_markdown(results.content)
     print(text)
     if chosen.write:

@@ -31,12 +31,13 @@ def test_all_forms_of_a_shape_hold_the_same_data(letter: str, tmp_path: Path) ->
         return [evaluate(run, golden).mean(metric) for metric in metrics]
 
     expected = values(Run.load(inputs.run_text), GoldenSet.load(inputs.qrels_text, "trec"))
-    golden = GoldenSet.from_dict(inputs.qrels_dicts())
+    qrels, run = inputs.dicts()
+    golden = GoldenSet.from_dict(qrels)
     assert values(Run.load(inputs.run_parquet), GoldenSet.load(inputs.qrels_parquet)) == expected
-    assert values(Run.from_dict(inputs.run_dicts()), golden) == expected
+    assert values(Run.from_dict(run), golden) == expected
     assert values(Run.from_dict(inputs.run_lists()), golden) == expected
-    frames = GoldenSet.from_frame(inputs.qrels_frame())
-    assert values(Run.from_frame(inputs.run_frame()), frames) == expected
+    judgments, rows = inputs.frames()
+    assert values(Run.from_frame(rows), GoldenSet.from_frame(judgments)) == expected
 
 
 def series(**means: float) -> Series:
@@ -70,7 +71,7 @@ def test_the_page_shows_ratios_seconds_and_memory() -> None:
         {
             "machine": {"cpu": "a processor", "cores": 2, "python": "3.11.7", "scale": 1.0},
             "shapes": {"b": {"ranked": 0.42, "ids": ["1168", "FT911-3"]}},
-            "cells": {"b/dicts": CELL, "b/arrays": None},
+            "cells": {"b/dicts": CELL},
             "versions": {"numpy": "2.4", "polars": None},
         }
     )

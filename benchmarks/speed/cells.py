@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 from speed.inputs import FORMS
-from speed.pairs import Entry, Machine, Series, agreed, close_to_the_fastest
+from speed.pairs import Entry, Series, agreed, close_to_the_fastest, in_turns
 from speed.peers import PEERS, Peer
 from speed.shapes import SHAPES, Shape, folder_of
 
@@ -21,9 +22,9 @@ LONG = 4.0
 
 @dataclass(frozen=True)
 class Plan:
-    """What is measured, how often, and where the data is."""
+    """What is measured, how often, with which Pythons, and where the data is."""
 
-    machine: Machine
+    pythons: Mapping[str, str]
     cache: Path
     scale: float
     runs: int
@@ -32,11 +33,8 @@ class Plan:
     def entry(self, contestant: str, form: str, shape: Shape) -> Entry:
         """Return an entry for a shape."""
         folder = folder_of(self.cache, shape, shape.scaled(self.scale))
-        return Entry(contestant, form, folder, folder_of(self.cache, shape, 20))
-
-    def shorter(self, seconds: float) -> int:
-        """Return how often something is measured that takes this long."""
-        return min(self.runs, 3) if seconds > LONG else self.runs
+        python = self.pythons.get(contestant, sys.executable)
+        return Entry(contestant, form, folder, folder_of(self.cache, shape, 20), python)
 
 
 def forms_of(shape: str) -> list[str]:
@@ -44,35 +42,33 @@ def forms_of(shape: str) -> list[str]:
     return [form for form in FORMS if form != "arrays" or shape == "c"]
 
 
-def ours(form: str) -> str:
-    """Return the contestant of ours that takes a form."""
-    return PLAIN if form == "plain" else FAST
-
-
 def takes(peer: Peer, shape: Shape, form: str) -> bool:
     """Return whether a peer computes the same from a shape in a form."""
     return form in peer.forms and (len(shape.grades) == 2 or not peer.binary)
 
 
-def cell(plan: Plan, letter: str, form: str) -> dict[str, Any] | None:
-    """Return the measurements of a cell; None if this version of ours cannot take the form."""
-    shape, mine = SHAPES[letter], ours(form)
-    entry = plan.machine.rehearsed(plan.entry(mine, form, shape))
-    if entry is None:
-        return None
+def cell(plan: Plan, letter: str, form: str) -> dict[str, Any]:
+    """Return the measurements of a cell.
+
+    What we import depends on the size of the data, so the small set does not show all of it: a
+    first process, which does not count, finds out.
+    """
+    shape, mine = SHAPES[letter], PLAIN if form == "plain" else FAST
+    entry = plan.entry(mine, form, shape)
+    entry = replace(entry, modules=tuple(entry.measure()["imported"]))
     peers = [name for name in plan.peers if takes(PEERS[name], shape, form)]
     entries = {mine: entry, **{name: plan.entry(name, form, shape) for name in peers}}
-    first = plan.machine.in_turns(entries, 1)
+    first = in_turns(entries, 1)
     metrics = agreed(first)
     kept = close_to_the_fastest(first, peers)
-    runs = plan.shorter(min((first[name].middle("wall") for name in kept), default=0))
+    is_long = min((first[name].middle("wall") for name in kept), default=0) > LONG
+    runs = min(plan.runs, 3) if is_long else plan.runs
     later = {name: entries[name] for name in (mine, *kept)}
-    for name, series in plan.machine.in_turns(later, runs - 1).items():
+    for name, series in in_turns(later, runs - 1).items():
         first[name].runs += series.runs
     return {
         "ours": figures(first[mine]),
         "peers": {name: figures(first[name]) for name in kept},
-        "slower": {name: figures(first[name]) for name in peers if name not in kept},
         "metrics": metrics,
         "runs": runs,
         "date": date.today().isoformat(),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,55 +18,27 @@ FORMS = {
 """The forms and their titles."""
 
 
-@dataclass(frozen=True)
 class Inputs:
     """The files of a shape, and what is made of them."""
 
-    folder: Path
+    def __init__(self, folder: Path) -> None:
+        self.qrels_text, self.run_text = folder / "qrels.trec", folder / "run.trec"
+        self.qrels_parquet, self.run_parquet = folder / "qrels.parquet", folder / "run.parquet"
+        """With query_id, doc_id and relevance; and with query_id, doc_id, rank and score."""
 
-    @property
-    def run_text(self) -> Path:
-        """The run as TREC text."""
-        return self.folder / "run.trec"
-
-    @property
-    def qrels_text(self) -> Path:
-        """The golden set as TREC text."""
-        return self.folder / "qrels.trec"
-
-    @property
-    def run_parquet(self) -> Path:
-        """The run as Parquet: query_id, doc_id, rank, score."""
-        return self.folder / "run.parquet"
-
-    @property
-    def qrels_parquet(self) -> Path:
-        """The golden set as Parquet: query_id, doc_id, relevance."""
-        return self.folder / "qrels.parquet"
-
-    def run_dicts(self) -> dict[str, dict[str, float]]:
-        """Return ``{query_id: {doc_id: score}}``."""
-        return dicts_of_parquet(self.run_parquet, "score")
-
-    def qrels_dicts(self) -> dict[str, dict[str, int]]:
-        """Return ``{query_id: {doc_id: grade}}``."""
-        return dicts_of_parquet(self.qrels_parquet, "relevance")
+    def dicts(self) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
+        """Return ``{query_id: {doc_id: grade}}`` and ``{query_id: {doc_id: score}}``."""
+        return dicts_of(self.qrels_parquet, "relevance"), dicts_of(self.run_parquet, "score")
 
     def run_lists(self) -> dict[str, list[str]]:
         """Return ``{query_id: [doc_id, ...]}``, best first."""
-        return {query: list(docs) for query, docs in self.run_dicts().items()}
+        return {query: list(docs) for query, docs in dicts_of(self.run_parquet, "score").items()}
 
-    def run_frame(self) -> Any:
-        """Return the run as pandas has it from Parquet."""
+    def frames(self) -> tuple[Any, Any]:
+        """Return the golden set and the run as pandas has them from Parquet."""
         import pandas as pd
 
-        return pd.read_parquet(self.run_parquet)
-
-    def qrels_frame(self) -> Any:
-        """Return the golden set as pandas has it from Parquet."""
-        import pandas as pd
-
-        return pd.read_parquet(self.qrels_parquet)
+        return pd.read_parquet(self.qrels_parquet), pd.read_parquet(self.run_parquet)
 
     def arrays(self) -> tuple[Any, Any, Any]:
         """Return scores, labels and the sizes of the groups, as LightGBM takes them.
@@ -84,34 +55,22 @@ class Inputs:
         return rows["score"].to_numpy(), labels, groups.astype(np.int64)
 
 
-def dicts_of_parquet(path: Path, values: str) -> dict[str, dict[str, Any]]:
-    """Return dicts of dicts from a Parquet file with adjacent queries."""
+def dicts_of(table: Any, values: str) -> dict[str, dict[str, Any]]:
+    """Return dicts of dicts from a Parquet file or a DataFrame, in the fastest way that we know.
+
+    The rows of a query are adjacent.
+    """
     import polars as pl
 
-    return dicts_of_columns(
-        *(pl.read_parquet(path, columns=["query_id", "doc_id", values]).cast(
-            {"query_id": pl.String, "doc_id": pl.String}
-        ).get_columns())
-    )  # fmt: skip
-
-
-def dicts_of_columns(queries: Any, docs: Any, values: Any) -> dict[str, dict[str, Any]]:
-    """Return dicts of dicts from three columns of polars, in the fastest way that we know."""
+    names = ["query_id", "doc_id", values]
+    is_file = isinstance(table, Path)
+    frame = pl.read_parquet(table, columns=names) if is_file else pl.from_pandas(table[names])
+    queries, docs, numbers = frame.cast(dict.fromkeys(names[:2], pl.String)).get_columns()
     runs = queries.rle()
     ends = runs.struct.field("len").cum_sum().to_list()
-    names = runs.struct.field("value").to_list()
-    doc_ids, numbers = docs.to_list(), values.to_list()
+    doc_ids, cells = docs.to_list(), numbers.to_list()
     result, begin = {}, 0
-    for name, end in zip(names, ends, strict=True):
-        result[name] = dict(zip(doc_ids[begin:end], numbers[begin:end], strict=True))
+    for name, end in zip(runs.struct.field("value").to_list(), ends, strict=True):
+        result[name] = dict(zip(doc_ids[begin:end], cells[begin:end], strict=True))
         begin = end
     return result
-
-
-def dicts_of_frame(frame: Any, values: str) -> dict[str, dict[str, Any]]:
-    """Return dicts of dicts from a DataFrame with adjacent queries."""
-    import polars as pl
-
-    columns = pl.from_pandas(frame[["query_id", "doc_id", values]])
-    strings = columns.cast({"query_id": pl.String, "doc_id": pl.String})
-    return dicts_of_columns(*strings.get_columns())

@@ -16,11 +16,12 @@ Results = Mapping[str, Any]
 
 def as_markdown(results: Results) -> str:
     """Return everything that the benchmark writes into the manual."""
+    cells = results["cells"]
     parts: list[Iterable[str]] = [
         _shapes(results),
-        _overview(results["cells"]),
-        _details(results["cells"]),
-        _metrics(results["cells"]),
+        _by_form(cells, "The fastest peer's time divided by ours, CPU / wall", _both_ratios),
+        _by_form(cells, "Ours / the fastest peer's: CPU seconds; MB of memory", _figures),
+        _metrics(cells),
         _machine(results),
     ]
     return "\n\n".join("\n".join(lines) for part in parts if (lines := list(part))) + "\n"
@@ -40,47 +41,17 @@ def _table(header: Sequence[str], rows: Iterable[Sequence[str]], title: str = ""
         yield f"| {' | '.join(row)} |"
 
 
-def _measured(cells: Mapping[str, Any], letter: str, form: str) -> dict[str, Any] | None:
-    """Return a cell that can be compared; None if it has not been measured or has no peer."""
-    measured: dict[str, Any] | None = cells.get(f"{letter}/{form}")
-    return measured if measured and measured["peers"] else None
-
-
-def _letters(cells: Mapping[str, Any]) -> list[str]:
-    found = {name.partition("/")[0] for name in cells}
-    return [letter for letter in SHAPES if letter in found]
-
-
 def _shapes(results: Results) -> Iterator[str]:
-    yield from _table(
-        [
-            "shape",
-            "",
-            "queries x documents",
-            "judged per query",
-            "of these ranked",
-            "grades",
-            "ids",
-        ],
-        (
-            [
-                letter,
-                SHAPES[letter].title,
-                _size(letter, results["machine"]["scale"]),
-                f"{SHAPES[letter].judged:,}",
-                f"{known['ranked']:.0%}",
-                "1"
-                if len(SHAPES[letter].grades) == 2
-                else f"0 to {len(SHAPES[letter].grades) - 1}",
-                f"`{known['ids'][0]}`, `{known['ids'][1]}`",
-            ]
-            for letter, known in results["shapes"].items()
-        ),
-    )
+    def row(letter: str, known: Mapping[str, Any]) -> Iterator[str]:
+        shape = SHAPES[letter]
+        queries, levels = shape.scaled(results["machine"]["scale"]), len(shape.grades)
+        yield from (letter, shape.title, f"{queries:,} x {shape.documents:,}", f"{shape.judged:,}")
+        yield from (f"{known['ranked']:.0%}", "1" if levels == 2 else f"0 to {levels - 1}")
+        yield "`{}`, `{}`".format(*known["ids"])
 
-
-def _size(letter: str, scale: float) -> str:
-    return f"{SHAPES[letter].scaled(scale):,} x {SHAPES[letter].documents:,}"
+    head = ["shape", "", "queries x documents", "judged per query", "of these ranked", "grades"]
+    rows = (list(row(letter, known)) for letter, known in results["shapes"].items())
+    yield from _table([*head, "ids"], rows)
 
 
 def _ratio(value: float) -> str:
@@ -89,36 +60,30 @@ def _ratio(value: float) -> str:
     return text if value >= 0.995 else f"**{text}**"
 
 
-def _overview(cells: Mapping[str, Any]) -> Iterator[str]:
-    letters = _letters(cells)
-
-    def entry(letter: str, form: str) -> str:
-        measured = _measured(cells, letter, form)
-        if not measured:
-            return "-"
-        return " / ".join(_ratio(value) for value in ratios(measured).values())
-
-    yield from _by_form("The fastest peer's time divided by ours, CPU / wall", letters, entry)
-
-
-def _by_form(title: str, letters: Sequence[str], entry: Callable[[str, str], str]) -> Iterator[str]:
+def _by_form(
+    cells: Mapping[str, Any], title: str, entry: Callable[[dict[str, Any]], str]
+) -> Iterator[str]:
     """Yield a table with a row for each form and a column for each shape, without empty rows."""
-    rows = ([name, *(entry(letter, form) for letter in letters)] for form, name in FORMS.items())
+
+    def shown(letter: str, form: str) -> str:
+        measured = cells.get(f"{letter}/{form}")
+        return entry(measured) if measured and measured["peers"] else "-"
+
+    found = {name.partition("/")[0] for name in cells}
+    letters = [letter for letter in SHAPES if letter in found]
+    rows = ([name, *(shown(letter, form) for letter in letters)] for form, name in FORMS.items())
     filled = (row for row in rows if set(row[1:]) - {"-"})
     yield from _table(["form", *letters], filled, title)
 
 
-def _details(cells: Mapping[str, Any]) -> Iterator[str]:
-    def entry(letter: str, form: str) -> str:
-        measured = _measured(cells, letter, form)
-        if not measured:
-            return "-"
-        own, peer = measured["ours"], fastest(measured, "cpu")[1]
-        clocks = f"{own['cpu']:.2g} / {peer['cpu']:.2g}"
-        return f"{clocks}; {own['peak_mb']:.0f} / {peer['peak_mb']:.0f}"
+def _both_ratios(measured: dict[str, Any]) -> str:
+    return " / ".join(_ratio(value) for value in ratios(measured).values())
 
-    title = "Ours / the fastest peer's: CPU seconds; MB of memory"
-    yield from _by_form(title, _letters(cells), entry)
+
+def _figures(measured: dict[str, Any]) -> str:
+    own, peer = measured["ours"], fastest(measured, "cpu")[1]
+    clocks = f"{own['cpu']:.2g} / {peer['cpu']:.2g}"
+    return f"{clocks}; {own['peak_mb']:.0f} / {peer['peak_mb']:.0f}"
 
 
 def _metrics(cells: Mapping[str, Any]) -> Iterator[str]:
@@ -126,7 +91,7 @@ def _metrics(cells: Mapping[str, Any]) -> Iterator[str]:
     for peer, known in PEERS.items():
         shared = {
             metric
-            for measured in filter(None, cells.values())
+            for measured in cells.values()
             for metric, who in measured["metrics"].items()
             if peer in who and metric in METRICS
         }
@@ -141,7 +106,7 @@ def _machine(results: Results) -> Iterator[str]:
     versions = ", ".join(
         f"{name} {version}" for name, version in results["versions"].items() if version
     )
-    measured = [cell for cell in results["cells"].values() if cell]
+    measured = results["cells"].values()
     dates = sorted({cell["date"] for cell in measured})
     yield (
         f"Measured {' to '.join(dict.fromkeys([*dates[:1], *dates[-1:]]))} on {machine['cores']} "

@@ -8,7 +8,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -45,6 +45,7 @@ class Entry:
         contestant: a name of worker.py.
         folder: the files of the shape.
         warm: the files of a small set of that shape, to be measured first.
+        python: the interpreter, where the contestant needs other versions of its libraries.
         modules: what is imported before the clock starts, beyond what the small set needs.
     """
 
@@ -52,61 +53,34 @@ class Entry:
     form: str
     folder: Path
     warm: Path
+    python: str = sys.executable
     modules: tuple[str, ...] = ()
 
-
-@dataclass(frozen=True)
-class Machine:
-    """The Pythons that run the contestants, and where our package is.
-
-    Attributes:
-        pythons: the interpreter of a contestant that needs other versions of its libraries.
-    """
-
-    pythons: Mapping[str, str] = field(default_factory=dict)
-
-    def python(self, contestant: str) -> str:
-        """Return the interpreter of a contestant."""
-        return self.pythons.get(contestant, sys.executable)
-
-    def measure(self, entry: Entry) -> dict[str, Any] | None:
-        """Measure once, in a new process; None if the contestant cannot take the form."""
+    def measure(self) -> dict[str, Any]:
+        """Measure once, in a new process."""
         command = [
-            *(self.python(entry.contestant), "-m", "speed.worker", entry.contestant, entry.form),
-            *(str(entry.folder), str(entry.warm), *entry.modules),
+            *(self.python, "-m", "speed.worker", self.contestant, self.form),
+            *(str(self.folder), str(self.warm), *self.modules),
         ]
         done = subprocess.run(
             command, stdout=subprocess.PIPE, check=True, env=environment(), timeout=LIMIT
         )
-        result: dict[str, Any] | None = json.loads(done.stdout.splitlines()[-1])
-        if result is not None:
-            clocks = f"{result['cpu']:9.3f} s CPU {result['wall']:9.3f} s"
-            print(
-                f"  {entry.folder.name:9} {entry.form:9} {entry.contestant:21}{clocks}",
-                file=sys.stderr,
-                flush=True,
-            )
+        result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        clocks = f"{result['cpu']:9.3f} s CPU {result['wall']:9.3f} s"
+        what = f"  {self.folder.name:9} {self.form:9} {self.contestant:21}{clocks}"
+        print(what, file=sys.stderr, flush=True)
         return result
 
-    def rehearsed(self, entry: Entry) -> Entry | None:
-        """Return the entry with the modules that its work imports; None if it takes no such form.
 
-        What we import depends on the size of the data, so the small set does not show all of it.
-        """
-        result = self.measure(entry)
-        return None if result is None else replace(entry, modules=tuple(result["imported"]))
-
-    def in_turns(self, entries: Mapping[str, Entry], runs: int) -> dict[str, Series]:
-        """Measure every entry ``runs`` times, in an order that changes with each round."""
-        series: dict[str, Series] = {name: Series() for name in entries}
-        for turn in range(runs):
-            order = list(entries)
-            random.Random(turn).shuffle(order)
-            for name in order:
-                result = self.measure(entries[name])
-                if result is not None:
-                    series[name].runs.append(result)
-        return {name: own for name, own in series.items() if own.runs}
+def in_turns(entries: Mapping[str, Entry], runs: int) -> dict[str, Series]:
+    """Measure every entry ``runs`` times, in an order that changes with each round."""
+    series = {name: Series() for name in entries}
+    for turn in range(runs):
+        order = list(entries)
+        random.Random(turn).shuffle(order)
+        for name in order:
+            series[name].runs.append(entries[name].measure())
+    return series
 
 
 def environment() -> dict[str, str]:
@@ -118,12 +92,11 @@ def environment() -> dict[str, str]:
 
 def close_to_the_fastest(first: Mapping[str, Series], peers: Sequence[str]) -> list[str]:
     """Return the peers that are near the fastest one after the first round, by either clock."""
-    there = [name for name in peers if name in first]
     return [
         name
-        for name in there
+        for name in peers
         if any(
-            first[name].middle(clock) <= CLOSE * min(first[one].middle(clock) for one in there)
+            first[name].middle(clock) <= CLOSE * min(first[one].middle(clock) for one in peers)
             for clock in ("cpu", "wall")
         )
     ]

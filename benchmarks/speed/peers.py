@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from speed.inputs import Inputs, dicts_of_frame, dicts_of_parquet
+from speed.inputs import Inputs, dicts_of
 
 Means = Mapping[str, float]
 Work = Callable[[], Means]
@@ -24,14 +24,14 @@ class Peer:
     """A peer.
 
     Attributes:
-        prepare: returns the work on a form, or None if the peer cannot take it.
+        prepare: returns the work on a form.
         forms: the forms that it is measured on.
         package: what its version is asked from.
         differs: which of the five metrics it has not, or has with another convention.
         binary: whether it takes every grade above 0 as 1, and so is measured only where that is so.
     """
 
-    prepare: Callable[[str, Inputs], Work | None]
+    prepare: Callable[[str, Inputs], Work]
     forms: tuple[str, ...]
     package: str
     differs: str = ""
@@ -71,23 +71,14 @@ def pytrec_eval(form: str, inputs: Inputs) -> Work:
     if form in ("trec", "plain"):
         return read
     if form in ("parquet", "frames"):
-        return _from_table(form, inputs, built)
-    qrels, run = inputs.qrels_dicts(), inputs.run_dicts()
+        tables = (inputs.qrels_parquet, inputs.run_parquet)
+        given = tables if form == "parquet" else inputs.frames()
+        return lambda: built(dicts_of(given[0], "relevance"), dicts_of(given[1], "score"))
+    qrels, run = inputs.dicts()
     if form == "dicts":
         return lambda: built(qrels, run)
     evaluator = library.RelevanceEvaluator(qrels, measures)
     return lambda: means(evaluator, run, len(qrels))
-
-
-def _from_table(form: str, inputs: Inputs, built: Callable[[Any, Any], Means]) -> Work:
-    """Return the work that makes dicts from Parquet or DataFrames first."""
-    if form == "parquet":
-        return lambda: built(
-            dicts_of_parquet(inputs.qrels_parquet, "relevance"),
-            dicts_of_parquet(inputs.run_parquet, "score"),
-        )
-    qrels, run = inputs.qrels_frame(), inputs.run_frame()
-    return lambda: built(dicts_of_frame(qrels, "relevance"), dicts_of_frame(run, "score"))
 
 
 # --- RecTools ------------------------------------------------------------------------------------
@@ -132,7 +123,8 @@ def rectools(form: str, inputs: Inputs) -> Work:
             pd.read_parquet(inputs.qrels_parquet),
             pd.read_parquet(inputs.run_parquet, columns=ranked),
         )
-    qrels, run = inputs.qrels_frame(), inputs.run_frame()[ranked]
+    qrels, run = inputs.frames()
+    run = run[ranked]
     return lambda: means(qrels, run)
 
 

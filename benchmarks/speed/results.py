@@ -7,10 +7,10 @@ import os
 import platform
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from speed.pairs import Machine
 from speed.peers import PEERS
 
 PACKAGES = ("numpy", "pandas", "polars", "pyarrow")
@@ -25,12 +25,8 @@ class Results:
 
     def __init__(self, path: Path | None, machine: dict[str, Any]) -> None:
         self._path = path
-        self.content: dict[str, Any] = {
-            "machine": machine,
-            "versions": {},
-            "shapes": {},
-            "cells": {},
-        }
+        self.content: dict[str, Any] = {"versions": {}, "shapes": {}, "cells": {}}
+        self.content["machine"] = machine
         if path and path.exists():
             self.content = json.loads(path.read_text("utf-8"))
             if self.content["machine"] != machine:
@@ -63,11 +59,12 @@ def _processor() -> str:
     return names[0] if names else platform.processor()
 
 
-def versions(machine: Machine) -> dict[str, str | None]:
+def versions(pythons: Mapping[str, str]) -> dict[str, str | None]:
     """Return the versions of the libraries and of the peers; None for what is not installed."""
     ours = {name: _version(name, sys.executable) for name in PACKAGES}
-    theirs = {name: _version(peer.package, machine.python(name)) for name, peer in PEERS.items()}
-    return {**ours, **theirs}
+    for name, peer in PEERS.items():
+        ours[name] = _version(peer.package, pythons.get(name, sys.executable))
+    return ours
 
 
 def _version(package: str, python: str) -> str | None:

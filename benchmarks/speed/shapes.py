@@ -109,34 +109,6 @@ SHAPES = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Generated:
-    """The rows of a run, best first within each query, and of its golden set, as numbers."""
-
-    run_query: Codes
-    run_doc: Codes
-    rank: Codes
-    score: npt.NDArray[np.float64]
-    golden_query: Codes
-    golden_doc: Codes
-    grade: Codes
-
-
-def generate(shape: Shape, queries: int, seed: int = 17) -> Generated:
-    """Return the rows of a shape; the same for the same arguments."""
-    rows = list(_queries(shape, queries, np.random.default_rng(seed)))
-    docs, scores, judged, grades = (np.concatenate(part) for part in zip(*rows, strict=True))
-    return Generated(
-        run_query=np.repeat(np.arange(queries), shape.documents),
-        run_doc=docs,
-        rank=np.tile(np.arange(1, shape.documents + 1), queries),
-        score=scores,
-        golden_query=np.repeat(np.arange(queries), shape.judged),
-        golden_doc=judged,
-        grade=grades,
-    )
-
-
 def _queries(
     shape: Shape, queries: int, random: np.random.Generator
 ) -> Iterator[tuple[Codes, npt.NDArray[np.float64], Codes, Codes]]:
@@ -177,7 +149,7 @@ def folder_of(cache: Path, shape: Shape, queries: int) -> Path:
     if not folder.exists():
         unfinished = cache / f"{folder.name}.{os.getpid()}"
         unfinished.mkdir(parents=True)
-        _write(shape, generate(shape, queries), unfinished)
+        _write(shape, queries, unfinished)
         try:
             unfinished.rename(folder)
         except OSError:  # another process was faster
@@ -185,24 +157,25 @@ def folder_of(cache: Path, shape: Shape, queries: int) -> Path:
     return folder
 
 
-def _write(shape: Shape, rows: Generated, folder: Path) -> None:
-    """Write ``run`` and ``qrels`` as TREC text and Parquet, and the columns of numbers."""
+def _write(shape: Shape, queries: int, folder: Path) -> None:
+    """Write ``run`` and ``qrels`` as TREC text and Parquet; the same for the same arguments."""
     import polars as pl
 
-    names = np.random.default_rng(18).permutation(10 * (int(rows.run_query[-1]) + 1)) + 1_000
-    used = np.unique(np.concatenate([rows.run_doc, rows.golden_doc]))
+    rows = _queries(shape, queries, np.random.default_rng(17))
+    docs, scores, judged, grades = (np.concatenate(part) for part in zip(*rows, strict=True))
+    names = np.random.default_rng(18).permutation(10 * queries) + 1_000
+    used = np.unique(np.concatenate([docs, judged]))
     doc_names = pl.Series(shape.ids(used))
 
-    def ids(queries: Codes, docs: Codes) -> dict[str, pl.Series]:
+    def ids(codes: Codes, count: int) -> dict[str, pl.Series]:
         return {
-            "query_id": pl.Series(names[queries].astype(str)),
-            "doc_id": doc_names.gather(np.searchsorted(used, docs)),
+            "query_id": pl.Series(np.repeat(names[:queries], count).astype(str)),
+            "doc_id": doc_names.gather(np.searchsorted(used, codes)),
         }
 
-    run = pl.DataFrame(
-        {**ids(rows.run_query, rows.run_doc), "rank": rows.rank, "score": rows.score}
-    )
-    golden = pl.DataFrame({**ids(rows.golden_query, rows.golden_doc), "relevance": rows.grade})
+    ranks = np.tile(np.arange(1, shape.documents + 1), queries)
+    run = pl.DataFrame({**ids(docs, shape.documents), "rank": ranks, "score": scores})
+    golden = pl.DataFrame({**ids(judged, shape.judged), "relevance": grades})
     text: dict[str, Any] = {"separator": " ", "include_header": False}
     run.select(
         "query_id", pl.lit("Q0"), "doc_id", "rank", "score", pl.lit("bm25").alias("tag")

@@ -4,8 +4,7 @@
 
 The contestant does the same work on a small set first (WARM), so that most imports are over, and
 the MODULEs are imported. Then the input of the form is made, and the work is measured once. Prints
-one line of JSON, with the modules that were imported all the same, or ``null`` if the contestant
-cannot take the form.
+one line of JSON, with the modules that were imported all the same.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ def measured(work: Callable[[], Mapping[str, float]]) -> dict[str, Any]:
     return {
         "cpu": cpu,
         "wall": wall,
-        "peak_mb": _memory("VmHWM"),
+        "peak_mb": _peak_mb(),
         "means": dict(means),
         "imported": sorted(set(sys.modules) - known),
     }
@@ -61,11 +60,10 @@ def _forget_the_peak() -> None:
     Path("/proc/self/clear_refs").write_text("5")
 
 
-def _memory(name: str) -> float:
-    """Return a figure of the memory of this process in MB (2**20 bytes)."""
+def _peak_mb() -> float:
+    """Return the largest memory of this process so far in MB (2**20 bytes)."""
     with Path("/proc/self/status").open() as status:
-        line = next(line for line in status if line.startswith(f"{name}:"))
-    return int(line.split()[1]) / 1024
+        return next(int(line.split()[1]) / 1024 for line in status if line.startswith("VmHWM:"))
 
 
 def main() -> None:
@@ -73,12 +71,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     contestant, form, folder, warm, *modules = sys.argv[1:]
     prepare = CONTESTANTS[contestant]
-    small = prepare(form, Inputs(Path(warm)))
-    if small is None:
-        print("null")
-        return
-    small()
-    del small
+    prepare(form, Inputs(Path(warm)))()
     for module in modules:
         with suppress(ImportError):
             import_module(module)
