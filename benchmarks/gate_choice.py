@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from populations import DIRECTIONS
-from rates import pooled
+from rates import head, pooled, row
 from verdict_counts import Cell, count_cells
 
 SIZES = (30, 50, 100, 200, 1000)
@@ -45,8 +45,7 @@ def choice_tables(path: Path, draws: int) -> Iterator[str]:
     ]
     found = list(count_cells(cells, path))
     for metric in METRICS:
-        yield f"| {metric}, queries | {' | '.join(COLUMNS)} |"
-        yield f"|---|{'---|' * len(COLUMNS)}"
+        yield from head(f"{metric}, queries", COLUMNS)
         for size in SIZES:
             rates = (
                 pooled(
@@ -57,7 +56,7 @@ def choice_tables(path: Path, draws: int) -> Iterator[str]:
                 )
                 for margins, decider, outcome in COLUMNS.values()
             )
-            yield f"| {size:,} | {' | '.join(f'{rate.share:.0%}' for rate in rates)} |"
+            yield row(f"{size:,}", (f"{rate.share:.0%}" for rate in rates))
         yield ""
     two = 2 * math.sqrt(0.25 / draws)
     yield f"{draws:,} draws per cell: two standard errors are at most {two:.1%}."

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
 from populations import DIRECTIONS
-from rates import Rate, pooled, sentence
+from rates import Rate, head, pooled, row, sentence
 from real_pairs import FAMILIES
 from verdict_counts import ALPHA, DETECTABLE, Cell, Counted, count_cells
 
 SIZES = (25, 50, 100, 200, 500)
+_COLUMNS = [f"{count} queries" for count in SIZES]
 FALLS = (0, 1, 2, DETECTABLE)
 TOLERANCES = ("tolerance, 1%", "tolerance, 2%", "tolerance, 5%")
 SCORES = tuple(family.name for family in FAMILIES if family.name not in ("count", "duration"))
@@ -41,11 +42,11 @@ class PairCounts:
 
     def table(self, decider: str, margins: float, outcome: str) -> Iterator[str]:
         """Yield a table with a row for each family and direction."""
-        yield from _head(f"metric, direction: {outcome}")
+        yield from head(f"metric, direction: {outcome}", _COLUMNS)
         found = self.rates(decider, margins, outcome)
         for family, direction in product((each.name for each in FAMILIES), DIRECTIONS):
             cells = (found[f"{family}, {direction}, {count} queries"] for count in SIZES)
-            yield _row(f"{family}, {direction}", cells)
+            yield row(f"{family}, {direction}", cells)
 
     def worst(self, decider: str, margins: float, outcome: str) -> list[str]:
         """Return for each size the highest rate of its cells, and the metric that has it."""
@@ -92,15 +93,6 @@ STATED = (
 """What is stated: in words, the decider with the true fall and the outcome, and the rate."""
 
 
-def _head(title: str) -> list[str]:
-    columns = " | ".join(f"{count} queries" for count in SIZES)
-    return [f"| {title} | {columns} |", f"|---|{'---|' * len(SIZES)}"]
-
-
-def _row(title: str, cells: Iterable[object]) -> str:
-    return f"| {title} | {' | '.join(map(str, cells))} |"
-
-
 def all_tables(counts: PairCounts) -> Iterator[str]:
     """Yield the tables of all cells, with their titles."""
     for title, cells in (
@@ -113,27 +105,25 @@ def all_tables(counts: PairCounts) -> Iterator[str]:
 def tolerances_table(counts: PairCounts) -> Iterator[str]:
     """Yield the table of fixed tolerances, pooled over scores."""
     names = ("significant", "noninferior", *TOLERANCES)
-    yield from _head("innocent changes that are blocked")
+    yield from head("innocent changes that are blocked", _COLUMNS)
     for name in names:
-        yield _row(name, counts.pooled(name, 0, "blocked"))
+        yield row(name, counts.pooled(name, 0, "blocked"))
     yield ""
-    yield from _head("falls of 0.04 that pass")
+    yield from head("falls of 0.04 that pass", _COLUMNS)
     for name in names[1:]:
-        yield _row(name, counts.pooled(name, 2, "passed"))
+        yield row(name, counts.pooled(name, 2, "passed"))
 
 
 def summary(counts: PairCounts) -> Iterator[str]:
     """Yield the table of the worst cells, and whether each stated rate holds."""
-    yield from _head("the worst cell of 12")
-    yield _row("`significant` blocks an innocent change", counts.worst("significant", 0, "blocked"))
-    yield _row(
-        "`noninferior` passes a fall of its margin", counts.worst("noninferior", 1, "passed")
-    )
-    yield _row(
+    yield from head("the worst cell of 12", _COLUMNS)
+    yield row("`significant` blocks an innocent change", counts.worst("significant", 0, "blocked"))
+    yield row("`noninferior` passes a fall of its margin", counts.worst("noninferior", 1, "passed"))
+    yield row(
         "`noninferior` cannot decide on an innocent change",
         counts.worst("noninferior", 0, "inconclusive"),
     )
-    yield _row(
+    yield row(
         "`significant` misses the fall that it says it detects",
         counts.worst("significant", DETECTABLE, "passed"),
     )

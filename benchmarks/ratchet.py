@@ -8,13 +8,11 @@ high for all who follow. Values are not kept within [0, 1], because clipping add
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from multiprocessing import get_context
 
 import numpy as np
-from rates import Rate
-from verdict_counts import ALPHA, PROCESSES
+from rates import Rate, head, row, two_processes
+from verdict_counts import ALPHA
 
 from pytest_rankcheck import Gate, Metric, Outcome
 from pytest_rankcheck.array_types import BoolArray, FloatArray
@@ -89,12 +87,11 @@ def _played(name: str, count: int, seed: int) -> BoolArray:
 
 def ratchet_table(histories: int) -> Iterator[str]:
     """Yield the share of innocent pull requests that is blocked, by what the baseline does."""
-    yield f"| the baseline | {' | '.join(f'pull request {step}' for step in SHOWN)} |"
-    yield f"|---|{'---|' * len(SHOWN)}"
+    yield from head("the baseline", (f"pull request {step}" for step in SHOWN))
     starts = range(0, histories, CHUNK)
     counts = [min(CHUNK, histories - start) for start in starts]
-    with ProcessPoolExecutor(PROCESSES, get_context("spawn")) as pool:
+    with two_processes() as pool:
         for name in POLICIES:  # each plays the same years
             blocked = np.concatenate([*pool.map(partial(_played, name), counts, starts)])
             rates = [Rate(int(blocked[:, step - 1].sum()), len(blocked)) for step in SHOWN]
-            yield f"| {name} | {' | '.join(map(str, rates))} |"
+            yield row(name, rates)

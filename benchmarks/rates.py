@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
 
 from scipy.stats import binomtest
 
@@ -12,6 +15,19 @@ from pytest_rankcheck.statistics.multiplicity import holm
 
 FAMILYWISE = 0.01
 """The chance that a table in which every cell keeps its rate is said to break it."""
+
+two_processes = partial(ProcessPoolExecutor, 2, get_context("spawn"))
+
+
+def row(title: str, cells: Iterable[object]) -> str:
+    """Return a row of a table."""
+    return f"| {title} | {' | '.join(map(str, cells))} |"
+
+
+def head(title: str, columns: Iterable[object]) -> list[str]:
+    """Return the head of a table and the line below it."""
+    names = list(columns)
+    return [row(title, names), f"|---|{'---|' * len(names)}"]
 
 
 @dataclass(frozen=True)

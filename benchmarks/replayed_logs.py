@@ -14,14 +14,12 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import get_context
 
 import numpy as np
-from rates import Rate
-from verdict_counts import ALPHA, PROCESSES, ruling
+from rates import Rate, head, row, two_processes
+from verdict_counts import ALPHA, ruling
 
 from pytest_rankcheck import Gate, Metric
 from pytest_rankcheck.array_types import BoolArray, IntArray
@@ -161,9 +159,7 @@ def counts(row: Row, draws: int) -> Counter[str]:
 
 def replays_table(draws: int) -> Iterator[str]:
     """Yield the lines of the table."""
-    yield f"| replay | {' | '.join(COLUMNS.values())} |"
-    yield f"|---|{'---|' * len(COLUMNS)}"
-    with ProcessPoolExecutor(PROCESSES, get_context("spawn")) as pool:
-        for row, happened in zip(ROWS, pool.map(partial(counts, draws=draws), ROWS), strict=True):
-            cells = (str(Rate(happened[name], draws)) for name in COLUMNS)
-            yield f"| {row.name} | {' | '.join(cells)} |"
+    yield from head("replay", COLUMNS.values())
+    with two_processes() as pool:
+        for each, happened in zip(ROWS, pool.map(partial(counts, draws=draws), ROWS), strict=True):
+            yield row(each.name, (Rate(happened[name], draws) for name in COLUMNS))

@@ -38,21 +38,19 @@ from manual_parts import DOCS, write_part
 
 from pytest_rankcheck import Evaluation, EvaluationPart, GoldenSet, Run, evaluate, evaluate_part
 
-PAGE = DOCS / "scale.md"
 METRICS = ("nDCG@10", "RR@10", "AP@1000", "R@100", "ERR@20")
 DEPTH, JUDGED, WORKERS = 1000, 10, 2
 
 
 def write_data(folder: Path, rows: int, parts: int) -> None:
     """Write the run, twice in parts, and its golden set."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    import polars as pl
 
     draw = np.random.default_rng(20)
     for name in ("whole", "shuffled"):
         (folder / name).mkdir(parents=True)
     per_part = max(1, rows // DEPTH // parts)
-    judgments, group = [], list[pa.Table]()
+    judgments, group = dict[str, None](), list[pl.DataFrame]()
     for number in range(parts):
         queries = np.arange(number * per_part, (number + 1) * per_part)
         documents = draw.integers(0, 8_000_000, (per_part, DEPTH))
@@ -61,38 +59,21 @@ def write_data(folder: Path, rows: int, parts: int) -> None:
         for place, query in enumerate(queries.tolist()):
             ranked = draw.choice(DEPTH, JUDGED // 2, replace=False)
             missed = -1 - draw.integers(0, 10**9, JUDGED - JUDGED // 2)
-            ids = [*documents[place, ranked].tolist(), *missed.tolist()]
-            grades = draw.integers(0, 4, JUDGED).tolist()
-            judgments += [
-                (f"q{query}", f"D{doc}", grade) for doc, grade in zip(ids, grades, strict=True)
-            ]
-        table = pa.table(
-            {
-                "query_id": np.char.add("q", np.repeat(queries, DEPTH).astype(str)),
-                "doc_id": np.char.add("D", documents.ravel().astype(str)),
-                "score": scores.ravel(),
-            }
-        )
-        pq.write_table(table, folder / "whole" / f"part-{number:03}.parquet")
-        group.append(table)
+            for doc in [*documents[place, ranked].tolist(), *missed.tolist()]:
+                judgments[f"q{query} 0 D{doc} {draw.integers(0, 4)}\n"] = None
+        query_ids = np.char.add("q", np.repeat(queries, DEPTH).astype(str))
+        doc_ids = np.char.add("D", documents.ravel().astype(str))
+        columns = {"query_id": query_ids, "doc_id": doc_ids, "score": scores.ravel()}
+        group.append(pl.DataFrame(columns))
+        group[-1].write_parquet(folder / "whole" / f"part-{number:03}.parquet")
         if len(group) == 10 or number + 1 == parts:
-            _write_shuffled(group, folder / "shuffled", number + 1 - len(group), draw)
+            order = np.array_split(draw.permutation(len(group) * per_part * DEPTH), len(group))
+            together = pl.concat(group)
+            for place, chosen in enumerate(order, start=number + 1 - len(group)):
+                path = folder / "shuffled" / f"part-{place:03}.parquet"
+                together[chosen].write_parquet(path)
             group.clear()
-    (folder / "qrels.txt").write_text(
-        "".join(f"{query} 0 {doc} {grade}\n" for query, doc, grade in dict.fromkeys(judgments))
-    )
-
-
-def _write_shuffled(
-    group: Sequence[Any], folder: Path, first: int, draw: np.random.Generator
-) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    together = pa.concat_tables(group)
-    order = draw.permutation(len(together))
-    for number, chosen in enumerate(np.array_split(order, len(group)), start=first):
-        pq.write_table(together.take(chosen), folder / f"part-{number:03}.parquet")
+    (folder / "qrels.txt").write_text("".join(judgments))
 
 
 def descendants(parent: int) -> Iterator[tuple[int, str]]:
@@ -308,21 +289,16 @@ def table_of(results: Mapping[str, Mapping[str, Any]], rows: int, parts: int) ->
     return "\n".join(lines) + "\n"
 
 
-def arguments() -> argparse.Namespace:
-    """Return what the command line says."""
+def main() -> None:
+    """Make the data, measure every engine that is installed, print and perhaps write the table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rows", type=int, default=20_000_000, help="of the run")
     parser.add_argument("--parts", type=int, default=50, help="files of the run")
-    parser.add_argument("--engines", default="all", help="some, with commas between them")
+    parser.add_argument("--engines", nargs="+", choices=ENGINES, default=list(ENGINES))
     parser.add_argument("--folder", type=Path, help="where the data is, or is made and kept")
     parser.add_argument("--write", action="store_true", help="write the table into docs/scale.md")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
-    return parser.parse_args()
-
-
-def main() -> None:
-    """Make the data, measure every engine that is installed, print and perhaps write the table."""
-    chosen = arguments()
+    chosen = parser.parse_args()
     if chosen.worker:
         print(json.dumps(measured(chosen.worker, chosen.folder)))
         return
@@ -331,8 +307,7 @@ def main() -> None:
         if not folder.exists():
             write_data(folder, chosen.rows, chosen.parts)
         results = {}
-        names = list(ENGINES) if chosen.engines == "all" else chosen.engines.split(",")
-        for name in names:
+        for name in chosen.engines:
             if find_spec(ENGINES[name][2]) is None:
                 print(f"{name}: {ENGINES[name][2]} is not installed", file=sys.stderr)
                 continue
@@ -348,7 +323,7 @@ def main() -> None:
         if len(set(hashes.values())) > 1:
             raise SystemExit(f"other values: {hashes}")
         if chosen.write:
-            write_part(PAGE, "scale", text)
+            write_part(DOCS / "scale.md", "scale", text)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 from populations import DIRECTIONS, Population, populations
-from rates import Rate
+from rates import Rate, head, row
 from real_pairs import FAMILIES, RealPair
 from verdict_counts import ALPHA, ruling
 
@@ -105,8 +105,7 @@ def rates(
 
 def slices_table(pairs: list[RealPair], draws: int) -> Iterator[str]:
     """Yield how often one of ten slices is blocked, or inconclusive, though nothing changed."""
-    yield f"| ten slices together, queries each | {' | '.join(map(str, SLICE_SIZES))} |"
-    yield f"|---|{'---|' * len(SLICE_SIZES)}"
+    yield from head("ten slices together, queries each", SLICE_SIZES)
     for title, gate, outcome in (
         ("blocks an innocent change", Gate.significant(alpha=ALPHA), Outcome.REGRESSED),
         (
@@ -117,7 +116,7 @@ def slices_table(pairs: list[RealPair], draws: int) -> Iterator[str]:
     ):
         rates = [_of_ten_slices(pairs, gate, outcome, count, draws) for count in SLICE_SIZES]
         name = str(gate).partition("(")[0]
-        yield f"| `{name}` {title} | {' | '.join(map(str, rates))} |"
+        yield row(f"`{name}` {title}", rates)
 
 
 def _of_ten_slices(
@@ -166,13 +165,10 @@ def rare_gain(fall: float, count: int, draws: int) -> Iterator[Paired]:
 
 def designs_table(pairs: list[RealPair], draws: int) -> Iterator[str]:
     """Yield how often both gates are wrong on each design."""
-    yield (
-        "| design | `significant` blocks an innocent change "
-        "| `noninferior` passes a fall of its margin | `noninferior` cannot decide |"
-    )
-    yield "|---|---|---|---|"
+    wrong = ("`significant` blocks an innocent change", "`noninferior` passes a fall of its margin")
+    yield from head("design", (*wrong, "`noninferior` cannot decide"))
     for name, (innocent, falling), margin in _designs(pairs, draws):
-        yield f"| {name} | {' | '.join(map(str, rates(innocent, falling, margin)))} |"
+        yield row(name, rates(innocent, falling, margin))
 
 
 def _designs(

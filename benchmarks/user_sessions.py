@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
-from multiprocessing import get_context
 from typing import Literal
 
 import numpy as np
-from rates import Rate
-from verdict_counts import ALPHA, PROCESSES, ruling
+from rates import Rate, head, row, two_processes
+from verdict_counts import ALPHA, ruling
 
 from pytest_rankcheck import Gate, Metric
 from pytest_rankcheck.array_types import FloatArray, IntArray
@@ -102,17 +100,16 @@ def user_counts(draws: int, cell: tuple[Spread, bool]) -> Counter[tuple[str, str
 def users_tables(draws: int) -> Iterator[str]:
     """Yield the tables of users: false blocks and false passes."""
     cells = [(spread, same) for spread in SPREADS for same in (False, True)]
-    with ProcessPoolExecutor(PROCESSES, get_context("spawn")) as pool:
+    with two_processes() as pool:
         found = list(pool.map(partial(user_counts, draws), cells))
     titles = {
         "blocked": "Innocent weeks that `significant` blocks",
         "passed": f"Falls of the margin of {MARGIN:g} that `noninferior` passes",
     }
     for wrong, title in titles.items():
-        yield from (f"**{title}**", "", f"| users | {' | '.join(WAYS)} |")
-        yield "|---|" + "---|" * len(WAYS)
+        yield from (f"**{title}**", "", *head("users", WAYS))
         for (spread, same), counts in zip(cells, found, strict=True):
             who = "the same users" if same else "other users"
-            rates = (str(Rate(counts[wrong, way], draws)) for way in WAYS)
-            yield f"| {SPREADS[spread]}, {who} | {' | '.join(rates)} |"
+            rates = (Rate(counts[wrong, way], draws) for way in WAYS)
+            yield row(f"{SPREADS[spread]}, {who}", rates)
         yield ""

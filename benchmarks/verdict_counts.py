@@ -5,14 +5,12 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 from populations import Population, margin_of, oriented, populations, tilted
-from rates import Rate
+from rates import Rate, two_processes
 from real_pairs import RealPair, cached
 
 from pytest_rankcheck import Gate, Outcome
@@ -23,7 +21,6 @@ from pytest_rankcheck.statistics.paired_tests import FallTest
 ALPHA = 0.05
 DETECTABLE = -1.0
 """In place of a number of margins: the smallest fall that the verdicts say they detect."""
-PROCESSES = 2
 
 
 def ruling(gate: Gate, values: ComparedValues) -> str:
@@ -89,8 +86,7 @@ def count_cells(cells: Sequence[Cell], path: Path) -> Iterator[Counted]:
         cells: what to count.
         path: the file of the pairs, made by `cached`.
     """
-    context = get_context("spawn")
-    with ProcessPoolExecutor(PROCESSES, context, initializer=_load, initargs=(path,)) as pool:
+    with two_processes(initializer=_load, initargs=(path,)) as pool:
         yield from pool.map(counted, cells)
 
 

@@ -34,10 +34,7 @@ def rates_of(text: str, row: str) -> list[float]:
 def test_the_benchmark_of_speed_makes_its_tables(tmp_path: Path) -> None:
     where = ["--cache", str(tmp_path / "cache"), "--json", str(tmp_path / "speed.json")]
     chosen = ["--runs", "1", "--scale", "0.001", "--peers", "pytrec_eval", "scikit-learn"]
-    for part in (
-        ("--shapes", "c"),
-        ("--shapes", "d", "--forms", "parquet", "frames"),
-    ):
+    for part in (("--shapes", "c"), ("--shapes", "d", "--forms", "parquet", "frames")):
         printed("compare.py", *where, *chosen, *part)
     text = printed("compare.py", *where, *chosen, "--shapes")
     for form in ("TREC text, without polars", "dicts, golden set prebuilt", "lists of ids"):
@@ -82,8 +79,8 @@ def test_the_calibration_and_the_choice_of_a_gate_make_their_tables(tmp_path: Pa
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the memory of processes")
 def test_the_benchmark_of_scale_makes_its_table() -> None:
     """It fails if an engine computes other values than the others."""
-    engines = "folder,loop,processes"
-    text = printed("scale.py", "--rows", "20000", "--parts", "4", "--engines", engines)
+    engines = ("--engines", "folder", "loop", "processes")
+    text = printed("scale.py", "--rows", "20000", "--parts", "4", *engines)
     assert "20,000 rows, 20 queries, 4 parts; " in text
     row = r"^\| (.+) \| [\d.]+ \| [\d.]+ \| [\d.]+ \| (?:[\d.]+|-) \| \d+ \| (?:0\.0|-) \|$"
     assert len(re.findall(row, text, re.MULTILINE)) == 3
