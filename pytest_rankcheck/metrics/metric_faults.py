@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pytest_rankcheck.array_types import FloatArray, IntArray
+from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.errors import MetricError, quoted
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_definition import wrong_form
@@ -88,10 +88,7 @@ def _rows(hits: JudgedHits, rows: IntArray) -> JudgedHits:
 
 def _widened(hits: JudgedHits) -> JudgedHits:
     """Return the block as it looks when another of its queries has more judged documents."""
-
-    def padded(matrix: FloatArray) -> FloatArray:
-        return np.pad(matrix, ((0, 0), (0, 3)), constant_values=np.nan)
-
-    return replace(
-        hits, ranks=padded(hits.ranks), grades=padded(hits.grades), ideal=padded(hits.ideal)
-    )
+    matrices = (hits.ranks, hits.grades, hits.ideal)
+    padding = ((0, 0), (0, 3))
+    ranks, grades, ideal = (np.pad(each, padding, constant_values=np.nan) for each in matrices)
+    return replace(hits, ranks=ranks, grades=grades, ideal=ideal)

@@ -244,8 +244,6 @@ def usual_scale(metric: Metric) -> tuple[float, ...]:
             return (0.0, *(named[int(place)] for place in places))
     rel = parameters.get("rel")
     if isinstance(rel, (int, float)) and not 0 < rel <= _SCALE[-1]:
-        if rel > 0:
-            return (0, 1, 2, rel, rel + 1)
         return (rel - 1, rel, rel + 1, rel + 2, rel + 3)
     return _SCALE
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from numbers import Real
 
 from pytest_rankcheck.errors import suggestion
@@ -54,13 +53,13 @@ class Parameter:
 
 def choice(*words: str) -> ParameterCheck:
     """Return a check that accepts one of these words, in any case."""
-    return partial(_chosen, words)
 
+    def check(value: object) -> Value:
+        if isinstance(value, str) and value.casefold() in words:
+            return value.casefold()
+        raise ValueError(suggestion(value, words) if isinstance(value, str) else "")
 
-def _chosen(words: Sequence[str], value: object) -> Value:
-    if isinstance(value, str) and value.casefold() in words:
-        return value.casefold()
-    raise ValueError(suggestion(value, words) if isinstance(value, str) else "")
+    return check
 
 
 def number(
@@ -77,50 +76,48 @@ def number(
         at_most: the highest valid value.
         below: a bound that valid values must stay below.
     """
-    return partial(_bounded, (at_least, at_most), (above, below))
 
+    def check(value: object) -> Value:
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise ValueError
+        try:
+            real = float(value)
+        except OverflowError:
+            raise ValueError from None
+        if not (math.isfinite(real) and at_least <= real <= at_most and above < real < below):
+            raise ValueError
+        return int(real) if _is_whole(real) else real
 
-def _bounded(within: tuple[float, float], between: tuple[float, float], value: object) -> Value:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise ValueError
-    try:
-        real = float(value)
-    except OverflowError:
-        raise ValueError from None
-    is_within = within[0] <= real <= within[1]
-    is_between = between[0] < real < between[1]
-    if not (math.isfinite(real) and is_within and is_between):
-        raise ValueError
-    return int(real) if _is_whole(real) else real
+    return check
 
 
 def call(name: str, *arguments: ParameterCheck) -> ParameterCheck:
     """Return a check that accepts ``name(...)`` with arguments that pass these checks."""
-    return partial(_called, name, arguments)
 
+    def check(value: object) -> Value:
+        if not isinstance(value, Call) or value.name.casefold() != name:
+            raise ValueError
+        if len(value.arguments) != len(arguments):
+            raise ValueError(f"; {name} takes {len(arguments)} argument(s)")
+        pairs = zip(arguments, value.arguments, strict=True)
+        return Call(name, tuple(_as_number(accept(each)) for accept, each in pairs))
 
-def _called(name: str, checks: Sequence[ParameterCheck], value: object) -> Value:
-    if not isinstance(value, Call) or value.name.casefold() != name:
-        raise ValueError
-    if len(value.arguments) != len(checks):
-        raise ValueError(f"; {name} takes {len(checks)} argument(s)")
-    pairs = zip(checks, value.arguments, strict=True)
-    return Call(name, tuple(_as_number(accept(argument)) for accept, argument in pairs))
+    return check
 
 
 def one_of(*checks: ParameterCheck) -> ParameterCheck:
     """Return a check that accepts what any of ``checks`` accepts; the first hint is kept."""
-    return partial(_accepted, checks)
 
+    def check(value: object) -> Value:
+        hint = ""
+        for accept in checks:
+            try:
+                return accept(value)
+            except ValueError as refusal:
+                hint = hint or str(refusal)
+        raise ValueError(hint)
 
-def _accepted(checks: Sequence[ParameterCheck], value: object) -> Value:
-    hint = ""
-    for accept in checks:
-        try:
-            return accept(value)
-        except ValueError as refusal:
-            hint = hint or str(refusal)
-    raise ValueError(hint)
+    return check
 
 
 def flag(value: object) -> Value:

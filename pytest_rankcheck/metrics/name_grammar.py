@@ -36,7 +36,12 @@ def parts_of(text: str) -> NameParts:
     """
     if len(text) > _LONGEST_NAME:
         raise MetricError(f"the metric name is too long ({len(text):,} characters): {quoted(text)}")
-    tree = _tree(text)
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise _not_a_name(text) from None
+    if "#" in text:  # a comment
+        raise _not_a_name(text)
     cutoff: object = None
     if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.MatMult):
         cutoff = _literal(tree.right, text)
@@ -51,15 +56,6 @@ def parts_of(text: str) -> NameParts:
     if not isinstance(tree, ast.Name):
         raise _not_a_name(text)
     return NameParts(tree.id, given, cutoff)
-
-
-def _tree(text: str) -> ast.expr:
-    if "#" in text:  # a comment would start here
-        raise _not_a_name(text)
-    try:
-        return ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise _not_a_name(text) from None
 
 
 def _keywords(tree: ast.Call, text: str) -> Iterator[tuple[str, object]]:

@@ -10,6 +10,7 @@ import numpy as np
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import MetricError, quoted
+from pytest_rankcheck.metrics.relevance import count_of, share_of
 
 TiedRanking = Sequence[str | AbstractSet[str]]
 """Document ids, best first; a set of ids is a group of tied documents."""
@@ -57,19 +58,23 @@ def rbo(
     in_shorter = _contributions(shorter, documents, depths, ties)
     s, n = len(shorter), len(longer)
     shared = (in_shorter * in_longer).sum(axis=0)
-    sizes = _sizes(in_shorter, ties), _sizes(in_longer, ties)
-    at_end = _agreement(shared, sizes, depths, ties)[s - 1]
+    sizes = _sizes(in_longer, ties)
+
+    def agreement(common: FloatArray, of_shorter: FloatArray) -> FloatArray:
+        if ties == "w":
+            return 2 * common / (of_shorter + sizes)
+        return common / (of_shorter * sizes if ties == "b" else depths)
+
+    above = agreement(shared, _sizes(in_shorter, ties))
+    at_end = above[s - 1]
     # Below its end, the shorter ranking is assumed to agree as much as at its end.
     not_in_shorter = np.array([doc not in shorter for doc in documents])
     below = np.maximum(depths - s, 0)
-    reached = np.where(in_longer[not_in_shorter] > 0, in_longer[not_in_shorter], np.nan)
-    shared_below = shared + below * at_end * _mean_of_columns(reached)
-    sizes_below = np.sqrt(depths) if ties == "b" else depths, sizes[1]
-    agreements = np.where(
-        below > 0,
-        _agreement(shared_below, sizes_below, depths, ties),
-        _agreement(shared, sizes, depths, ties),
-    )
+    reached = in_longer[not_in_shorter]
+    mean_reached = share_of(reached.sum(axis=0), count_of((reached > 0).T))
+    shared_below = shared + below * at_end * mean_reached
+    beneath = agreement(shared_below, np.sqrt(depths) if ties == "b" else depths)
+    agreements = np.where(below > 0, beneath, above)
     weights = p ** (depths - 1)
     beyond = (shared[-1] + (n - s) * at_end) / n * p**n
     return float((1 - p) * np.sum(agreements * weights) + beyond)
@@ -99,30 +104,6 @@ def _sizes(contributions: FloatArray, ties: str) -> FloatArray:
     squared = ties == "b"
     sizes: FloatArray = (contributions**2 if squared else contributions).sum(axis=0)
     return np.sqrt(sizes) if squared else sizes
-
-
-def _agreement(
-    shared: FloatArray,
-    sizes: tuple[FloatArray, FloatArray],
-    depths: Depths,
-    ties: str,
-) -> FloatArray:
-    """Return the agreement at each depth: the shared part divided by the sizes of both."""
-    match ties:
-        case "w":
-            return 2 * shared / (sizes[0] + sizes[1])
-        case "b":
-            return shared / (sizes[0] * sizes[1])
-    return shared / depths
-
-
-def _mean_of_columns(values: FloatArray) -> FloatArray:
-    """Return the mean of each column's values that are not NaN, or 0 without any."""
-    is_number = ~np.isnan(values)
-    counts = is_number.sum(axis=0)
-    sums: FloatArray = np.where(is_number, values, 0.0).sum(axis=0)
-    means: FloatArray = np.divide(sums, counts, out=np.zeros_like(sums), where=counts > 0)
-    return means
 
 
 def rank_intervals(ranking: TiedRanking) -> dict[str, tuple[int, int]]:

@@ -39,9 +39,6 @@ class SignFlip:
     """One-sided: the probability of a fall at least this large, in (0, 1]."""
     changed: int
     """The number of differences that are not zero."""
-    is_exact: bool
-    """Whether all assignments were tried; otherwise 10,000 were drawn."""
-
     smallest_p: float
     """The smallest possible p: that of a fall of each changed query by as much as it changed."""
 
@@ -68,7 +65,6 @@ def sign_flip_test(gains: FloatArray, unseen_gain: float = 0.0) -> SignFlip:
         whole = np.sign(whole) * np.abs(whole).max()
     sizes = np.sort(np.abs(whole))
     changed = len(sizes)
-    is_exact = changed <= MOST_EXACT
     sums = _sums(sizes.tobytes())
     uses_mid_p = changed >= _FEWEST_MID_P and sizes[0] == sizes[-1]
     unseen = 0
@@ -81,11 +77,11 @@ def sign_flip_test(gains: FloatArray, unseen_gain: float = 0.0) -> SignFlip:
         else:  # the unseen gain keeps its sign, or is flipped
             shares = [(sums >= fall).sum(), (sums >= fall - 2 * unseen).sum()]
         extreme = float(sum(shares)) / 2
-        return extreme / len(sums) if is_exact else (1 + extreme) / (DRAWS + 1)
+        if changed <= MOST_EXACT:
+            return extreme / len(sums)
+        return (1 + extreme) / (DRAWS + 1)
 
-    observed = -int(whole.sum())
-    largest = int(sizes.sum())
-    return SignFlip(p_of(observed), changed, is_exact, p_of(largest))
+    return SignFlip(p_of(-int(whole.sum())), changed, p_of(int(sizes.sum())))
 
 
 def has_one_size(gains: FloatArray) -> bool:

@@ -174,7 +174,7 @@ def _discounts(ranks: FloatArray, discount: Value) -> FloatArray:
                 result = (ranks + shift) ** exponent
             case Call("exponential", (base,)):
                 result = float(base) ** (ranks - 1)
-    return np.asarray(np.asarray(result, dtype=np.float64), dtype=np.float64)
+    return np.asarray(result, dtype=np.float64)
 
 
 def _gains(grades: FloatArray, gain: Value) -> FloatArray:

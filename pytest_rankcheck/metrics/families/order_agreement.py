@@ -173,7 +173,8 @@ def graded_tau_ap(hits: JudgedHits, cutoff: int | None, *, ties: Value) -> Float
     above i have a higher grade and d_i a lower one.
     """
     top = _PairCounts(hits, cutoff)
-    harmonic = _harmonic(int(top.n.max(initial=0)))
+    inverses = 1.0 / np.arange(1, int(top.n.max(initial=0)) + 1)
+    harmonic = np.concatenate(([0.0], np.cumsum(inverses)))  # 1 + 1/2 + ... + 1/i
     ranks = np.where(top.positive, hits.ranks, 1.0).astype(np.intp)
     # Between the j-th positive hit and the next (or n), each document has j positive hits above.
     last = np.where(top.positive, _next_rank(hits.ranks, top), 2.0).astype(np.intp) - 1
@@ -191,7 +192,7 @@ def graded_tau_ap(hits: JudgedHits, cutoff: int | None, *, ties: Value) -> Float
     higher = top.higher_above + _count_lower(hits.grades, top.positive, np.greater)
     not_best = top.positive & (higher > 0)
     by_grade = np.where(not_best, share_of(top.higher_above, higher), 0.0)
-    zeros_below = last_of_running_sum(np.where(top.positive, top.zeros_below, 0.0))
+    zeros_below = last_of_running_sum(top.zeros_below)
     below_best = count_of(not_best) + np.where(number > 0, top.zeros, 0.0)
     second_sum = last_of_running_sum(by_grade) + share_of(zeros_below, number)
     second = share_of(2 * second_sum, below_best) - 1
@@ -257,9 +258,3 @@ def _next_rank(ranks: FloatArray, top: _PairCounts) -> FloatArray:
     candidates = np.concatenate((np.where(top.positive, ranks, np.inf), end), axis=1)
     nearest = np.minimum.accumulate(candidates[:, ::-1], axis=1)[:, ::-1]
     return np.asarray(nearest[:, 1:], dtype=np.float64)
-
-
-def _harmonic(n: int) -> FloatArray:
-    """Return 1 + 1/2 + ... + 1/i for i from 0 to n."""
-    sums: FloatArray = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, n + 1))))
-    return sums

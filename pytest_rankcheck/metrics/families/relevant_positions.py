@@ -47,7 +47,7 @@ def _missing(what: str, omitted: str) -> Parameter:
 )
 def reciprocal_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     """Reciprocal rank: 1 / rank of the first relevant document, or 0 without one in the top k."""
-    return np.asarray(np.asarray(1.0 / _first_rank(hits, cutoff, rel)), dtype=np.float64)
+    return np.asarray(1.0 / _first_rank(hits, cutoff, rel), dtype=np.float64)
 
 
 @metric(

@@ -52,13 +52,12 @@ _REL = Parameter(
     ),
 )
 
-_effort = partial(
-    metric, higher_is_better=False, range=(0.0, np.inf), at=None, unit="session", unjudged="-"
-)
+_of_session = partial(metric, unit="session", unjudged="-")
+_effort = partial(_of_session, higher_is_better=False, range=(0.0, np.inf), at=None)
 """Declares a metric of users' effort."""
 
 
-@metric(
+@_of_session(
     "SessionRR",
     formula="1 / rank of the final selection",
     use="whether people find what they select near the top; with zero, also whether they select",
@@ -69,8 +68,6 @@ _effort = partial(
     ),
     parameters=(_ABANDONED, _REL),
     at=None,
-    unit="session",
-    unjudged="-",
 )
 def session_rr(trails: Trails, cutoff: int | None, *, abandoned: Value, rel: Value) -> FloatArray:
     """1 / rank of the session's final selection; with ``rel``, of its last one with that grade."""
@@ -79,14 +76,12 @@ def session_rr(trails: Trails, cutoff: int | None, *, abandoned: Value, rel: Val
     return np.where(np.isnan(ranks), missing, 1.0 / ranks)
 
 
-@metric(
+@_of_session(
     "SuccessRate",
     formula="1 if there is a final selection at rank <= k, else 0",
     use="the first gate on a log: whether people find something at all, and near the top",
     reference="Craswell, Success at n, Encyclopedia of Database Systems, 2009, of selections",
     parameters=(_REL,),
-    unit="session",
-    unjudged="-",
 )
 def success_rate(trails: Trails, cutoff: int | None, *, rel: Value) -> FloatArray:
     """1 if the session has a final selection (at rank k or better), else 0.
@@ -99,7 +94,7 @@ def success_rate(trails: Trails, cutoff: int | None, *, rel: Value) -> FloatArra
     return (trails.final_rank_from(cast("float | None", rel)) <= limit).astype(np.float64)
 
 
-@metric(
+@_of_session(
     "AbandonmentRate",
     formula="1 if nothing is selected, else 0",
     use="next to SuccessRate, if an answer on the result page itself does not count as success",
@@ -108,8 +103,6 @@ def success_rate(trails: Trails, cutoff: int | None, *, rel: Value) -> FloatArra
     parameters=(_REL,),
     higher_is_better=False,
     at=None,
-    unit="session",
-    unjudged="-",
 )
 def abandonment_rate(trails: Trails, cutoff: int | None, *, rel: Value) -> FloatArray:
     """1 if nothing is selected in the session, else 0; with ``rel``, nothing with that grade."""
