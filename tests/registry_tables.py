@@ -20,7 +20,7 @@ from pytest_rankcheck.sessions.log_layouts import ROLES
 Rows = Iterator[tuple[str, ...]]
 
 
-class GeneratedTable(NamedTuple):
+class Table(NamedTuple):
     """A table of a page: the heads of its columns, and a function that makes its rows."""
 
     page: str
@@ -170,33 +170,29 @@ def options() -> Rows:
 
 _METRICS = "reference/metrics.md"
 TABLES = {
-    "options": GeneratedTable(
-        "configuration.md", "option | ini name | what it does | guide", options
-    ),
-    "perturbations": GeneratedTable(
+    "options": Table("configuration.md", "option | ini name | what it does | guide", options),
+    "perturbations": Table(
         "behaviour.md",
         "name | what a query becomes | *Red Müsli bowls* becomes",
         built_in_perturbations,
     ),
-    "cards": GeneratedTable(
+    "cards": Table(
         "reference/laws.md",
         "metric | formula; when to use it | better, parameters | laws | swaps seen | source",
         cards,
     ),
-    "laws": GeneratedTable("reference/laws.md", "law | what it says", laws),
-    "metrics": GeneratedTable(
+    "laws": Table("reference/laws.md", "law | what it says", laws),
+    "metrics": Table(
         _METRICS, "metric | also | parameters | best | empty | none | unjudged | source", metrics
     ),
-    "parameters": GeneratedTable(
-        _METRICS, "parameter | default | takes; means | metrics", parameters
-    ),
-    "similarities": GeneratedTable(_METRICS, "function | what it is | best | source", similarities),
-    "run metrics": GeneratedTable(
+    "parameters": Table(_METRICS, "parameter | default | takes; means | metrics", parameters),
+    "similarities": Table(_METRICS, "function | what it is | best | source", similarities),
+    "run metrics": Table(
         _METRICS, "metric | formula; when to use it | parameters | best | source", run_metrics
     ),
-    "session metrics": GeneratedTable(
+    "session metrics": Table(
         _METRICS, "metric | also | parameters | best | source", session_metrics
     ),
-    "log columns": GeneratedTable("sessions.md", "meaning | names", log_columns),
-    "rules": GeneratedTable("golden-sets.md", "rule | level | what it finds", rules),
+    "log columns": Table("sessions.md", "meaning | names", log_columns),
+    "rules": Table("golden-sets.md", "rule | level | what it finds", rules),
 }

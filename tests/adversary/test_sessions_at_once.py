@@ -39,10 +39,7 @@ def baseline_of(path: Path, mode: Mode, ranks: Mapping[str, int]) -> Baseline:
 
 
 def play_session(
-    paths: list[Path],
-    mode: Mode,
-    ranks: Mapping[str, int],
-    everyone_has_read: Barrier,
+    paths: list[Path], mode: Mode, ranks: Mapping[str, int], everyone_has_read: Barrier
 ) -> None:
     """Read all records, wait for the other session to have read them, and write all of them."""
     baselines = [baseline_of(path, mode, ranks) for path in paths]
@@ -59,16 +56,11 @@ def test_no_record_and_no_approval_is_lost(tmp_path: Path, count: int) -> None:
     context = multiprocessing.get_context("spawn")
     barrier = context.Barrier(2)
     sessions = [
-        context.Process(target=play_session, args=(paths, Mode(update=True), BETTER, barrier)),
-        context.Process(
-            target=play_session,
-            args=(
-                paths[::-1],
-                Mode(update=True, approval="another index"),
-                LOWER,
-                barrier,
-            ),
-        ),
+        context.Process(target=play_session, args=(order, mode, ranks, barrier))
+        for order, mode, ranks in (
+            (paths, Mode(update=True), BETTER),
+            (paths[::-1], Mode(update=True, approval="another index"), LOWER),
+        )
     ]
     for session in sessions:
         session.start()
@@ -80,10 +72,8 @@ def test_no_record_and_no_approval_is_lost(tmp_path: Path, count: int) -> None:
         record = read_entry(path)
         assert [approval["reason"] for approval in record["approvals"]] == ["another index"]
         mean = mean_of(record, "RR")
-        assert mean == 1.0 or (mean, record["approvals"][0]["keys"]["fall:RR"]["from"]) == (
-            0.85,
-            1.0,
-        )
+        allowed = record["approvals"][0]["keys"].get("fall:RR", {})
+        assert mean == 1.0 or (mean, allowed["from"]) == (0.85, 1.0)
     assert {*tmp_path.iterdir()} == {*paths}
 
 
