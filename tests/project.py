@@ -163,10 +163,14 @@ class Project:
     def branch_off(self) -> None:
         """Record the baselines on main, and go on with a branch."""
         self.update()
+        self.commit()
+        git(self.path, "checkout", "-q", "-b", "feature")
+
+    def commit(self) -> None:
+        """Commit the project on main."""
         git(self.path, "init", "-q", "-b", "main")
         git(self.path, "add", "golden", "tests", "engine.py", "pyproject.toml")
         git(self.path, "commit", "-q", "-m", "main")
-        git(self.path, "checkout", "-q", "-b", "feature")
 
 
 def git(folder: Path, *arguments: str, date: str | None = None) -> str:

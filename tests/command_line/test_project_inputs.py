@@ -29,22 +29,11 @@ rankcheck_columns =
 """
 
 
-@pytest.mark.parametrize(
-    ("file", "text"),
-    [
-        ("pytest.ini", "[pytest]\nrankcheck_depth = 7\nrankcheck_slices = locale\n"),
-        ("tox.ini", "[pytest]\nrankcheck_depth = 7\nrankcheck_slices = locale\n"),
-        ("setup.cfg", "[tool:pytest]\nrankcheck_depth = 7\nrankcheck_slices = locale\n"),
-        (
-            "pyproject.toml",
-            '[tool.pytest.ini_options]\nrankcheck_depth = "7"\nrankcheck_slices = ["locale"]\n',
-        ),
-    ],
-)
 def test_the_configuration_is_found_as_pytest_finds_it(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, file: str, text: str
+    folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (folder / file).write_text(text, "utf-8")
+    text = '[tool.pytest.ini_options]\nrankcheck_depth = "7"\nrankcheck_slices = ["locale"]\n'
+    (folder / "pyproject.toml").write_text(text, "utf-8")
     (folder / "below").mkdir()
     monkeypatch.chdir(folder / "below")
     project = project_configuration()

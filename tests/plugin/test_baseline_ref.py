@@ -147,10 +147,7 @@ def test_mrr(ranking_run, baseline):
 def branched_rankings(project: Project) -> Project:
     """A project on a branch, whose main has a baseline of rankings."""
     project.test(RANKINGS_TEST)
-    project.update()
-    git(project.path, "init", "-q", "-b", "main")
-    git(project.path, "add", "golden", "tests", "engine.py", "pyproject.toml")
-    git(project.path, "commit", "-q", "-m", "main")
+    project.branch_off()
     return project
 
 

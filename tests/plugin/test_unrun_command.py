@@ -9,7 +9,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from project import REGRESSION_TEST, Project, git
+from project import REGRESSION_TEST, Project
 
 from pytest_rankcheck.command_line.main import main
 
@@ -25,9 +25,7 @@ def sharded(project: Project) -> Project:
     for module in MODULES:
         project.test(REGRESSION_TEST, module)
     assert project.run("--snapshot-update").ret == 0
-    git(project.path, "init", "-q", "-b", "main")
-    git(project.path, "add", "golden", "tests", "engine.py", "pyproject.toml")
-    git(project.path, "commit", "-q", "-m", "main")
+    project.commit()
     return project
 
 
