@@ -50,7 +50,7 @@ def ids_matched(columns: RankedColumns, codes: IntArray, judgments: Judgments) -
         codes: the place of each query in the golden set; -1 for a query that it lacks.
         judgments: the golden set's.
     """
-    from pytest_rankcheck.files.id_pairs import keys_of, rows_with_equal_keys, same_ids
+    from pytest_rankcheck.files.id_runs import keys_of, rows_with_equal_keys, same_ids
 
     documents = columns.documents
     assert isinstance(documents, (TextIds, NumberIds))
@@ -96,7 +96,7 @@ def _judged_alike(columns: RankedColumns, codes: IntArray, judgments: Judgments)
 
     None if they differ. In learning to rank, scores and grades often come in the same order.
     """
-    from pytest_rankcheck.files.id_pairs import have_equal_ids
+    from pytest_rankcheck.files.id_runs import have_equal_ids
 
     documents = columns.documents
     assert isinstance(documents, (TextIds, NumberIds))

@@ -44,7 +44,7 @@ class IdColumn:
 
     def reordered(self, rows: IntArray) -> Self:
         """Return these rows, in this order."""
-        raise NotImplementedError
+        return type(self)(self.ids[rows])
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +99,6 @@ class NumberIds(IdColumn):
     def texts(self, rows: IntArray | None = None) -> list[str]:
         """Return the ids of some rows, or of all."""
         return list(map(str, (self.ids if rows is None else self.ids[rows]).tolist()))
-
-    def reordered(self, rows: IntArray) -> Self:
-        """Return these rows, in this order."""
-        return type(self)(self.ids[rows])
 
 
 def number_spelled(doc_id: str) -> int | None:

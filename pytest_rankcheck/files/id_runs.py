@@ -1,4 +1,9 @@
-"""Rows of equal ids that follow each other, and columns of ids put together."""
+"""Rows of equal ids: those that follow each other, and those of one group, found by hashes.
+
+Two columns are joined, or the duplicates of one found, with a single sort of 64-bit numbers: the
+upper bits are a hash of group and id, the lower ones the number of the row. Equal hashes nearly
+always mean equal ids; the caller compares the ids, which is cheap, for the pairs that are found.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +13,17 @@ from operator import ne
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pytest_rankcheck.array_types import BoolArray, IntArray
 from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, NumberIds, TextIds
 
 _TAIL = 1024
+KeyArray = NDArray[np.uint64]
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_BY_30, _BY_27, _BY_31 = np.uint64(30), np.uint64(27), np.uint64(31)
 
 
 def run_starts(column: IdColumn) -> IntArray:
@@ -91,3 +102,72 @@ def joined_ids(columns: Sequence[IdColumn]) -> IdColumn:
         return TextIds(pl.concat(texts))
     held = (column.ids if isinstance(column, HeldIds) else column.texts() for column in columns)
     return HeldIds(list(chain.from_iterable(held)))
+
+
+def keys_of(column: TextIds | NumberIds) -> KeyArray:
+    """Return a hash of each id. Equal ids of columns of one type have equal keys."""
+    if isinstance(column, NumberIds):
+        return _mixed(column.ids.astype(np.uint64))
+    keys: KeyArray = column.ids.hash().to_numpy()
+    return keys
+
+
+def _mixed(numbers: KeyArray) -> KeyArray:
+    """Return numbers whose upper bits depend on all bits (the last steps of SplitMix64).
+
+    Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators, OOPSLA 2014.
+    """
+    with np.errstate(over="ignore"):
+        mixed = (numbers + _GOLDEN).astype(np.uint64)
+        mixed = (mixed ^ (mixed >> _BY_30)) * _FIRST
+        mixed = (mixed ^ (mixed >> _BY_27)) * _SECOND
+    return mixed ^ (mixed >> _BY_31)
+
+
+def rows_with_equal_keys(keys: KeyArray, groups: IntArray) -> tuple[IntArray, IntArray]:
+    """Return pairs of rows of one group with equal keys, the lower row first.
+
+    Of k such rows, k - 1 pairs chain each to the next. A pair may also be of two ids, or of two
+    groups, that share a hash by chance.
+
+    Args:
+        keys: of each row.
+        groups: the group of each row, such as its query, from 0.
+    """
+    bits = np.uint64(max(len(keys) - 1, 1).bit_length())
+    of_group = _mixed(np.arange(groups.max(initial=0) + 1, dtype=np.uint64))
+    packed = (keys ^ of_group[groups]) >> bits << bits
+    packed |= np.arange(len(keys), dtype=np.uint64)
+    packed.sort()
+    at = np.flatnonzero((packed[1:] ^ packed[:-1]) >> bits == 0)
+    rows = packed & ((np.uint64(1) << bits) - np.uint64(1))
+    return rows[at].astype(np.int64), rows[at + 1].astype(np.int64)
+
+
+def same_ids(
+    first: TextIds | NumberIds,
+    first_rows: IntArray,
+    second: TextIds | NumberIds,
+    second_rows: IntArray,
+) -> BoolArray:
+    """Return whether the ids of each pair of rows are equal; the columns have one type."""
+    if isinstance(first, NumberIds) and isinstance(second, NumberIds):
+        return np.equal(first.ids[first_rows], second.ids[second_rows])
+    assert isinstance(first, TextIds)
+    assert isinstance(second, TextIds)
+    same = first.ids.gather(first_rows) == second.ids.gather(second_rows)
+    found: BoolArray = same.fill_null(False).to_numpy()
+    return found
+
+
+def have_equal_ids(first: IdColumn, second: IdColumn) -> bool:
+    """Return whether two columns of equally many ids are surely equal, row by row.
+
+    False also if they are held in different ways.
+    """
+    if isinstance(first, NumberIds) and isinstance(second, NumberIds):
+        return np.array_equal(first.ids, second.ids)
+    if not isinstance(first, TextIds) or not isinstance(second, TextIds):
+        return False
+    some = np.arange(min(len(first), 1))
+    return first.texts(some) == second.texts(some) and first.ids.equals(second.ids)

@@ -20,8 +20,6 @@ _FLAGS = {**_WORDS, "yes": True, "no": False, "1": True, "0": False, "1.0": True
 _MISSING_TYPES = frozenset({"NAType", "NaTType"})
 """The types of pandas' NA and NaT."""
 
-
-_PANDAS_TEXTS = frozenset({"Interval", "Period"})
 _DECIMAL_COMMA = re.compile(r"\s*([+-]?\d*),(\d+)\s*")
 
 
@@ -31,7 +29,7 @@ def plain_value(value: object) -> object:
     - Numbers (numpy, Arrow, decimals, fractions) become int if they are whole, otherwise float.
     - Booleans stay booleans.
     - Datetimes, dates and times become ISO 8601 text, to the microsecond.
-    - UUIDs, and the intervals and periods of pandas, become text.
+    - UUIDs become text.
     - Lists, tuples and arrays become lists; sets become sorted lists.
     - None, NaN, NA and NaT become None.
 
@@ -95,8 +93,6 @@ def _plain_collection(value: object) -> object:
     if isinstance(value, (list, tuple)):
         return [plain_value(item) for item in value]
     kind = type(value)
-    if kind.__name__ in _PANDAS_TEXTS and kind.__module__.startswith("pandas"):
-        return str(value)
     if kind.__name__ == "datetime64" and isinstance(value.item(), int):  # type: ignore[attr-defined]
         return plain_value(value.astype("M8[us]"))  # type: ignore[attr-defined]  # of nanoseconds
     for converter in ("as_py", "tolist", "to_list"):  # of Arrow, numpy and pandas, polars

@@ -15,8 +15,15 @@ import numpy as np
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.errors import GoldenSetError, quoted
 from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, NumberIds, TextIds
-from pytest_rankcheck.files.id_pairs import keys_of, rows_with_equal_keys, same_ids
-from pytest_rankcheck.files.id_runs import joined_ids, row_blocks, run_starts, starts_of
+from pytest_rankcheck.files.id_runs import (
+    joined_ids,
+    keys_of,
+    row_blocks,
+    rows_with_equal_keys,
+    run_starts,
+    same_ids,
+    starts_of,
+)
 from pytest_rankcheck.golden.golden_source import Contradictions, Place, Places
 from pytest_rankcheck.golden.judgments import Judgments
 

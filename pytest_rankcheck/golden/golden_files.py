@@ -10,9 +10,9 @@ from pytest_rankcheck.errors import GoldenSetError, quoted
 from pytest_rankcheck.files.format_registry import Format, Formats
 from pytest_rankcheck.files.packed_files import require_packer, unpacked_suffix
 from pytest_rankcheck.golden import formats
+from pytest_rankcheck.golden.derived_contents import with_mapped_ids
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
-from pytest_rankcheck.golden.mapped_ids import with_mapped_ids
 
 if TYPE_CHECKING:
     from pytest_rankcheck.document_ids import DocIdRule

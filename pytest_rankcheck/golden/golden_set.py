@@ -125,7 +125,7 @@ class GoldenSet(JudgedQueries):
             GoldenSetError: no query is given, an id or a grade is invalid, or attributes are given
                 for an unknown query.
         """
-        from pytest_rankcheck.golden.golden_dicts import contents_from_dict
+        from pytest_rankcheck.golden.contents_builder import contents_from_dict
 
         source = Source.of(contradictions=contradictions, scale=scale)
         contents = contents_from_dict(judgments, queries or {}, attributes or {}, source)
@@ -453,12 +453,12 @@ class GoldenSet(JudgedQueries):
             GoldenSetError: a query has two texts, or a document two grades.
         """
         parts = [golden._contents for golden in (self, *others)]
-        from pytest_rankcheck.golden.merged_sets import merged
+        from pytest_rankcheck.golden.derived_contents import merged
 
         return type(self)(merged(parts, contradictions), name or self.name)
 
 
 def _with_ids(contents: Contents, doc_id: DocIdRule | None) -> Contents:
-    from pytest_rankcheck.golden.mapped_ids import with_mapped_ids  # loads numpy
+    from pytest_rankcheck.golden.derived_contents import with_mapped_ids  # loads numpy
 
     return with_mapped_ids(contents, doc_id)

@@ -1,38 +1,57 @@
 """Reading tables of judgments, in batches of rows, and tables of queries.
 
 Each rule looks at a whole column of a batch; the error is about the first row that breaks it.
+
+Of the columns without a role, one with one value for each query is an attribute; any other belongs
+to the candidates. A column named ``attribute:...`` or ``candidate:...`` is what its name says. The
+index of a DataFrame, a second column of grades, who judged, and columns of events are left out: if
+rows repeat a document, a value that differs between them, such as a time, does not describe it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import chain
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, repeat
 
 import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray
 from pytest_rankcheck.errors import GoldenSetError, quoted
-from pytest_rankcheck.files.delimited_tables import index_of_roles, lacks
+from pytest_rankcheck.files.delimited_tables import index_of_roles, lacks, normalised_name
 from pytest_rankcheck.files.id_columns import IdColumn
 from pytest_rankcheck.files.id_runs import run_starts
-from pytest_rankcheck.files.plain_values import as_flag, is_blank
+from pytest_rankcheck.files.plain_values import (
+    as_booleans,
+    as_flag,
+    checked_number,
+    is_blank,
+    plain_value,
+)
 from pytest_rankcheck.files.table_batches import Batch, Table
 from pytest_rankcheck.files.table_columns import Column, NumberCells
 from pytest_rankcheck.golden.contents_builder import ContentsBuilder
-from pytest_rankcheck.golden.extra_columns import ExtraColumns
 from pytest_rankcheck.golden.golden_contents import SCALE
 from pytest_rankcheck.golden.golden_source import GradeReader, checked_id
 from pytest_rankcheck.golden.judgment_columns import (
+    ATTRIBUTE,
+    CANDIDATE,
+    NO_FEATURES,
     QUERY_ID,
     TEXT,
+    first_varying,
     is_index,
     places_of_roles,
     refuse_misspelt_text,
+    repeated_rows,
 )
-from pytest_rankcheck.golden.query import Query
+from pytest_rankcheck.golden.query import Query, label_of
+from pytest_rankcheck.golden.reranking_candidates import Candidates
 
 BATCH_ROWS = 1 << 20
 """As many as the row groups of most Parquet files."""
+_NUMBERS = {"nan": None, "NaN": None, "inf": math.inf, "-inf": -math.inf}
+"""How tools write numbers that are missing or infinite."""
 
 
 def add_table(
@@ -45,7 +64,7 @@ def add_table(
     builder.places.numbering = table.numbering
     place = place or places_of_roles(builder, table.header)
     others = {at: name for at, name in enumerate(table.header) if at not in place.values()}
-    extras = ExtraColumns(builder, others, is_marked="candidate" in place)
+    extras = _ExtraColumns(builder, others, is_marked="candidate" in place)
     for batch in table.batches(rows=BATCH_ROWS):
         _add_batch(builder, batch, place, extras)
     _ = builder.collected.judgments  # an error if two contradict each other
@@ -83,7 +102,7 @@ def add_queries(builder: ContentsBuilder, table: Table) -> None:
 
 
 def _add_batch(
-    builder: ContentsBuilder, batch: Batch, place: Mapping[str, int], extras: ExtraColumns
+    builder: ContentsBuilder, batch: Batch, place: Mapping[str, int], extras: _ExtraColumns
 ) -> None:
     columns = {role: batch.column(at) for role, at in place.items()}
     if SCALE in columns:
@@ -188,3 +207,148 @@ def _grades_of(reader: GradeReader, column: Column) -> NumberCells:
 def _filled(value: object) -> object:
     """Return None for empty cells: None, empty text or NaN."""
     return None if is_blank(value) else value
+
+
+class _ExtraColumns:
+    """Collects the cells of columns without a role, until it is clear what the columns are."""
+
+    def __init__(
+        self, builder: ContentsBuilder, names: Mapping[int, str], *, is_marked: bool
+    ) -> None:
+        self._builder = builder
+        self._names = names
+        """By their places in the header."""
+        self._is_marked = is_marked
+        """Whether a column marks which rows are candidates."""
+        self._numbers: list[int] = []
+        self._queries: list[str] = []
+        self._documents: list[str | None] = []
+        """The document of each row; None if the row is no candidate."""
+        self._cells: dict[int, list[object]] = {at: [] for at in names}
+        """The cells of each column."""
+
+    def add_rows(
+        self, batch: Batch, queries: IdColumn, documents: IdColumn, is_candidate: BoolArray
+    ) -> None:
+        """Keep the cells of each column in some rows.
+
+        Rows that are no candidates are only about their query.
+        """
+        if not self._names and not self._is_marked:
+            return
+        starts = run_starts(queries)
+        lengths = np.diff(starts, append=len(queries)).tolist()
+        self._queries += chain.from_iterable(map(repeat, queries.texts(starts), lengths))
+        rows = zip(documents.texts(), is_candidate.tolist(), strict=True)
+        self._documents += [doc_id if is_one else None for doc_id, is_one in rows]
+        for at, name in self._names.items():
+            kept = self._cells[at]
+            try:
+                kept.extend(map(_plain, batch.column(at).cells()))
+            except TypeError as failure:
+                where = self._builder.places.shown(batch.numbers[len(kept) - len(self._numbers)])
+                raise GoldenSetError(f"{where}: column '{quoted(name)}': {failure}") from None
+        self._numbers += batch.numbers
+
+    def assign(self) -> None:
+        """Give each column to the queries or to the candidates.
+
+        It is an error if a column is declared as an attribute, and varies within a query.
+        """
+        wanted, of_query = self._builder.source.attributes, repeated_rows(self._queries)
+        of_document: dict[tuple[str, str | None], list[int]] = {}
+        if self._builder.collected.repeats or self._is_marked:
+            rows = repeated_rows(zip(self._queries, self._documents, strict=True))
+            of_document = {pair: places for pair, places in rows.items() if pair[1] is not None}
+        attributes: dict[str, Sequence[object]] = {}
+        features: dict[str, Sequence[object]] = {}
+        for at, name in self._names.items():
+            cells, bare = self._cells[at], name.removeprefix(ATTRIBUTE).removeprefix(CANDIDATE)
+            is_declared = name.startswith(ATTRIBUTE) if wanted is None else bare in wanted
+            varying = first_varying(of_query, cells)
+            if is_declared and varying is not None:
+                raise self._varies(name, cells, of_query[varying], varying)
+            if not is_declared and (
+                is_index(name)
+                or (varying is not None and normalised_name(name) in NO_FEATURES)
+                or first_varying(of_document, cells) is not None
+            ):
+                continue
+            if bare in attributes or bare in features:
+                raise GoldenSetError(
+                    f"{self._builder.places.file}: two columns are named '{quoted(bare)}'; "
+                    "rename one of them"
+                )
+            is_open = wanted is None and name == bare
+            if is_declared or (is_open and varying is None):
+                attributes[bare] = cells
+            else:
+                features[bare] = _as_numbers(cells) or _as_booleans_or_texts(cells)
+        self._set_attributes(attributes)
+        if features or self._is_marked:
+            self._set_candidates(features)
+
+    def _varies(
+        self, name: str, cells: Sequence[object], rows: Sequence[int], query_id: str
+    ) -> GoldenSetError:
+        """Return the error about an attribute that has different cells in rows of a query."""
+        first = rows[0]
+        other = next(row for row in rows if cells[row] != cells[first])
+        places = [self._builder.places.shown(self._numbers[row]) for row in (first, other)]
+        return GoldenSetError(
+            f"{places[1]}: column '{quoted(name)}' is {_shown(cells[other])} for query "
+            f"'{quoted(query_id)}', but {_shown(cells[first])} at {places[0]}; an attribute has "
+            "one value for each query; correct a cell"
+        )
+
+    def _set_attributes(self, columns: Mapping[str, Sequence[object]]) -> None:
+        queries, first = self._builder.queries, dict[str, int]()
+        for row, query_id in enumerate(self._queries):
+            first.setdefault(query_id, row)
+        for query_id, row in first.items():
+            query = queries.get(query_id) or Query(query_id)
+            cells = {name: cells[row] for name, cells in columns.items() if cells[row] is not None}
+            queries[query_id] = Query(query_id, query.text, {**query.attributes, **cells})
+
+    def _set_candidates(self, columns: Mapping[str, Sequence[object]]) -> None:
+        first: dict[tuple[str, str], int] = {}
+        for row, (query_id, doc_id) in enumerate(zip(self._queries, self._documents, strict=True)):
+            if doc_id is not None:
+                first.setdefault((query_id, doc_id), row)
+        chosen = {name: [cells[row] for row in first.values()] for name, cells in columns.items()}
+        self._builder.candidates = Candidates.of(first, chosen)
+
+
+def _as_numbers(cells: Iterable[object]) -> list[float | None] | None:
+    """Return a column of numbers, or of texts of numbers; None if another cell occurs."""
+    numbers: list[float | None] = []
+    for cell in cells:
+        if isinstance(cell, str) and cell in _NUMBERS:
+            numbers.append(_NUMBERS[cell])
+        elif cell is None or isinstance(cell, float):
+            numbers.append(cell)
+        elif (number := checked_number(cell)) is not None:
+            numbers.append(float(number))
+        else:
+            return None
+    return numbers
+
+
+def _plain(cell: object) -> object:
+    """Return a cell as a plain value; None if it is empty."""
+    if cell.__class__ is str:
+        return cell or None
+    value = plain_value(cell)
+    return None if value == "" else value
+
+
+def _shown(cell: object) -> str:
+    return "empty" if cell is None else f"'{quoted(cell, 40)}'"
+
+
+def _as_booleans_or_texts(cells: Sequence[object]) -> Sequence[object]:
+    """Return a column of booleans as it is, and any other as text."""
+    return as_booleans(cells) or [
+        cell if cell is None or isinstance(cell, (str, list, dict)) else label_of(cell)
+        for cell in cells
+    ]

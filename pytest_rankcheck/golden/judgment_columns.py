@@ -54,6 +54,8 @@ ROLES = (
 A row that is marked as a candidate needs no grade: it may be unjudged.
 """
 
+ATTRIBUTE, CANDIDATE = "attribute:", "candidate:"
+"""How the names of columns begin that say what the column is."""
 _INDEX_NAME = re.compile(
     r"|Unnamed: \d+(_level_\d+)?(\.\d+)*|__index_level_\d+__|index|level_0", re.ASCII
 )

@@ -161,7 +161,7 @@ class RankedColumns:
         if isinstance(self.documents, HeldDocuments):
             groups = enumerate(self.documents.groups)
             return [place for place, group in groups if len(set(group)) < len(group)]
-        from pytest_rankcheck.files.id_pairs import keys_of, rows_with_equal_keys
+        from pytest_rankcheck.files.id_runs import keys_of, rows_with_equal_keys
 
         queries = np.repeat(np.arange(len(self)), np.diff(self.starts))
         first, second = rows_with_equal_keys(keys_of(self.documents), queries)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, GoldenSetError
 from pytest_rankcheck.files.text_files import blocks_of_lines
-from pytest_rankcheck.golden import golden_dicts, judgment_batches
+from pytest_rankcheck.golden import contents_builder, judgment_batches
 from pytest_rankcheck.golden.formats import trec_qrels
 from tests.examples import examples
 from tests.libraries import HAS_POLARS, NEEDS_POLARS
@@ -82,7 +82,7 @@ def test_dicts_become_columns_or_are_checked_one_by_one(
     def read() -> GoldenSet:
         return GoldenSet.from_dict(judgments, texts, attributes=attributes, scale=scale)
 
-    with replaced(golden_dicts, "_columns_of", lambda judgments: None):
+    with replaced(contents_builder, "_columns_of", lambda judgments: None):
         one_by_one = outcome(read)
     assert outcome(read) == one_by_one
 

@@ -78,7 +78,6 @@ def with_grades(counts: dict[float, int]) -> GoldenSet:
 
 def test_reversed_grades_are_found() -> None:
     found = finding(with_grades(CRANFIELD), "reversed-grades")
-    assert found is not None
     assert found.what.startswith(
         "no grade is 0, and the lowest positive grade is the rarest: -1 (225), 1 (128), 2 (387), "
         "3 (734), 4 (363); document 'd"
@@ -132,8 +131,6 @@ def test_whole_collections_have_no_findings_that_are_not_true() -> None:
 def test_a_duplicate_judgment(tmp_path: Path) -> None:
     golden = loaded(tmp_path, "q 0 d 1\nr 0 d 1\nq 0 d 1\nq 0 e 0\nq 0 e 0\n")
     found = finding(golden, "repeated-judgment")
-    assert found is not None
-    assert found.level == "warning"
     assert found.query_ids == ("q",)
     assert found.what == "2 duplicate judgments: document 'd' of query 'q', again"
     assert [place.rpartition(":")[2] for place in found.places] == ["3", "5"]
@@ -145,8 +142,6 @@ def test_a_duplicate_judgment(tmp_path: Path) -> None:
 def test_contradictory_grades(tmp_path: Path) -> None:
     golden = loaded(tmp_path, "q 0 d 1\nq 0 d 2\n", contradictions="first")
     found = finding(golden, "contradictory-judgment")
-    assert found is not None
-    assert found.level == "error"
     assert found.what.endswith("document 'd' of query 'q', 1 and 2")
     assert found.places[0].endswith("web.qrels:2")
     assert finding(golden, "repeated-judgment") is None
@@ -155,8 +150,6 @@ def test_contradictory_grades(tmp_path: Path) -> None:
 def test_a_grade_off_the_scale(tmp_path: Path) -> None:
     golden = loaded(tmp_path, "q 0 a 1\nq 0 b 9\nr 0 a -1\nr 0 b 3\n")
     found = finding(golden, "grade-off-scale", scale=(0, 3))
-    assert found is not None
-    assert found.level == "error"
     assert found.query_ids == ("q", "r")
     assert "2 grades are not between 0 and 3: document 'b' of query 'q' has 9" in found.what
     assert [place.rpartition(":")[2] for place in found.places] == ["2", "3"]
@@ -176,7 +169,6 @@ def test_queries_that_cannot_score(tmp_path: Path) -> None:
         ("no-relevant", "warning", "zero", 3),
     ):
         found = finding(golden, rule)
-        assert found is not None
         assert (found.level, found.query_ids) == (level, (query_id,))
         assert found.places == (f"{tmp_path / 'web.jsonl'}:{line}",)
         assert finding(golden.subset(["good", "one"]), rule) is None
@@ -184,7 +176,6 @@ def test_queries_that_cannot_score(tmp_path: Path) -> None:
 
 def test_one_grade() -> None:
     found = finding(GoldenSet.from_dict({"q": {"a": 1}, "r": {"b": 1, "c": 1}}), "one-grade")
-    assert found is not None
     assert found.what == "all judgments have the grade 1"
     assert finding(GoldenSet.from_dict({"q": {"a": 1, "b": 0}}), "one-grade") is None
 
@@ -202,7 +193,6 @@ def test_the_ceiling_of_identical_queries_with_different_single_answers() -> Non
     pair = TWINS.subset(["a", "b"])
     assert math.isclose(pair.ceiling(), (1 + 1 / math.log2(3)) / 2)
     found = finding(TWINS, "ceiling")
-    assert found is not None
     assert len(found.query_ids) == 1
     assert "a perfect ranker reaches nDCG@10 of 0.9077 on this set" in found.what  # (0.815 + 1) / 2
     assert finding(TWINS.subset(["a", "c", "d"]), "ceiling") is None
@@ -252,8 +242,6 @@ def test_empty_texts() -> None:
     texts = {"a": "tea", "b": "nan", "c": "None", "d": "", "e": "nan bread", "f": "none", "g": "?"}
     golden = GoldenSet.from_dict({each: {"x": 1} for each in texts}, texts)
     found = finding(golden, "empty-text")
-    assert found is not None
-    assert found.level == "error"
     assert found.query_ids == ("d", "b", "c")
     assert found.what == (
         '1 query (d) without a text; 2 queries (b, c) with the text "nan" or "None", which is what '
@@ -273,14 +261,12 @@ def test_duplicates_of_both_kinds() -> None:
         {"a": "tea", "b": "tea", "c": "ale", "d": "ale"},
     )
     found = finding(golden, "duplicate-query")
-    assert found is not None
     assert found.what.startswith(
         "2 groups of queries with the same text, 1 with different judgments, 1 with the same "
         'judgments: 2 queries (c, d) "ale"'
     )
     assert found.query_ids == ("c", "d", "a", "b")
     double = finding(golden.subset(["a", "b"]), "duplicate-query")
-    assert double is not None
     assert double.why == "Queries with the same judgments are one query that counts several times"
 
 
@@ -313,7 +299,6 @@ def test_a_text_in_two_splits() -> None:
         ("Red  shoes", "train"), ("boots", "train"), ("red shoes", "test"), ("hats", "test")
     )
     found = finding(golden, "split-leakage")
-    assert found is not None
     assert found.query_ids == ("q0", "q2")
     assert found.what == (
         "1 text is in more than one value of 'split': \"Red  shoes\" in train (q0) and test (q2)"
@@ -337,7 +322,6 @@ def test_a_text_in_two_splits() -> None:
 
 def test_fewer_queries_than_a_gate_needs() -> None:
     found = finding(good_set(25), "few-queries")
-    assert found is not None
     assert found.what == "25 queries, fewer than 30"
     assert "falls from 1 to 0 moves the mean by 0.0400" in found.why
     assert finding(good_set(30), "few-queries") is None
@@ -411,7 +395,6 @@ def deep(found: int, missing: int, depth: int | None = 1000) -> tuple[GoldenSet,
 def test_relevant_documents_that_no_query_finds() -> None:
     golden, run = deep(20, 10)
     found = finding(golden, "stale-document", run=run)
-    assert found is not None
     assert found.what.startswith(
         "run 'deep.run' has 10 of 30 relevant documents (33%) in no top 1,000 of a query that "
         "judges them: d20, d21, d22, d23, d24 and 5 more"

@@ -57,8 +57,6 @@ AGAINST: dict[str, tuple[Expectation, str]] = {
 @pytest.mark.parametrize(("expectation", "text"), AGAINST.values(), ids=AGAINST)
 def test_expectations_against_the_grades(expectation: Expectation, text: str) -> None:
     found = finding(expecting(GRADES, expectation), "expectation-against-grades")
-    assert found is not None
-    assert found.level == "error"
     assert found.query_ids == ("q",)
     assert found.what.startswith("1 expectation against the grades: query 'q' expects ")
     assert found.what.endswith(text)
@@ -112,8 +110,6 @@ def test_a_corpus_shows_which_documents_exist() -> None:
     assert golden.lint(rules=RULES, corpus=corpus) == []
     golden = expecting({"best": 2}, in_top(3, "nothing-like-it"), not_in_top(3, "184"))
     found = finding(golden, "unknown-expected-id", corpus=corpus)
-    assert found is not None
-    assert found.level == "error"
     assert found.what == (
         "2 expectations with an unknown document: query 'q' expects nothing-like-it in the top 3, "
         "but 'nothing-like-it' is not in the corpus; query 'q' expects 184 not in the top 3, but "
@@ -121,7 +117,6 @@ def test_a_corpus_shows_which_documents_exist() -> None:
     )
     many = expecting({"best": 2}, *(in_top(9, f"new{number}") for number in range(8)))
     found = finding(many, "unknown-expected-id", corpus=corpus)
-    assert found is not None
     assert found.what.count("query 'q' expects") == 5
     assert found.what.endswith("but 'new4' is not in the corpus; and 3 more")
     assert found.rule in [each.rule for each in golden.lint(rules=RULES, corpus=corpus)]
@@ -139,6 +134,5 @@ def test_an_expectation_of_a_file_is_found_with_its_place(tmp_path: Path) -> Non
         ' "expect": [{"not_in_top": 3, "documents": ["best"]}, {"results": "none"}]}\n'
     )
     found = finding(GoldenSet.load(file), "expectation-against-grades")
-    assert found is not None
     assert found.what.startswith("2 expectations against the grades")
     assert found.places == (f"{file}:2",)

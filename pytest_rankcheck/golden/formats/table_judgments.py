@@ -18,10 +18,11 @@ from pytest_rankcheck.files.delimited_tables import normalised_name
 from pytest_rankcheck.files.plain_values import is_missing
 from pytest_rankcheck.files.table_formats import table_formats
 from pytest_rankcheck.golden.contents_builder import ContentsBuilder
-from pytest_rankcheck.golden.extra_columns import ATTRIBUTE, CANDIDATE
 from pytest_rankcheck.golden.golden_contents import SCALE, Contents
 from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.judgment_columns import (
+    ATTRIBUTE,
+    CANDIDATE,
     NO_FEATURES,
     ROLES,
     first_varying,
