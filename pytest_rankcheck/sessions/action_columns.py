@@ -80,8 +80,6 @@ class ActionColumns:
         """The values of a column, by what it was taken for and its name: the index of the event,
         although some cells are not; actions, because of its name; selected documents or lists of
         clicks; or "wanted" of a rule."""
-        self._not_flags: set[str] = set()
-        """The columns of documents that do not begin like flags; they are not counted."""
 
     def count(self, found: EventRows, is_used: BoolArray, selected_rows: IntArray) -> None:
         """Count the values of some rows, and how many of these would count as selections."""
@@ -99,11 +97,9 @@ class ActionColumns:
                 self._add("action", name, column, has_selection)
         for role in {"selected", "clicks"} & found.columns.keys():
             name, column = found.names[role], found.columns[role]
-            few = (column.cell(row) for row in range(min(len(column), _FEW)))
-            if not all(value_key(cell) in {*_FLAGS, ""} for cell in few):
-                self._not_flags.add(name)
-            if name not in self._not_flags:
-                self._add("document", name, column, has_selection)
+            few = Column([column.cell(row) for row in range(min(len(column), _FEW))])
+            are_flags = {value_key(cell) for cell in few.values} <= {*_FLAGS, ""}
+            self._add("document", name, column if are_flags else few, has_selection)
         if "event" in found.columns and not is_used.all():
             self._add("index", found.names["event"], found.columns["event"], has_selection)
 
@@ -112,7 +108,8 @@ class ActionColumns:
         tallies, coded = self._columns.setdefault((kind, name), {}), column.coded()
         size = len(coded.values)
         rows = np.bincount(coded.codes, minlength=size).tolist()
-        selections = np.bincount(coded.codes[is_selection], minlength=size).tolist()
+        selected = coded.codes[is_selection[: len(column)]]
+        selections = np.bincount(selected, minlength=size).tolist()
         for value, more_rows, more in zip(coded.values, rows, selections, strict=True):
             if key := value_key(value):
                 tally = tallies.setdefault(key, _Tally(value))
@@ -132,7 +129,7 @@ class ActionColumns:
                 f"{source}: no row is a selection: {why}. Correct selections_where"
             )
         for (kind, name), tallies in self._columns.items():
-            if kind in _WRONG and name not in self._not_flags and _is_wrong(kind, name, tallies):
+            if kind in _WRONG and _is_wrong(kind, name, tallies):
                 raise SessionLogError(_refusal(source, name, *_WRONG[kind], tallies))
 
     def unmet(self) -> Iterator[str]:

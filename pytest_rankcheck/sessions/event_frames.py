@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
+from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.files.plain_values import is_blank, plain_value
 from pytest_rankcheck.files.table_columns import Column
 from pytest_rankcheck.sessions.action_columns import ActionColumns
@@ -19,7 +19,6 @@ from pytest_rankcheck.sessions.event_times import Clock
 from pytest_rankcheck.sessions.log_cells import (
     Cells,
     converted,
-    flag_of,
     id_lists,
     is_absent,
     numbers,
@@ -45,7 +44,7 @@ class Events:
     """One row per event: ``position`` in the file; ``session``, its id, later its number;
     ``event``, its index, NaN if the log does not say; ``time``, ``end`` (of its last row) and
     ``start`` (of the session) in seconds, NaN where unknown; ``query``; ``results``, a tuple of
-    ids, None where unknown; ``count``, how many were shown, -1 where unknown; ``is_finish``.
+    ids, None where unknown; ``count``, how many were shown, -1 where unknown.
 
     Rows to be merged also have ``search``, the ``document`` and the ``rank`` (from 1, 0 without
     one) they are about, and ``is_selection``. ``other`` is a hash of all columns that are not here.
@@ -96,13 +95,11 @@ class Events:
         session_ids = tuple(self.session_ids[each] for each in kept.tolist())
         return Events(frame, chosen.selections, session_ids)
 
-    def note(
-        self, rows: IntArray, problems: Problems, reason: str, text: Callable[[int], str]
-    ) -> None:
-        """Note events that cannot be used; the text says what is wrong with a row."""
+    def note(self, wrong: Mapping[int, str], problems: Problems, reason: str) -> None:
+        """Note events that cannot be used: what is wrong with each."""
         places, sessions = self.column("position"), self.column("session")
-        for row in rows.tolist():
-            problems.add(int(places[row]), self.session_ids[sessions[row]], reason, text(row))
+        for row, text in wrong.items():
+            problems.add(int(places[row]), self.session_ids[sessions[row]], reason, text)
 
     @staticmethod
     def joined(parts: Sequence[Events]) -> Events:
@@ -156,7 +153,6 @@ class Normaliser:
         frame["start"] = self._times("start", columns, usable)
         frame["query"] = _texts(columns.get("query"), size)
         frame["results"], frame["count"] = shown, counts = _shown(columns, usable)
-        frame["is_finish"] = _flags(columns.get("finished"), usable)
         is_selection = rule.mask(found.unclaimed, size) if rule else np.ones(size, dtype=bool)
         first_rank = 0 if found.counts_from_0 else self._options.first_rank
         reader = SelectionReader(
@@ -253,15 +249,6 @@ def _texts(column: Column | None, size: int) -> Cells:
     if column is None:
         return objects([None] * size)
     return converted(column, lambda cell: None if is_absent(cell) else str(cell))[0]
-
-
-def _flags(column: Column | None, usable: UsableRows) -> BoolArray:
-    """Return whether each event ends its session."""
-    if column is None:
-        return np.zeros(len(usable.mask), dtype=bool)
-    flags, errors = converted(column, flag_of)
-    usable.refuse(errors, "bad finish", "the finish flag: ")
-    return flags.astype(bool)
 
 
 def _shown(columns: Mapping[str, Column], usable: UsableRows) -> tuple[Cells, IntArray]:

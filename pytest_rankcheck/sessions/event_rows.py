@@ -126,7 +126,7 @@ class RowReader:
                 continue
             for name in map(normalised_name, payload):
                 row.pop(outer.get(name, name), None)
-            yield place, {**row, **payload, "finished": kind == _FINISHED}
+            yield place, {**row, **payload}
 
     def _of_sessions(self, columns: Columns, names: Mapping[str, str], places: IntArray) -> Placed:
         """Yield the events of rows that hold whole sessions, with what describes the session."""

@@ -96,29 +96,19 @@ def same_session(events: Events) -> BoolArray:
 
 
 def check_order(events: Events, problems: Problems) -> None:
-    """Note duplicate events, times that run backwards, and events after the end of a session.
+    """Note duplicate events, and times that run backwards.
 
     The events are in order.
     """
     same, index = same_session(events), events.column("event")
-    is_finish = events.column("is_finish").astype(bool)
     backwards = -np.diff(events.column("time"), prepend=np.nan)
     is_again = same & (np.diff(index, prepend=np.nan) == 0)
-    finished = pd.Series(np.cumsum(is_finish) - is_finish)
-    after = (finished > finished.groupby(events.frame["session"]).transform("first")).to_numpy()
 
-    def late(row: int) -> str:
+    again, late = {}, {}
+    for row in np.flatnonzero(is_again).tolist():
+        again[row] = f"duplicate event {index[row]:g}"
+    for row in np.flatnonzero(same & (backwards > 0) & ~is_again).tolist():
         name = "" if np.isnan(index[row]) else f" {index[row]:g}"
-        return f"the event{name} is {backwards[row]:g} s earlier than the event before it"
-
-    for reason, wrong, text in (
-        ("duplicate event", is_again, lambda row: f"duplicate event {index[row]:g}"),
-        ("time runs backwards", same & (backwards > 0) & ~is_again, late),
-        ("second finish", after & is_finish, lambda _: "the session finishes twice"),
-        (
-            "event after the finish",
-            after & ~is_finish,
-            lambda _: "the event comes after the session has finished",
-        ),
-    ):
-        events.note(np.flatnonzero(wrong), problems, reason, text)
+        late[row] = f"the event{name} is {backwards[row]:g} s earlier than the event before it"
+    events.note(again, problems, "duplicate event")
+    events.note(late, problems, "time runs backwards")

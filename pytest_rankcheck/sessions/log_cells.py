@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.errors import quoted
-from pytest_rankcheck.files.plain_values import as_flag, finite_number
+from pytest_rankcheck.files.plain_values import finite_number
 from pytest_rankcheck.files.table_columns import Column
 
 Cells = NDArray[np.object_]
@@ -120,18 +120,6 @@ def _json_list(text: str) -> list[object]:
     if not isinstance(items, list):
         raise ValueError(f"'{quoted(text, 60)}' is not a JSON list")
     return items
-
-
-def flag_of(value: object) -> bool:
-    """Return a flag; an empty cell is false.
-
-    Raises:
-        ValueError: the value is neither true nor false.
-    """
-    flag = False if is_absent(value) else as_flag(value)
-    if flag is None:
-        raise ValueError(f"'{quoted(value, 60)}' is neither true nor false")
-    return flag
 
 
 # --- columns --------------------------------------------------------------------------------------

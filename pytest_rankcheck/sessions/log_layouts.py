@@ -9,6 +9,7 @@ from pytest_rankcheck.files.delimited_tables import Role, index_of_roles, normal
 from pytest_rankcheck.sessions.log_options import LogOptions
 from pytest_rankcheck.sessions.log_problems import Problems
 
+_QUERY = Role("query", ("query_text", "search_query", "keyword", "keywords"), ("text", "input"))
 ROLES = (
     Role("session", ("session_id", "sessionid", "sid")),
     Role(
@@ -21,7 +22,7 @@ ROLES = (
         ("timestamp", "event_time", "time_epoch", "ts", "datetime", "time_ms", "timestamp_ms"),
         ("date",),
     ),
-    Role("query", ("query_text", "search_query", "keyword", "keywords"), ("text", "input")),
+    _QUERY,
     Role("results", ("result_ids", "shown", "documents", "doc_ids", "items"), ("ranking",)),
     Role(
         "result_count",
@@ -56,7 +57,6 @@ ROLES = (
     Role("grade", ("selected_grade", "selection_grade", "click_grade")),
     Role("search", ("search_id",), ("query_id", "request_id")),
     Role("clicks", ()),
-    Role("finished", ("is_finished", "finish", "session_finished")),
     Role("start", ("session_start", "start_time", "starttime")),
     Role("events", ()),
 )
@@ -131,7 +131,7 @@ class Layouts:
         unused = frozenset() if _PAYLOAD.issubset(indexes) else _PAYLOAD
         layout = {role: free[at] for role, at in indexes.items() if role not in unused}
         search = layout.get("search")
-        if search is not None and "query" not in layout and _is_query(search):
+        if search and "query" not in layout and _QUERY.among([normalised_name(search)]):
             layout["query"] = search  # the text tells searches apart, and is still the text
         return layout
 
@@ -191,9 +191,3 @@ class Layouts:
                 "Name it session_id, or pass columns={'session': ...}. If there are only users, "
                 f"split what they did by pauses: session='{user}', session_gap='30min'"
             )
-
-
-def _is_query(column: str) -> bool:
-    """Whether a column would be taken for the query text because of its name."""
-    (role,) = (each for each in ROLES if each.name == "query")
-    return bool(role.among([normalised_name(column)]))

@@ -84,15 +84,9 @@ def _large_sessions(events: Events) -> Iterator[str]:
         )
 
 
-def notes_of_order(
-    events: Events, ignored: Mapping[str, int], varying: Sequence[str]
-) -> Iterator[str]:
-    """Yield which events were ignored or sorted, and which columns are not attributes."""
+def left_aside(ignored: Mapping[str, int], varying: Sequence[str]) -> Iterator[str]:
+    """Yield which events were ignored, and which columns are not attributes."""
     for kind, count in ignored.items():
         yield f"{plural(count, 'event')} of the kind '{kind}' ignored"
-    is_late = np.diff(events.column("position"), prepend=0) < 0
-    late = int((is_late & same_session(events)).sum())
-    if late:
-        yield f"{plural(late, 'event was', 'events were')} out of order in the file and sorted"
     if varying:
         yield f"not attributes, because they change within a session: {listed(varying)}"

@@ -18,7 +18,7 @@ from pytest_rankcheck.sessions.event_rows import RowReader
 from pytest_rankcheck.sessions.event_sessions import check_order, in_order, split_by_pauses
 from pytest_rankcheck.sessions.log_contents import LogContents
 from pytest_rankcheck.sessions.log_layouts import Layouts
-from pytest_rankcheck.sessions.log_notes import left_out, notes_of_events, notes_of_order
+from pytest_rankcheck.sessions.log_notes import left_aside, left_out, notes_of_events
 from pytest_rankcheck.sessions.log_options import LogOptions
 from pytest_rankcheck.sessions.log_problems import Problems, counts_text, place_in_row
 from pytest_rankcheck.sessions.searches import (
@@ -73,7 +73,7 @@ def read_log(table: Table, options: LogOptions, problems: Problems) -> LogConten
     if options.rule is None:
         _refuse_only_selections(events, problems.source)
     notes += notes_of_events(events, options, has_selections=layouts.has_selections)
-    notes += notes_of_order(events, rows.ignored, varying)
+    notes += left_aside(rows.ignored, varying)
     strictness = "lenient=True" if problems.is_lenient else ""
     return LogContents(
         events=events,
@@ -158,8 +158,8 @@ def _attributes(
                 text = (
                     f"the attribute '{quoted(name)}' changes; an attribute must be constant within "
                     "a session"
-                ).format
-                events.note(changes[:1], problems, "attribute changes", text)
+                )
+                events.note({int(changes[0]): text}, problems, "attribute changes")
             continue
         cells = values.to_numpy(dtype=object)[rows[firsts]].tolist()
         for owner, cell in zip(owners.tolist(), cells, strict=True):
@@ -191,13 +191,13 @@ def _without_duplicates(
         some = frame[frame.duplicated(keys, keep=False)]
         first = some.groupby(keys, dropna=False, sort=False)["position"].transform("first")
 
-        def text(row: int) -> str:
-            return (
+        texts = {}
+        for row in copies.tolist():
+            texts[row] = (
                 f"the row is identical to {problems.place(first.at[row])}; if rows were delivered "
                 f'twice, duplicates="drop" drops the copies{keep}'
             )
-
-        events.note(copies, problems, "identical row", text)
+        events.note(texts, problems, "identical row")
     return events.taken(np.setdiff1d(np.arange(len(events)), copies)), len(copies)
 
 

@@ -23,7 +23,6 @@ _OF_SEARCHES = {
     "start": "min",
     "end": "max",
     "count": "max",
-    "is_finish": "max",
 }
 """What an event has of its rows."""
 
@@ -58,9 +57,8 @@ def merged(events: Events, problems: Problems) -> Events:
     frame["count"] = np.where(lengths >= 0, lengths, frame["count"])
     selections = _selections_of_searches(events, of_row, results)
     _note_contradictions(events, of_row, frame, selections["rank"].to_numpy(), problems)
-    events.note(
-        clashes, problems, "two documents at one rank", lambda row: _clash(rows, of_row, row)
-    )
+    clash = {row: _clash(rows, of_row, row) for row in clashes.tolist()}
+    events.note(clash, problems, "two documents at one rank")
     selections = selections.sort_values("event", kind="stable", ignore_index=True)
     return Events(frame, selections, events.session_ids)
 
@@ -95,32 +93,27 @@ def _note_contradictions(
         problems: collects the rows.
     """
     rows, row = events.frame, events.selections["event"].to_numpy()
-    search, documents, given = of_row[row], rows["document"].to_numpy(), rows["rank"].to_numpy()
-    results, counts = searches["results"].to_numpy(), searches["count"].to_numpy()
-    is_about = ((given > 0) & rows["document"].notna().to_numpy())[row]
-    places = zip(documents[row], given[row].tolist(), results[search], strict=True)
-    agree = [shown is None or shown[at - 1 : at] == (each,) for each, at, shown in places]
-
-    def beyond(each: int) -> str:
-        shown = plural(int(counts[of_row[each]]), "result")
-        return (
-            f"the search showed {shown}, fewer than the selected rank needs; is first_rank right?"
-        )
-
-    def unknown(each: int) -> str:
-        return not_shown(documents[each], results[of_row[each]])
-
-    def elsewhere(each: int) -> str:
-        return _disagreement(documents[each], given[each], results[of_row[each]])
-
-    is_beyond = (counts[search] >= 0) & (ranks > counts[search]) & ~is_about
-    is_elsewhere = is_about & ~np.array(agree, dtype=bool)
-    for reason, wrong, text in (
-        ("unknown rank", ranks == 0, unknown),
-        ("rank beyond the results", is_beyond, beyond),
-        ("rank and document disagree", is_elsewhere, elsewhere),
+    documents, about = rows["document"].tolist(), rows["rank"].tolist()
+    results, counts = searches["results"].tolist(), searches["count"].tolist()
+    unknown, beyond, elsewhere = dict[int, str](), dict[int, str](), dict[int, str]()
+    for each, rank, search in zip(row.tolist(), ranks.tolist(), of_row[row].tolist(), strict=True):
+        document, given, shown = documents[each], about[each], results[search]
+        if document is not None and given > 0:
+            if shown is not None and shown[given - 1 : given] != (document,):
+                elsewhere[each] = _disagreement(document, given, shown)
+        elif rank == 0:
+            unknown[each] = not_shown(document, shown)
+        elif 0 <= counts[search] < rank:
+            beyond[each] = (
+                f"the search showed {plural(counts[search], 'result')}, fewer than the selected "
+                "rank needs; is first_rank right?"
+            )
+    for reason, wrong in (
+        ("unknown rank", unknown),
+        ("rank beyond the results", beyond),
+        ("rank and document disagree", elsewhere),
     ):
-        events.note(np.unique(row[wrong]), problems, reason, text)
+        events.note(wrong, problems, reason)
 
 
 def _clash(rows: FrameLike, of_row: IntArray, row: int) -> str:

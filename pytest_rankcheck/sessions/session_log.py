@@ -72,6 +72,16 @@ class SessionLog:
         self._contents = contents
         self.cluster_by = cluster_by
         """The attribute whose values are the independent units; None: each session is one."""
+        self.session_ids: Sequence[str] = contents.session_ids
+        """The sessions, in the order in which they appear."""
+        self.event_count: int = len(contents.events)
+        """The number of events in all sessions."""
+        self.set_aside: SetAside = contents.set_aside
+        """What a lenient reading skipped; empty for a strict one."""
+        self.reading: str = contents.reading
+        """The options that decide what the sessions came to, as text; empty with the usual ones."""
+        self.notes: Sequence[str] = contents.notes
+        """What was unusual when the log was read, as sentences: skipped, ignored, put in order."""
 
     @classmethod
     @checked_arguments
@@ -97,8 +107,8 @@ class SessionLog:
                 the first dot, or what a pattern has before its first wildcard.
             columns: ``{meaning: column}`` for ``session``, ``event``, ``time``, ``query``,
                 ``results``, ``result_count``, ``selected_rank``, ``selected``,
-                ``selected_time``, ``grade``, ``search``, ``finished`` and ``start``, where the
-                columns have unusual names. A dotted name, such as
+                ``selected_time``, ``grade``, ``search`` and ``start``, where the columns have
+                unusual names. A dotted name, such as
                 ``event_attributes.object.object_id``, is in an object of each row.
             session: the column of the session; the same as ``columns={"session": ...}``.
             first_rank: the rank of the first result, 0 or 1; required if selections are given by
@@ -290,33 +300,8 @@ class SessionLog:
         by = self.cluster_by
         return None if by is None else self._contents.units_by(by)
 
-    @property
-    def session_ids(self) -> Sequence[str]:
-        """The sessions, in the order in which they appear."""
-        return self._contents.session_ids
-
     def __len__(self) -> int:
         return len(self.session_ids)
-
-    @property
-    def event_count(self) -> int:
-        """The number of events in all sessions."""
-        return len(self._contents.events)
-
-    @property
-    def set_aside(self) -> SetAside:
-        """What a lenient reading skipped; empty for a strict one."""
-        return self._contents.set_aside
-
-    @property
-    def reading(self) -> str:
-        """The options that decide what the sessions came to, as text; empty with the usual ones."""
-        return self._contents.reading
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """What was unusual when the log was read, as sentences: skipped, ignored, put in order."""
-        return self._contents.notes
 
     def attributes(self, session_id: str) -> Mapping[str, object]:
         """Return the attributes of a session.

@@ -227,16 +227,9 @@ class _Join:
         """Return the position of the first result: as given, as documents show it, or else 1."""
         known = ranks.notna() & ordinals.notna()
         shifts = (ranks - ordinals)[known]
-        first = self._options.first_rank
-        if first is None:
-            first = 0 if (shifts == 1).sum() > (shifts == 0).sum() else 1
-        odd = int((shifts != 1 - first).sum())
-        if odd:
-            self._problems.notes.append(
-                f"{odd:,} of {plural(len(shifts), 'position')}, counted from {first}, are not the "
-                "rank of their document; the document decides"
-            )
-        return first
+        if self._options.first_rank is not None:
+            return self._options.first_rank
+        return 0 if (shifts == 1).sum() > (shifts == 0).sum() else 1
 
 
 def _shown_actions(counts: Counter[str]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from math import log2
 
 import pytest
 
@@ -35,31 +34,17 @@ def test_the_bounds_of_reciprocal_rank_by_hand() -> None:
     assert found.if_relevant == pytest.approx(0)
 
 
-def ndcg_if_relevant(before: bool) -> float:
-    """The mean nDCG@3 if "new" and "other" have grade 3, both ideals included."""
-    ideal_a, ideal_b = 3 + 3 / log2(3), 3 + 1 / log2(3)
-    if before:
-        return (3 / ideal_a + 1 / ideal_b + 1) / 3
-    return ((3 + 3 / log2(3)) / ideal_a + (1 + 3 / log2(4)) / ideal_b + 1) / 3
-
-
-def test_a_document_that_turns_relevant_changes_both_ideal_rankings() -> None:
-    expected = ndcg_if_relevant(before=False) - ndcg_if_relevant(before=True)
-    before = evaluation_of(BEFORE)
-    for side in (before, Record.of(before, [Metric.parse("nDCG@3")])):
-        found = compare(evaluation_of(AFTER), side).unjudged("nDCG@3")
-        assert found.if_relevant == pytest.approx(expected, abs=2e-6)
-
-
 def test_judging_the_documents_gives_the_bound() -> None:
     """The bound is what comes out when the documents are judged so and measured again."""
     for grade in (0, 3):
         judged = {"a": {"x": 3, "y": 0, "new": grade}, "b": {"x": 1, "other": grade}, "c": {"x": 3}}
         golden = GoldenSet.from_dict(judged)
-        comparison = compare(evaluation_of(AFTER), evaluation_of(BEFORE))
-        for name in ("nDCG@10", "AP", "ERR", "RBP(p=0.8)", "Bpref"):
+        before = evaluation_of(BEFORE)
+        record = Record.of(before, [Metric.parse("nDCG@3")])
+        for name in ("nDCG@3", "nDCG@10", "AP", "ERR", "RBP(p=0.8)", "Bpref"):
             anew = compare(evaluation_of(AFTER, golden), evaluation_of(BEFORE, golden))
-            found = comparison.unjudged(name)
+            side = record if name == "nDCG@3" else before
+            found = compare(evaluation_of(AFTER), side).unjudged(name)
             bound = found.if_relevant if grade else found.if_irrelevant
             assert bound == pytest.approx(anew.values(name).difference, abs=3e-6), (name, grade)
 

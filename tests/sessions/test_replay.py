@@ -23,10 +23,8 @@ from pytest_rankcheck import (
     assert_not_regressed,
     compare,
     evaluate,
-    rank,
 )
 from pytest_rankcheck.gates.verdict import ReplayEvidence
-from pytest_rankcheck.rankers import scorer
 from pytest_rankcheck.reports.text.blocked_text import regression_text
 
 
@@ -123,17 +121,6 @@ def test_a_replay_needs_what_was_shown_and_a_selection() -> None:
         log_of(("s", "q", ["a"], [])).to_golden_set()
     with pytest.raises(ValueError, match="states"):
         LOG.to_golden_set("first")  # type: ignore[arg-type]
-
-
-def test_rankers_rerank_the_candidates() -> None:
-    golden = LOG.to_golden_set()
-
-    def backwards(query: str, candidates: list[str]) -> list[str]:
-        return candidates[::-1]
-
-    assert rank(backwards, golden).ranking("s1.3") == ("e", "d")
-    scored = rank(scorer(lambda query, documents: [float(ord(one)) for one in documents]), golden)
-    assert list(scored.ranking("s1.3")) == ["e", "d"]
 
 
 # --- against others ------------------------------------------------------------------------------

@@ -246,7 +246,6 @@ def test_events_out_of_order_in_their_session(tmp_path: Path) -> None:
     events = [{"event": 2, "query": "b"}, {"event": 1, "query": "a"}]
     log = load(tmp_path, [{"session_id": "s", "events": events}])
     assert log.events["query"].tolist() == ["a", "b"]
-    assert log.notes[-1] == "1 event was out of order in the file and sorted"
 
 
 def test_the_time_of_a_row_that_cannot_be_used_is_of_any_kind(tmp_path: Path) -> None:
@@ -257,10 +256,6 @@ def test_the_time_of_a_row_that_cannot_be_used_is_of_any_kind(tmp_path: Path) ->
 
 PROBLEMS: list[tuple[str, list[dict[str, Any]], str]] = [
     ("no session", [{"session_id": None}], "log.jsonl:2: the event has no session"),
-    ("second finish", [{"event": n, "finished": True} for n in (1, 2)],
-     "log.jsonl:3: session 's': the session finishes twice"),
-    ("event after the finish", [{"event": n, "finished": n == 1} for n in (1, 2, 3)],
-     "log.jsonl:3: session 's': the event comes after the session has finished"),
     ("rank beyond the results", [{"selected_rank": 2}],
      "log.jsonl:2: .* rank is 2, counted from 0, but 2 results .*; are ranks counted from 1"),
     ("rank too small", [{"selected_rank": -1}],
@@ -284,7 +279,6 @@ PROBLEMS: list[tuple[str, list[dict[str, Any]], str]] = [
      "-3 is not a possible number of results"),
     ("bad results", [{"selected_rank": None, "results": None, "result_count": 10**30}],
      "is not a possible number of results"),
-    ("bad finish", [{"finished": "perhaps"}], "flag: 'perhaps' is neither true nor false"),
 ]  # fmt: skip
 
 
@@ -309,14 +303,14 @@ def test_an_unusable_row_is_an_error_or_set_aside(tmp_path: Path) -> None:
 
 SINCE_1970 = [{"session_id": "s", "event": n, "time": 1_700_000_000 + n} for n in range(3)]
 TABS = [{"session_id": "s", "tab": "x"}, {"session_id": "s", "tab": "y", "query": "q"}]
-EVENTS = [{"event": 1, "finished": "perhaps"}, {"event": None}, 5]
+EVENTS = [{"event": 1, "time": "noon"}, {"event": None}, 5]
 REFUSED: list[tuple[list[dict[str, Any]], dict[str, Any], str]] = [
     ([GOOD | {"session_id": "\x1b[2J", "selected_rank": 9}], {"first_rank": 0}, r"on '\\x1b\[2J'"),
     (SINCE_1970, {"time_unit": "ms"}, "jsonl:1: time_unit=ms was given, .* seconds since"),
     ([*SINCE_1970, {"session_id": "s", "event": 4, "time": 1_700_000_000_000}], {"time_unit": "s"},
      "jsonl:1: .* seconds .*jsonl:4 it is milliseconds"),
     (TABS, {"attributes": ["tab"]}, "log.jsonl:2: .* the attribute 'tab' changes"),
-    ([{"session_id": "s", "events": EVENTS}], {}, "'perhaps' is neither true nor false"),
+    ([{"session_id": "s", "events": EVENTS}], {}, "'noon' is not a time"),
     ([GOOD], {}, "specify whether the first result has rank 0 or 1"),
     ([GOOD | {"selected_rank": 9}], {"first_rank": 0, "lenient": True},
      "has no session left; 1 row set aside from 1 session"),
