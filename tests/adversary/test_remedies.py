@@ -55,7 +55,6 @@ from steps import (
 
 UPDATE, APPROVE, RESTORE = "--snapshot-update", "--rankcheck-approve", "git checkout main"
 RETIRE, MERGE, REMOVE = "retire", "git merge main", "git rm"
-DELETE = "git rm"
 
 
 class Situation:
@@ -109,12 +108,7 @@ def cut_other_short(branch: PullRequest) -> None:
 
 def cut_new_short(branch: PullRequest) -> None:
     """Cut the record short that main does not have."""
-    branch.write(new_record(branch), "{")
-
-
-def new_record(branch: PullRequest) -> str:
-    """Return the path of the record that main does not have."""
-    return next(path for path in branch.records() if "test_new" in path)
+    branch.write(next(path for path in branch.records() if "test_new" in path), "{")
 
 
 def stage(branch: PullRequest) -> None:
@@ -144,12 +138,12 @@ SITUATIONS = {
     # Tests.
     "a new test": Situation((new_test(gated(RR, name="test_new"), NEW_FILE),), UPDATE),
     "a metric is added": Situation((edit(RR, RR + "\n    " + RECALL),), UPDATE, main=one_rr),
-    "a test is renamed": Situation((RENAMED,), UPDATE, DELETE),
+    "a test is renamed": Situation((RENAMED,), UPDATE, REMOVE),
     "a test of rankings is renamed": Situation(
-        (edit("test_same", "test_b"),), UPDATE, DELETE, main=stable
+        (edit("test_same", "test_b"),), UPDATE, REMOVE, main=stable
     ),
     "a test is renamed after a recorded removal of a query": Situation(
-        (drop([3]), update, merge, RENAMED), UPDATE, DELETE
+        (drop([3]), update, merge, RENAMED), UPDATE, REMOVE
     ),
     "a test is renamed, and worse": Situation((RENAMED, worse), UPDATE, RETIRE),
     "a test is removed": Situation(REMOVED_TEST, RETIRE),
@@ -188,8 +182,8 @@ SITUATIONS = {
     "many queries are removed, anew": Situation((drop(range(10)), anew), APPROVE),
     "a revert of 20 added queries": Situation((GROWN, update, merge, revert), APPROVE),
     "a revert of 2 added queries": Situation((golden(82), update, merge, revert)),
-    "the golden set is renamed": Situation(RENAMED_SET, UPDATE, DELETE),
-    "it is renamed and grows": Situation((*RENAMED_SET, GROWN), UPDATE, DELETE),
+    "the golden set is renamed": Situation(RENAMED_SET, UPDATE, REMOVE),
+    "it is renamed and grows": Situation((*RENAMED_SET, GROWN), UPDATE, REMOVE),
     "a second golden set": Situation((second_golden_set,), UPDATE),
     "another convention": Situation((NO_RELEVANT,), APPROVE),
     "another depth": Situation((configure("rankcheck_depth = 20"),), APPROVE),

@@ -83,10 +83,6 @@ def merge_main(branch: PullRequest) -> None:
     type_in(branch, "git merge main")
 
 
-def fall(branch: PullRequest) -> None:
-    rank(dict.fromkeys(range(4), 4))(branch)
-
-
 def reword(branch: PullRequest) -> None:
     """Type the approval that was printed with another reason."""
     (command,) = mend(branch)
@@ -125,6 +121,7 @@ def squash(branch: PullRequest) -> None:
     git(branch.path, "branch", "-f", "main")
 
 
+FALL = rank(dict.fromkeys(range(4), 4))
 SHOP = ("golden/shop.jsonl", "golden/store.jsonl")
 FASTER = ENGINE.replace("import json", "import functools\nimport json")
 REVERSED = edit("return ranking", "return ranking[::-1]", "engine.py")
@@ -141,7 +138,7 @@ PULLS = {
     "the small fall is mended": Pull((rank({0: 1}),)),
     "the ranking collapses": Pull((rank(dict.fromkeys(range(40), 9)), refuse)),
     "the ranker breaks": Pull((edit("ranking = [", "raise OSError; [", "engine.py"), refuse)),
-    "a fall is approved": Pull((fall,), APPROVE, needs_reason=True),
+    "a fall is approved": Pull((FALL,), APPROVE, needs_reason=True),
     "it is reverted": Pull((revert,)),
     "2 queries are removed": Pull((drop([20, 21]),), UPDATE),
     "the test is renamed": Pull((edit("test_mrr", "test_first_hit"),), UPDATE, "git rm"),
@@ -167,7 +164,7 @@ PULLS = {
     "main improves in the meantime": Pull((main_improves(75), REVERSED, merge_main, refuse)),
     "20 queries are added": Pull((add(84, 20),), UPDATE),
     "they are taken back": Pull((revert,), APPROVE, needs_reason=True),
-    "a fall is approved, and its reason reworded": Pull((fall, reword), needs_reason=True),
+    "a fall is approved, and its reason reworded": Pull((FALL, reword), needs_reason=True),
     "a test is added": Pull(
         (new_test(gated(RR, name="test_new"), "tests/test_new.py"),), *((UPDATE,) * 2)
     ),
