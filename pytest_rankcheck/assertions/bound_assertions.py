@@ -105,7 +105,20 @@ def _hold(evaluation: Evaluation, bounds: Mapping[Metric, Bound], by: By, min_qu
         metric: list(_bounded(evaluation, metric, bound, by, min_queries))
         for metric, bound in bounds.items()
     }
-    _enter_ungated(evaluation, tuple(bounds), next(iter(parts.values())), min_queries)
+    first = next(iter(parts.values()))
+    not_gated = [(part.label, len(part.places)) for part in first if not part.gated]
+    if not_gated:
+        from pytest_rankcheck.reports.text.verdict_notes import ungated_note
+
+        note = ungated_note(
+            evaluation.golden.name,
+            [str(metric) for metric in bounds],
+            not_gated,
+            unit=evaluation.unit,
+            slices=len(first) - 1,
+            min_queries=min_queries,
+        )
+        enter(note)
     texts = {
         str(metric): _checked(evaluation, metric, bound, parts[metric])
         for metric, bound in bounds.items()
@@ -130,32 +143,6 @@ def _checked(
     text = "\n".join(bound_lines(evaluation, metric, bound, parts)) if failed else None
     enter_gate(evaluation, metric, rows, detail, text=text)
     return text
-
-
-def _enter_ungated(
-    evaluation: Evaluation, metrics: Sequence[Metric], parts: Sequence[Bounded], min_queries: int
-) -> None:
-    """Enter the slices that are too small to be gated.
-
-    Args:
-        evaluation: what was measured.
-        metrics: the metrics with a bound.
-        parts: all queries first, then the slices.
-        min_queries: the smallest slice that is gated.
-    """
-    if all(part.gated for part in parts):
-        return
-    from pytest_rankcheck.reports.text.verdict_notes import ungated_note
-
-    note = ungated_note(
-        evaluation.golden.name,
-        [str(metric) for metric in metrics],
-        [(part.label, len(part.places)) for part in parts if not part.gated],
-        unit=evaluation.unit,
-        slices=len(parts) - 1,
-        min_queries=min_queries,
-    )
-    enter(note)
 
 
 def _check_bound(bound: Bound, metric: Metric, evaluation: Evaluation) -> None:

@@ -131,10 +131,10 @@ def _hold_baseline(
             from pytest_rankcheck.reports.text.blocked_text import blocked_text
 
             text = blocked_text(check, block, evaluation, baseline.place)
-        detail = partial(_new_detail, evaluation, check.metric)
-        if check.verdict and check.comparison and check.record:
-            approvals = (*check.record.approvals, *check.approvals)
-            detail = partial(_detail, check.verdict, check.comparison, approvals)
+        approvals = (*(check.record.approvals if check.record else ()), *check.approvals)
+        detail = partial(
+            _detail, evaluation, check.metric, check.verdict, check.comparison, approvals=approvals
+        )
         enter_gate(
             evaluation,
             check.metric,
@@ -171,9 +171,9 @@ def verdict_texts(
     for metric, verdict in verdicts.items():
         text = None
         if verdict.regressed or verdict.inconclusive:
-            from pytest_rankcheck.reports.text.blocked_text import regression_text
+            from pytest_rankcheck.reports.text.regression_text import regression_lines
 
-            text = regression_text(verdict, comparison)
+            text = "\n".join(regression_lines(verdict, comparison))
         fails = verdict.regressed or (verdict.inconclusive and fails_if_inconclusive())
         if text is not None and not fails:
             first_lines = map(str.strip, text.splitlines()[:_SHOWN])
@@ -181,26 +181,27 @@ def verdict_texts(
             text = None
         labels = _concerned([verdict]) if fails else ()
         rows = _verdict_rows(verdict, str(verdict.outcome), labels, fails=fails)
-        detail = partial(_detail, verdict, comparison, ())
+        detail = partial(_detail, evaluation, metric, verdict, comparison)
         enter_gate(evaluation, metric, rows, detail, other=comparison.other, text=text)
         texts[str(metric)] = text
     return texts
 
 
 def _detail(
-    verdict: Verdict, comparison: Comparison, approvals: Sequence[Approval], label: str
+    evaluation: Evaluation,
+    metric: Metric,
+    verdict: Verdict | None,
+    comparison: Comparison | None,
+    label: str,
+    *,
+    approvals: Sequence[Approval] = (),
 ) -> Mapping[str, Any]:
-    """Return what a report shows of a row."""
-    from pytest_rankcheck.reports.gate_detail import slice_detail, verdict_detail
+    """Return what a report shows of a row; of a metric that could not be compared, its mean."""
+    from pytest_rankcheck.reports.gate_detail import new_detail, slice_detail, verdict_detail
 
+    if verdict is None or comparison is None:
+        return new_detail(metric, evaluation)
     return slice_detail(verdict, label) if label else verdict_detail(verdict, comparison, approvals)
-
-
-def _new_detail(evaluation: Evaluation, metric: Metric, _: str) -> Mapping[str, Any]:
-    """Return what a report shows of a metric that could not be compared."""
-    from pytest_rankcheck.reports.gate_detail import new_detail
-
-    return new_detail(metric, evaluation)
 
 
 def _enter_undecided(evaluation: Evaluation, verdicts: Iterable[Verdict]) -> None:

@@ -233,15 +233,6 @@ def test_which_rankers_see_an_attribute() -> None:
         assert adapter_of(ranker).sees("gender") is sees, ranker
 
 
-def test_a_model_sees_only_its_features() -> None:
-    class Plain:
-        def predict(self, rows: object) -> list[float]:
-            return []
-
-    assert not model(Plain()).sees("gender")
-    assert model(Plain(), features=["gender of user"]).sees("gender of user")
-
-
 def test_a_ranker_that_cannot_see_the_change_is_refused() -> None:
     def text_only(text: str) -> list[str]:
         return ["a", "b", "c"]

@@ -9,10 +9,8 @@ from pytest_rankcheck.baselines.approval import LOSS_SHARE
 from pytest_rankcheck.baselines.check import Block, Check, RankingCheck
 from pytest_rankcheck.baselines.golden_changes import set_changes, slice_changes
 from pytest_rankcheck.baselines.metric_check import MetricCheck
-from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.errors import listed, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.gates.verdict import Verdict
 from pytest_rankcheck.remedies import Place, Remedy, merge
 from pytest_rankcheck.reports.text.regression_text import means_text, regression_lines
 from pytest_rankcheck.reports.text.stability_text import changes_text, stability_lines
@@ -35,11 +33,6 @@ def blocked_text(check: Check, block: Block, evaluation: Evaluation, place: Plac
     remedy = _remedy(check, block, place)
     lines = (_headline(check, block, evaluation), *_details(check, block))
     return "\n".join((*lines, *_what_to_do(block, place, remedy)))
-
-
-def regression_text(verdict: Verdict, comparison: Comparison) -> str:
-    """Return the text of a verdict on two evaluations, without a baseline file."""
-    return "\n".join(regression_lines(verdict, comparison))
 
 
 def dropped_text(why: str, place: Place) -> str:

@@ -25,13 +25,10 @@ def lint_text(golden_name: str, queries: int, findings: Sequence[LintFinding]) -
         findings: what the linter found.
     """
     size = plural(queries, "query", "queries")
-    head = f"golden set '{quoted(golden_name)}' ({size}): {_counts(findings)}"
-    return "\n".join([head, *_table(findings)] if findings else [head])
-
-
-def _counts(findings: Sequence[LintFinding]) -> str:
     errors = sum(finding.level == "error" for finding in findings)
-    return f"{plural(errors, 'error')}, {plural(len(findings) - errors, 'warning')}"
+    counts = f"{plural(errors, 'error')}, {plural(len(findings) - errors, 'warning')}"
+    head = f"golden set '{quoted(golden_name)}' ({size}): {counts}"
+    return "\n".join([head, *_table(findings)] if findings else [head])
 
 
 def _table(findings: Sequence[LintFinding]) -> Iterator[str]:
