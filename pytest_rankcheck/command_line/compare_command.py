@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_rankcheck.assertions.regression_assertion import assert_not_regressed
-from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.command_line.shared_inputs import (
     BLOCKED,
     INVALID,
@@ -21,11 +20,9 @@ from pytest_rankcheck.command_line.shared_inputs import (
     print_summary,
     record_of,
 )
-from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.files.whole_files import write_whole
 from pytest_rankcheck.gates.configured_gates import gate_of
-from pytest_rankcheck.gates.gate import Gate
-from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.findings import Note, ReportedFinding, Topic
 from pytest_rankcheck.reports.ledger import collecting
 from pytest_rankcheck.reports.report_data import report_of
@@ -67,9 +64,8 @@ def _compare(chosen: argparse.Namespace) -> int:
     inconclusive = chosen.inconclusive or project.inputs.config.inconclusive
     with collecting(detail=True, strict=inconclusive == "fail") as ledger:
         for metric in chosen_metrics(chosen, old):
-            gate = _gate(chosen.gate, record, metric)
-            if gate is None:
-                gate = project.inputs.gates.gate(golden.name, metric)
+            text = chosen.gate or (record.gate(metric) if record else None)
+            gate = gate_of(text) if text else project.inputs.gates.gate(golden.name, metric)
             try:
                 assert_not_regressed(new, old, metric, gate=gate, by=slices)
             except AssertionError as failure:
@@ -85,24 +81,6 @@ def _compare(chosen: argparse.Namespace) -> int:
         exit_status = INVALID
     _write(chosen, findings, exit_status)
     return exit_status
-
-
-def _gate(given: str | None, record: Record | None, metric: Metric) -> Gate | None:
-    """Return the gate that is given, or else that of the old baseline.
-
-    Raises:
-        ConfigurationError: it is unknown or invalid.
-    """
-    text = given or (record.gate(metric) if record else None)
-    try:
-        return None if text is None else gate_of(text)
-    except ConfigurationError as error:
-        if given:
-            raise
-        raise ConfigurationError(
-            f"the gate of {metric} in the baseline is '{quoted(text)}': {error}; name another "
-            "with --gate"
-        ) from None
 
 
 def _write(

@@ -81,8 +81,8 @@ def read_configuration(config: pytest.Config) -> Config:
         inputs=tuple(
             f"{row.flag}={value}"
             for row in rows.values()
-            if row.selects_input
-            for value in _as_list(row.on_command_line(config))
+            if row.selects_input and (stated := row.on_command_line(config))
+            for value in (stated if row.kind.repeated else [stated])
         ),
     )
 
@@ -163,9 +163,3 @@ def configured_names(config: pytest.Config) -> list[str]:
     # pytest 8 keeps what -o sets apart from the file.
     overridden = [text.partition("=")[0] for text in config.option.override_ini or ()]
     return [*configured, *overridden]
-
-
-def _as_list(value: Any) -> list[Any]:
-    if isinstance(value, list):
-        return value
-    return [value] if value else []

@@ -105,15 +105,21 @@ def findings_beside(
     """
     if BASELINE in item.stash:
         yield from _of_baseline(item, stopped=stopped)
-    for name in ("evaluation", "session_evaluation"):
-        evaluation: Any = getattr(item, "funcargs", {}).get(name)
-        if _is_ours(evaluation):
-            from pytest_rankcheck.plugin.inputs import inputs_of
+    for evaluation in _evaluations(item):
+        from pytest_rankcheck.plugin.inputs import inputs_of
 
-            metrics = [each for each in inputs_of(item.config).metrics if evaluation.fits(each)]
-            yield from _of_evaluation(item, evaluation, metrics, ledger)
-            if item.config.stash[CONFIG].writes_reports:
-                yield from _for_reports(item, evaluation, metrics, ledger)
+        metrics = [each for each in inputs_of(item.config).metrics if evaluation.fits(each)]
+        yield from _of_evaluation(item, evaluation, metrics, ledger)
+        if item.config.stash[CONFIG].writes_reports:
+            yield from _for_reports(item, evaluation, metrics, ledger)
+
+
+def _evaluations(item: pytest.Item) -> Iterator[Evaluation]:
+    """Yield the evaluations that the fixtures gave a test."""
+    arguments: dict[str, Any] = getattr(item, "funcargs", {})
+    for name in ("evaluation", "session_evaluation"):
+        if _is_ours(arguments.get(name)):
+            yield arguments[name]
 
 
 def _is_ours(value: Any) -> bool:
@@ -127,13 +133,9 @@ def _of_baseline(item: pytest.Item, *, stopped: bool) -> Iterator[ReportedFindin
 
     baseline = item.stash[BASELINE]
     if stopped:
-        from pytest_rankcheck.evaluation.evaluation import Evaluation
         from pytest_rankcheck.reports.gate_detail import unreached_findings
 
-        arguments = getattr(item, "funcargs", {})
-        measured = (arguments.get(name) for name in ("evaluation", "session_evaluation"))
-        evaluation = next((each for each in measured if isinstance(each, Evaluation)), None)
-        yield from unreached_findings(baseline, evaluation)
+        yield from unreached_findings(baseline, next(_evaluations(item), None))
     yield from watched_findings(baseline)
     if item.config.stash[CONFIG].plan:
         from pytest_rankcheck.reports.text.baseline_notes import plan_notes

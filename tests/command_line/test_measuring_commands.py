@@ -76,22 +76,6 @@ def test_a_baseline_brings_its_gate_and_slices(folder: Path) -> None:
     )
 
 
-def test_a_baseline_with_a_gate_that_was_removed_needs_another(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    evaluation = evaluate(Run.load(folder / "good.run"), GoldenSet.load(folder / "web.jsonl"))
-    record = Record.of(evaluation, {Metric.parse("RR"): "significant(test=wilcoxon)"})
-    (folder / "gated.json").write_text(record.text, "utf-8")
-    assert main(["compare", "gated.json", "good.run", *GOLDEN]) == 2
-    said = " ".join(capsys.readouterr().err.split())
-    assert (
-        "the gate of RR in the baseline is 'significant(test=wilcoxon)': test=wilcoxon is" in said
-    )
-    assert "sign_flip" in said
-    assert "name another with --gate" in said
-    assert main(["compare", "gated.json", "good.run", *GOLDEN, "--gate", "significant"]) == 0
-
-
 def test_an_inconclusive_verdict_counts_as_given_or_configured(folder: Path) -> None:
     gate = "noninferior(margin=0.05, alpha=0.005)"
     compared = ["compare", "good.run", "worse.run", *GOLDEN, "--metric", "RR", "--gate", gate]
