@@ -59,18 +59,12 @@ def test_arrays_give_the_bits_of_dicts() -> None:
     labels = random.integers(-1, 4, sizes.sum())
     rows = np.split(np.arange(sizes.sum()), np.cumsum(sizes)[:-1])
     ids = [str(number) for number in range(1, 51)]
-    golden = GoldenSet.from_dict(
-        {
-            query: {str(row): int(labels[row]) for row in own}
-            for query, own in zip(ids, rows, strict=True)
-        }
-    )
-    run = Run.from_dict(
-        {
-            query: {str(row): float(scores[row]) for row in own}
-            for query, own in zip(ids, rows, strict=True)
-        },
-    )
+
+    def in_dicts(values: np.ndarray) -> dict[str, dict[str, float]]:
+        some = [{str(row): float(values[row]) for row in own} for own in rows]
+        return dict(zip(ids, some, strict=True))
+
+    golden, run = GoldenSet.from_dict(in_dicts(labels)), Run.from_dict(in_dicts(scores))
     by_id = evaluate_arrays(scores, labels, sizes, ties="doc_id")
     assert by_id.golden.fingerprint == golden.fingerprint
     for metric in ("nDCG@3", "AP", "ERR", "P@4"):

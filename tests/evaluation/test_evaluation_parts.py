@@ -137,16 +137,6 @@ def test_a_merged_evaluation_is_an_evaluation() -> None:
     assert "3 parts" in Evaluation.merge(parts_of(), GOLDEN).name
 
 
-def test_a_scale_that_no_part_has_counts_in_all() -> None:
-    """ERR with each part's own highest grade would differ: 2^4 here, 2^1 in a part of low grades."""
-    golden = GoldenSet.from_dict({"q1": {"a": 1}, "q2": {"a": 4}})
-    run = {"q1": ["a"], "q2": ["a"]}
-    parts = [evaluate_part(Run.from_dict({query: run[query]}), golden) for query in run]
-    merged = Evaluation.merge(parts, golden)
-    # ERR of one document at rank 1 is (2^g - 1) / 2^max: 1/16 and 15/16.
-    assert merged.values("ERR@5").tolist() == [1 / 16, 15 / 16]
-
-
 @pytest.mark.parametrize("unjudged_half", [False, True])
 def test_a_query_in_two_parts_is_an_error_that_names_it(unjudged_half: bool) -> None:
     """Also if one half ranks no judged document: then no hit of it would be missing."""

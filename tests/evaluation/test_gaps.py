@@ -26,13 +26,7 @@ PART = Run.from_dict({query_id: ["b", "a"] for query_id in ("q0", "q1", "q2", "u
 @pytest.mark.parametrize(
     ("run", "golden", "mean", "words", "lacking"),
     [
-        (
-            WHOLE,
-            SET,
-            "0.2500",
-            "4 judged",
-            "4: u0, u1, u2 and 1 more",
-        ),
+        (WHOLE, SET, "0.2500", "4 judged", "4: u0, u1, u2 and 1 more"),
         (PART, SET.subset(list(JUDGED)), "0.3750", "3 judged and ranked", "1: q3"),
         (PART, SET, "0.1875", "3 judged and ranked", "5: q3, u0, u1 and 2 more"),
     ],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -10,14 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from pytest_rankcheck import (
-    GoldenSet,
-    Run,
-    evaluate,
-    rank,
-)
-from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck import GoldenSet, Run, evaluate, rank
 from pytest_rankcheck.rankers.formats import trec_runs
 from pytest_rankcheck.rankers.ranking import Duplicates
 from tests.libraries import forms
@@ -140,13 +132,3 @@ def test_kept_places_survive_files_and_cuts(tmp_path: Path) -> None:
     again = Run.load(tmp_path / "again.csv", duplicates="keep_places")
     assert {query: again[query] for query in again} == {query: run[query] for query in run}
     assert Run.load(_file(tmp_path, "run"), duplicates="keep_places").top(5)["p"] == run["p"][:5]
-
-
-def test_runs_by_different_rules_are_not_comparable(tmp_path: Path) -> None:
-    records = [
-        Record.of(evaluate(in_lists(tmp_path, duplicates), GOLDEN), [Metric.parse("R@5")])
-        for duplicates in RULES
-    ]
-    assert records[0].conventions != records[1].conventions
-    recorded = [json.loads(record.text)["conventions"] for record in records]
-    assert [conventions["duplicates"] for conventions in recorded] == RULES

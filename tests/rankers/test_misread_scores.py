@@ -7,14 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_rankcheck import (
-    GoldenSet,
-    RankcheckError,
-    Run,
-    RunError,
-    evaluate,
-    rank,
-)
+from pytest_rankcheck import GoldenSet, RankcheckError, Run, RunError, rank
 from pytest_rankcheck.files.whole_files import readable_json
 
 Pairs = Sequence[tuple[str, float]]
@@ -52,14 +45,8 @@ def of_json_lines(lists: Mapping[str, Pairs], folder: Path) -> Run:
     return Run.load(_file(lists, folder))
 
 
-def of_scanned_json_lines(lists: Mapping[str, Pairs], folder: Path) -> Run:
-    run = Run.scan(_file(lists, folder))
-    evaluate(run, golden_for(lists))
-    return run
-
-
 Make = Callable[[Mapping[str, Pairs], Path], Run]
-MAKERS = [of_a_dict, of_a_ranker, of_json_lines, of_scanned_json_lines]
+MAKERS = [of_a_dict, of_a_ranker, of_json_lines]
 
 
 @pytest.fixture(params=MAKERS)

@@ -9,13 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pytest_rankcheck import (
-    GoldenSet,
-    Query,
-    RankcheckError,
-    RankerError,
-    rank,
-)
+from pytest_rankcheck import GoldenSet, Query, RankcheckError, RankerError, rank
 
 GOLDEN = GoldenSet.from_dict(
     {"q1": {"d1": 1}, "q2": {"d2": 1}, "q3": {"d3": 1}},
@@ -176,12 +170,6 @@ def test_all_failing_queries_are_counted_and_the_first_is_the_cause() -> None:
     assert "also failed: q3" in said
     assert isinstance(failure.value.__cause__, KeyError)
     assert failure.value.__cause__.__traceback__ is not None
-    names = []
-    trace = failure.value.__cause__.__traceback__
-    while trace:
-        names.append(trace.tb_frame.f_code.co_name)
-        trace = trace.tb_next
-    assert names[-1] == "broken"
     assert len(calls) == 3
 
 

@@ -9,12 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from pytest_rankcheck import (
-    GoldenSet,
-    Run,
-    RunError,
-    evaluate,
-)
+from pytest_rankcheck import GoldenSet, Run, RunError, evaluate
 from tests.libraries import NEEDS_POLARS, forms
 
 GOLDEN = GoldenSet.from_dict({"q": {"a": 1, "b": 1}, "p": {"c": 1}}, queries={"q": "q", "p": "p"})
