@@ -24,10 +24,9 @@ _printed: ContextVar[PrintedDocuments | None] = ContextVar("rankcheck_printed", 
 
 
 class PrintedDocuments:
-    """What the failure texts of a test session have shown: how many lines, which documents."""
+    """The queries whose documents the failure texts of a test session have shown."""
 
     def __init__(self) -> None:
-        self.lines = 0
         self.tests: dict[object, str] = {}
         """The id of the failed test that has shown them."""
         self.of_test: dict[object, str] = {}
@@ -35,7 +34,6 @@ class PrintedDocuments:
 
     def settle(self, test: str, text: str) -> None:
         """Keep what a failed test has shown: what is in its text, which a test may have caught."""
-        self.lines += len(text.splitlines())
         for key, line in self.of_test.items():
             if line in text:
                 self.tests.setdefault(key, test)
@@ -76,12 +74,6 @@ def place_of_documents(key: object, line: str) -> str:
     if key not in printed.tests:
         printed.of_test[key] = line
     return printed.tests.get(key, "")
-
-
-def lines_printed() -> int:
-    """Return how many lines the failure texts of earlier tests have."""
-    printed = _printed.get()
-    return printed.lines if printed else 0
 
 
 def wants_detail() -> bool:

@@ -78,7 +78,6 @@ def test_the_documents_of_a_query_are_in_one_text_of_a_test_session() -> None:
             text = floor_text()
         if has_failed:
             printed.settle(test, f"AssertionError: {text}")
-        printed.lines = 0
         return text
 
     first = text_in("test_a", has_failed=False)  # the test has caught it
@@ -117,7 +116,6 @@ def test_a_ranking_is_in_one_text_of_a_test_session() -> None:
             except AssertionError as failure:
                 text = str(failure)
         printed.settle(test, text)
-        printed.lines = 0
         return text
 
     def invariance() -> None:
@@ -132,21 +130,6 @@ def test_a_ranking_is_in_one_text_of_a_test_session() -> None:
         lines = text_in("b", check).splitlines()
         for label in labels:
             assert f"      {label}  documents: see a" in lines, lines
-
-
-def test_after_25_lines_a_text_of_a_test_session_is_what_fell_and_what_to_do() -> None:
-    printed = PrintedDocuments()
-    printed.settle("a", "line\n" * 25)
-    with collecting(printed=printed), pytest.raises(AssertionError) as failure:
-        assert_at_least(BAD, "RR", 0.9)
-    assert str(failure.value).splitlines() == [
-        "RR is 0.5000 on golden set 'golden set' (40 queries); it must be at least 0.9000",
-        "  to fix: improve these queries, or change the bound to a value that the ranker must hold",
-        "  11 more lines: --rankcheck-markdown=FILE writes them all",
-    ]
-    with collecting(printed=printed):
-        lines = filter(None, floor_text().splitlines())
-    assert [line.split()[0] for line in lines] == ["2", "RR", "nDCG@3", "to", "23"]
 
 
 @pytest.mark.parametrize(("empty", "is_noted"), [(0, False), (1, False), (2, True), (39, True)])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.metrics.metric_definition import Unit
-from pytest_rankcheck.reports.ledger import lines_printed, place_of_documents
+from pytest_rankcheck.reports.ledger import place_of_documents
 
 if TYPE_CHECKING:
     from pytest_rankcheck.comparison.comparison import Move
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 _WIDTH = 96
 _TOP = 10
 _MOST_LINES = 40
-_ENOUGH_LINES = 25
-"""After so many lines of failure texts, the next ones are brief."""
 _DEEP, _SEE = " " * 6, "documents: see"
 
 
@@ -178,18 +176,12 @@ def documents_once(
 
 
 def shortened(text: str) -> str:
-    """Return a failure text of at most 40 lines: the most detailed are left out, from the end.
-
-    Once a test session has printed 25 lines, a text has its headlines and what to do.
-    """
-    lines, most = text.splitlines(), _MOST_LINES
-    indents = [len(line) - len(line.lstrip()) for line in lines]
-    if lines_printed() >= _ENOUGH_LINES:
-        most = indents.count(0) + 2
-        indents[-1] -= 2  # before the other facts
-    if len(lines) <= most:
+    """Return a failure text of at most 40 lines: the most detailed are left out, from the end."""
+    lines = text.splitlines()
+    if len(lines) <= _MOST_LINES:
         return text
-    kept = sorted(range(len(lines)), key=lambda at: (indents[at], at))[: most - 1]
+    indents = [len(line) - len(line.lstrip()) for line in lines]
+    kept = sorted(range(len(lines)), key=lambda at: (indents[at], at))[: _MOST_LINES - 1]
     left_out = f"  {len(lines) - len(kept):,} more lines: --rankcheck-markdown=FILE writes them all"
     return "\n".join([*(lines[at] for at in sorted(kept)), left_out])
 
