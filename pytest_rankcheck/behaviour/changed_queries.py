@@ -106,13 +106,10 @@ def changed_queries(golden: GoldenSet, perturbation: object, seed: int) -> Chang
         for query in golden
         if takes_query or query.text is not None
     }
-    return ChangedQueries(
-        name,
-        {query_id: others for query_id, others in made.items() if others},
-        tuple(query_id for query_id, others in made.items() if not others),
-        tuple(query_id for query_id in golden.query_ids if query_id not in made),
-        are_draws,
-    )
+    changed = {query_id: others for query_id, others in made.items() if others}
+    unchanged = tuple(each for each in made if each not in changed)
+    skipped = tuple(each for each in golden.query_ids if each not in made)
+    return ChangedQueries(name, changed, unchanged, skipped, are_draws)
 
 
 def changed_attributes(before: Query, after: Query) -> Mapping[str, tuple[object, object]]:
@@ -128,7 +125,9 @@ def _perturbed(
     """Return the perturbed queries of a query, without duplicates or the query itself."""
     # A copy, because a perturbation may modify the attributes and return the same query.
     given = replace(query, attributes=deepcopy(dict(query.attributes)))
-    shown = f"query '{quoted(query.id)}'" + (f' "{quoted(query.text)}"' if query.text else "")
+    shown = f"query '{quoted(query.id)}'"
+    if query.text:
+        shown += f' "{quoted(query.text)}"'
     try:
         made = perturb(given if takes_query else query.text)
         is_one = isinstance(made, (str, bytes, Mapping)) or not isinstance(made, Iterable)

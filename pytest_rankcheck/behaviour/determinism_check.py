@@ -93,7 +93,8 @@ class DeterminismResult:
     @property
     def broken(self) -> ConditionResult | None:
         """The condition with differences; the later ones are not checked."""
-        return next((result for result in self.conditions if result.differences), None)
+        broken = (result for result in self.conditions if result.differences)
+        return next(broken, None)
 
 
 def check_determinism(
@@ -120,15 +121,17 @@ def check_determinism(
         why = skipped[condition]
         if results and (results[-1].differences or results[-1].skipped == _DIFFER):
             why = _DIFFER
-        ways = [] if why else list(_ways(condition, ranker, golden, options, source))
-        if not ways:
-            why = why or "the same ranker is returned at each call; give fresh="
+        ways: list[Way] = []
+        if not why:
+            ways = list(_ways(condition, ranker, golden, options, source))
+            why = "" if ways else "the same ranker is returned at each call; give fresh="
         found: dict[str, AnswerDifference] = {}
         for how, ask in ways:
             for difference in answer_differences(run, ask(), how):
                 found.setdefault(difference.query_id, difference)
-        differences = [found[query_id] for query_id in run.query_ids if query_id in found]
-        results.append(ConditionResult(condition, [how for how, _ in ways], differences, why))
+        asked = [how for how, _ in ways]
+        differences = [found[each] for each in run.query_ids if each in found]
+        results.append(ConditionResult(condition, asked, differences, why))
     return DeterminismResult(ranker.adapter.name, results)
 
 

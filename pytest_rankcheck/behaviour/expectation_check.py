@@ -49,9 +49,10 @@ class ExpectationResult:
     @property
     def status(self) -> ExpectationStatus:
         """The outcome of the expectation."""
-        if self.expectation.known_failure is not None:
-            return ExpectationStatus.FIXED if self.holds else ExpectationStatus.KNOWN
-        return ExpectationStatus.HOLDS if self.holds else ExpectationStatus.VIOLATED
+        is_known = self.expectation.known_failure is not None
+        if self.holds:
+            return ExpectationStatus.FIXED if is_known else ExpectationStatus.HOLDS
+        return ExpectationStatus.KNOWN if is_known else ExpectationStatus.VIOLATED
 
     @property
     def is_wrong(self) -> bool:
@@ -84,7 +85,9 @@ class ExpectationResult:
             return False
         if now is None:
             return self.depth is None or self.depth >= known
-        return now < known if self.expectation.kind == "not_in_top" else now > known
+        if self.expectation.kind == "not_in_top":
+            return now < known
+        return now > known
 
 
 def check_expectations(
@@ -117,8 +120,11 @@ def check_expectations(
             "are the ids of the same kind?"
         )
     # With ids that the ranker never returns, `not_in_top` would always hold.
-    named = {(each.query, doc) for each in expectations for doc in (*each.documents, *each.others)}
-    if not any(doc_id in run.get(query_id) for query_id, doc_id in named):
+    is_met = False
+    for each in expectations:
+        named = (*each.documents, *each.others)
+        is_met = is_met or not set(named).isdisjoint(run.get(each.query))
+    if not is_met:
         RunEvaluation.unchecked(run, golden).refuse_unmet_ids()
     return [
         _outcome(expectation, run.get(query_id), run.depth)
@@ -161,9 +167,10 @@ def _violating(expectation: Expectation, ranks: Mapping[str, int]) -> list[str]:
     """Return the documents that violate an expectation."""
     documents, others = expectation.documents, expectation.others
     if expectation.k is not None:
-        must_be_in_top = expectation.kind == "in_top"
         top = {doc_id for doc_id, rank in ranks.items() if rank <= expectation.k}
-        return [doc_id for doc_id in documents if (doc_id in top) is not must_be_in_top]
+        if expectation.kind == "in_top":
+            return [doc_id for doc_id in documents if doc_id not in top]
+        return [doc_id for doc_id in documents if doc_id in top]
     # Above, or before: an unranked document counts as below all ranked documents.
     first = min((ranks[doc] for doc in others if doc in ranks), default=math.inf)
     late = [doc for doc in documents if doc not in ranks or ranks[doc] > first]

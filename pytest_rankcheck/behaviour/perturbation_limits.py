@@ -73,17 +73,23 @@ class InvarianceLimits:
 
         For random draws, the mean over a query's draws must be within the limits.
         """
-        return _exceeding(
-            result.counted, lambda trial: self.is_unlike(trial) or self.is_drop(trial)
-        )
+
+        def is_beyond(trial: PerturbedQuery) -> bool:
+            return self.is_unlike(trial) or self.is_drop(trial)
+
+        return _exceeding(result.counted, is_beyond)
 
     def mean_is_unlike(self, result: PerturbationResult) -> bool:
         """Whether the mean RBO is below its limit."""
-        return self.min_mean_rbo is not None and result.mean_rbo < self.min_mean_rbo - SLACK
+        if self.min_mean_rbo is None:
+            return False
+        return result.mean_rbo < self.min_mean_rbo - SLACK
 
     def mean_is_drop(self, result: PerturbationResult) -> bool:
         """Whether the mean of the metric falls by more than allowed."""
-        return self.max_mean_drop is not None and -result.mean_gain > self.max_mean_drop + SLACK
+        if self.max_mean_drop is None:
+            return False
+        return -result.mean_gain > self.max_mean_drop + SLACK
 
     def fails(self, result: PerturbationResult) -> bool:
         """Whether any limit is exceeded; an error of the ranker always fails."""
@@ -96,10 +102,14 @@ class InvarianceLimits:
 
     def severity(self, trial: PerturbedQuery) -> float:
         """Return how bad a trial is, judged by what is limited."""
-        on_rbo = self.min_rbo is not None or self.min_mean_rbo is not None
-        unlike = 1 - trial.rbo if on_rbo else 0.0
-        drop = -trial.gain if self.on_metric and not math.isnan(trial.gain) else 0.0
-        return math.inf if trial.failure is not None else unlike + drop
+        if trial.failure is not None:
+            return math.inf
+        severity = 0.0
+        if self.min_rbo is not None or self.min_mean_rbo is not None:
+            severity += 1 - trial.rbo
+        if self.on_metric and not math.isnan(trial.gain):
+            severity -= trial.gain
+        return severity
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,11 +184,12 @@ class DirectionLimits:
 
 def _exceeding(by_query: ByQuery, is_beyond: Callable[[PerturbedQuery], bool]) -> ByQuery:
     """Return the queries with trials on which the ranker fails, or that are beyond a limit."""
-    exceeding = {
-        query_id: [trial for trial in trials if trial.failure is not None or is_beyond(trial)]
-        for query_id, trials in by_query.items()
-    }
-    return {query_id: trials for query_id, trials in exceeding.items() if trials}
+    exceeding: dict[str, list[PerturbedQuery]] = {}
+    for query_id, trials in by_query.items():
+        for trial in trials:
+            if trial.failure is not None or is_beyond(trial):
+                exceeding.setdefault(query_id, []).append(trial)
+    return exceeding
 
 
 def _refuse_never_failing(

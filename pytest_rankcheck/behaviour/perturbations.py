@@ -62,7 +62,9 @@ class Perturbation:
         return (self.make.__doc__ or "").partition("\n")[0]
 
     def __str__(self) -> str:
-        return f"{self.name}(samples={self.samples})" if self.samples > 1 else self.name
+        if self.samples > 1:
+            return f"{self.name}(samples={self.samples})"
+        return self.name
 
     def __call__(self, text: str, seed: int = 0) -> list[str]:
         """Return the perturbed texts, without duplicates, blank texts and the text itself.
@@ -126,7 +128,9 @@ def perturbation_named(text: str) -> Perturbation:
             f"perturbation '{parts.name}' has no parameter '{quoted(unknown[0])}'"
             f"{suggestion(unknown[0], ['samples'])}; random ones take samples"
         )
-    return built_in.drawn(parts.given["samples"]) if parts.given else built_in  # type: ignore[arg-type]
+    if not parts.given:
+        return built_in
+    return built_in.drawn(parts.given["samples"])  # type: ignore[arg-type]
 
 
 def _unknown(text: str, name: str) -> ConfigurationError:
@@ -151,7 +155,8 @@ def _white_space(text: str) -> Iterator[str]:
 
 def _unicode(text: str) -> Iterator[str]:
     """The normal forms of Unicode: NFC, NFD, NFKC and NFKD."""
-    yield from (unicodedata.normalize(form, text) for form in ("NFC", "NFD", "NFKC", "NFKD"))
+    for form in ("NFC", "NFD", "NFKC", "NFKD"):
+        yield unicodedata.normalize(form, text)
 
 
 def _accents(text: str) -> Iterator[str]:
@@ -165,7 +170,8 @@ def _bare(letter: str) -> str:
     In other scripts, a mark makes a different letter or a vowel: で without its mark is て.
     """
     apart = unicodedata.normalize("NFD", letter)
-    if len(apart) == 1 or not unicodedata.name(apart[0], "").startswith(_WITH_ACCENTS):
+    script = unicodedata.name(apart[0], "")
+    if len(apart) == 1 or not script.startswith(_WITH_ACCENTS):
         return letter
     own = unicodedata.normalize("NFC", apart[:2])
     if own.lower() in _OWN_LETTERS:
@@ -236,14 +242,17 @@ def _mistyped(word: str, drawn: random.Random) -> str:
     )
     chosen = int(drawn.random() * len(others))
     # Some slips leave the word as it is: swapping equal letters, or a letter not on the keyboard.
-    return next(other for other in (*others[chosen:], *others[:chosen]) if other != word)
+    from_chosen = (*others[chosen:], *others[:chosen])
+    return next(other for other in from_chosen if other != word)
 
 
 @cache
 def _neighbours() -> dict[str, str]:
     """Return the keys that touch each key: in its row, and in the rows above and below."""
     near: dict[str, str] = {}
-    for above, keys, below in zip(("", *_KEYBOARD), _KEYBOARD, (*_KEYBOARD[1:], ""), strict=False):
+    for row, keys in enumerate(_KEYBOARD):
+        above = _KEYBOARD[row - 1] if row else ""
+        below = "".join(_KEYBOARD[row + 1 : row + 2])
         for place, key in enumerate(keys):
             left = max(0, place - 1)
             beside = keys[left:place] + keys[place + 1 : place + 2]

@@ -37,7 +37,9 @@ class RepeatedRanker:
                     f"unknown option '{quoted(name)}'{suggestion(name, names)}; the options "
                     f"are those of rank: {', '.join(names)}"
                 )
-        return cls(adapter_of(load_ranker(ranker) if isinstance(ranker, str) else ranker), options)
+        if isinstance(ranker, str):
+            ranker = load_ranker(ranker)
+        return cls(adapter_of(ranker), options)
 
     def first_run(self, golden: GoldenSet) -> Run:
         """Return the run with which all others are compared.
@@ -58,7 +60,10 @@ class RepeatedRanker:
         """Return what the ranker answers now, including failures."""
         options: dict[str, Any] = {"depth": DEFAULT_DEPTH, **self.options}
         doc_id = options.pop("doc_id", None)
-        rules = {name: options.pop(name) for name in ("ties", "duplicates") if name in options}
+        rules = {}
+        for name in ("ties", "duplicates"):
+            if name in options:
+                rules[name] = options.pop(name)
         try:
             task = RankingTask(golden, **options)
             return attempted(self.adapter, task, RankingRules(**rules, to_id=id_map(doc_id)))
@@ -84,9 +89,10 @@ class AnswerDifference:
 
 def answer_differences(run: Run, attempt: Attempt, how: str) -> list[AnswerDifference]:
     """Return the queries that fail or are ranked differently than in ``run``, in its order."""
-    return [
-        AnswerDifference(query_id, how, run[query_id], attempt.run.get(query_id), failure)
-        for query_id in run
-        if (failure := attempt.failures.get(query_id)) is not None
-        or run[query_id] != attempt.run.get(query_id)
-    ]
+    differences = []
+    for query_id in run:
+        before, after = run[query_id], attempt.run.get(query_id)
+        failure = attempt.failures.get(query_id)
+        if failure is not None or before != after:
+            differences.append(AnswerDifference(query_id, how, before, after, failure))
+    return differences

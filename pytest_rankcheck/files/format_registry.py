@@ -43,7 +43,9 @@ class FileSample:
     @cached_property
     def start(self) -> bytes:
         """The first bytes of the file; empty for a folder."""
-        return b"" if self.is_folder else first_bytes(self.path, _START_BYTES, self._error)
+        if self.is_folder:
+            return b""
+        return first_bytes(self.path, _START_BYTES, self._error)
 
     @cached_property
     def numbered_line(self) -> tuple[int, str]:
@@ -133,7 +135,8 @@ class Formats(Generic[T]):
     def by_name(self) -> Mapping[str, Format[T]]:
         """The formats by name; their modules are imported on first use."""
         if not self._formats:
-            for name in sorted(info.name for info in pkgutil.iter_modules(self._package.__path__)):
+            modules = pkgutil.iter_modules(self._package.__path__)
+            for name in sorted(info.name for info in modules):
                 module = importlib.import_module(f"{self._package.__name__}.{name}")
                 for entry in getattr(module, "FORMATS", None) or (module.FORMAT,):
                     self._formats[entry.name] = entry
@@ -163,10 +166,11 @@ class Formats(Generic[T]):
         Raises:
             RankcheckError: the format is unknown, or read-only.
         """
-        by_ending = (entry.name for entry in self.by_name.values() if ending in entry.endings)
+        formats = self.by_name.values()
+        by_ending = (entry.name for entry in formats if ending in entry.endings)
         chosen = self.named(name or next(by_ending, otherwise))
         if chosen.write is None:
-            writable = ", ".join(entry.name for entry in self.by_name.values() if entry.write)
+            writable = ", ".join(entry.name for entry in formats if entry.write)
             raise self._error(
                 f"{self._kind} cannot be written as '{chosen.name}'; formats that can be written: "
                 f"{writable}"

@@ -118,7 +118,8 @@ def _of_polars(frame: Any, error: type[RankcheckError], name: str) -> Table:
         from pytest_rankcheck.files.polars_columns import batches_of_frames
 
         with failures_of_library(name, error, "cannot be read"):
-            chosen = frame.lazy().select([header[index] for index in wanted]).collect()
+            names = [header[index] for index in wanted]
+            chosen = frame.lazy().select(names).collect()
         return batches_of_frames([chosen], header, wanted, rows)
 
     return Table(header, Numbering(name, is_table=True), read)

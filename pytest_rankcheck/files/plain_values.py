@@ -134,8 +134,7 @@ def checked_number(value: object) -> float | None:
     Whole numbers are returned as int, so that they are written as they were read.
     """
     number = finite_number(value)
-    is_whole = number is not None and number.is_integer() and abs(number) < 2**53
-    return int(number) if is_whole else number  # type: ignore[arg-type]
+    return None if number is None else _whole_as_int(number)
 
 
 def finite_number(value: object) -> float | None:

@@ -37,10 +37,10 @@ class Numbering:
         """Return a place as text: ``web.qrels:17`` or ``judgments, row 3 (index label 12)``."""
         if not self.is_table:
             return f"{self.source}:{number}"
-        label = (
-            "" if self.labels is None else f" (index label {quoted(self.labels[number - 1], 40)})"
-        )
-        return f"{self.source}, row {number}{label}"
+        place = f"{self.source}, row {number}"
+        if self.labels is None:
+            return place
+        return f"{place} (index label {quoted(self.labels[number - 1], 40)})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,9 +63,14 @@ def other_kind(start: bytes, path: Path | None = None) -> str | None:
     if start.startswith(b"PK\x03\x04"):
         suffix = path.suffix if path else ""
         is_workbook = b"[Content_Types].xml" in start or suffix in (".xlsx", ".xlsm")
-        return f"an Excel workbook; {_WITH_PANDAS}" if is_workbook else "a ZIP archive; unpack it"
+        if is_workbook:
+            return f"an Excel workbook; {_WITH_PANDAS}"
+        return "a ZIP archive; unpack it"
     lowered = start.lstrip().lower()
-    return next((kind for magic, kind in _KINDS.items() if lowered.startswith(magic)), None)
+    for magic, kind in _KINDS.items():
+        if lowered.startswith(magic):
+            return kind
+    return None
 
 
 def numbered_lines(path: Path, error: type[RankcheckError]) -> Iterator[tuple[int, str]]:

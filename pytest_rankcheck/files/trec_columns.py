@@ -33,9 +33,10 @@ def columns_of_lines(text: bytes, count: int, *, is_large: bool) -> Sequence[Col
     """
     columns = _polars_columns(text, count) if is_large else None
     if columns is None and (words := words_of_lines(text, count)) is not None:
-        columns = [
-            Column(b"\n".join(column).decode().split("\n"), are_words=True) for column in words
-        ]
+        columns = []
+        for column in words:
+            texts = b"\n".join(column).decode().split("\n")
+            columns.append(Column(texts, are_words=True))
     return columns
 
 

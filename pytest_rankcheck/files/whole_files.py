@@ -69,7 +69,9 @@ def write_whole(path: Path, text: str | bytes) -> None:
         ModuleNotFoundError: the name ends in ``.zst``, and no Zstandard library is installed.
         OSError: the folder or the file cannot be written; an existing file is unchanged.
     """
-    data = packed_as_named(path, text.encode("utf-8") if isinstance(text, str) else text)
+    if isinstance(text, str):
+        text = text.encode("utf-8")
+    data = packed_as_named(path, text)
     import tempfile  # takes a few milliseconds to import, and most test sessions write nothing
 
     handle, temporary = tempfile.mkstemp(
