@@ -8,6 +8,7 @@ known. An *innocent* change has a true mean of zero. Sections, chosen with ``--s
 - ``choice``: which gate to take, by the number of queries (gate_choice.py).
 - ``designs``: weights, clusters, two samples, ten slices together, and a rare large gain.
 - ``sessions``: simulated users with many sessions (user_sessions.py); a quarter of the draws.
+- ``retraining``: LambdaRank models that differ in the seed alone (retraining.py).
 - ``ratchet``: fifty pull requests on one golden set (ratchet.py).
 - ``replays``: simulated logs, replayed under right and wrong assumptions (replayed_logs.py); half
   of the draws.
@@ -29,8 +30,9 @@ from gate_choice import choice_tables
 from manual_parts import DOCS, write_part
 from pair_tables import PairCounts, all_tables, summary, tolerances_table
 from ratchet import ratchet_table
-from real_pairs import cached
+from real_pairs import DATA, cached
 from replayed_logs import SEARCHES, replays_table
+from retraining import retraining_table
 from special_designs import designs_table, slices_table
 from user_sessions import users_tables
 from verdict_counts import ALPHA
@@ -78,6 +80,13 @@ def designs_section(settings: Settings) -> Iterator[Part]:
     yield PAGE, "rates of designs", lines
 
 
+def retraining_section(settings: Settings) -> Iterator[Part]:
+    """Yield the table of models that are trained anew."""
+    draws = settings.draws // 2
+    table = retraining_table(DATA / "lightgbm-lambdarank", draws)
+    yield PAGE, "retraining", [*table, "", error_of(draws)]
+
+
 def ratchet_section(settings: Settings) -> Iterator[Part]:
     """Yield the table of the ratchet."""
     two = 2 * math.sqrt(0.1 * 0.9 / settings.histories)
@@ -104,6 +113,7 @@ SECTIONS: dict[str, Callable[[Settings], Iterator[Part]]] = {
     "pairs": pairs_section,
     "choice": choice_section,
     "designs": designs_section,
+    "retraining": retraining_section,
     "ratchet": ratchet_section,
     "sessions": sessions_section,
     "replays": replays_section,

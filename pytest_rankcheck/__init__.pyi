@@ -83,10 +83,8 @@ from pytest_rankcheck.evaluation.evaluation_part import (
     EvaluationPart as EvaluationPart,
     evaluate_part as evaluate_part,
 )
-from pytest_rankcheck.evaluation.run_evaluation import (
-    RunEvaluation as RunEvaluation,
-    evaluate as evaluate,
-)
+from pytest_rankcheck.evaluation.replicated_evaluation import evaluate as evaluate
+from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation as RunEvaluation
 from pytest_rankcheck.evaluation.session_evaluation import (
     SessionEvaluation as SessionEvaluation,
     evaluate_sessions as evaluate_sessions,

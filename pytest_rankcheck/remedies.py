@@ -49,9 +49,15 @@ class Place:
     def __str__(self) -> str:
         return f"{self.file} at {self.reference}" if self.is_there else self.file
 
-    def update(self, purpose: str) -> Remedy:
-        """Return the update, which records what is missing or better."""
-        return Remedy(purpose, f"pytest {self.test} --snapshot-update")
+    def update(self, purpose: str, replicates: int = 0) -> Remedy:
+        """Return the update, which records what is missing or better.
+
+        Args:
+            purpose: what it will do.
+            replicates: of how many replicates; 0: of as many as are configured.
+        """
+        several = f" --rankcheck-replicates {replicates}" if replicates else ""
+        return Remedy(purpose, f"pytest {self.test} --snapshot-update{several}")
 
     def approve(self, purpose: str = "to approve") -> Remedy:
         """Return the approval, which records what is measured now."""
@@ -100,8 +106,8 @@ def update_all(purpose: str) -> Remedy:
 
 
 def measure_noise() -> Remedy:
-    """Return how to measure how much metrics vary from run to run."""
-    return Remedy("to measure it", "pytest --snapshot-update --rankcheck-repeat 5")
+    """Return how to measure how much metrics vary between replicates."""
+    return Remedy("to measure it", "pytest --snapshot-update --rankcheck-replicates 5")
 
 
 def delete(file: str) -> Remedy:

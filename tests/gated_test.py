@@ -100,6 +100,20 @@ class Outcome(NamedTuple):
         return {name: " ".join(text.split()) for name, text in texts.items()}
 
 
+def searching(ranks: Mapping[int, int | None]) -> Callable[[str], list[str]]:
+    """Return a ranker with the relevant document of some queries there, and first in all others."""
+    by_text = {f"query {index}": rank for index, rank in ranks.items()}
+
+    def search(text: str) -> list[str]:
+        ranking = [f"filler-{index}" for index in range(12)]
+        rank = by_text.get(text, 1)
+        if rank is not None:
+            ranking.insert(rank - 1, f"doc of {text}")
+        return ranking
+
+    return search
+
+
 class GatedTest:
     """A test of the ranker of `Project` in a folder, with its record."""
 
@@ -108,6 +122,8 @@ class GatedTest:
         self.assertions: tuple[Assertion, ...] = (MRR,)
         self.conventions: dict[str, Any] = {}
         self.depth = 100
+        self.others: Sequence[Mapping[int, int | None]] = ()
+        """The ranks of further replicates."""
         self.inconclusive = "warn"
         self.defaults = Defaults()
         self.golden(Project.queries())
@@ -124,22 +140,16 @@ class GatedTest:
 
     def rank(self, ranks: Mapping[int, int | None]) -> None:
         """Set the rank of the relevant document of some queries; for all others it is first."""
-        by_text = {f"query {index}": rank for index, rank in ranks.items()}
-
-        def search(text: str) -> list[str]:
-            ranking = [f"filler-{index}" for index in range(12)]
-            rank = by_text.get(text, 1)
-            if rank is not None:
-                ranking.insert(rank - 1, f"doc of {text}")
-            return ranking
-
-        self.search: Callable[[str], list[str]] = search
+        self.search: Callable[[str], list[str]] = searching(ranks)
 
     def evaluation(self) -> Evaluation:
         """Return what is measured now."""
-        rankings = {query.id: self.search(query.text) for query in self._golden}
-        run = Run.from_dict(rankings, depth=self.depth)
-        return evaluate(run, self._golden, **self.conventions)
+        searches = (self.search, *map(searching, self.others))
+        runs = [
+            Run.from_dict({each.id: search(each.text) for each in self._golden}, depth=self.depth)
+            for search in searches
+        ]
+        return evaluate(runs, self._golden, **self.conventions)
 
     def run(
         self, *, update: bool = False, approve: str | None = None, main: MainBranch | None = None

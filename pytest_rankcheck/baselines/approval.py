@@ -36,6 +36,7 @@ _WORDS = {
     "rankings": "{after} rankings changed",
     "limits": "the rankings were limited by {before}, and are limited by {after} now",
     "option-looser": "{about} was {before}, and is {after} now",
+    "replicates": "the values were means of {before} replicates, and are of {after} now",
     "unreadable": "the earlier baseline could not be read",
     "retired": "the baseline is retired",
 }
@@ -133,6 +134,8 @@ def covers(approved: Iterable[Key], needed: Key) -> bool:
         )
     if needed.kind == "noise-wider":
         return any(number_of(needed.after) <= number_of(key.after) for key in same)
+    if needed.kind == "replicates":
+        return any(number_of(needed.after) >= number_of(key.after) for key in same)
     if needed.kind == "gate-looser":
         return any(not is_looser(str(key.after), str(needed.after)) for key in same)
     return any(key.after == needed.after for key in same)

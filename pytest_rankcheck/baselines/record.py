@@ -64,10 +64,13 @@ class RecordedMetric:
     """Whether the test gates it, or only records it."""
     gate: str | None = None
     """The gate that its values were approved under; None if it was never gated."""
-    noise: float | None = None
-    """The standard deviation of the mean from run to run; None where it was not measured."""
+    averaged: int = 1
+    """How many replicates (runs that differ only by chance) the values are means of."""
     replicates: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
-    """The mean of each run that differs only by chance: of all queries (``""``), and by slice."""
+    """The means of replicates that show how much they vary: of all queries (``""``), and by slice.
+
+    They are those of the values, or of earlier ones that were means of more.
+    """
     lower_is_better: bool = False
     """The metric's direction, which the code of a project's own metric can reverse."""
 
@@ -78,18 +81,23 @@ class RecordedMetric:
         """Return what is kept of a metric of an evaluation, besides its values."""
         metric = Metric.parse(name)
         replicates: dict[str, tuple[float | None, ...]] = {}
-        if evaluation.repeats:
-            parts: dict[str, Sequence[int]] = {"": range(len(evaluation.query_ids))}
+        if evaluation.replicates:
+            parts: dict[str, Sequence[str]] = {"": evaluation.query_ids}
             for attribute in attributes:
-                for value, places in evaluation.slice_places(attribute).items():
-                    parts[f"{attribute}={value}"] = places
-            runs = (evaluation, *evaluation.repeats)
+                for value, query_ids in evaluation.slices(attribute).items():
+                    parts[f"{attribute}={value}"] = query_ids
             replicates = {
-                label: tuple(as_decimal(run.mean_at(metric, places)) for run in runs)
-                for label, places in parts.items()
+                label: tuple(map(as_decimal, evaluation.replicate_means(metric, ids, label)))
+                for label, ids in parts.items()
             }
-        noise = as_decimal(evaluation.noise(metric))
-        return cls(gate is not None, gate, noise, replicates, not metric.higher_is_better)
+        count = evaluation.replicate_count(metric)
+        return cls(gate is not None, gate, count, replicates, not metric.higher_is_better)
+
+    @property
+    def deviation(self) -> float | None:
+        """The standard deviation of the mean between the replicates; None without any."""
+        means = [mean for mean in self.replicates.get("", ()) if mean is not None]
+        return as_decimal(float(np.std(means, ddof=1))) if len(means) > 1 else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -321,10 +329,16 @@ class Record:
         """Return whether it has values of a metric."""
         return str(metric) in self.metrics
 
-    def noise(self, metric: Metric) -> float:
-        """Return the standard deviation of the mean from run to run; NaN if it is not known."""
-        recorded = self.metrics.get(str(metric))
-        return math.nan if recorded is None or recorded.noise is None else recorded.noise
+    def replicate_count(self, metric: Metric) -> int:
+        """Return how many replicates the values of a metric are means of; 1 for a single run."""
+        return self.metrics[str(metric)].averaged
+
+    def replicate_means(
+        self, metric: Metric, query_ids: Sequence[str], label: str
+    ) -> Sequence[float]:
+        """Return the recorded mean of each replicate, of a slice or else of all queries."""
+        means = self.metrics[str(metric)].replicates
+        return [mean for mean in means.get(label, means.get("", ())) if mean is not None]
 
     def slice_places(self, attribute: str) -> Mapping[str, Sequence[int]]:
         """Return the places of each slice's sessions in `query_ids`; empty for queries."""

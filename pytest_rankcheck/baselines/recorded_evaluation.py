@@ -15,7 +15,7 @@ from pytest_rankcheck.errors import BaselineError, GoldenSetError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.files.packed_files import first_bytes
 from pytest_rankcheck.golden.golden_set import GoldenSet
-from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
+from pytest_rankcheck.metrics.metric_names import Metric
 
 _SAMPLE = 200
 
@@ -61,9 +61,15 @@ class RecordedEvaluation(Evaluation):
         """Return the top of the ranking of a query."""
         return self.record.ranking(query_id)
 
-    def noise(self, metric: MetricLike) -> float:
-        """Return the recorded standard deviation from run to run; NaN if it was not recorded."""
-        return self.record.noise(Metric.parse(metric))
+    def replicate_count(self, metric: Metric) -> int:
+        """Return how many replicates the recorded values are means of."""
+        return self.record.replicate_count(metric)
+
+    def replicate_means(
+        self, metric: Metric, query_ids: Sequence[str], label: str
+    ) -> Sequence[float]:
+        """Return the recorded mean of each replicate."""
+        return self.record.replicate_means(metric, query_ids, label)
 
 
 def is_record(path: Path) -> bool:

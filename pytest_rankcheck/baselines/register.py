@@ -12,7 +12,7 @@ from dataclasses import replace
 from pytest_rankcheck.baselines.approval import Approval, is_looser
 from pytest_rankcheck.baselines.record import TOP, Record, RecordedMetric
 from pytest_rankcheck.baselines.recorded_queries import RecordedQueries
-from pytest_rankcheck.baselines.succession import allows_for_more_noise, looser_limits
+from pytest_rankcheck.baselines.succession import looser_limits
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.evaluation.evaluation import Evaluation
@@ -94,7 +94,15 @@ def next_record(
         measured,
         queries=queries,
         metrics={
-            name: _next_metric(before.metrics.get(name), each, is_approved)
+            name: _next_metric(
+                before.metrics[name],
+                each,
+                is_approved=is_approved,
+                is_rewritten=is_approved
+                or _is_rewritten(name, before, measured, rewritten, comparison),
+            )
+            if name in before.metrics
+            else each
             for name, each in measured.metrics.items()
         },
         slices=measured.slices if is_approved else dict(sorted(slices.items())),
@@ -140,12 +148,14 @@ def _is_rewritten(
 
 
 def _next_metric(
-    before: RecordedMetric | None, measured: RecordedMetric, is_approved: bool
+    before: RecordedMetric, measured: RecordedMetric, *, is_approved: bool, is_rewritten: bool
 ) -> RecordedMetric:
-    """Return what is kept of a metric besides its values."""
-    if before is None:
-        return measured
+    """Return what is kept of a metric besides its values.
+
+    How much replicates vary stays as it was recorded, until as many of them are approved anew.
+    """
     gate = measured.gate or (None if is_approved else before.gate)
-    if measured.noise is None or (not is_approved and allows_for_more_noise(before, measured)):
-        return replace(measured, gate=gate, noise=before.noise, replicates=before.replicates)
-    return replace(measured, gate=gate)
+    averaged = measured.averaged if is_rewritten else before.averaged
+    is_known = before.replicates and (not is_approved or measured.averaged < before.averaged)
+    replicates = before.replicates if is_known else measured.replicates
+    return replace(measured, gate=gate, averaged=averaged, replicates=replicates)

@@ -7,7 +7,6 @@ recorded anew by hand.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -68,6 +67,9 @@ def _is_undone(key: Key, record: Record) -> bool:
     match key.kind:
         case "rise" | "option-looser":  # of the configuration, not of the record
             return True
+        case "replicates":
+            averaged = (record.metrics[name].averaged for name in record.approved)
+            return max(averaged, default=1) >= number_of(key.before)
         case "queries-lost":
             return isinstance(key.before, int) and len(record.queries) >= key.before
         case "limits":
@@ -96,7 +98,7 @@ def _is_metric_back(key: Key, record: Record) -> bool:
         case "direction":
             return entry.lower_is_better == (key.before == "lower")
         case "noise-wider":
-            return not allows_for_more_noise(replace(entry, noise=number_of(key.before)), entry)
+            return entry.deviation is not None and entry.deviation <= number_of(key.before)
         case "no-value":
             return record.queries.counted(key.subject) >= number_of(key.before)
     return False
@@ -121,6 +123,7 @@ def changes(before: Record, after: Record) -> Iterator[Key]:
         few = lost_queries(before, after.query_fingerprints)
         if few is not None:
             yield few
+    yield from fewer_replicates(before, after)
     yield from looser_limits(before, after.limits)
     if before.limits and after.limits and overlap.is_paired and not other_manner:
         changed = _changed_rankings(before, after, overlap)
@@ -140,7 +143,7 @@ def _metric_changes(name: str, before: Record, after: Record) -> Iterator[Key]:
     elif is_looser(then.gate, now.gate):
         yield Key(f"gate-looser:{name}", then.gate, now.gate)
     elif allows_for_more_noise(then, now):
-        yield Key(f"noise-wider:{name}", then.noise, now.noise)
+        yield Key(f"noise-wider:{name}", then.deviation, now.deviation)
 
 
 def reversed_direction(name: str, before: RecordedMetric) -> Key:
@@ -150,10 +153,21 @@ def reversed_direction(name: str, before: RecordedMetric) -> Key:
 
 
 def allows_for_more_noise(before: RecordedMetric, after: RecordedMetric) -> bool:
-    """Whether a gate that allows for noise has become wider."""
-    if before.gate is None or "noise=" not in before.gate or before.noise is None:
+    """Whether a gate that allows for the noise of replicates has become wider."""
+    gate = before.gate or "tolerance"
+    ignores_noise = gate.startswith("tolerance") and "noise=" not in gate
+    if ignores_noise or before.deviation is None:
         return False
-    return after.noise is None or after.noise > before.noise
+    return after.deviation is None or after.deviation > before.deviation
+
+
+def fewer_replicates(before: Record, after: Record) -> Iterator[Key]:
+    """Yield the key of approved values that are means of fewer replicates than they were."""
+    names = [name for name in before.approved if name in after.metrics]
+    pairs = [(before.metrics[name].averaged, after.metrics[name].averaged) for name in names]
+    fewer = [(then, now) for then, now in pairs if now < then]
+    if fewer:
+        yield Key("replicates", max(then for then, _ in fewer), min(now for _, now in fewer))
 
 
 def manner_changes(before: Record, after: Record | Evaluation) -> Iterator[Key]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,10 +10,12 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray, IntArray
+from pytest_rankcheck.errors import ConfigurationError
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.statistics.mean_differences import UNSEEN_GAIN, Differences
 from pytest_rankcheck.statistics.paired_tests import FallTest, p_of_fall, smallest_p
+from pytest_rankcheck.statistics.replicate_noise import ReplicateNoise
 from pytest_rankcheck.statistics.sign_flip import whole_gains
 from pytest_rankcheck.statistics.weighted_clusters import contributions, unit_means
 
@@ -41,8 +42,8 @@ class ComparedValues(ABC):
     """The queries of ``after``."""
     before: FloatArray
     after: FloatArray
-    noise: float = math.nan
-    """The standard deviation of the mean from run to run; NaN if it was not measured."""
+    noise: ReplicateNoise | None = None
+    """How much the mean varies between replicates; None if no side has several."""
     weights: FloatArray | None = None
     """How much each value of ``after`` counts; None: all count the same."""
     clusters: IntArray | None = None
@@ -158,6 +159,13 @@ class Paired(ComparedValues):
 
     is_paired = True
 
+    def __post_init__(self) -> None:
+        if self.noise is not None and (self.weights is not None or self.clusters is not None):
+            raise ConfigurationError(
+                f"{self.metric}: replicates cannot be combined with weights, clusters or "
+                "standardise=; measure one run"
+            )
+
     @property
     def gains(self) -> FloatArray:
         """How much better each query is, ``[n]``; positive is better for every metric."""
@@ -194,7 +202,9 @@ class Paired(ComparedValues):
         """How precisely the mean gain is known, and how small a fall could be detected."""
         low, high = self.metric.definition.range
         units = unit_means(self.gains, self.weights, self.clusters)
-        return Differences(*units, full_range=high - low, drawn_share=self.drawn_share)
+        return Differences(
+            *units, full_range=high - low, drawn_share=self.drawn_share, noise=self.noise
+        )
 
     @property
     def unseen_gain(self) -> float:
@@ -205,11 +215,18 @@ class Paired(ComparedValues):
         return self.differences.unseen_gain * self.units / largest
 
     def p_of_fall(self, test: FallTest = "sign_flip") -> float:
-        """Return the one-sided p of a fall; small if the fall is more than chance."""
+        """Return the one-sided p of a fall; small if the fall is more than chance.
+
+        With replicates, that of Student's t over both sources of noise, whatever the test.
+        """
+        if self.noise is not None:
+            return self.differences.fall_p()
         return p_of_fall(self.contributions, test, self.unseen_gain)
 
     def smallest_p(self, test: FallTest = "sign_flip") -> float:
         """Return the smallest p that a fall could have with as many changed units."""
+        if self.noise is not None:
+            return replace(self.differences, gains=-np.abs(self.gains)).fall_p()
         return smallest_p(self.contributions, test, self.unseen_gain)
 
     def counted(self) -> Paired:
@@ -217,22 +234,17 @@ class Paired(ComparedValues):
         has_both = ~(np.isnan(self.before) | np.isnan(self.after))
         if has_both.all():
             return self
-        return replace(self.at(np.flatnonzero(has_both).tolist()), noise=self.noise)
+        return self.at(np.flatnonzero(has_both).tolist())
 
     def at(self, places: Sequence[int]) -> Paired:
-        """Return only the pairs at these indexes.
-
-        The mean of fewer queries is noisier, by the square root of the ratio of their numbers.
-        """
+        """Return only the pairs at these indexes, without the noise: that is of other means."""
         chosen = np.asarray(places, dtype=np.intp)
-        ids = tuple(self.query_ids[place] for place in places)
-        noise = self.noise * math.sqrt(len(self.query_ids) / len(ids)) if ids else math.nan
         return replace(
             self,
-            query_ids=ids,
+            query_ids=tuple(self.query_ids[place] for place in places),
             before=self.before[chosen],
             after=self.after[chosen],
-            noise=noise,
+            noise=None,
             weights=None if self.weights is None else self.weights[chosen],
             clusters=None if self.clusters is None else self.clusters[chosen],
         )

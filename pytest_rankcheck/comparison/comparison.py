@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from pytest_rankcheck.evaluation.evaluation import Evaluation, html_table
 from pytest_rankcheck.evaluation.recorded_precision import as_recorded
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike, usual_metrics
 from pytest_rankcheck.statistics.paired_tests import FallTest
+from pytest_rankcheck.statistics.replicate_noise import ReplicateNoise
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -124,23 +124,24 @@ class Comparison(QueryOverlap):
                 for value, places in self.evaluation.slice_places(attribute).items()
             }
         place = {query_id: index for index, query_id in enumerate(values.query_ids)}
-        return {
-            value: values.at([place[query_id] for query_id in of_slice if query_id in place])
-            for value, of_slice in self.evaluation.slices(attribute).items()
-        }
+        parts: dict[str, ComparedValues] = {}
+        for value, of_slice in self.evaluation.slices(attribute).items():
+            part = values.at([place[query_id] for query_id in of_slice if query_id in place])
+            parts[value] = self._with_noise(part, f"{attribute}={value}")
+        return parts
 
     def _paired(self, metric: Metric) -> Paired:
         weights, clusters = self.evaluation.weights, self.evaluation.clusters
-        return Paired(
+        pairs = Paired(
             metric,
             self.query_ids,
             as_recorded(self.other.values(metric)[self.other_places]),
             as_recorded(self.evaluation.values(metric)[self.places]),
-            self._noise(metric),
-            None if weights is None else weights[self.places],
-            None if clusters is None else clusters[self.places],
+            weights=None if weights is None else weights[self.places],
+            clusters=None if clusters is None else clusters[self.places],
             drawn_share=self.evaluation.drawn_share,
-        ).counted()
+        )
+        return self._with_noise(pairs.counted(), "")
 
     def _unpaired(
         self,
@@ -158,20 +159,23 @@ class Comparison(QueryOverlap):
             ids,
             before,
             after,
-            self._noise(metric),
             before_ids=before_ids,
             clusters=clusters,
             before_clusters=before_clusters,
             sides=self.sides,
         )
 
-    def _noise(self, metric: Metric) -> float:
-        """Return the noise of the approved side, or else of this one; NaN if neither was measured.
+    def _with_noise(self, pairs: Paired, label: str) -> Paired:
+        """Return pairs with the noise of their means between replicates, if a side has several.
 
-        A ranker that has become noisier must not be allowed to fall further.
+        Args:
+            pairs: of all queries, or of a slice.
+            label: the slice as ``attribute=value``; empty for all queries.
         """
-        approved = self.other.noise(metric)
-        return self.evaluation.noise(metric) if math.isnan(approved) else approved
+        metric, sides = pairs.metric, (self.other, self.evaluation)
+        then, now = (side.replicate_means(metric, pairs.query_ids, label) for side in sides)
+        before, after = (side.replicate_count(metric) for side in sides)
+        return replace(pairs, noise=ReplicateNoise.pooled(then, now, (before, after)))
 
     # --- what users ask ----------------------------------------------------------------------
 

@@ -51,8 +51,16 @@ class Measured(Protocol):
     def fits(self, metric: Metric) -> bool:
         """Return whether it has values of a metric."""
 
-    def noise(self, metric: Metric) -> float:
-        """The standard deviation of the mean from run to run; NaN if it was not measured."""
+    def replicate_count(self, metric: Metric) -> int:
+        """How many replicates the values of a metric are means of; 1 for a single run."""
+
+    def replicate_means(
+        self, metric: Metric, query_ids: Sequence[str], label: str
+    ) -> Sequence[float]:
+        """The mean of each replicate over some queries, or as recorded of the slice ``label``.
+
+        Empty if they are not known.
+        """
 
     def slice_places(self, attribute: str) -> Mapping[str, Sequence[int]]:
         """The indexes of each slice's queries in `query_ids`; empty if they are not known."""

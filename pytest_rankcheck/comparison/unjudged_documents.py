@@ -265,8 +265,12 @@ def _chosen(docs: Sequence[_Document], share: float, draw: np.random.Generator) 
 
 
 def can_rejudge(side: Measured, metric: Metric) -> bool:
-    """Return whether the rankings of a side are known far enough down to compute a metric."""
-    if metric.definition.ir_measures or metric.unit != "query":
+    """Return whether the rankings of a side are known far enough down to compute a metric.
+
+    The values of replicates are means, and only the rankings of the first are kept.
+    """
+    is_mean = side.replicate_count(metric) > 1
+    if is_mean or metric.definition.ir_measures or metric.unit != "query":
         return False
     if side.known_depth is None:
         return True

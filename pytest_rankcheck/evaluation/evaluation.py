@@ -1,15 +1,11 @@
-"""The evaluation: what was measured, with its rankings, ties and repeats."""
+"""The evaluation: what was measured, with its rankings and ties."""
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import ConfigurationError, MetricError, RunError, plural, quoted
@@ -49,6 +45,8 @@ class Evaluation(MetricValues):
     """The judged queries for which the ranker returned no document."""
     extra: Sequence[str] = ()
     """The ranked queries without judgments; they are not evaluated."""
+    replicates: Sequence[Evaluation] = ()
+    """The evaluation of each run, if several that differ only by chance were measured."""
     gaps: Gaps | None = None
     """The queries without a judgment or a ranking; None without any."""
 
@@ -168,17 +166,15 @@ class Evaluation(MetricValues):
         """What was unusual when the data was read, as sentences."""
         return ()
 
-    @property
-    def repeats(self) -> Sequence[Evaluation]:
-        """The evaluations of the run's repeats (``--rankcheck-repeat``), measured alike."""
-        return ()
+    def replicate_count(self, metric: Metric) -> int:
+        """Return how many replicates the values are means of; 1 for a single run."""
+        return max(1, len(self.replicates))
 
-    def noise(self, metric: MetricLike) -> float:
-        """Return the standard deviation of the mean from run to run; NaN without repeats."""
-        if not self.repeats:
-            return math.nan
-        means = [evaluation.mean(metric) for evaluation in (self, *self.repeats)]
-        return float(np.std(means, ddof=1))
+    def replicate_means(
+        self, metric: Metric, query_ids: Sequence[str], label: str
+    ) -> Sequence[float]:
+        """Return the mean of each replicate over some queries; empty for a single run."""
+        return [each.mean_at(metric, each.places(query_ids)) for each in self.replicates]
 
     def depends_on_scale(self, metric: Metric, scale: float) -> bool:
         """Return whether another scale of the golden set would change values of a metric.
@@ -187,15 +183,6 @@ class Evaluation(MetricValues):
         scale, a single query with a higher grade changes the value of every other query.
         """
         return False
-
-    @cached_property
-    def unstable(self) -> Sequence[str]:
-        """The queries whose ranking differs between the run and its repeats."""
-        return tuple(
-            query_id
-            for query_id in self.query_ids
-            if any(other.ranking(query_id) != self.ranking(query_id) for other in self.repeats)
-        )
 
     @property
     def why_no_ties(self) -> str:

@@ -30,37 +30,6 @@ from pytest_rankcheck.rankers.ranking import first_ranks
 from pytest_rankcheck.rankers.run import Run
 
 
-@checked_arguments
-def evaluate(
-    run: Run,
-    golden: GoldenSet,
-    *,
-    conventions: Conventions | None = None,
-) -> RunEvaluation:
-    """Measure ``run`` on ``golden``. Lazy: a metric is computed when it is asked for.
-
-    A `MetricWarning` says so if judged documents are never ranked, or in less than 1% of at least
-    50 queries: the ids of the run may not be those of the golden set. Another says so if
-    ``doc_id=`` made less than half as many documents of the judged ones. If queries have no
-    judgment or no ranking, the first mean is said with the one over the other queries.
-
-    Args:
-        run: the rankings.
-        golden: the judged queries.
-        conventions: what a missing query, an extra query and a query without a relevant document
-            count as; without them, trec_eval's. ``ties`` and ``duplicates`` are always the run's:
-            they were applied when it was made.
-
-    Raises:
-        RunError: every ranking of a judged query is empty, which means a broken ranker and not a
-            bad one; or a query is missing or extra and the conventions make that an error.
-        ConfigurationError: ``conventions`` names ties or duplicates that are not the run's.
-    """
-    evaluation = RunEvaluation.of(run, golden, conventions)
-    evaluation.warn_of_misfits()
-    return evaluation
-
-
 class RunEvaluation(Evaluation):
     """The evaluation of a run. Make one with `evaluate`, or from parts with `Evaluation.merge`.
 
@@ -349,13 +318,10 @@ class RunEvaluation(Evaluation):
         conventions = replace(self.conventions, ties=run.ties, duplicates=run.duplicates)
         return RunEvaluation.of(run, self.golden, conventions)
 
-    @cached_property
-    def repeats(self) -> Sequence[RunEvaluation]:
-        """The evaluations of the run's repeats (``--rankcheck-repeat``), measured alike."""
-        return () if self.run is None else tuple(map(self._alike, self.run.repeats))
-
     def __repr__(self) -> str:
         shown = [f"of {self.run or self.name!r} on {self.golden!r}"]
+        if self.replicates:
+            shown.append(f"mean of {len(self.replicates)} replicates")
         if self.gaps and not self.computed:
             shown.append(self.gaps.advice)
         shown += filter(None, map(self._means, self.computed))

@@ -103,8 +103,9 @@ class Gate:
         Args:
             abs: the allowed fall of the mean, in the metric's own unit.
             rel: the allowed fall as a share of the baseline's mean.
-            noise: the allowed fall in standard deviations of the mean from run to run, as
-                ``--rankcheck-repeat`` measures them and the baseline keeps them.
+            noise: the allowed fall in standard errors that replicates give to the difference
+                (``rankcheck_replicates``): s_r sqrt(1/R0 + 1/R1), with R0 of them in the baseline
+                and R1 now.
             max_query_drop: no single query may fall by more than this; None: any fall is allowed.
             max_gap: the largest allowed gap between the slices of one attribute; None: any.
             min_queries: a slice with fewer queries is reported, not gated (30).

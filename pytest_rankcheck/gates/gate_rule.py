@@ -157,16 +157,18 @@ class ToleranceRule(GateRule):
         """Return the largest of ``abs``, ``rel`` x the mean before, and ``noise`` x the noise.
 
         Raises:
-            ConfigurationError: ``noise`` is set, but the noise was never measured.
+            ConfigurationError: ``noise`` is set, but there are no replicates.
         """
-        if self.noise and math.isnan(values.noise):
+        if self.noise and values.noise is None:
             raise ConfigurationError(
-                f"{values.metric}: the gate {self} needs to know how much the metric varies from "
-                f"run to run, which no run has measured\n  {measure_noise()}"
+                f"{values.metric}: the gate {self} needs to know how much the metric varies "
+                f"between replicates, and neither this run nor the baseline has several\n  "
+                f"{measure_noise()}"
             )
         before = values.mean_before
         share = self.rel * math.fabs(before) if math.isfinite(before) else 0.0
-        return max(self.abs, share, self.noise * values.noise if self.noise else 0.0)
+        error = values.noise.error if values.noise is not None else 0.0
+        return max(self.abs, share, self.noise * error)
 
 
 def check_allowance(name: str, value: object) -> None:

@@ -47,8 +47,8 @@ BASELINE = pytest.StashKey["Baseline"]()
 """The baseline of a test that asked for it."""
 _OWNERS = pytest.StashKey[dict[Path, str]]()
 """The test that has each baseline file."""
-_RUNS = pytest.StashKey[dict[tuple[int, str, str], tuple[object, "Run"]]]()
-"""The runs of this process by ranker (kept so that its id stays its own) and golden set."""
+_RUNS = pytest.StashKey[dict[tuple[int, str, str], tuple[object, Sequence["Run"]]]]()
+"""The replicates of this process by ranker (kept so that its id stays its own) and golden set."""
 
 
 def configured_fixtures(config: Config) -> ModuleType:
@@ -128,7 +128,10 @@ def _run_from_ranker(
     golden_set: GoldenSet,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Run:
-    """The run of ``ranker`` over ``golden_set``: computed once, for all xdist workers."""
+    """The run of ``ranker`` over ``golden_set``: computed once, for all xdist workers.
+
+    Of several replicates (``rankcheck_replicates``), the first.
+    """
     from pytest_rankcheck.golden.fingerprint import visible_fingerprint
     from pytest_rankcheck.plugin.ranking_runs import RankerOrigin, ranked
     from pytest_rankcheck.rankers.ranker_lookup import specification_of
@@ -141,7 +144,7 @@ def _run_from_ranker(
         origin = RankerOrigin(_ranker_fixture(request), specification_of(ranker), label)
         shared = tmp_path_factory.getbasetemp().parent
         runs[key] = (ranker, ranked(request.session, ranker, golden_set, origin, shared))
-    return runs[key][1]
+    return runs[key][1][0]
 
 
 def _ranker_fixture(request: Any) -> str:
@@ -169,11 +172,16 @@ def _run_of_golden_set(request: pytest.FixtureRequest, golden_set: GoldenSet) ->
     return _inputs(request.config).run_of(golden_set.name, label)
 
 
-def _evaluation(pytestconfig: pytest.Config, ranking_run: Run, golden_set: GoldenSet) -> Evaluation:
-    """The evaluation of ``ranking_run`` on ``golden_set``."""
+def _evaluation(
+    pytestconfig: pytest.Config, ranking_run: Run | Sequence[Run], golden_set: GoldenSet
+) -> Evaluation:
+    """The evaluation of ``ranking_run`` and its replicates on ``golden_set``."""
     inputs = _inputs(pytestconfig)
-    inputs.refuse_beyond_depth(ranking_run.depth)
-    return inputs.evaluation(ranking_run, golden_set)
+    ranked = (runs for _, runs in pytestconfig.stash.get(_RUNS, {}).values())
+    replicates = next((runs for runs in ranked if runs[0] is ranking_run), ranking_run)
+    evaluation = inputs.evaluation(replicates, golden_set)
+    inputs.refuse_beyond_depth(evaluation.depth)
+    return evaluation
 
 
 def _session_log(request: pytest.FixtureRequest) -> SessionLog:

@@ -58,6 +58,8 @@ class Inputs:
         self.config = config
         self._judged: list[Path] = []
         """The golden sets that were read."""
+        self._rankers: dict[int, object] = {}
+        """The configured ranker of each replicate."""
 
     @cached_property
     def conventions(self) -> Conventions:
@@ -244,31 +246,51 @@ class Inputs:
         run.asked = golden_name
         return run.top(self.config.depth)
 
-    def evaluation(self, run: Run, golden: GoldenSet) -> Evaluation:
-        """Return the evaluation of a run, by the configured conventions."""
-        from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
+    def evaluation(self, run: Run | Sequence[Run], golden: GoldenSet) -> Evaluation:
+        """Return the evaluation of a run or of replicates, by the configured conventions."""
+        from pytest_rankcheck.evaluation.replicated_evaluation import evaluation_of
 
         # A run from the user's own fixture may have been made with other ties and duplicates.
-        chosen = replace(self.conventions, ties=run.ties, duplicates=run.duplicates)
-        return RunEvaluation.of(run, golden, chosen)
+        first: Any = run[0] if isinstance(run, Sequence) and run else run
+        chosen = replace(self.conventions, ties=first.ties, duplicates=first.duplicates)
+        return evaluation_of(run, golden, chosen)
 
-    @cached_property
+    @property
     def ranker(self) -> object:
         """The configured ranker, which is made once; its module may raise anything."""
+        return self.replicate(1)
+
+    def replicate(self, number: int) -> object:
+        """Return the configured ranker for a replicate, from 1; each is made once.
+
+        Without ``()`` at the end of its name, all of them are the same object.
+
+        Raises:
+            ConfigurationError: it is called, and returns the same object again.
+        """
         from pytest_rankcheck.rankers.ranker_lookup import load_ranker, remember_specification
+
+        if number in self._rankers:
+            return self._rankers[number]
 
         name = self.config.ranker
         if not name:
             raise _missing("ranker", "ranker", "package.module:name", "Engine.load().search")
         ranker: object
         if self.config.executor is None:
-            ranker = load_ranker(name)
+            ranker = load_ranker(name, number)
         else:  # each worker makes its own ranker
             from pytest_rankcheck.rankers.ranker_lookup import NamedRanker
 
-            ranker = NamedRanker(name)
+            ranker = NamedRanker(name, number)
+        if name.strip().endswith("()") and any(ranker is each for each in self._rankers.values()):
+            raise ConfigurationError(
+                f"ranker '{quoted(name)}' returned the same object for replicate {number} as "
+                "before, so the replicates would not differ; return a new model at each call"
+            )
         # assert_deterministic imports it by this name in a new process.
         remember_specification(ranker, name)
+        self._rankers[number] = ranker
         return ranker
 
     # --- metrics, gates and the linter -------------------------------------------------------

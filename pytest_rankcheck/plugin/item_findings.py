@@ -161,7 +161,7 @@ def _of_evaluation(
     )
 
     chosen, shown = item.config.stash[CONFIG], item.config.stash[SHOWN]
-    if evaluation.repeats:
+    if evaluation.replicates:
         measured = [finding.metric for finding in ledger if isinstance(finding, MetricFinding)]
         yield from noise_notes(evaluation, dict.fromkeys([*measured, *chosen.metrics]))
     if id(evaluation) in shown:

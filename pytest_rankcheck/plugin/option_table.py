@@ -168,10 +168,12 @@ class Config:
         "formats.md",
         metavar="FORMAT",
     )
-    repeat: int = flag(
+    replicates: int = option(
         whole_number(1, 1),
-        "rank N times, and show how much the metrics vary and which rankings changed",
-        "rankers.md",
+        "rank N times, and let gates allow for how much the means vary; a ranker whose name ends "
+        "in () is made anew for each",
+        "rankers.md#replicates",
+        selects_input=True,
     )
     depth: int = setting(
         whole_number(1, 100),

@@ -1,10 +1,10 @@
-"""The runs of a test session's ranker: asked for once by all workers, repeated, and saved."""
+"""The runs of a test session's ranker: asked for once by all workers, replicated, and saved."""
 
 from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -38,8 +38,8 @@ class RankerOrigin(NamedTuple):
 
 def ranked(
     session: pytest.Session, ranker: object, golden: GoldenSet, origin: RankerOrigin, shared: Path
-) -> Run:
-    """Return the run of a ranker, with the configured number of repeats.
+) -> Sequence[Run]:
+    """Return the configured number of replicates of a ranker's run, at least one.
 
     Args:
         session: the test session.
@@ -49,7 +49,7 @@ def ranked(
         shared: a folder that all workers share.
     """
     runs = []
-    for number in range(1, session.config.stash[CONFIG].repeat + 1):
+    for number in range(1, session.config.stash[CONFIG].replicates + 1):
         compute = partial(_computed, session, ranker, golden, origin, number)
         if not hasattr(session.config, "workerinput"):
             runs.append(compute())
@@ -59,9 +59,9 @@ def ranked(
             visible = visible_fingerprint(golden.fingerprint, golden)
             key = f"{origin.fixture} {number} {golden.name} {visible}"
             runs.append(run_computed_once(shared, key, compute))
-    runs[0].repeats = tuple(runs[1:])
-    runs[0].asked = golden.name
-    return runs[0]
+    for run in runs:
+        run.asked = golden.name
+    return runs
 
 
 def _computed(
@@ -76,6 +76,8 @@ def _computed(
     conventions, to_id = inputs.conventions, id_map(inputs.doc_id)
     rules = RankingRules(conventions.ties, conventions.duplicates, to_id)
     execution = _execution(session, golden, origin, number)
+    if number > 1 and origin.name is not None:
+        ranker = inputs.replicate(number)
     with ranking_progress(config, golden.name, number) as progress:
         run = ranked_as(execution, ranker, task, rules, progress)
     run.name = origin.label or run.name
@@ -95,7 +97,7 @@ def _execution(
     chosen = session.config.stash[CONFIG]
     if chosen.resume is None:
         return Execution(chosen.executor, chosen.chunk)
-    name = run_name(golden.name, origin.label) + (f"-repeat-{number}" if number > 1 else "")
+    name = run_name(golden.name, origin.label) + (f"-replicate-{number}" if number > 1 else "")
     if origin.name is None:  # one of several fixtures with this name
         name += f"-{hashlib.sha256(origin.fixture.encode()).hexdigest()[:8]}"
 
@@ -113,14 +115,14 @@ def _execution(
 
 @contextmanager
 def ranking_progress(
-    config: pytest.Config, golden_name: str, repeat: int
+    config: pytest.Config, golden_name: str, replicate: int
 ) -> Iterator[Progress | None]:
     """Yield a progress callback; None where nobody would see the progress.
 
     Args:
         config: of the test session; a worker of pytest-xdist has no terminal.
         golden_name: the name of the golden set.
-        repeat: which of several repeats it is, from 1.
+        replicate: which of several replicates it is, from 1.
     """
     reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
     if hasattr(config, "workerinput") or reporter is None or config.option.verbose < -1:
@@ -134,7 +136,7 @@ def ranking_progress(
             sys.stdout.write(text)
             sys.stdout.flush()
 
-    label = f"ranking '{quoted(golden_name, 30)}'" + (f" ({repeat})" if repeat > 1 else "")
+    label = f"ranking '{quoted(golden_name, 30)}'" + (f" ({replicate})" if replicate > 1 else "")
     progress = Progress(label, write, is_terminal=getattr(reporter, "isatty", False))
     try:
         yield progress

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import pkgutil
 import sys
 import uuid
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
@@ -44,11 +46,12 @@ def adapter_of(ranker: object) -> Adapter:
     return function_adapter(ranker)
 
 
-def load_ranker(specification: str) -> object:
+def load_ranker(specification: str, replicate: int = 1) -> object:
     """Return the ranker that ``package.module:name`` names.
 
-    ``name`` may be dotted. If it ends with ``()``, the named object is called once, without
-    arguments, and its result is the ranker.
+    ``name`` may be dotted. If it ends with ``()``, the named object is called once, and its result
+    is the ranker. It gets the number of the replicate, from 1, if it has a parameter
+    ``replicate``, and otherwise no arguments.
 
     Raises:
         ConfigurationError: the specification is malformed, the module is missing or lacks the
@@ -57,7 +60,7 @@ def load_ranker(specification: str) -> object:
     """
     ranker = named_object(check_ranker_name(specification), "ranker")
     if specification.strip().endswith("()") and callable(ranker):
-        ranker = ranker()
+        ranker = ranker(replicate=replicate) if _takes_replicate(ranker) else ranker()
     if isinstance(ranker, type):
         raise ConfigurationError(
             f"ranker '{quoted(specification)}' is a class; write '{quoted(specification)}()' to "
@@ -71,6 +74,12 @@ def load_ranker(specification: str) -> object:
             "name a function that takes a query's text and returns document ids, best first"
         ) from None
     return ranker
+
+
+def _takes_replicate(factory: Callable[..., object]) -> bool:
+    with suppress(ValueError, TypeError):  # what is written in C may have no signature
+        return "replicate" in inspect.signature(factory).parameters
+    return False
 
 
 def check_ranker_name(specification: str) -> str:
@@ -150,7 +159,7 @@ class NamedRanker(Adapter):
     Only the name is pickled, so the model is loaded in the process that unpickles and asks it.
     """
 
-    def __init__(self, specification: str) -> None:
+    def __init__(self, specification: str, replicate: int = 1) -> None:
         """Check the form of the name; nothing is imported.
 
         Raises:
@@ -158,6 +167,7 @@ class NamedRanker(Adapter):
         """
         check_ranker_name(specification)
         self.name = specification
+        self.replicate = replicate
         self.token = uuid.uuid4().hex
         """Identifies this ranker on workers, which make one ranker for each token."""
 
@@ -169,7 +179,7 @@ class NamedRanker(Adapter):
             ConfigurationError: it cannot be found or called.
             Exception: raised by its module or factory.
         """
-        return load_ranker(self.name)
+        return load_ranker(self.name, self.replicate)
 
     def adapter(self) -> Adapter:
         """Return the adapter of the ranker, which is loaded on first use."""
@@ -197,5 +207,5 @@ class NamedRanker(Adapter):
         ranker: Any = self.loaded
         return ranker(*arguments, **options)
 
-    def __getstate__(self) -> Mapping[str, str]:
-        return {"name": self.name, "token": self.token}
+    def __getstate__(self) -> Mapping[str, object]:
+        return {"name": self.name, "replicate": self.replicate, "token": self.token}

@@ -72,8 +72,6 @@ class Run:
         """How long each query took to rank, in seconds; empty if unknown."""
         self.asked: str | None = None
         """The name of the golden set that was ranked; None if unknown."""
-        self.repeats: tuple[Run, ...] = ()
-        """More runs of the same ranker, if it was asked more than once."""
         self.notes: tuple[str, ...] = ()
         """What a reader must know about how the run was ranked, as sentences."""
         self._blocks: Sequence[RankedColumns] | None = None
@@ -276,7 +274,7 @@ class Run:
         check_whole_number("depth", depth, 1, RunError)
         depth = min(depth, self.depth or depth)
         run = copy(self)
-        run.depth, run.repeats, run._rankings = depth, (), {}
+        run.depth, run._rankings = depth, {}
         vars(run).pop("_places", None)
         if self._blocks is not None:
             run._blocks = [replace(block, depth=depth) for block in self._blocks]

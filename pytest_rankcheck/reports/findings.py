@@ -195,6 +195,7 @@ class Topic(Enum):
     TIES = "verdicts that depend on the order of tied scores"
     MEASURED = "measured"
     TIMING = "time to rank a query"
+    REPLICATES = "{about} replicates of the ranker"
     SLICE_MEANS = "{about}"
     # Somebody must act on these, most of all on the last: the terminal shows a few without -v.
     CAN_BE_RAISED = "baselines that can be raised"
@@ -203,7 +204,7 @@ class Topic(Enum):
     UNUSED_GATE = "rankcheck_gate has lines for golden sets that no test measured"
     WARNED_EXPECTATIONS = "expectations that only warn (severity warn)"
     NO_SLICE_GATED = "warning: an assertion names slices, but gates none of them"
-    NOISE_FLOOR = "tolerances below the noise of the ranker"
+    NOISE_FLOOR = "tolerances below the noise of replicates"
     UNCHECKED_EXPECTATIONS = "golden sets with expectations that no test checked"
     SHARED = "baselines that two tests share"
     WORSE_KNOWN_FAILURES = "warning: known failures that got worse since they were marked"
@@ -220,13 +221,13 @@ class Topic(Enum):
         "queries needed to detect a fall with a power of 80% (paired t-test, one-sided, alpha 5%; "
         "Cohen 1988, Sakai 2018)"
     )
-    REPEATS = "{about} runs of the same ranker"
     GOLDEN_CHANGE = "golden sets that changed since the baselines were recorded"
     LOOSER_EXPECTATIONS = "expectations that this branch removed or loosened, compared with {about}"
     RETIRED = "baselines retired by this branch"
     RENAMED = "baselines that take the place of those of tests that are gone"
     KEPT = "baselines kept, because something is lower but within the tolerance"
     KEPT_WITHIN_NOISE = "baselines kept, because the gain is within noise"
+    KEPT_REPLICATES = "baselines kept, because they are means of more replicates; the tests passed"
     UNUSED_APPROVAL = (
         "nothing to approve: the baselines are what is measured, so no reason was written"
     )

@@ -55,7 +55,7 @@ def verdict_detail(
         outcome=verdict.outcome,
         slices=[_decision(decision, verdict) for decision in verdict.slices],
         margin=verdict.margin,
-        noise=verdict.overall.pairs.noise,
+        noise=_noise(verdict.overall),
         gaps=gaps,
         query_drops=verdict.query_drops,
         ties=verdict.ties,
@@ -67,10 +67,15 @@ def verdict_detail(
     )
 
 
+def _noise(part: Decision) -> float | None:
+    """Return the standard deviation of the mean between replicates; None without any."""
+    return None if part.pairs.noise is None else part.pairs.noise.deviation
+
+
 def slice_detail(verdict: Verdict, label: str) -> Detail:
     """Return the detail of a slice, which has a row of its own."""
     part = next(each for each in verdict.slices if each.label == label)
-    known = {"outcome": part.outcome, "margin": verdict.margin, "noise": part.pairs.noise}
+    known = {"outcome": part.outcome, "margin": verdict.margin, "noise": _noise(part)}
     return _detail(verdict.metric, _decision(part, verdict), gate=verdict.gate, **known)
 
 

@@ -22,13 +22,14 @@ the degrees of freedom too.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.array_types import FloatArray
+from pytest_rankcheck.statistics.replicate_noise import ReplicateNoise
 from pytest_rankcheck.statistics.weighted_clusters import effective_count, linearised
 
 UNSEEN_GAIN = 0.25
@@ -71,6 +72,8 @@ class Differences:
     The heaviest possible units are then rare, so tests add one that was not sampled, and intervals
     two, one on each side of the mean: this share of the largest change, at the largest weight.
     """
+    noise: ReplicateNoise | None = field(default=None, kw_only=True)
+    """How much the mean varies between replicates, in addition to the queries; None: not known."""
 
     @property
     def count(self) -> int:
@@ -100,14 +103,27 @@ class Differences:
         return float(np.std(linearised(self.gains, self.weights, None), ddof=1))
 
     @property
+    def query_error(self) -> float:
+        """The standard error that the queries give to the mean; NaN for fewer than two."""
+        return self.deviation / math.sqrt(self.count) if self.count > 1 else math.nan
+
+    @property
     def degrees(self) -> float:
         """The degrees of freedom of Student's t."""
-        return self.count - 1 if self.weights is None else max(1.0, self.effective_count - 1)
+        return self._with_noise(self.query_error, self._query_degrees)[1]
 
     @property
     def error(self) -> float:
-        """The standard error of the mean."""
-        return self.deviation / math.sqrt(self.count) if self.count > 1 else math.nan
+        """The standard error of the mean, of queries and of replicates."""
+        return self._with_noise(self.query_error, self._query_degrees)[0]
+
+    @property
+    def _query_degrees(self) -> float:
+        return self.count - 1 if self.weights is None else max(1.0, self.effective_count - 1)
+
+    def _with_noise(self, error: float, degrees: float) -> tuple[float, float]:
+        """Return a standard error and its degrees of freedom with the noise of replicates."""
+        return (error, degrees) if self.noise is None else self.noise.combined(error, degrees)
 
     @property
     def effect(self) -> float:
@@ -174,6 +190,24 @@ class Differences:
             return float(mean <= -margin)
         return float(stdtr(degrees, -(mean + margin) / error))
 
+    def fall_p(self, unseen_gain: float = UNSEEN_GAIN) -> float:
+        """Return the one-sided p of a fall by Student's t, in [0, 1]; 1 without any differences.
+
+        One gain that was not sampled is added, as `paired_tests.p_of_fall` says.
+
+        Args:
+            unseen_gain: that gain, as a share of the largest change.
+        """
+        if not self.count:
+            return 1.0
+        from scipy.special import stdtr  # scipy.stats takes half a second to import
+
+        gains, weights = self.with_value(unseen_gain * float(np.abs(self.gains).max()))
+        longer = replace(self, gains=gains, weights=weights)
+        if not longer.error > 0:
+            return float(longer.mean >= 0)
+        return float(stdtr(longer.degrees, longer.mean / longer.error))
+
     @cached_property
     def _with_unseen_fall(self) -> tuple[float, float, float]:
         """The mean, its standard error and the degrees of freedom with one unit that fell."""
@@ -202,7 +236,7 @@ class Differences:
         deviations = shares * (gains - mean)
         squares = float((deviations**2).sum())
         error = math.sqrt((count + 1) / count * squares) / total
-        return mean, error, max(1.0, effective_count(shares) - 1)
+        return mean, *self._with_noise(error, max(1.0, effective_count(shares) - 1))
 
     def smallest_detectable(self, alpha: float = 0.05) -> float:
         """Return the smallest fall that a test at ``alpha`` detects with a power of 80%.
@@ -258,7 +292,7 @@ class Differences:
         return largest * float(self.weights.max()) / float(self.weights.sum())
 
     def _quantile(self, share: float) -> float:
-        if self.count < _LARGE:
+        if self.count < _LARGE or self.noise is not None:
             return _t(share, self.degrees)
         from scipy.special import ndtri
 

@@ -33,11 +33,7 @@ def p_of_fall(
         return 1.0
     if test == "sign_flip":
         return sign_flip_test(seen, unseen_gain).p
-    largest = np.abs(seen).max()
-    differences = Differences(np.append(seen, unseen_gain * largest))
-    from scipy.special import stdtr  # scipy.stats takes half a second to import
-
-    return float(stdtr(differences.count - 1, differences.mean / differences.error))
+    return Differences(seen).fall_p(unseen_gain)
 
 
 def smallest_p(

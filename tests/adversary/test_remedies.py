@@ -156,7 +156,7 @@ SITUATIONS = {
     "looser limits": Situation((edit("0.85", "0.1"), worse), APPROVE, main=stable),
     "a looser gate": Situation((edit("0.01", "0.5"), worse), APPROVE),
     "a looser gate that is not needed": Situation((edit("0.01", "0.5"), update)),
-    "a new test whose gate needs noise": Situation((NOISY,), "--rankcheck-repeat 5"),
+    "a new test whose gate needs noise": Situation((NOISY,), "--rankcheck-replicates 5"),
     # What is worse.
     "a fall": Situation((worse,), APPROVE),
     "a fall of a slice": Situation((worse,), APPROVE, main=by_locale),

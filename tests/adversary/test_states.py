@@ -174,6 +174,24 @@ STATES = {
         )
         for word, passes, update in (("warn", True, "keeps"), ("fail", False, "fails"))
     ],
+    "fewer replicates than in the record": [
+        State(
+            both(SAME, sets(others=())),
+            True,
+            "keeps",
+            {"replicates"},
+            (True, False),
+            both(WAS_WORSE, sets(others=({5: 3}, {5: 2}))),
+        ),
+        State(
+            both(REGRESSED, sets(others=())),
+            False,
+            "fails",
+            {"replicates", "fall:RR"},
+            (False, False),
+            sets(others=({5: 2}, {6: 2})),
+        ),
+    ],
     "another convention, gain, scale, depth, direction, clusters, slices or limits": [
         State(change, False, "fails", {key}, (False, False), says=says)
         for change, key, says in (

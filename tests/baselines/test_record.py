@@ -72,8 +72,8 @@ def test_a_record_with_everything_has_the_schema_and_comes_back() -> None:
         attributes={"a": {"lang": "de"}, "b": {"lang": "en"}},
     )
     run = Run.from_dict({"a": ["1", "2", "x"], "b": ["y"], "c": ["z"]})
-    run.repeats = (Run.from_dict({"a": ["x"], "b": ["y"], "c": ["z"]}),)
-    evaluation = evaluate(run, golden, conventions=Conventions(no_relevant="exclude"))
+    other = Run.from_dict({"a": ["x"], "b": ["y"], "c": ["z"]})
+    evaluation = evaluate([run, other], golden, conventions=Conventions(no_relevant="exclude"))
     record = Record.of(
         evaluation,
         {RR: "tolerance(abs=0.1, rel=0)"},
@@ -83,9 +83,10 @@ def test_a_record_with_everything_has_the_schema_and_comes_back() -> None:
         world={"index": "abc"},
         limits=[StabilityLimits(k=5)],
     )
-    assert record.queries.values["RR"].tolist()[::2] == [0.333333, 1.0]
+    assert record.queries.values["RR"].tolist()[::2] == [0.666667, 1.0]  # (1/3 + 1) / 2
     assert np.isnan(record.values(RR)[1])
-    assert record.mean(RR) == pytest.approx((0.333333 + 1) / 2, abs=1e-12)
+    assert record.mean(RR) == pytest.approx((0.666667 + 1) / 2, abs=1e-12)
+    assert record.metrics["RR"].averaged == 2
     assert record.metrics["RR"].replicates[""] == (0.666667, 1.0)
     assert record.metrics["RR"].replicates["lang=de"] == (0.333333, 1.0)
     assert record.queries.members("lang") == {"de": [0], "en": [1], "(none)": [2]}

@@ -49,9 +49,10 @@ def problems(after: Record, before: Record | None = None) -> list[str]:
     return [key.text for key in broken_promises(before or BEFORE, after)]
 
 
-def noisy(noise: float | None) -> Record:
-    """Return the record with a gate that allows for noise."""
-    return gated(BEFORE, "RR", gate="tolerance(abs=0.01, rel=0, noise=3)", noise=noise)
+def noisy(deviation: float | None, gate: str = "tolerance(abs=0.01, rel=0, noise=3)") -> Record:
+    """Return the record with two replicates of this standard deviation, d / sqrt(2) apart."""
+    means = {} if deviation is None else {"": (0.5, 0.5 + deviation * 2**0.5)}
+    return gated(BEFORE, "RR", gate=gate, replicates=means)
 
 
 def scaled(scale: float, fingerprint: str | None = None) -> Record:
@@ -136,6 +137,7 @@ def test_earlier_reasons_are_kept_unless_what_they_allowed_is_undone() -> None:
         (Key("no-value:RR", 20, 3), BEFORE, record([1] * 19)),
         (Key("direction:RR", "higher", "lower"), BEFORE, gated(BEFORE, "RR", lower_is_better=True)),
         (Key("noise-wider:RR", 0.1, 0.4), noisy(0.1), noisy(0.4)),
+        (Key("replicates", 5, 1), gated(BEFORE, "RR", averaged=5), BEFORE),
         (Key("limits", str(StabilityLimits(k=5))), STABLE, BEFORE),
         (Key("golden-set", BEFORE.golden_set.fingerprint, "other"), BEFORE, scaled(1.0, "f")),
         (Key("option-looser:rankcheck_unrun", "fail", "warn"), BEFORE, None),

@@ -45,9 +45,6 @@ class Fixed(RunEvaluation):
     def tied(self, k: object) -> tuple[str, ...]:
         return ()
 
-    def noise(self, metric: object) -> float:
-        return math.nan
-
 
 def comparison(
     before: Sequence[float], after: Sequence[float], locales: Sequence[str] | None = None

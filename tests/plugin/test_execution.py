@@ -86,33 +86,6 @@ def test_each_golden_set_has_its_own_run_file(project: Project) -> None:
     assert "ERROR" not in text_of(back)
 
 
-# --- --rankcheck-repeat --------------------------------------------------------------------------
-
-CHANGING = """
-from itertools import count
-
-CALLS = count()
-
-def search(text):
-    number = int(text.rpartition(" ")[2])
-    ranked = [f"doc-{number}", "filler-0", "filler-1"]
-    return ranked if number or next(CALLS) == 0 else ranked[::-1]
-"""
-
-
-@pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
-def test_a_nondeterministic_ranker_is_reported(project: Project, workers: tuple[str, ...]) -> None:
-    project.write("engine.py", CHANGING)
-    project.test(TEST)
-    result = project.run(*workers, "--rankcheck-repeat", "3")
-    assert result.ret == 0, text_of(result)
-    text = text_of(result)
-    assert "3 runs of the same ranker:" in text
-    assert "not deterministic: 1 of 40 queries is ranked differently (q000)" in text
-    # RR of q000 is 1, 1/3, 1/3: means differ by (2/3)/40 = 1/60, deviation 1/60/sqrt(3) = 0.009623
-    assert "RR has a standard deviation of 0.009623" in text
-
-
 def test_the_summary_shows_the_time_per_query() -> None:
     golden = GoldenSet.from_dict({f"q{n}": {"a": 1} for n in range(40)}, name="web")
     run = Run.from_dict({f"q{n}": ["a"] for n in range(40)})

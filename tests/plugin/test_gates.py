@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import statistics
 import subprocess
 import sys
 
@@ -100,6 +101,7 @@ def test_a_plan_says_how_many_queries_would_be_needed(recorded: Project) -> None
 
 UNSTEADY = '''
 import json
+import statistics
 from pathlib import Path
 
 def search(text):
@@ -116,16 +118,16 @@ def search(text):
 def test_a_tolerance_below_the_recorded_noise_is_reported(project: Project) -> None:
     project.write("engine.py", UNSTEADY)
     test = TEST.replace('"RR",', '"RR", gate=Gate.GATE,').replace("import ", "import Gate, ")
-    project.test(test.replace("GATE", "tolerance(abs=0.001)"))
-    assert project.run("--snapshot-update", "--rankcheck-repeat", "5").ret == 0
+    project.test(test.replace("GATE", "tolerance(abs=0.002)"))
+    assert project.run("--snapshot-update", "--rankcheck-replicates", "5").ret == 0
     # Of 80 queries 8 are at 2, 3, 4, 1, 2 in the five runs: means of 1 - (1/2, 2/3, 3/4, 0, 1/2)/10
-    noise = project.record()["metrics"]["RR"]["noise"]
-    assert noise == pytest.approx(0.029107, abs=1e-6)
+    means = project.record()["metrics"]["RR"]["replicates"][""]
+    assert statistics.stdev(means) == pytest.approx(0.029107, abs=1e-6)
     project.write("asked.json", "{}")
     text = text_of(project.run())
-    assert "tolerances below the noise of the ranker:" in text
-    varies = "RR may fall by 0.0010, but varies by 0.0291 (standard deviation) from run to run"
-    assert varies in text
+    assert "tolerances below the noise of replicates:" in text
+    # 0.029107 sqrt(1/5 + 1)
+    assert "RR may fall by 0.0020, but its difference varies by 0.0319 (standard error)" in text
     assert "use Gate.tolerance(noise=3)" in text
     project.test(test.replace("GATE", "tolerance(noise=3)"))
     project.write("asked.json", "{}")

@@ -254,7 +254,7 @@ def test_a_gate_that_needs_noise_says_how_to_measure_it_and_is_not_recorded_with
     gated: GatedTest,
 ) -> None:
     gated.assertions = (gate("RR", Gate.tolerance(noise=3)),)
-    says = r"needs to know how much (.|\n)* --rankcheck-repeat 5"
+    says = r"needs to know how much (.|\n)* --rankcheck-replicates 5"
     for update in (False, True):
         with pytest.raises(ConfigurationError, match=says):
             gated.run(update=update)

@@ -11,7 +11,12 @@ from pytest_rankcheck.baselines.baseline import Baseline
 from pytest_rankcheck.baselines.golden_changes import lost_text, set_changes, slice_changes
 from pytest_rankcheck.baselines.metric_check import MetricCheck
 from pytest_rankcheck.baselines.succession import looser_limits
-from pytest_rankcheck.baselines.update_policy import Action, Settlement, raisable
+from pytest_rankcheck.baselines.update_policy import (
+    Action,
+    Settlement,
+    raisable,
+    wanted_replicates,
+)
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric
@@ -79,10 +84,11 @@ def _of_verdicts(baseline: Baseline) -> Iterator[tuple[Topic, str]]:
             headline = next(regression_lines(verdict, check.comparison))
             evidence = map(str.strip, evidence_lines(verdict, overall.pairs))
             yield Topic.INCONCLUSIVE, "; ".join((headline, *evidence))
-        if math.isnan(overall.p) and noise > overall.allowed:
+        if math.isnan(overall.p) and noise is not None and noise.error > overall.allowed:
             text = (
-                f"{verdict.metric} may fall by {overall.allowed:.4f}, but varies by {noise:.4f} "
-                "(standard deviation) from run to run; use Gate.tolerance(noise=3)"
+                f"{verdict.metric} may fall by {overall.allowed:.4f}, but its difference varies by "
+                f"{noise.error:.4f} (standard error) between replicates; use "
+                "Gate.tolerance(noise=3)"
             )
             yield Topic.NOISE_FLOOR, text
         if ties and ties.decides and ties.highest - ties.lowest >= _TRIVIAL_TIES:
@@ -115,6 +121,9 @@ def _outcome(baseline: Baseline, settlement: Settlement) -> Iterator[tuple[Topic
         yield Topic.CAN_BE_RAISED, f"{means}; {update_all('to raise it')}"
     elif action is Action.KEEP_RISE:
         yield Topic.KEPT_WITHIN_NOISE, f"{means}; {baseline.place.approve('to raise it')}"
+    elif action is Action.KEEP_REPLICATES:
+        replicates = wanted_replicates(baseline.all_checks)
+        yield Topic.KEPT_REPLICATES, f"{means}; {baseline.place.update('to raise it', replicates)}"
     elif action is Action.KEEP:
         measured = "; ".join(each.text for each in _measured_changes(baseline))
         yield Topic.KEPT, f"{measured or means}; {baseline.place.approve('to lower it')}"

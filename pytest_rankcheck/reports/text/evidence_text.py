@@ -12,6 +12,7 @@ from pytest_rankcheck.comparison.unpaired_values import Unpaired
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.gates.verdict import Outcome, Verdict
 from pytest_rankcheck.reports.text.wording import change, counted
+from pytest_rankcheck.statistics.mean_differences import Differences
 from pytest_rankcheck.statistics.sign_flip import has_one_size, sign_flip_test
 from pytest_rankcheck.statistics.two_samples import LARGE_SAMPLE
 from pytest_rankcheck.statistics.weighted_clusters import effective_count
@@ -39,8 +40,7 @@ def evidence_lines(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
     yield from _decided(verdict, pairs)
     yield from _ruled_out(verdict, pairs)
     yield from tie_lines(verdict)
-    if not math.isnan(pairs.noise):
-        yield f"  varies by {pairs.noise:.4f} from run to run (standard deviation of the mean)"
+    yield from _replicates(pairs, differences)
     detectable = differences.smallest_detectable(verdict.alpha)
     if detectable > differences.full_range:
         yield f"  with {_counted_units(pairs)}, no possible fall has a power of 80%"
@@ -63,8 +63,24 @@ def _tested(pairs: ComparedValues) -> str:
         of = "two samples" if pairs.clusters is None else "two samples of clusters"
         return f"p {p_text(pairs.p_of_fall())} ({name} of {of})"
     assert isinstance(pairs, Paired)
+    if pairs.noise is not None:
+        return f"p {p_text(pairs.p_of_fall())} (Student's t over queries and replicates)"
     test = sign_flip_test(pairs.contributions, pairs.unseen_gain)
     return f"p {p_text(test.p)} (paired sign-flip test)"
+
+
+def _replicates(pairs: ComparedValues, differences: Differences) -> Iterator[str]:
+    """Yield how much of the interval comes from replicates, such as from retraining."""
+    noise = pairs.noise
+    if noise is None:
+        return
+    share = (noise.error / differences.error) ** 2 if differences.error > 0 else 0.0
+    before, now = (plural(count, "replicate") for count in (noise.before, noise.now))
+    yield (
+        f"  retraining, or what else differs between replicates, is {share:.0%} of the variance of "
+        f"this interval: standard deviation {noise.deviation:.4f}, {before} in the baseline, {now} "
+        "now"
+    )
 
 
 def _units(pairs: ComparedValues) -> Iterator[str]:
@@ -169,7 +185,7 @@ def _needed(verdict: Verdict, pairs: ComparedValues) -> str:
     """Return how many units a fall of the margin needs, if these are too few."""
     margin, differences = verdict.margin, pairs.differences
     needed = math.nan if margin is None else differences.needed(margin, verdict.alpha)
-    if margin is None or not needed > differences.count:
+    if margin is None or not needed > differences.count or pairs.noise is not None:
         return ""
     low, high = differences.needed_interval(margin, verdict.alpha)
     units = "clusters" if pairs.clusters is not None else counted(2, pairs.metric.unit).split()[-1]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import statistics
 import warnings
 from collections.abc import Iterable, Iterator
 
 from pytest_rankcheck.errors import MetricWarning, listed, plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES
+from pytest_rankcheck.evaluation.replicated_evaluation import ReplicatedEvaluation
 from pytest_rankcheck.golden.lint.lint_rule import LintOptions
 from pytest_rankcheck.golden.lint.linter import findings_of
 from pytest_rankcheck.metrics.metric_names import Metric, usual_metrics
@@ -31,6 +33,8 @@ _HOPELESS = ("no-judgment", "no-relevant")
 
 def evaluation_notes(evaluation: Evaluation) -> Iterator[Note]:
     """Yield what a reader of the means must know about the golden set and the run."""
+    if isinstance(evaluation, ReplicatedEvaluation) and evaluation.identical:
+        yield Note(Topic.MISLEADING, f"{golden_name(evaluation)}: {evaluation.identical}")
     for text in evaluation.notes:
         yield Note(Topic.MEASURED, f"{golden_name(evaluation)}: {text}")
     if evaluation.unit == "query":
@@ -131,20 +135,10 @@ def timing_notes(evaluation: Evaluation) -> Iterator[Note]:
 
 
 def noise_notes(evaluation: Evaluation, metrics: Iterable[str]) -> Iterator[Note]:
-    """Yield how much metrics vary from run to run, and which rankings changed."""
-    if not evaluation.repeats:
-        return
-    start, changed = f"golden set '{quoted(evaluation.golden.name)}'", evaluation.unstable
-    texts = ["all rankings are the same"]
-    if changed:
-        of = plural(len(evaluation.query_ids), "query", "queries")
-        are = "is" if len(changed) == 1 else "are"
-        which = f"{len(changed):,} of {of} {are} ranked differently ({listed(changed)})"
-        texts = [f"the ranker is not deterministic: {which}"]
-        for metric in metrics:
-            means = [repeat.mean(metric) for repeat in (evaluation, *evaluation.repeats)]
-            noise = number_text(evaluation.noise(metric), 6)
-            low, high = number_text(min(means)), number_text(max(means))
-            texts.append(f"{metric} has a standard deviation of {noise}, from {low} to {high}")
-    for text in texts:
-        yield Note(Topic.REPEATS, f"{start}: {text}", str(1 + len(evaluation.repeats)))
+    """Yield how much metrics vary between replicates."""
+    for metric in metrics:
+        means = [each.mean(metric) for each in evaluation.replicates]
+        low, high = number_text(min(means)), number_text(max(means))
+        deviation = number_text(statistics.stdev(means), 6)
+        text = f"{metric} has a standard deviation of {deviation}, from {low} to {high}"
+        yield Note(Topic.REPLICATES, f"{golden_name(evaluation)}: {text}", str(len(means)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.comparison.compared_values import SIDES, ComparedValues
 from pytest_rankcheck.comparison.comparison import Comparison, Move
 from pytest_rankcheck.comparison.unjudged_documents import unjudged_between
@@ -51,6 +52,8 @@ def regression_lines(verdict: Verdict, comparison: Comparison) -> Iterator[str]:
         yield from (f"  {line}" for line in group_lines(verdict.groups))
     yield from (f"  {line}" for line in mix_lines(verdict))
     yield from evidence_lines(verdict, pairs)
+    if pairs.noise is not None:
+        yield from _of_replicates(comparison)
     if verdict.replay is not None:
         yield from (f"  {line}" for line in replay_lines(verdict.replay))
     if leading is not verdict.overall:
@@ -66,6 +69,15 @@ def regression_lines(verdict: Verdict, comparison: Comparison) -> Iterator[str]:
     if comparison.evaluation.unmet_ids is None:
         unjudged = unjudged_between(comparison.evaluation, comparison.other, pairs)
         yield from unjudged_lines(unjudged, verdict.metric)
+
+
+def _of_replicates(comparison: Comparison) -> Iterator[str]:
+    """Yield what the numbers below do not have of replicates."""
+    if comparison.evaluation.replicates:
+        yield "  values are means of the replicates; documents are those of the first"
+    is_recorded = isinstance(comparison.other, Record) and comparison.other.metrics
+    if is_recorded and (comparison.added or comparison.removed or comparison.changed):
+        yield "  the golden set changed: how the baseline's replicates vary is that of its own set"
 
 
 def _headline(verdict: Verdict, leading: Decision, evaluation: Evaluation) -> str:

@@ -1,0 +1,136 @@
+"""Measuring a run, or several that differ only by chance: `evaluate`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from pytest_rankcheck.argument_checks import checked_arguments
+from pytest_rankcheck.array_types import FloatArray
+from pytest_rankcheck.errors import ConfigurationError, RunError, quoted, warn_caller
+from pytest_rankcheck.evaluation.conventions import Conventions, TieOrder
+from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
+from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.rankers.run import Run
+
+
+@checked_arguments
+def evaluate(
+    run: Run | Sequence[Run],
+    golden: GoldenSet,
+    *,
+    conventions: Conventions | None = None,
+) -> RunEvaluation:
+    """Measure ``run`` on ``golden``. Lazy: a metric is computed when it is asked for.
+
+    Several runs are **replicates**: they differ only by chance, such as by the seed of a training.
+    The value of a query is then the mean over them, and gates allow for how much the replicates
+    vary.
+
+    A `MetricWarning` says so if judged documents are never ranked, or in less than 1% of at least
+    50 queries: the ids of the run may not be those of the golden set. Another says so if
+    ``doc_id=`` made less than half as many documents of the judged ones. If queries have no
+    judgment or no ranking, the first mean is said with the one over the other queries. One more
+    names replicates with the same rankings.
+
+    Args:
+        run: the rankings, or a list of replicates.
+        golden: the judged queries.
+        conventions: what a missing query, an extra query and a query without a relevant document
+            count as; without them, trec_eval's. ``ties`` and ``duplicates`` are always the run's:
+            they were applied when it was made.
+
+    Raises:
+        RunError: every ranking of a judged query is empty, which means a broken ranker and not a
+            bad one; or a query is missing or extra and the conventions make that an error; or
+            replicates were ranked in different ways, or have different queries.
+        ConfigurationError: ``conventions`` names ties or duplicates that are not the run's.
+    """
+    evaluation = evaluation_of(run, golden, conventions)
+    evaluation.warn_of_misfits()
+    return evaluation
+
+
+def evaluation_of(
+    run: Run | Sequence[Run], golden: GoldenSet, conventions: Conventions | None = None
+) -> RunEvaluation:
+    """Return the evaluation of a run or of replicates, as `evaluate` does, without warnings."""
+    if isinstance(run, Run):
+        return RunEvaluation.of(run, golden, conventions)
+    foreign = next((each for each in run if not isinstance(each, Run)), None)
+    if foreign is not None or not run:
+        found = "the list is empty" if foreign is None else f"{quoted(repr(foreign), 60)} is no run"
+        raise ConfigurationError(f"{found}; give one run or more, such as Run.load(path)")
+    _refuse_other_ways(run)
+    replicates = [RunEvaluation.of(each, golden, conventions) for each in run]
+    if len(replicates) == 1:
+        return replicates[0]
+    _refuse_other_queries(replicates)
+    return ReplicatedEvaluation(replicates)
+
+
+def _refuse_other_ways(runs: Sequence[Run]) -> None:
+    """Refuse replicates that were ranked on other golden sets, or in other ways."""
+    for name in ("asked", "depth", "ties", "duplicates"):
+        first = getattr(runs[0], name)
+        for number, run in enumerate(runs[1:], 2):
+            if getattr(run, name) != first:
+                what = "golden set" if name == "asked" else name
+                raise RunError(
+                    f"replicates must differ only by chance, but {what} is "
+                    f"{quoted(getattr(run, name))} in replicate {number} ('{quoted(run.name)}') "
+                    f"and {quoted(first)} in replicate 1 ('{quoted(runs[0].name)}')"
+                )
+
+
+def _refuse_other_queries(replicates: Sequence[RunEvaluation]) -> None:
+    first = {*replicates[0].missing}
+    for number, each in enumerate(replicates[1:], 2):
+        differing = sorted(first.symmetric_difference(each.missing))
+        if differing:
+            has, lacks = (1, number) if differing[0] in each.missing else (number, 1)
+            raise RunError(
+                f"replicates must rank the same queries, but replicate {has} has query "
+                f"'{quoted(differing[0])}', which replicate {lacks} lacks"
+            )
+
+
+class ReplicatedEvaluation(RunEvaluation):
+    """The evaluation of replicates: values are means by query, rankings those of the first."""
+
+    def __init__(self, replicates: Sequence[RunEvaluation]) -> None:
+        first = replicates[0]
+        chosen = (first.name, first.depth, first.golden, first.conventions)
+        super().__init__(*chosen, first._joined, run=first.run)
+        self.replicates: Sequence[RunEvaluation] = tuple(replicates)
+
+    @cached_property
+    def identical(self) -> str:
+        """Which two replicates have the same rankings, as a sentence; empty if none have."""
+        for number, each in enumerate(self.replicates):
+            for before, other in enumerate(self.replicates[:number]):
+                if all(each.ranking(name) == other.ranking(name) for name in self.query_ids):
+                    return (
+                        f"replicates {before + 1} and {number + 1} have the same rankings, so they "
+                        "show no noise; does the ranker use the number of its replicate as a seed?"
+                    )
+        return ""
+
+    def warn_of_misfits(self) -> None:
+        """Warn as for one run, and of replicates with the same rankings."""
+        super().warn_of_misfits()
+        if self.identical:
+            warn_caller(self.identical)
+
+    def with_ties(self, order: TieOrder) -> RunEvaluation:
+        """Return the evaluation of the replicates with tied documents in another order."""
+        return ReplicatedEvaluation([each.with_ties(order) for each in self.replicates])
+
+    def _computed(self, metric: Metric) -> FloatArray:
+        """Return the mean over the replicates in which a query has a value, ``[Q]``."""
+        values = np.stack([each.values(metric) for each in self.replicates])
+        count = (~np.isnan(values)).sum(axis=0)
+        return np.where(count > 0, np.nansum(values, axis=0) / np.maximum(count, 1), np.nan)

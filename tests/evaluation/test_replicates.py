@@ -1,0 +1,190 @@
+"""Replicates: runs that differ only by chance, measured together and compared with both noises."""
+
+from __future__ import annotations
+
+import math
+from statistics import stdev
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from pytest_rankcheck import (
+    ConfigurationError,
+    Conventions,
+    Gate,
+    GoldenSet,
+    Metric,
+    MetricWarning,
+    Outcome,
+    Record,
+    Run,
+    RunError,
+    compare,
+    evaluate,
+)
+from pytest_rankcheck.statistics.mean_differences import Differences
+from pytest_rankcheck.statistics.replicate_noise import ReplicateNoise
+
+RR = Metric.parse("RR")
+QUERIES = [f"q{n}" for n in range(40)]
+
+
+def golden() -> GoldenSet:
+    by = {query: {"lang": "de" if n % 2 else "en"} for n, query in enumerate(QUERIES)}
+    return GoldenSet.from_dict({query: {"good": 1} for query in QUERIES}, attributes=by)
+
+
+def run(*first: int, rank: int = 1, name: str = "run") -> Run:
+    """Return a run with the good document at rank 2 in these queries, and at ``rank`` elsewhere."""
+    ranks = [2 if n in first else rank for n in range(len(QUERIES))]
+    return Run.from_dict(
+        {
+            query: [f"x{place}" for place in range(1, at)] + ["good"]
+            for query, at in zip(QUERIES, ranks, strict=True)
+        },
+        name=name,
+    )
+
+
+# --- measuring -----------------------------------------------------------------------------------
+
+
+def test_values_are_means_by_query_and_rankings_those_of_the_first() -> None:
+    evaluation = evaluate([run(0), run(0, 1), run(2)], golden())
+    # (1/2 + 1/2 + 1) / 3, (1 + 1/2 + 1) / 3, (1 + 1 + 1/2) / 3
+    assert evaluation.values("RR")[:4] == pytest.approx([2 / 3, 5 / 6, 5 / 6, 1])
+    assert evaluation.ranking("q0") == ("x1", "good")
+    assert len(evaluation.replicates) == 3
+    means = evaluation.replicate_means(RR, ["q0", "q1"], "")
+    assert means == pytest.approx([0.75, 0.5, 1.0])
+    assert "mean of 3 replicates" in repr(evaluation)
+    assert evaluate([run()], golden()).replicates == ()
+
+
+def test_a_query_without_a_value_in_one_replicate_has_the_mean_of_the_others() -> None:
+    judged = GoldenSet.from_dict({"a": {"x": 1}, "b": {"y": 1}, "c": {"z": 0}})
+    runs = [Run.from_dict({"a": [top], "b": [], "c": ["z"]}) for top in ("x", "w")]
+    excluded = Conventions(no_relevant="exclude")
+    values = evaluate(runs, judged, conventions=excluded).values("FirstRank(missing=omit)")
+    assert values[0] == 1.0
+    assert np.isnan(values[1:]).all()
+
+
+@pytest.mark.parametrize(
+    ("other", "says"),
+    [
+        (run().top(1), "depth is 1 in replicate 2"),
+        (Run.from_dict({"q0": ["good"]}), "replicate 1 has query 'q1', which replicate 2 lacks"),
+        (Run.from_dict({"q0": {"a": 1.0}}, ties="input"), "ties is input in replicate 2"),
+    ],
+)
+def test_what_differs_by_more_than_chance_is_refused(other: Run, says: str) -> None:
+    with pytest.raises(RunError, match=says):
+        evaluate([run(), other], golden())
+
+
+def test_something_else_than_runs_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="the list is empty"):
+        evaluate([], golden())
+    with pytest.raises(ConfigurationError, match="'b' is no run"):
+        evaluate(["a", "b"][1:], golden())  # type: ignore[list-item]
+
+
+def test_replicates_with_the_same_rankings_are_pointed_out() -> None:
+    with pytest.warns(MetricWarning, match="replicates 1 and 3 have the same rankings"):
+        evaluate([run(0), run(1), run(0)], golden())
+
+
+# --- both sources of noise -----------------------------------------------------------------------
+
+
+def test_the_noise_is_pooled_over_both_sides() -> None:
+    """By hand: squares (1 + 0 + 1) + (0.5 + 0.5) = 3 over 2 + 1 degrees; s_r = 1."""
+    noise = ReplicateNoise.pooled([1, 2, 3], [0, math.sqrt(2)], (3, 2))
+    assert noise is not None
+    assert (noise.deviation, noise.degrees) == (pytest.approx(1), 3)
+    assert noise.error == pytest.approx(math.sqrt(1 / 3 + 1 / 2))
+    assert ReplicateNoise.pooled([1], [], (1, 1)) is None
+
+
+def test_variances_add_up_with_the_degrees_of_satterthwaite() -> None:
+    """Two independent means have the same sum and degrees: Welch's test, as scipy computes it."""
+    rng = np.random.default_rng(5)
+    gains, means = rng.normal(-0.02, 0.1, 30), rng.normal(0, 0.01, 6)
+    # One sample of n gains against one of 6 values of mean 0: their variances add up as here.
+    centred = means - means.mean()
+    welch = stats.ttest_ind(gains, centred, equal_var=False)
+    noise = ReplicateNoise(stdev(means), 5, 12, 12)  # 1/12 + 1/12 = 1/6
+    differences = Differences(gains, noise=noise)
+    assert differences.error == pytest.approx(abs(gains.mean() / welch.statistic))
+    assert differences.degrees == pytest.approx(welch.df)
+    low, high = welch.confidence_interval(0.95)
+    assert differences.interval() == pytest.approx((low, high))
+
+
+def test_replicates_without_a_difference_change_nothing() -> None:
+    gains = np.array([0.1, -0.3, 0.2, 0.0])
+    noise = ReplicateNoise(0.0, 4, 3, 3)
+    alone, both = Differences(gains), Differences(gains, noise=noise)
+    assert both.interval() == alone.interval()
+    assert both.lower_bound(0.05) == alone.lower_bound(0.05)
+
+
+def test_a_comparison_has_the_noise_of_all_queries_and_of_each_slice() -> None:
+    before = evaluate([run(0), run(0, 1, 2)], golden())
+    now = evaluate([run(1), run(3)], golden())
+    comparison = compare(now, before)
+    # Of all 40 queries 1 and 3 are at 1/2: means 1 - 1/80 and 1 - 3/80; now the same mean twice.
+    noise = comparison.values("RR").noise
+    assert noise is not None
+    assert noise.deviation == pytest.approx(math.sqrt((2 / 80) ** 2 / 2 / 2), abs=1e-6)
+    # q0 and q2 are English: 1 and 2 of 20 at 1/2 before, none now.
+    english = comparison.values_by("lang", "RR")["en"].noise
+    assert english is not None
+    assert english.deviation == pytest.approx(math.sqrt((1 / 40) ** 2 / 2 / 2), abs=1e-6)
+
+
+def test_a_retraining_within_the_noise_of_replicates_is_not_blocked() -> None:
+    """Six queries fell, which a sign-flip test calls a fall; the models differ by more."""
+    record = Record.of(evaluate([run(), run(*range(12)), run(*range(4))], golden()), [RR])
+    now = evaluate(run(*range(16)), golden())
+    gate = Gate.significant()
+    assert gate.decide(compare(now, record), "RR").overall.outcome is Outcome.LOWER
+    alone = Record.of(evaluate(run(), golden()), [RR])
+    assert gate.decide(compare(now, alone), "RR").overall.outcome is Outcome.REGRESSED
+    # A fall that is larger than the noise is blocked.
+    worse = evaluate(run(rank=5), golden())
+    assert gate.decide(compare(worse, record), "RR").overall.outcome is Outcome.REGRESSED
+
+
+def test_a_tolerance_allows_standard_errors_of_replicates() -> None:
+    """Means 1 and 1 - 4/80: s_r = 0.035355; two in the baseline, one now: sqrt(1/2 + 1)."""
+    record = Record.of(evaluate([run(), run(*range(4))], golden()), [RR])
+    verdict = Gate.tolerance(noise=2).decide(compare(evaluate(run(5), golden()), record), "RR")
+    assert verdict.overall.allowed == pytest.approx(2 * 0.035355 * math.sqrt(1.5), abs=1e-5)
+
+
+def test_weights_and_clusters_are_refused() -> None:
+    by = {query: {"weight": str(1 + (query == "q0"))} for query in QUERIES}
+    judged = {query: {"good": 1} for query in QUERIES}
+    weighted = GoldenSet.from_dict(judged, attributes=by).weighted("weight")
+    both = evaluate([run(0), run(1)], weighted)
+    with pytest.raises(ConfigurationError, match="cannot be combined with weights"):
+        compare(both, evaluate(run(), weighted)).values("RR")
+
+
+# --- records -------------------------------------------------------------------------------------
+
+
+def test_a_record_keeps_the_means_of_replicates() -> None:
+    evaluation = evaluate([run(0), run(0, 1)], golden())
+    record = Record.from_text(Record.of(evaluation, [RR], attributes=["lang"]).text)
+    entry = record.metrics["RR"]
+    assert entry.averaged == 2
+    assert entry.replicates == {
+        "": (0.9875, 0.975),
+        "lang=en": (0.975, 0.975),
+        "lang=de": (1.0, 0.975),
+    }
+    assert entry.deviation == pytest.approx(0.0125 / math.sqrt(2), abs=1e-6)

@@ -1,0 +1,118 @@
+"""Replicates in a test session: models that differ by their seed, ranked and recorded together."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import pytest
+from project import WITHOUT_AND_WITH_WORKERS, Project, text_of
+
+MODELS = """
+RANKS = {1: {0: 2}, 2: {0: 2, 1: 2}, 3: {2: 4}}
+
+def train(replicate):
+    ranks = {f"query {index}": rank for index, rank in RANKS[replicate].items()}
+
+    def search(text):
+        fillers = [f"filler-{n}" for n in range(1, ranks.get(text, 1))]
+        return [*fillers, f"doc of {text}"]
+
+    return search
+"""
+BETTER = MODELS.replace("2: 4", "").replace("0: 2, 1: 2", "0: 2").replace("{0: 2}", "{}", 1)
+
+
+@pytest.fixture
+def trained(project: Project) -> Project:
+    """A project with three models, which are recorded."""
+    project.write("models.py", MODELS)
+    project.configure("rankcheck_replicates = 3")
+    text = project.path.joinpath("pyproject.toml").read_text()
+    project.write("pyproject.toml", text.replace("engine:search", "models:train()"))
+    project.test()
+    return project
+
+
+@pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
+def test_each_replicate_is_made_anew_and_its_mean_is_recorded(
+    trained: Project, workers: tuple[str, ...]
+) -> None:
+    result = trained.run("--snapshot-update", *workers)
+    assert result.ret == 0, text_of(result)
+    entry = trained.record()["metrics"]["RR"]
+    # Of 80 queries: one at rank 2, two at rank 2, one at rank 4.
+    assert entry["replicates"][""] == [0.99375, 0.9875, 0.990625]
+    assert (entry["averaged"], entry["mean"]) == (3, 0.990625)
+    text = text_of(trained.run(*workers))
+    assert "3 replicates of the ranker:" in text
+    assert "RR has a standard deviation of 0.003125, from 0.9875 to 0.9938" in text
+
+
+def test_fewer_replicates_pass_and_never_replace_more(trained: Project) -> None:
+    assert trained.run("--snapshot-update").ret == 0
+    before = trained.baseline_file().read_bytes()
+    trained.write("models.py", BETTER)
+    result = trained.run("--snapshot-update", "--rankcheck-replicates", "1")
+    assert result.ret == 0
+    assert trained.baseline_file().read_bytes() == before
+    text = text_of(result)
+    assert "baselines kept, because they are means of more replicates; the tests passed:" in text
+    printed = re.search(r"to raise it: (pytest .*)", text)
+    assert printed is not None
+    assert trained.run(*shlex.split(printed[1])[1:]).ret == 0
+    assert trained.record()["metrics"]["RR"]["mean"] > 0.990625
+    assert trained.record()["metrics"]["RR"]["replicates"][""] == [0.99375, 0.9875, 0.990625]
+    text = text_of(trained.run("--rankcheck-approve", "one training", "--rankcheck-replicates=1"))
+    entry = trained.record()["metrics"]["RR"]
+    assert "averaged" not in entry
+    assert entry["replicates"][""] == [0.99375, 0.9875, 0.990625], "how much they vary stays"
+    [approval] = trained.record()["approvals"]
+    assert approval["keys"]["replicates"] == {"from": 3, "to": 1}
+
+
+def test_a_function_that_returns_the_same_model_is_refused(trained: Project) -> None:
+    trained.write(
+        "models.py", "def search(text):\n    return [text]\ndef train():\n    return search"
+    )
+    text = text_of(trained.run())
+    assert "ranker 'models:train()' returned the same object for replicate 2 as before" in text
+
+
+CHANGING = """
+from itertools import count
+
+CALLS = count()
+
+def search(text):
+    number = int(text.rpartition(" ")[2])
+    ranked = [f"doc of query {number}", "filler-1", "filler-2"]
+    return ranked if number or next(CALLS) == 0 else ranked[::-1]
+"""
+
+
+def test_without_a_call_the_same_object_is_asked_again(project: Project) -> None:
+    project.write("engine.py", CHANGING)
+    project.test()
+    assert project.run("--rankcheck-replicates", "3", "--snapshot-update").ret == 0
+    # RR of query 0 is 1, 1/3, 1/3: means differ by (2/3)/80 = 1/120, deviation 1/120/sqrt(3).
+    assert project.record()["metrics"]["RR"]["replicates"][""] == [1.0, 0.991667, 0.991667]
+
+
+def test_identical_replicates_are_pointed_out_and_a_fixture_may_return_several_runs(
+    project: Project,
+) -> None:
+    project.write(
+        "conftest.py",
+        "import pytest\n"
+        "from pytest_rankcheck import rank\n"
+        "from engine import search\n\n"
+        "@pytest.fixture(scope='session')\n"
+        "def ranking_run(golden_set):\n"
+        "    return [rank(search, golden_set) for _ in range(2)]\n",
+    )
+    project.test()
+    result = project.run("--snapshot-update")
+    assert result.ret == 0
+    assert "replicates 1 and 2 have the same rankings" in text_of(result)
+    assert project.record()["metrics"]["RR"]["averaged"] == 2
