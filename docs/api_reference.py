@@ -60,8 +60,8 @@ GROUPS = (
     Group(
         "Comparing",
         "gates.md",
-        "compare Comparison ComparedValues Paired Unpaired Differences Move Unjudged "
-        "plan plot_comparison",
+        "compare Comparison ComparedValues Paired Unpaired Differences ReplicateNoise Move "
+        "Unjudged plan plot_comparison",
     ),
     Group(
         "Assertions",

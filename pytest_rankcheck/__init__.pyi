@@ -64,6 +64,7 @@ from pytest_rankcheck.comparison.compared_values import Paired as Paired
 from pytest_rankcheck.comparison.query_planning import plan as plan
 from pytest_rankcheck.comparison.unjudged_documents import Unjudged as Unjudged
 from pytest_rankcheck.comparison.unpaired_values import Unpaired as Unpaired
+from pytest_rankcheck.statistics.replicate_noise import ReplicateNoise as ReplicateNoise
 from pytest_rankcheck.errors import (
     BaselineError as BaselineError,
     ConfigurationError as ConfigurationError,

@@ -89,7 +89,7 @@ def test_a_wrong_argument_is_one_clear_error() -> None:
 SWAPPED = "run and golden are swapped: write evaluate(run, golden)"
 EVALUATION_WAYS = "write evaluate(run, golden), or use the fixture evaluation"
 MESSAGES: list[tuple[Callable[..., object], tuple[Any, ...], str]] = [
-    (evaluate, (GOLDEN, RUN), f"run must be a Run, not a GoldenSet ('web'); {SWAPPED}"),
+    (evaluate, (GOLDEN, RUN), f"run must be a Run or a list, not a GoldenSet ('web'); {SWAPPED}"),
     (
         assert_mrr_at_least,
         (RUN, 0.4),

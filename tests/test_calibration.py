@@ -7,14 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from reference import data
 
-from pytest_rankcheck import Gate
+from pytest_rankcheck import Gate, Metric
 
 sys.path.append(str(Path(__file__).parent.parent / "benchmarks"))
 import populations
 import ratchet
 import real_pairs
 import replayed_logs
+import retraining
 import special_designs
 from rates import Rate, above, sentence
 
@@ -109,6 +111,24 @@ def test_pull_requests_are_compared_with_what_their_rule_approved(
     values = np.repeat(np.array(means)[:, np.newaxis], 2, axis=1)
     gate = Gate.tolerance(abs=0.05)
     assert ratchet.play(values, gate, getattr(ratchet, rule)).tolist() == blocked
+
+
+# --- retraining ----------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.oracle
+def test_a_retraining_is_seldom_blocked_where_replicates_show_its_noise() -> None:
+    """1,000 draws of eight models: two standard errors of a rate of 6% are 1.5%."""
+    values = retraining.values_of_seeds(data("lightgbm-lambdarank"), "RR", seeds=8)
+    metric = Metric.parse("RR")
+    alone, five, pair = (
+        retraining.rate(values, retraining.Cell(metric, *design, "blocked", 250), 1000).share
+        for design in ((1, 1), (5, 1), (4, 4))
+    )
+    assert max(five, pair) <= 0.06 < alone
+    passed = retraining.Cell(metric, 5, 1, "passed", 250)
+    assert retraining.rate(values, passed, 1000).share <= 0.06
 
 
 # --- replayed logs -------------------------------------------------------------------------------

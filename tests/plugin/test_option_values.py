@@ -51,7 +51,7 @@ def test_an_invalid_value_is_an_error_that_names_the_option() -> None:
         ),
         ("rankcheck_retries", "once", "once is invalid; give a whole number from 0 on"),
         ("rankcheck_chunk", "0", "rankcheck_chunk = 0 is invalid"),
-        ("--rankcheck-replicates", "1e3", "1e3 is invalid; give a whole number from 1 on"),
+        ("rankcheck_replicates", "1e3", "1e3 is invalid; give a whole number from 1 on"),
         ("rankcheck_timeout", "soon", "soon is invalid; give a number of seconds above 0"),
         ("rankcheck_scale", "three", "three is invalid; give the highest grade of the scale"),
         ("rankcheck_scale", "0", "0 is invalid; give the highest grade of the scale"),

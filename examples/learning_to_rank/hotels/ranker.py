@@ -17,8 +17,9 @@ FEATURES = ["price", "rating", "distance", "pool"]
 class TripRanker:
     """A ranker with one model for each kind of trip, because tastes differ."""
 
-    def __init__(self, features: list[str]) -> None:
+    def __init__(self, features: list[str], seed: int) -> None:
         self.features = features
+        self.seed = seed
         self.feature_names_in_ = ["trip", *features]
         self._models: dict[str, lightgbm.LGBMRanker] = {}
 
@@ -30,8 +31,9 @@ class TripRanker:
             pairs = zip(rows["query_id"], rows["doc_id"], strict=True)
             grades = [part.grades(query_id)[doc_id] for query_id, doc_id in pairs]
             ranker = lightgbm.LGBMRanker(
-                n_estimators=60, num_leaves=15, random_state=0, deterministic=True,
-                force_row_wise=True, n_jobs=1, verbose=-1,
+                n_estimators=60, num_leaves=15, subsample=0.7, subsample_freq=1,
+                random_state=self.seed, deterministic=True, force_row_wise=True, n_jobs=1,
+                verbose=-1,
             )  # fmt: skip
             sizes = [len(part.candidates_of(query_id)) for query_id in part.query_ids]
             self._models[trip] = ranker.fit(rows[self.features], grades, group=sizes)
@@ -46,11 +48,12 @@ class TripRanker:
         return [scores[row] for row in table.index]  # type: ignore[attr-defined]
 
 
-def current() -> Adapter:
-    """Return the ranker in production."""
-    return rankers.model(TripRanker(FEATURES).fit(GoldenSet.load(TRAINING)))
+def current(replicate: int) -> Adapter:
+    """Return the ranker in production, trained with the seed of a replicate."""
+    return rankers.model(TripRanker(FEATURES, replicate).fit(GoldenSet.load(TRAINING)))
 
 
-def without_distance() -> Adapter:
+def without_distance(replicate: int) -> Adapter:
     """Return a ranker that lost a feature, to see a regression blocked."""
-    return rankers.model(TripRanker(["price", "rating", "pool"]).fit(GoldenSet.load(TRAINING)))
+    features = [name for name in FEATURES if name != "distance"]
+    return rankers.model(TripRanker(features, replicate).fit(GoldenSet.load(TRAINING)))

@@ -1,6 +1,6 @@
 """A floor, and gates for all trips and for each kind of trip."""
 
-from pytest_rankcheck import assert_ndcg_at_least, assert_not_regressed
+from pytest_rankcheck import Gate, assert_ndcg_at_least, assert_not_regressed
 
 
 def test_floor(evaluation):
@@ -8,4 +8,4 @@ def test_floor(evaluation):
 
 
 def test_no_kind_of_trip_gets_worse(evaluation, baseline):
-    assert_not_regressed(evaluation, baseline, "nDCG@5", abs=0.02, by="trip")
+    assert_not_regressed(evaluation, baseline, "nDCG@5", gate=Gate.significant(), by="trip")
