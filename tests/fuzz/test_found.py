@@ -86,7 +86,7 @@ def test_odd_numbers_and_characters_in_a_record(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     entry = json.loads(record())
-    entry["metrics"]["RR"]["noise"] = float("inf")
+    entry["metrics"]["RR"]["replicates"] = {"": [1.0, float("inf")]}
     text = sealed(json.dumps(entry).encode()).decode().replace("Infinity", "1e999")
     with pytest.raises(BaselineError):
         Record.from_text(text)
