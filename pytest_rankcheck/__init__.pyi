@@ -62,6 +62,11 @@ from pytest_rankcheck.comparison.comparison import Comparison as Comparison, com
 from pytest_rankcheck.comparison.comparison import Move as Move
 from pytest_rankcheck.comparison.compared_values import Paired as Paired
 from pytest_rankcheck.comparison.query_planning import plan as plan
+from pytest_rankcheck.comparison.runs_comparison import (
+    RunRow as RunRow,
+    RunsComparison as RunsComparison,
+    compare_runs as compare_runs,
+)
 from pytest_rankcheck.comparison.unjudged_documents import Unjudged as Unjudged
 from pytest_rankcheck.comparison.unpaired_values import Unpaired as Unpaired
 from pytest_rankcheck.statistics.replicate_noise import ReplicateNoise as ReplicateNoise

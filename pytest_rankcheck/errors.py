@@ -5,6 +5,7 @@ An error is a ``ValueError`` if the input is invalid: a file, an option, an argu
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
@@ -64,6 +65,9 @@ class UnknownIdError(RankcheckError, KeyError):
 # start escape sequences, cannot be encoded or break the line.
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _LONGEST_QUOTE = 120
+_PUNCTUATION = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$^&\"'])")
+# What GitHub turns into links though no character of it is Markdown's.
+_LINKED = re.compile(r"@|www\\\.|://|:\\/\\/|#(?=\d)", re.IGNORECASE)
 
 
 def quoted(text: object, limit: int = _LONGEST_QUOTE) -> str:
@@ -85,6 +89,16 @@ def quoted(text: object, limit: int = _LONGEST_QUOTE) -> str:
 
 def _escaped(char: str) -> str:
     return char.encode("unicode_escape", "backslashreplace").decode("ascii")
+
+
+def markdown_text(text: object, limit: int = _LONGEST_QUOTE) -> str:
+    """Return foreign text as one line of Markdown that is nothing but text.
+
+    Punctuation is escaped; mentions, addresses and numbers of issues are broken by an empty
+    comment, so that nobody is notified and nothing is linked.
+    """
+    shown = _PUNCTUATION.sub(r"\\\1", quoted(text, limit))
+    return _LINKED.sub(lambda match: f"{match[0][0]}<!-- -->{match[0][1:]}", shown)
 
 
 def plural(count: int, singular: str, many: str | None = None) -> str:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.assertions.bound_assertions import By
 from pytest_rankcheck.assertions.entered_findings import fail
-from pytest_rankcheck.assertions.regression_assertion import metrics_of, verdict_texts
+from pytest_rankcheck.assertions.regression_assertion import verdict_texts
 from pytest_rankcheck.comparison.compared_values import Sides
 from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.errors import ConfigurationError, quoted
@@ -20,7 +20,7 @@ from pytest_rankcheck.evaluation.session_evaluation import (
 )
 from pytest_rankcheck.gates.gate import Gate, decide_family
 from pytest_rankcheck.gates.verdict import GroupEvidence
-from pytest_rankcheck.metrics.metric_names import MetricLike
+from pytest_rankcheck.metrics.metric_names import MetricLike, metrics_of
 from pytest_rankcheck.reports.findings import Note, Topic
 from pytest_rankcheck.reports.ledger import enter
 from pytest_rankcheck.reports.text.explanation_text import group_lines

@@ -21,7 +21,7 @@ from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.gate import Gate, decide_family
 from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict
-from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
+from pytest_rankcheck.metrics.metric_names import Metric, MetricLike, metrics_of
 from pytest_rankcheck.reports.findings import BETTER, Note, Topic
 from pytest_rankcheck.reports.ledger import enter, fails_if_inconclusive
 from pytest_rankcheck.reports.text.wording import joined_failures
@@ -103,19 +103,6 @@ def assert_not_regressed(
     else:
         texts = _hold_evaluation(evaluation, baseline, gates, by)
     fail(joined_failures(texts))
-
-
-def metrics_of(metric: MetricLike | Sequence[MetricLike]) -> Sequence[Metric]:
-    """Return the metrics that an assertion is about, each once.
-
-    Raises:
-        ConfigurationError: no metric is given.
-        MetricError: unknown metric.
-    """
-    several = metric if isinstance(metric, Sequence) and not isinstance(metric, str) else [metric]
-    if not several:
-        raise ConfigurationError('no metrics are given; name at least one, such as "nDCG@10"')
-    return tuple(dict.fromkeys(map(Metric.parse, several)))
 
 
 def _hold_baseline(

@@ -1,4 +1,4 @@
-"""``python -m pytest_rankcheck compare``: judge a ranking against an earlier one."""
+"""``python -m pytest_rankcheck compare``: judge a ranking against an earlier one, or several."""
 
 from __future__ import annotations
 
@@ -20,9 +20,11 @@ from pytest_rankcheck.command_line.shared_inputs import (
     print_summary,
     record_of,
 )
-from pytest_rankcheck.errors import quoted
+from pytest_rankcheck.comparison.runs_comparison import compare_runs, frame_text
+from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.files.whole_files import write_whole
 from pytest_rankcheck.gates.configured_gates import gate_of
+from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.reports.findings import Note, ReportedFinding, Topic
 from pytest_rankcheck.reports.ledger import collecting
 from pytest_rankcheck.reports.report_data import report_of
@@ -37,6 +39,8 @@ def add_compare_command(commands: Commands) -> None:
     compare = commands.add_parser("compare", help="compare a ranking with an earlier one")
     compare.add_argument("old", type=Path, help="a run or a baseline")
     compare.add_argument("new", type=Path, help="a run or a baseline")
+    compare.add_argument("more", type=Path, nargs="*", help="more of them, for a table of all")
+    compare.add_argument("--against", type=Path, metavar="FILE", help="print a table against it")
     compare.add_argument(
         "--gate",
         help='the rule that decides, such as "noninferior(margin=0.02)" (default: the gate that '
@@ -57,7 +61,9 @@ def add_compare_command(commands: Commands) -> None:
 def _compare(chosen: argparse.Namespace) -> int:
     project = ProjectInputs.of(chosen)
     golden = project.golden_set(chosen.golden)
-    old, new = project.measured_pair(chosen.old, chosen.new, golden)
+    if chosen.more or chosen.against:
+        return _print_table(chosen, project, golden)
+    old, new = project.measured_alike((chosen.old, chosen.new), golden)
     record = record_of(old)
     usual = record.slices if record and record.slices else project.inputs.config.slices
     slices = chosen.by or [name for name in usual if name in golden.attributes]
@@ -81,6 +87,26 @@ def _compare(chosen: argparse.Namespace) -> int:
         exit_status = INVALID
     _write(chosen, findings, exit_status)
     return exit_status
+
+
+def _print_table(chosen: argparse.Namespace, project: ProjectInputs, golden: GoldenSet) -> int:
+    """Print several measurements side by side; nothing is judged."""
+    for name in ("gate", "inconclusive", *_FORMATS):
+        if getattr(chosen, name) is not None:
+            raise ConfigurationError(
+                f"--{name} is for two files without --against; a table judges nothing"
+            )
+    paths = (chosen.old, chosen.new, *chosen.more)
+    measured = project.measured_alike(paths, golden)
+    runs = {str(path): evaluation for path, evaluation in zip(paths, measured, strict=True)}
+    against = str(chosen.against or chosen.old)
+    metrics = chosen_metrics(chosen, runs.get(against, measured[0]))
+    table = compare_runs(runs, golden, metrics, against=against)
+    print(table)
+    for attribute in chosen.by:
+        print(f"\n{frame_text(table.by(attribute))}")
+    print_summary([note for evaluation in measured for note in tie_notes(evaluation)])
+    return PASSED
 
 
 def _write(

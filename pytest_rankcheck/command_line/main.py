@@ -32,6 +32,7 @@ _EPILOG = """examples:
   python -m pytest_rankcheck compare main.run branch.run --golden golden/web.jsonl
   python -m pytest_rankcheck compare tests/baselines/test_ranking/test_mrr--web.json new.run \\
       --golden golden/web.jsonl --gate "noninferior(margin=0.02)" --by locale --html report.html
+  python -m pytest_rankcheck compare bm25.run dense.run hybrid.run --golden golden/web.jsonl
   python -m pytest_rankcheck show new.run --golden golden/web.jsonl --metric nDCG@10 --by locale
   python -m pytest_rankcheck lint golden/web.jsonl
   python -m pytest_rankcheck sessions logs/week.jsonl --reading first_rank=0

@@ -131,10 +131,8 @@ class ProjectInputs:
         run = self.inputs.read_run(path)
         return self.inputs.evaluation(run if depth is None else run.top(depth), golden)
 
-    def measured_pair(
-        self, old: Path, new: Path, golden: GoldenSet
-    ) -> tuple[Evaluation, Evaluation]:
-        """Return the measurements in two files that are to be compared.
+    def measured_alike(self, paths: Sequence[Path], golden: GoldenSet) -> Sequence[Evaluation]:
+        """Return the measurements in files that are to be compared.
 
         Where no depth is given or configured, a run is cut to that of the baseline that
         it is compared with.
@@ -143,26 +141,27 @@ class ProjectInputs:
             ConfigurationError: they were measured at different depths or by different conventions.
             RankcheckError: as in `measured`.
         """
-        records = map(_record_in, (old, new))
+        records = map(_record_in, paths)
         depth = next((record.depth for record in records if record and record.depth), None)
-        before, after = (self.measured(path, golden, self.depth or depth) for path in (old, new))
-        then, now = (
+        measured = [self.measured(path, golden, self.depth or depth) for path in paths]
+        then, *others = (
             {"depth": side.depth or "all documents"}
             | {name: repr(chosen) for name, chosen in side.conventions.to_dict().items()}
-            for side in (before, after)
+            for side in measured
         )
         differences = "; ".join(
-            f"{name}: {then.get(name)} in {quoted(old)}, {now.get(name)} in {quoted(new)}"
+            f"{name}: {then.get(name)} in {quoted(paths[0])}, {now.get(name)} in {quoted(path)}"
+            for path, now in zip(paths[1:], others, strict=True)
             for name in {**then, **now}
             if then.get(name) != now.get(name)
         )
         if differences:
             raise ConfigurationError(
-                f"not comparable: {differences}. Measure both in the same way: --depth says how "
+                f"not comparable: {differences}. Measure all in the same way: --depth says how "
                 "much of a run is used, and rankcheck_conventions how it is read; a baseline "
                 "keeps what it was recorded with"
             )
-        return before, after
+        return measured
 
 
 def _record_in(path: Path) -> Record | None:

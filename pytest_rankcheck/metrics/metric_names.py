@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from pytest_rankcheck.array_types import FloatArray
-from pytest_rankcheck.errors import MetricError, quoted, suggestion
+from pytest_rankcheck.errors import ConfigurationError, MetricError, quoted, suggestion
 from pytest_rankcheck.metrics.averages import mean_of
 from pytest_rankcheck.metrics.ir_measures_bridge import (
     ONLY_THERE,
@@ -170,6 +170,19 @@ class Metric:
 
 MetricLike = str | Metric | Any
 """A metric's name, a Metric, or an ir_measures object."""
+
+
+def metrics_of(metric: MetricLike | Sequence[MetricLike]) -> tuple[Metric, ...]:
+    """Return one metric or several as a tuple, each once.
+
+    Raises:
+        ConfigurationError: no metric is given.
+        MetricError: unknown metric.
+    """
+    several = metric if isinstance(metric, Sequence) and not isinstance(metric, str) else [metric]
+    if not several:
+        raise ConfigurationError('no metrics are given; name at least one, such as "nDCG@10"')
+    return tuple(dict.fromkeys(map(Metric.parse, several)))
 
 
 def _of_object(measure: object) -> Metric:

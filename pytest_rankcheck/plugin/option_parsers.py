@@ -127,6 +127,23 @@ def pairs(example: str) -> Kind:
     return Kind(parse, "linelist", example, {}, repeated=True)
 
 
+def _candidates(given: Given) -> dict[str, str]:
+    """Return rankers by name, from lines of the form ``name = package.module:name``."""
+    by_name: dict[str, str] = {}
+    for line in given.value:
+        name, _, ranker = map(str.strip, line.partition("="))
+        if not name or ":" not in ranker:
+            raise ConfigurationError(
+                f"{given.name}: '{quoted(line)}' is not of the form name = package.module:name"
+            )
+        if name in by_name:
+            raise ConfigurationError(
+                f"{given.name}: two candidates are named '{quoted(name)}'; rename one of them"
+            )
+        by_name[name] = ranker
+    return by_name
+
+
 def _parsed_grades(given: Given) -> Mapping[str, float] | float | None:
     """Return the grade of each code, or of every judgment; None if nothing is configured."""
     try:
@@ -212,5 +229,6 @@ PATH = Kind(_path, "paths", "PATH")
 PATHS = Kind(_paths, "paths", "PATH", (), repeated=True)
 SECONDS = above_zero("a number of seconds above 0")
 GRADES = Kind(_parsed_grades, "linelist")
+CANDIDATES = Kind(_candidates, "linelist", default={})
 SESSION_READING = Kind(_session_reading, "linelist", default={})
 REASON = Kind(_reason, metavar="REASON")

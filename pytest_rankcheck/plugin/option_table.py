@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.plugin.option_parsers import (
+    CANDIDATES,
     GRADES,
     LINES,
     PATH,
@@ -143,6 +144,16 @@ class Config:
         "rankers.md",
         metavar="MODULE:NAME",
         selects_input=True,
+    )
+    candidates: Mapping[str, str] = setting(
+        CANDIDATES,
+        "rankers to compare with the one that ships, one name = package.module:name per line",
+        "rankers.md#candidates-beside-the-ranker-that-ships",
+    )
+    leaderboard: bool = flag(
+        SWITCH,
+        "rank with rankcheck_candidates too, and compare them with the ranker",
+        "rankers.md#candidates-beside-the-ranker-that-ships",
     )
     run: Path | None = option(
         PATH,

@@ -50,7 +50,7 @@ def ranked(
     """
     runs = []
     for number in range(1, session.config.stash[CONFIG].replicates + 1):
-        compute = partial(_computed, session, ranker, golden, origin, number)
+        compute = partial(ranked_once, session, ranker, golden, origin, number)
         if not hasattr(session.config, "workerinput"):
             runs.append(compute())
         else:
@@ -64,7 +64,7 @@ def ranked(
     return runs
 
 
-def _computed(
+def ranked_once(
     session: pytest.Session, ranker: object, golden: GoldenSet, origin: RankerOrigin, number: int
 ) -> Run:
     """Ask the ranker; save the first run where that is asked for."""

@@ -68,6 +68,11 @@ class SessionFindings:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
         result = yield
         self.findings += [*_notes_from_git(config, self.findings)]
+        ended = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+        if config.stash[CONFIG].leaderboard and session.exitstatus in ended:
+            from pytest_rankcheck.plugin.leaderboard_runs import leaderboards
+
+            self.findings += [*leaderboards(session, self.findings)]
         reporter = config.pluginmanager.get_plugin("terminalreporter")
         if self.findings or self.failures or config.stash[CONFIG].reports:
             from pytest_rankcheck.plugin.report_files import write_reports

@@ -231,6 +231,7 @@ class Topic(Enum):
     UNUSED_APPROVAL = (
         "nothing to approve: the baselines are what is measured, so no reason was written"
     )
+    LEADERBOARD = "leaderboard"
     WRITTEN = "baselines written; commit them"
     IGNORED = "baselines written, but ignored by git, so that a commit leaves them out"
     OPTIONS = "options changed by this branch, compared with {about}"

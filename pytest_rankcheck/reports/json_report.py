@@ -27,6 +27,7 @@ def report_json(report: Report) -> dict[str, Any]:
         "problems": list(report.problems),
         "gates": [_gate(gate) for gate in report.gates],
         "notes": [_note(note) for note in report.notes],
+        "leaderboards": [board.to_json() for board in report.leaderboards],
         "baselines": as_json(report.baselines),
         "measurements": list(report.measurements),
     }

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from pytest_rankcheck.errors import plural, quoted
+from pytest_rankcheck.comparison.runs_comparison import markdown_table
+from pytest_rankcheck.errors import markdown_text, plural, quoted
 from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.reports.findings import GateFinding, Note, Topic, by_heading
+from pytest_rankcheck.reports.leaderboard import LeaderboardFinding
 from pytest_rankcheck.reports.report_data import Report
 from pytest_rankcheck.reports.text.wording import change, number_text
 
@@ -16,19 +18,6 @@ LONGEST_COMMENT = 60_000
 
 _MOST_GATES = 100
 _MOST_PROBLEMS = 10
-_PUNCTUATION = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$^&\"'])")
-# What GitHub turns into links though no character of it is Markdown's.
-_LINKED = re.compile(r"@|www\\\.|://|:\\/\\/|#(?=\d)", re.IGNORECASE)
-
-
-def escaped(text: object, limit: int = 120) -> str:
-    """Return foreign text as one line of Markdown that is nothing but text.
-
-    Punctuation is escaped; mentions, addresses and numbers of issues are broken by an empty
-    comment, so that nobody is notified and nothing is linked.
-    """
-    shown = _PUNCTUATION.sub(r"\\\1", quoted(text, limit))
-    return _LINKED.sub(lambda match: f"{match[0][0]}<!-- -->{match[0][1:]}", shown)
 
 
 def markdown_of(report: Report, limit: int = LONGEST_COMMENT) -> str:
@@ -37,8 +26,9 @@ def markdown_of(report: Report, limit: int = LONGEST_COMMENT) -> str:
     What does not fit is omitted from the end, whole sections first, and counted.
     """
     sections = [_head(report), _verdicts(report.gates), _changes(report.notes)]
+    sections += map(_leaderboard, report.leaderboards)
     sections += [
-        _failure(escaped(note.heading), note.failure, escaped(note.text, 400))
+        _failure(markdown_text(note.heading), note.failure, markdown_text(note.text, 400))
         for note in report.notes
         if note.failure is not None
     ]
@@ -46,7 +36,7 @@ def markdown_of(report: Report, limit: int = LONGEST_COMMENT) -> str:
         _failure(_name(gate), gate.detail["text"]) for gate in report.gates if gate.detail["text"]
     ]
     versions = ", ".join(f"{name} {value}" for name, value in report.versions.items())
-    how = f"<sub>{escaped(report.command, 400)} · {escaped(versions, 400)}</sub>\n"
+    how = f"<sub>{markdown_text(report.command, 400)} · {markdown_text(versions, 400)}</sub>\n"
     sections += [_notes(report.notes), how]
     text, hidden = "", 0
     for section in filter(None, sections):
@@ -63,7 +53,7 @@ def markdown_of(report: Report, limit: int = LONGEST_COMMENT) -> str:
 def _head(report: Report) -> str:
     sign = {"bad": "❌", "unsure": "⚠️" if report.warnings else "❔", "good": "✅"}[report.tone]
     lines = [f"## {sign} Ranking quality: {report.headline}", ""]
-    lines += [f"- {escaped(text, 400)}" for text in report.problems[:_MOST_PROBLEMS]]
+    lines += [f"- {markdown_text(text, 400)}" for text in report.problems[:_MOST_PROBLEMS]]
     if len(report.problems) > _MOST_PROBLEMS:
         lines.append(f"- and {len(report.problems) - _MOST_PROBLEMS:,} more")
     return "\n".join(lines).rstrip() + "\n"
@@ -78,15 +68,15 @@ def _verdicts(gates: Sequence[GateFinding]) -> str:
         overall = gate.detail["overall"]
         cells = (
             _sign(gate),
-            escaped(gate.test),
-            escaped(gate.golden_set, 40),
-            escaped(gate.ranker, 40),
-            escaped(gate.subject),
+            markdown_text(gate.test),
+            markdown_text(gate.golden_set, 40),
+            markdown_text(gate.ranker, 40),
+            markdown_text(gate.subject),
             number_text(gate.baseline),
             number_text(gate.now),
             "" if overall["difference"] is None else change(overall["difference"]),
             " to ".join(map(change, overall["interval"] or ())),
-            escaped(gate.verdict),
+            markdown_text(gate.verdict),
         )
         lines.append(f"| {' | '.join(cells)} |")
     if len(gates) > _MOST_GATES:
@@ -94,8 +84,15 @@ def _verdicts(gates: Sequence[GateFinding]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _leaderboard(board: LeaderboardFinding) -> str:
+    rows = [list(map(markdown_text, row)) for row in board.cells]
+    lines = ["### Leaderboard", "", markdown_text(board.title, 400), "", markdown_table(rows)]
+    return "\n".join([*lines, *(f"- {markdown_text(text, 400)}" for text in board.failure_lines)])
+
+
 def _name(gate: GateFinding) -> str:
-    return f"{escaped(gate.subject)} on {escaped(gate.golden_set, 60)}, {escaped(gate.test)}"
+    golden, test = markdown_text(gate.golden_set, 60), markdown_text(gate.test)
+    return f"{markdown_text(gate.subject)} on {golden}, {test}"
 
 
 def _failure(heading: str, text: str, note: str = "") -> str:
@@ -112,8 +109,8 @@ def _changes(notes: Sequence[Note]) -> str:
     branch = [note for note in notes if note.topic is Topic.BRANCH]
     if not branch:
         return ""
-    lines = [f"- {escaped(note.text, 400)}" for note in branch]
-    return "\n".join([f"### {escaped(branch[0].heading)}", "", *lines]) + "\n"
+    lines = [f"- {markdown_text(note.text, 400)}" for note in branch]
+    return "\n".join([f"### {markdown_text(branch[0].heading)}", "", *lines]) + "\n"
 
 
 def _notes(notes: Sequence[Note]) -> str:
@@ -124,8 +121,8 @@ def _notes(notes: Sequence[Note]) -> str:
         return ""
     lines = ["<details><summary>Notes</summary>", ""]
     for heading, group in groups.items():
-        lines.append(f"- {escaped(heading)}")
-        lines += [f"  - {escaped(note.text.strip(), 2000)}" for note in group]
+        lines.append(f"- {markdown_text(heading)}")
+        lines += [f"  - {markdown_text(note.text.strip(), 2000)}" for note in group]
     return "\n".join([*lines, "", "</details>"]) + "\n"
 
 

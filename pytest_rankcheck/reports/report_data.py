@@ -22,6 +22,7 @@ from pytest_rankcheck.reports.findings import (
     Topic,
     most_influential,
 )
+from pytest_rankcheck.reports.leaderboard import LeaderboardFinding
 
 _WARNINGS = {
     Topic.UNGATED_FALL: "with a fall in a slice that is not gated",
@@ -57,6 +58,7 @@ class Report:
     gates: tuple[GateFinding, ...]
     """Those that failed first, then those with a baseline."""
     notes: tuple[Note, ...]
+    leaderboards: tuple[LeaderboardFinding, ...]
     baselines: tuple[RecordFinding, ...]
     """The baselines that the test session saw, and whether their gates ran."""
     measurements: tuple[_Data, ...]
@@ -157,6 +159,7 @@ def report_of(
         problems=(*problems, *unrun),
         gates=tuple(sorted(gates, key=lambda gate: (not gate.failed, gate.baseline is None))),
         notes=notes,
+        leaderboards=tuple(each for each in findings if isinstance(each, LeaderboardFinding)),
         baselines=tuple(
             sorted(
                 {finding for finding in findings if isinstance(finding, RecordFinding)},

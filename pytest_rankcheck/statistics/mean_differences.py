@@ -136,6 +136,18 @@ class Differences:
         half = self._margin(0.5 + level / 2)
         return self.mean - half, self.mean + half
 
+    def difference_p(self) -> float:
+        """Return the two-sided p of Student's t, for the same error as `interval`.
+
+        1 if nothing changed. NaN for fewer than two, or if all changed by the same: their spread is
+        unknown, and no spread is no certainty.
+        """
+        if self.count < 2 or not self._interval_error > 0:
+            return 1.0 if self.count > 1 and abs(self.mean) < _SAME else math.nan
+        from scipy.special import stdtr
+
+        return float(2 * stdtr(self.degrees, -abs(self.mean) / self._interval_error))
+
     def lower_bound(self, alpha: float) -> float:
         """Return the one-sided lower confidence bound of the mean; NaN for fewer than two.
 
@@ -276,13 +288,15 @@ class Differences:
 
     def _margin(self, share: float) -> float:
         """Return how far the bound at a quantile of t is from the mean; NaN for fewer than two."""
-        if self.count < 2:
-            return math.nan
-        error = self.error
-        if self.drawn_share:
-            unseen = self.drawn_share * self._heaviest(self.gains - self.mean)
-            error = math.sqrt(error**2 + 2 * unseen**2)
-        return _t(share, self.degrees) * error
+        return _t(share, self.degrees) * self._interval_error if self.count > 1 else math.nan
+
+    @property
+    def _interval_error(self) -> float:
+        """The standard error that intervals use: that of two more units if weights were drawn."""
+        if not self.drawn_share:
+            return self.error
+        unseen = self.drawn_share * self._heaviest(self.gains - self.mean)
+        return math.sqrt(self.error**2 + 2 * unseen**2)
 
     def _heaviest(self, values: FloatArray) -> float:
         """Return how far the largest of some values at the largest weight moves their mean."""

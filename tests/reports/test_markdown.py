@@ -9,8 +9,9 @@ import pytest
 from hostile import HOSTILE
 from markdown_it import MarkdownIt
 
+from pytest_rankcheck.errors import markdown_text
 from pytest_rankcheck.reports.findings import Note, Topic
-from pytest_rankcheck.reports.markdown_report import LONGEST_COMMENT, escaped, markdown_of
+from pytest_rankcheck.reports.markdown_report import LONGEST_COMMENT, markdown_of
 from pytest_rankcheck.reports.report_data import Report
 
 TEST = "tests/test_it.py::test_it"
@@ -21,7 +22,7 @@ def test_verdicts_slices_and_worst_queries(report: Report) -> None:
     lines = text.splitlines()
     assert lines[0].startswith("## ❌ Ranking quality: ")
     assert any(
-        line.startswith(f"| ❌ | {escaped(TEST)} | golden set | run | nDCG@<!-- -->10 |")
+        line.startswith(f"| ❌ | {markdown_text(TEST)} | golden set | run | nDCG@<!-- -->10 |")
         for line in lines
     )
     assert "<details><summary>Full text</summary>" in text
@@ -88,13 +89,13 @@ def test_failed_behaviour_checks_are_shown_in_full(report: Report) -> None:
 
 def test_untrusted_text_stays_text() -> None:
     for text in HOSTILE:
-        table = f"| a |\n|---|\n| {escaped(text)} |\n"
+        table = f"| a |\n|---|\n| {markdown_text(text)} |\n"
         rendered = MarkdownIt("gfm-like", {"linkify": False}).render(table)
         assert rendered.count("<td>") == 1
         inside = rendered.partition("<td>")[2].partition("</td>")[0].replace("<!-- -->", "")
         assert "<" not in inside
         for linked in ("@everyone", "www.evil", "https://", "#1"):
-            assert linked not in escaped(text)
+            assert linked not in markdown_text(text)
 
 
 def test_a_hostile_report_has_no_tag_and_no_link(hostile: Report) -> None:

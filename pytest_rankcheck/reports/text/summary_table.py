@@ -18,6 +18,7 @@ from pytest_rankcheck.reports.findings import (
     by_heading,
     rows_of,
 )
+from pytest_rankcheck.reports.leaderboard import LeaderboardFinding
 from pytest_rankcheck.reports.text.wording import change, number_text
 
 _HEADER = ("ranker", "metric", "baseline", "now", "change", "verdict")
@@ -56,6 +57,13 @@ def summary_lines(
         rows = [row for row in rows if not row.slice or not row.is_plain]
     if rows:
         yield from _table(rows, width)
+    for board in (each for each in findings if isinstance(each, LeaderboardFinding)):
+        yield Line(f"leaderboard, {board.title}:")
+        widths = [max(map(len, column)) for column in zip(*board.cells, strict=True)]
+        for row in board.cells:
+            cells = (cell.ljust(size) for cell, size in zip(row, widths, strict=True))
+            yield Line(f"  {_GAP.join(cells)}".rstrip())
+        yield from (Line(f"  {text}") for text in board.failure_lines)
     yield from _note_lines([each for each in findings if isinstance(each, Note)], most)
 
 

@@ -1,0 +1,84 @@
+"""The candidates beside the ranker: ranked at the end of a test session, if that is asked for."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from pytest_rankcheck.comparison.runs_comparison import compare_runs
+from pytest_rankcheck.errors import ConfigurationError, MetricWarning, RankcheckError, quoted
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
+from pytest_rankcheck.metrics.metric_names import Metric, metrics_of, usual_metrics
+from pytest_rankcheck.plugin.inputs import inputs_of
+from pytest_rankcheck.plugin.item_findings import SHOWN
+from pytest_rankcheck.plugin.ranking_runs import RankerOrigin, ranked_once
+from pytest_rankcheck.reports.findings import GateFinding, Note, ReportedFinding, Topic
+from pytest_rankcheck.reports.leaderboard import LeaderboardFinding
+
+
+def leaderboards(
+    session: pytest.Session, findings: Sequence[ReportedFinding]
+) -> Sequence[ReportedFinding]:
+    """Return a leaderboard for each golden set on which a test has measured the ranker, or a note.
+
+    Args:
+        session: the test session, whose tests have run.
+        findings: of its tests, which say what is gated.
+    """
+    boards: dict[tuple[str, str], dict[str, Any]] = {}
+    for evaluation in session.config.stash[SHOWN].values():
+        if isinstance(evaluation, RunEvaluation):
+            golden = (evaluation.golden.name, evaluation.golden.fingerprint)
+            boards.setdefault(golden, {}).setdefault(evaluation.name, evaluation)
+    found: list[ReportedFinding] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MetricWarning)  # the tests have warned
+        for measured in boards.values():
+            with suppress(RankcheckError):  # of the ranker itself; its tests have failed
+                found.append(_leaderboard(session, measured, findings))
+    nothing = "no test has measured a run with the fixture evaluation, so there is none"
+    return found or [Note(Topic.LEADERBOARD, nothing)]
+
+
+def _leaderboard(
+    session: pytest.Session, measured: dict[str, Any], findings: Sequence[ReportedFinding]
+) -> LeaderboardFinding:
+    """Return the leaderboard of what tests have measured, and of the candidates.
+
+    A candidate that raises, whatever it raises, has a line that says so, and fails nothing.
+    """
+    evaluation = next(iter(measured.values()))
+    golden, inputs = evaluation.golden, inputs_of(session.config)
+    metrics = _metrics(inputs.metrics, evaluation, findings)
+    failures: dict[str, str] = {}
+    for name, specification in inputs.config.candidates.items():
+        origin = RankerOrigin("rankcheck_candidates", name, name)
+        try:
+            if name in measured:
+                raise ConfigurationError("the ranker has this name; choose another")
+            run = ranked_once(session, specification, golden, origin, 1)
+            candidate = inputs.evaluation(run, golden)
+            compare_runs({name: candidate}, golden, metrics)  # what is wrong is its own fault
+            measured[name] = candidate
+        except BaseException as error:
+            reason = quoted(str(error).partition("\n")[0], 300)
+            failures[name] = f"{type(error).__name__}: {reason}"
+    return LeaderboardFinding(compare_runs(measured, golden, metrics), failures)
+
+
+def _metrics(
+    configured: Sequence[Metric], evaluation: Evaluation, findings: Sequence[ReportedFinding]
+) -> Sequence[Metric]:
+    """Return the metrics that tests gated on a golden set, and the configured ones."""
+    gated = [
+        Metric.parse(finding.metric)
+        for finding in findings
+        if isinstance(finding, GateFinding) and finding.golden_set == evaluation.golden.name
+    ]
+    fitting = [metric for metric in (*gated, *configured) if evaluation.fits(metric)]
+    return metrics_of(fitting or usual_metrics(evaluation.depth))

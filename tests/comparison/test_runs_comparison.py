@@ -1,0 +1,242 @@
+"""Several runs side by side, against scipy, statsmodels and values worked by hand."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from reference import data
+from scipy import stats
+
+from pytest_rankcheck import (
+    ConfigurationError,
+    GoldenSet,
+    Run,
+    RunError,
+    RunsComparison,
+    compare,
+    compare_runs,
+    evaluate,
+)
+
+QUERIES = [f"q{index:02}" for index in range(40)]
+GOLDEN = GoldenSet.from_dict(
+    {query: {"best": 2, "good": 1, "bad": 0} for query in QUERIES},
+    attributes={
+        query: {"locale": "de" if index % 4 else "en"} for index, query in enumerate(QUERIES)
+    },
+    name="web",
+)
+METRICS = ["nDCG@3", "RR(rel=2)", "P@2"]
+
+
+def noisy(seed: int, bias: float) -> Run:
+    """Return random rankings, in which the best document comes the earlier the higher the bias."""
+    draw = np.random.default_rng(seed)
+    docs = ["best", "good", "bad", "new"]
+    scores = draw.normal(size=(len(QUERIES), len(docs))) + [bias, bias / 2, 0, 0]
+    return Run.from_dict(
+        {
+            query: [docs[place] for place in np.argsort(-row)]
+            for query, row in zip(QUERIES, scores, strict=True)
+        }
+    )
+
+
+RUNS = {"bm25": noisy(1, 0.0), "dense": noisy(2, 0.6), "hybrid": noisy(3, 1.5)}
+
+
+def table() -> RunsComparison:
+    return compare_runs(RUNS, GOLDEN, METRICS)
+
+
+def uncorrected(
+    runs: dict[str, Run], golden: GoldenSet, metrics: list[str], base: str
+) -> list[float]:
+    """Return scipy's p of each other run and metric; where nothing differs it has none, we say 1."""
+    evaluations = {name: evaluate(run, golden) for name, run in runs.items()}
+    found = []
+    for name in runs:
+        for metric in metrics:
+            # Values are compared as records keep them.
+            now, then = (np.round(evaluations[each].values(metric), 6) for each in (name, base))
+            p = stats.ttest_rel(now, then).pvalue
+            found += [] if name == base else [1.0 if np.array_equal(now, then) else p]
+    return found
+
+
+def by_hand(p_values: list[float]) -> list[float]:
+    """Return p by Holm, as his paper has it."""
+    least, corrected = 0.0, dict[int, float]()
+    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        least = max(least, min(1.0, (len(p_values) - rank) * p_values[place]))
+        corrected[place] = least
+    return [corrected[place] for place in range(len(p_values))]
+
+
+def cranfield() -> tuple[dict[str, Run], GoldenSet]:
+    """Return the run of BM25 on Cranfield, and three that are made of it."""
+    golden = GoldenSet.load(data("cranfield/cran.qrels"), format="trec")
+    run = Run.load(data("cranfield/bm25s.run"))
+    rankings = {query: tuple(run[query]) for query in golden.query_ids if query in run}
+    queries = list(rankings)
+    swapped = {query: (*docs[1::-1], *docs[2:]) for query, docs in rankings.items()}
+    some = set(queries[::9])
+    partly = {query: swapped[query] if query in some else rankings[query] for query in queries}
+    worse = {query: docs[3:] if query in some else docs for query, docs in rankings.items()}
+    made = {"bm25": rankings, "swapped": swapped, "partly": partly, "worse": worse}
+    return {name: Run.from_dict(each) for name, each in made.items()}, golden
+
+
+def test_p_and_intervals_are_those_of_scipy_and_holm() -> None:
+    rows = [row for row in table().rows if row.run != "bm25"]
+    p_values = uncorrected(RUNS, GOLDEN, METRICS, "bm25")
+    assert [row.p for row in rows] == pytest.approx(by_hand(p_values), rel=1e-9)
+    assert min(p_values) < 0.05 < max(p_values)
+    for row, p in zip(rows, p_values, strict=True):
+        now, then = (
+            np.round(evaluate(RUNS[each], GOLDEN).values(row.metric), 6)
+            for each in (row.run, "bm25")
+        )
+        low, high = stats.ttest_rel(now, then).confidence_interval(0.95)
+        assert (row.low, row.high) == pytest.approx((low, high))
+        assert (p <= 0.05) == (not low <= 0 <= high), "the interval and p before correction agree"
+        assert row.difference == pytest.approx(np.mean(now) - np.mean(then), abs=2e-6)
+
+
+def test_p_on_real_rankings_is_that_of_scipy_and_holm() -> None:
+    runs, golden = cranfield()
+    metrics = ["nDCG@10", "RR", "P@1", "R@20"]
+    found = compare_runs(runs, golden, metrics, against="partly")
+    p_values = uncorrected(runs, golden, metrics, "partly")
+    expected = by_hand(p_values)
+    shown = [row.p for row in found.rows if row.run != "partly"]
+    assert shown == pytest.approx(expected, rel=1e-6, abs=1e-12)
+    assert 1.0 in p_values, "R@20 is the same wherever only the first two are swapped"
+
+
+@pytest.mark.oracle
+def test_p_is_corrected_as_by_statsmodels() -> None:
+    multitest = pytest.importorskip(
+        "statsmodels.stats.multitest", reason="statsmodels is not installed"
+    )
+    runs, golden = cranfield()
+    for some, judged, metrics in ((RUNS, GOLDEN, METRICS), (runs, golden, ["nDCG@10", "RR"])):
+        found = compare_runs(some, judged, metrics)
+        p_values = uncorrected(some, judged, metrics, "bm25")
+        expected = multitest.multipletests(p_values, method="holm")[1]
+        shown = [row.p for row in found.rows if row.run != "bm25"]
+        assert shown == pytest.approx(list(expected), rel=1e-6)
+
+
+def test_a_row_has_the_counts_of_the_comparison() -> None:
+    found = table()
+    values = compare(evaluate(RUNS["dense"], GOLDEN), evaluate(RUNS["bm25"], GOLDEN)).values("P@2")
+    row = next(row for row in found.rows if (row.run, row.metric) == ("dense", "P@2"))
+    assert (row.wins, row.ties, row.losses) == (values.wins, values.ties, values.losses)
+    assert row.wins + row.ties + row.losses == 40
+    assert row.detectable == values.differences.smallest_detectable()
+    assert row.mean == pytest.approx(evaluate(RUNS["dense"], GOLDEN).mean("P@2"))
+    # Three of the four documents of each ranking are judged, and all are within the first ten.
+    rr = next(row for row in found.rows if (row.run, row.metric) == ("dense", "RR(rel=2)"))
+    assert rr.judged == 0.75
+    base = next(row for row in found.rows if row.run == "bm25")
+    assert (base.difference, base.wins, base.losses) == (0, 0, 0)
+    assert math.isnan(base.p)
+    assert found.comparisons["dense"].values("P@2").wins == values.wins
+
+
+def test_judged_is_the_share_of_the_documents_at_the_top() -> None:
+    golden = GoldenSet.from_dict({"a": {"x": 1, "spam": -1}, "b": {"y": 0}, "c": {"x": 1}})
+    run = Run.from_dict({"a": ["x", "spam", "u", "y"], "b": ["y"], "c": ["u", "x"]})
+    # The top 2 of a: x is judged, a negative grade counts as unjudged; b has one document: it is
+    # judged; c: one of two. (1/2 + 1 + 1/2) / 3
+    first, whole = compare_runs({"it": run}, golden, ["P@2", "RR"]).rows
+    assert first.judged == pytest.approx(2 / 3)
+    # All of a: 1 of 4.
+    assert whole.judged == pytest.approx((1 / 4 + 1 + 1 / 2) / 3)
+
+
+def test_runs_may_be_paths_and_evaluations(tmp_path: Path) -> None:
+    RUNS["dense"].save(tmp_path / "dense.run")
+    given = {
+        "bm25": evaluate(RUNS["bm25"], GOLDEN),
+        "dense": tmp_path / "dense.run",
+        "hybrid": RUNS["hybrid"],
+    }
+    assert compare_runs(given, GOLDEN, METRICS).rows[1:] == table().rows[1:]
+    given["dense"] = str(tmp_path / "dense.run")
+    assert compare_runs(given, GOLDEN, METRICS).rows[1:] == table().rows[1:]
+
+
+def test_frames_and_other_forms() -> None:
+    found = table()
+    frame = found.to_frame()
+    assert frame.index.names == ["run", "metric"]
+    mean = evaluate(RUNS["hybrid"], GOLDEN).mean("nDCG@3")
+    assert frame.loc[("hybrid", "nDCG@3"), "mean"] == pytest.approx(mean, abs=1e-6)
+    assert frame.xs("P@2", level="metric").index.tolist() == ["bm25", "dense", "hybrid"]
+    assert "bm25 & nDCG@3 &" in frame.to_latex().replace("\\multirow[t]{3}{*}{bm25}", "bm25")
+    assert "_" not in "".join(frame.columns), "which LaTeX would not take"
+    slices = found.by("locale")
+    assert slices.index.names == ["run", "metric", "locale"]
+    part = slices.loc[("dense", "P@2", "en")]
+    expected = compare(evaluate(RUNS["dense"], GOLDEN), evaluate(RUNS["bm25"], GOLDEN))
+    assert part["queries"] == 10
+    assert part["difference"] == expected.by("locale", "P@2").loc["en", "delta"]
+    assert "web, compared with bm25" in repr(found)
+    assert "<th>dense</th>" in found._repr_html_().replace(' rowspan="3" valign="top"', "")
+
+
+def test_names_are_only_text_in_every_form() -> None:
+    name = "<b>| \x1b[2J@all"
+    found = compare_runs({name: RUNS["bm25"], "dense": RUNS["dense"]}, GOLDEN, "RR")
+    assert "\x1b" not in repr(found)
+    assert "&lt;b&gt;| \\x1b[2J@all</th>" in found._repr_html_()
+    lines = found.to_markdown().splitlines()
+    assert lines[0].startswith("| run | metric | mean | difference | low |")
+    assert lines[2].startswith("| \\<b\\>\\| \\\\x1b\\[2J@<!-- -->all | RR | 0.")
+    assert len(lines) == 4
+    assert "nan" not in found.to_markdown()
+
+
+def test_without_spread_there_is_no_certainty() -> None:
+    golden = GoldenSet.from_dict({query: {"d": 1} for query in "abc"})
+    first, second = (Run.from_dict(dict.fromkeys("abc", docs)) for docs in (["d", "x"], ["x", "d"]))
+    found = compare_runs({"a": first, "same": first, "b": second}, golden, ["RR", "GMAP"])
+    by_name = {(row.run, row.metric): row for row in found.rows}
+    assert by_name["same", "RR"].p == 1
+    row = by_name["b", "RR"]
+    assert (row.difference, row.low, row.high) == (-0.5, -0.5, -0.5)
+    assert math.isnan(row.p), "all three fell by the same: a deviation of 0 is not known"
+    row = by_name["b", "GMAP"]
+    assert row.difference == pytest.approx(-0.5, abs=1e-4)
+    assert math.isnan(row.p + row.low + row.detectable), "its mean is geometric"
+    one = GoldenSet.from_dict({"a": {"d": 1}})
+    row = compare_runs(
+        {"a": Run.from_dict({"a": ["d"]}), "b": Run.from_dict({"a": ["x", "d"]})}, one, "RR"
+    ).rows[1]
+    assert math.isnan(row.p)
+
+
+def test_what_cannot_be_compared_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="against=bm26: unknown run; the runs are bm25, d"):
+        compare_runs(RUNS, GOLDEN, "RR", against="bm26")
+    with pytest.raises(ConfigurationError, match="the runs are missing"):
+        compare_runs({}, GOLDEN, "RR")
+    with pytest.raises(ConfigurationError, match="no metrics are given"):
+        compare_runs(RUNS, GOLDEN, [])
+    with pytest.raises(ConfigurationError, match="runs must be a mapping"):
+        compare_runs([RUNS["bm25"]], GOLDEN, "RR")  # type: ignore[arg-type]
+    with pytest.raises(ConfigurationError, match="path must be a text or a path"):
+        compare_runs({"a": {"q00": ["best"]}}, GOLDEN, "RR")  # type: ignore[dict-item]
+    other = GoldenSet.from_dict({query: {"best": 1} for query in QUERIES})
+    evaluated = {"a": RUNS["bm25"], "b": evaluate(RUNS["dense"], other)}
+    with pytest.raises(ConfigurationError, match="'b' was evaluated on other queries or judgments"):
+        compare_runs(evaluated, GOLDEN, "RR")
+    foreign = Run.from_dict({query: ["BEST"] for query in QUERIES})
+    said = "no ranked document is judged"
+    with pytest.warns(UserWarning, match=said), pytest.raises(RunError, match=said):
+        compare_runs({"a": RUNS["bm25"], "b": foreign}, GOLDEN, "RR")
