@@ -58,6 +58,11 @@ GROUPS = (
     ),
     Group("Beyond one machine", "scale.md", "evaluate_part EvaluationPart"),
     Group(
+        "Several runs side by side",
+        "rankers.md#candidates-beside-the-ranker-that-ships",
+        "compare_runs RunsComparison RunRow",
+    ),
+    Group(
         "Comparing",
         "gates.md",
         "compare Comparison ComparedValues Paired Unpaired Differences ReplicateNoise Move "
