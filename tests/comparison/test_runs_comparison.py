@@ -171,6 +171,34 @@ def test_runs_may_be_paths_and_evaluations(tmp_path: Path) -> None:
     assert compare_runs(given, GOLDEN, METRICS).rows[1:] == table().rows[1:]
 
 
+def test_replicates_add_their_noise_to_that_of_the_queries(tmp_path: Path) -> None:
+    seeds = {
+        name: [noisy(seed, bias) for seed in range(first, first + 3)]
+        for name, first, bias in (("base", 10, 0.3), ("new", 20, 0.9))
+    }
+    seeds["new"][0].save(tmp_path / "new.run")
+    new = [tmp_path / "new.run", evaluate(seeds["new"][1], GOLDEN), seeds["new"][2]]
+    _, row, alone = compare_runs(
+        {"base": seeds["base"], "new": new, "alone": noisy(30, 0.9)}, GOLDEN, "RR"
+    ).rows
+    then, now = (
+        np.round(np.mean([evaluate(run, GOLDEN).values("RR") for run in runs], axis=0), 6)
+        for runs in (seeds["base"], seeds["new"])
+    )
+    means = [[evaluate(run, GOLDEN).mean("RR") for run in runs] for runs in seeds.values()]
+    of_queries = np.var(now - then, ddof=1) / 40
+    pooled = np.mean([np.var(each, ddof=1) for each in means])
+    of_replicates = pooled * (1 / 3 + 1 / 3)
+    error = math.sqrt(of_queries + of_replicates)
+    degrees = (of_queries + of_replicates) ** 2 / (of_queries**2 / 39 + of_replicates**2 / 4)
+    p = 2 * stats.t.sf(abs(np.mean(now - then)) / error, degrees)
+    half = stats.t.ppf(0.975, degrees) * error
+    assert row.high - row.low == pytest.approx(2 * half, rel=1e-4)
+    assert row.difference == pytest.approx(np.mean(now - then), abs=2e-6)
+    assert row.p == pytest.approx(min(2 * p, max(p, alone.p)), rel=1e-4)
+    assert alone.high - alone.low > row.high - row.low, "one run is noisier than the mean of three"
+
+
 def test_frames_and_other_forms() -> None:
     found = table()
     frame = found.to_frame()
