@@ -1,0 +1,1 @@
+"""Retrieval for questions about a handbook."""
