@@ -4,7 +4,7 @@ from pytest_rankcheck import Gate, assert_at_least, assert_at_most, assert_not_r
 
 
 def test_floor(evaluation):
-    assert_at_least(evaluation, {"R@5": 0.9, "RR@5": 0.75}, by="kind")
+    assert_at_least(evaluation, {"R@5": 0.9, "RR@5": 0.7}, by="kind")
 
 
 def test_no_regression(evaluation, baseline):
