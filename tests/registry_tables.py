@@ -78,7 +78,7 @@ def session_metrics() -> Rows:
 
 def run_metrics() -> Rows:
     for entry in definitions().values():
-        if entry.unit == "run":
+        if entry.unit in ("run", "time"):
             name, use = f"`{entry.name}`<br>{entry.summary}", f"`{entry.formula}`<br>*{entry.use}*"
             yield name, use, in_code(entry.parameters), best(entry), entry.reference
 

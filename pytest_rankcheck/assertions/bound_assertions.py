@@ -17,7 +17,7 @@ from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.reports.findings import Note, Topic
 from pytest_rankcheck.reports.ledger import enter
-from pytest_rankcheck.reports.text.bound_text import Bound, Bounded, bound_lines
+from pytest_rankcheck.reports.text.bound_text import Bound, Bounded, bound_lines, precision_text
 from pytest_rankcheck.reports.text.wording import joined_failures
 
 By = str | Sequence[str] | None
@@ -138,7 +138,10 @@ def _checked(
 
     words = {True: bound.words, False: bound.broken_words}
     gated = (part for part in parts if part.gated)
-    rows = [GateRow(p.label, p.mean, None, words[p.holds], not p.holds) for p in gated]
+    rows = []
+    for p in gated:
+        word = words[p.holds] + precision_text(evaluation, metric, p.places)
+        rows.append(GateRow(p.label, p.mean, None, word, not p.holds))
     failed = any(row.failed for row in rows)
     text = "\n".join(bound_lines(evaluation, metric, bound, parts)) if failed else None
     enter_gate(evaluation, metric, rows, detail, text=text)
@@ -193,9 +196,9 @@ def _tested(evaluation: Evaluation, metric: Metric, places: Sequence[int], bound
     queries are taken into account.
 
     Raises:
-        ConfigurationError: the metric is a median or a sum.
+        ConfigurationError: the metric is a median, a quantile or a sum.
     """
-    if metric.definition.aggregate in ("median", "sum"):
+    if metric.definition.aggregate in ("median", "quantile", "sum"):
         raise ConfigurationError(
             f"{metric} is a {metric.definition.aggregate}, and confidence= is of means; leave it "
             "out, or bound the mean"

@@ -10,7 +10,7 @@ from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.findings import GateFinding, Note, Topic
 from pytest_rankcheck.reports.ledger import enter, wants_detail
-from pytest_rankcheck.reports.text.wording import shortened
+from pytest_rankcheck.reports.text.wording import counted, shortened
 
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.approval import Approval
@@ -78,6 +78,8 @@ def enter_gate(
         measurement = measurement_finding(evaluation, other, [metric])
         enter(measurement)
         shown = {"measurement": measurement.data["key"]}
+    failed = evaluation.failed if other is None else {**other.failed, **evaluation.failed}
+    remark = f"; {counted(len(failed), 'query')} failed" if failed else ""
     for row in rows:
         explained = {"text": text if row.failed else None}
         finding = GateFinding(
@@ -87,7 +89,7 @@ def enter_gate(
             slice=row.label,
             now=row.now,
             baseline=row.baseline,
-            verdict=row.word,
+            verdict=row.word + ("" if row.label else remark),
             failed=row.failed,
             approved=row.approved,
             detail={**detail(row.label), **shown, **explained} if shown else {},

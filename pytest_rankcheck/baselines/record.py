@@ -80,6 +80,8 @@ class RecordedMetric:
     ) -> RecordedMetric:
         """Return what is kept of a metric of an evaluation, besides its values."""
         metric = Metric.parse(name)
+        if metric.unit == "time":
+            raise MetricError(f"{metric} is not recorded: seconds of another machine mean nothing")
         replicates: dict[str, tuple[float | None, ...]] = {}
         if evaluation.replicates:
             parts: dict[str, Sequence[str]] = {"": evaluation.query_ids}
@@ -223,6 +225,9 @@ class Record:
             test: the test that it belongs to.
             world: what was ranked with.
             limits: those within which the test lets the rankings change.
+
+        Raises:
+            MetricError: a metric is one of time.
         """
         pairs = gated.items() if isinstance(gated, Mapping) else ((m, _STRICTEST) for m in gated)
         gates = {str(metric): gate for metric, gate in pairs}
@@ -293,6 +298,11 @@ class Record:
     def query_ids(self) -> Sequence[str]:
         """The queries, sorted."""
         return self.queries.ids
+
+    @property
+    def failed(self) -> Mapping[str, str]:
+        """Empty: a query on which the ranker failed is never recorded."""
+        return {}
 
     @property
     def query_fingerprints(self) -> Mapping[str, str]:

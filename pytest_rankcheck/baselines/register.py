@@ -12,9 +12,11 @@ from dataclasses import replace
 from pytest_rankcheck.baselines.approval import Approval, is_looser
 from pytest_rankcheck.baselines.record import TOP, Record, RecordedMetric
 from pytest_rankcheck.baselines.recorded_queries import RecordedQueries
-from pytest_rankcheck.baselines.succession import looser_limits
+from pytest_rankcheck.baselines.succession import looser_limits, manner_changes
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 from pytest_rankcheck.comparison.comparison import Comparison, compare
+from pytest_rankcheck.comparison.measurement import QueryOverlap
+from pytest_rankcheck.errors import BaselineError, listed, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric
 
@@ -47,6 +49,9 @@ def next_record(
         kept_depth: how many documents of each ranking to keep, if the limits look no further.
         test: the test that it belongs to.
         world: what was ranked with.
+
+    Raises:
+        BaselineError: the ranker failed on a query without a recorded line that can stay.
     """
     approvals: tuple[Approval, ...] = ()
     if before is not None:
@@ -72,6 +77,8 @@ def next_record(
         test=test,
         world=world,
     )
+    if evaluation.failed:
+        measured = replace(measured, queries=_with_lines_of_failed(before, evaluation, measured))
     if before is None:
         return measured
     comparison = compare(evaluation, before)
@@ -108,6 +115,35 @@ def next_record(
         slices=measured.slices if is_approved else dict(sorted(slices.items())),
         world=measured.world if is_of_this_world else before.world,
     )
+
+
+def _with_lines_of_failed(
+    before: Record | None, evaluation: Evaluation, measured: Record
+) -> RecordedQueries:
+    """Return what was measured, with the recorded lines of the queries that failed.
+
+    Raises:
+        BaselineError: one has no such line, of the same query and metrics, measured in this way.
+    """
+    lost = list(evaluation.failed)
+    if before is not None and not any(manner_changes(before, evaluation)):
+        unchanged = set(QueryOverlap(evaluation, before).query_ids)
+        if before.metrics.keys() >= measured.metrics.keys():
+            lost = [query_id for query_id in lost if query_id not in unchanged]
+    if before is None or lost:
+        raise BaselineError(
+            f"the baseline cannot be written: the ranker failed on {listed(lost)}, of which it has "
+            f"no line of all metrics that could stay ({quoted(evaluation.failed[lost[0]], 200)}). "
+            "Run the test again once the ranker answers; rankcheck_retries asks it again"
+        )
+    values = {name: column.copy() for name, column in measured.queries.values.items()}
+    tops = [*measured.queries.tops]
+    for query_id in evaluation.failed:
+        now, then = measured.queries.place_of[query_id], before.queries.place_of[query_id]
+        tops[now] = before.queries.tops[then]
+        for name, column in values.items():
+            column[now] = before.queries.values[name][then]
+    return replace(measured.queries, values=values, tops=tops)
 
 
 def _next_lines(

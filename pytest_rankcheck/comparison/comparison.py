@@ -93,6 +93,17 @@ class Comparison(QueryOverlap):
         now = zip(self.evaluation.query_ids, names, strict=True)
         return all(user[each] == name for each, name in now)
 
+    @cached_property
+    def query_ids(self) -> tuple[str, ...]:
+        """The queries that are compared: unchanged, and not `failed`."""
+        unchanged = super().query_ids
+        return tuple(query_id for query_id in unchanged if query_id not in self.failed)
+
+    @cached_property
+    def failed(self) -> Mapping[str, str]:
+        """The queries on which the ranker of one side failed, and why; they are left out."""
+        return {**self.other.failed, **self.evaluation.failed}
+
     # --- values ------------------------------------------------------------------------------
 
     def values(self, metric: MetricLike) -> ComparedValues:

@@ -25,6 +25,10 @@ class Measured(Protocol):
         """The queries, in the order of `values`."""
 
     @property
+    def failed(self) -> Mapping[str, str]:
+        """The queries on which the ranker failed, and why."""
+
+    @property
     def query_fingerprints(self) -> Mapping[str, str]:
         """The fingerprint of each query's text and judgments when it was measured."""
 

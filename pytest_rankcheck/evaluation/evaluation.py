@@ -42,7 +42,9 @@ class Evaluation(MetricValues):
     missing: Sequence[str] = ()
     """The judged queries without a ranking; they count as empty rankings."""
     unanswered: Sequence[str] = ()
-    """The judged queries for which the ranker returned no document."""
+    """The judged queries for which the ranker returned no document, or on which it failed."""
+    failed: Mapping[str, str] = {}
+    """The judged queries on which the ranker failed, and why; they count as empty rankings."""
     extra: Sequence[str] = ()
     """The ranked queries without judgments; they are not evaluated."""
     replicates: Sequence[Evaluation] = ()

@@ -20,6 +20,7 @@ from pytest_rankcheck.metrics.averages import median_of
 from pytest_rankcheck.metrics.metric_definition import Unit
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.statistics.mean_differences import UNSEEN_WEIGHTED_GAIN, Differences
+from pytest_rankcheck.statistics.quantile_interval import quantile_interval
 from pytest_rankcheck.statistics.weighted_clusters import unit_means
 
 if TYPE_CHECKING:
@@ -154,12 +155,15 @@ class MetricValues(ABC):
         """Return the two-sided confidence interval of the mean; NaN with fewer than two queries.
 
         Student's t. Weights and clusters of queries are taken into account (Taylor linearisation:
-        Cochran, Sampling Techniques, 1977, section 6.3).
+        Cochran, Sampling Techniques, 1977, section 6.3). For a metric whose mean is a quantile, see
+        `quantile_interval_at`.
 
         Raises:
-            MetricError: the metric's mean is geometric or a median.
+            MetricError: the metric's mean is geometric, a median or a sum.
         """
         parsed = Metric.parse(metric)
+        if parsed.quantile is not None:
+            return self.quantile_interval_at(parsed, range(len(self.query_ids)), level)
         if not parsed.definition.is_mean_of_values:
             raise MetricError(
                 f"{parsed} has no interval here: its mean is {parsed.definition.aggregate}"
@@ -167,6 +171,19 @@ class MetricValues(ABC):
         everything = range(len(self.query_ids))
         spread = self.differences_at(everything, self.values(parsed))
         return spread.interval(level) if spread.count > 1 else (math.nan, math.nan)
+
+    def quantile_interval_at(
+        self, metric: Metric, places: Sequence[int], level: float = 0.95
+    ) -> tuple[float, float]:
+        """Return the interval of a quantile over the queries at some places of `query_ids`.
+
+        It is that of order statistics. An end is infinite with too few queries for it; both are NaN
+        with weights or clusters.
+        """
+        if self.weights is not None or self.clusters is not None:
+            return math.nan, math.nan
+        chosen = self.values(metric)[np.asarray(places, dtype=np.intp)]
+        return quantile_interval(chosen, metric.quantile or 0.5, level)
 
     def design_effect(self, metric: MetricLike) -> float:
         """Return how many times the variance of the mean is that of independent queries.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -24,7 +25,7 @@ from pytest_rankcheck.evaluation.unfit_runs import (
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
-from pytest_rankcheck.metrics.whole_run import WholeRun
+from pytest_rankcheck.metrics.whole_run import Timings, WholeRun
 from pytest_rankcheck.rankers.ranked_columns import TOP
 from pytest_rankcheck.rankers.ranking import first_ranks
 from pytest_rankcheck.rankers.run import Run
@@ -62,6 +63,9 @@ class RunEvaluation(Evaluation):
         self._joined, self.run = joined, run
         self.missing, self.extra = joined.missing, joined.extra
         is_empty = joined.is_ranked & (joined.retrieved == 0)
+        self.failed = (
+            {} if run is None else {q: why for q, why in run.failed.items() if q in golden}
+        )
         self.unanswered = [golden.query_ids[code] for code in np.flatnonzero(is_empty).tolist()]
         self._top, self._remarks = top, remarks
         self._tied: dict[int | None, Sequence[str]] = {}
@@ -204,7 +208,46 @@ class RunEvaluation(Evaluation):
             for hits in self.hits
         )
 
+    def fits(self, metric: Metric) -> bool:
+        """Return whether a metric applies here; one of time only if each query was timed."""
+        return super().fits(metric) and not (metric.unit == "time" and self._why_untimed)
+
+    @property
+    def _why_untimed(self) -> str:
+        """Why the time of each query is not known, and what to do; empty if it is known."""
+        if self.run is None:
+            return "parts have no timings; measure the run where it is ranked, in one piece"
+        if self.run.largest_batch > 1:
+            return (
+                f"it was ranked in batches of up to {self.run.largest_batch} queries, and the "
+                "seconds of a batch are not those of a query; ask one by one, such as with size=1"
+            )
+        if all(map(math.isnan, self.run.seconds.values())):
+            return (
+                "it has no timings, since it was not ranked here, and seconds of another machine "
+                "mean nothing; evaluate(rank(ranker, golden), golden) has them"
+            )
+        return ""
+
+    def _timings(self, metric: Metric) -> Timings:
+        """Return how long each query took.
+
+        Raises:
+            MetricError: that is not known.
+        """
+        if self.run is None or self._why_untimed:
+            name = quoted(self.name)
+            raise MetricError(f"{metric} of run '{name}' is not known: {self._why_untimed}")
+        longest = np.nanmax([*self.run.seconds.values()])
+        known = {**self.run.seconds, **dict.fromkeys(self.run.failed, longest)}
+        asked = {query_id: number for number, query_id in enumerate(known)}
+        seconds = [known.get(query_id, np.nan) for query_id in self.query_ids]
+        order = [asked.get(query_id, len(asked)) for query_id in self.query_ids]
+        return Timings(np.array(seconds, dtype=np.float64), np.array(order, dtype=np.int64))
+
     def _computed(self, metric: Metric) -> FloatArray:
+        if metric.unit == "time":
+            return computed_values(metric, self._timings(metric), self.query_ids)
         if metric.definition.ir_measures:
             values = self._ir_measures_values(metric.definition.ir_measures)
         elif metric.unit == "run":

@@ -234,6 +234,11 @@ class Gate:
         Raises:
             ConfigurationError: naming the metric, and what to give instead.
         """
+        if metric.unit == "time":
+            raise ConfigurationError(
+                f"{metric} has no gate: seconds of another machine mean nothing, and are never "
+                f'recorded; bound it: assert_at_most(evaluation, "{metric}", 0.2)'
+            )
         self.rule.refuse_misfit(metric)
         if self.max_query_drop is not None:
             refuse_too_wide("max_query_drop", self.max_query_drop, metric, "no query can fall")

@@ -24,6 +24,7 @@ from pytest_rankcheck.statistics.paired_tests import FallTest
 
 _NOT_MEANS = {
     "geometric": ("geometric mean", "AP"),
+    "quantile": ("quantile over the queries", "a mean"),
     "median": ("median over the sessions", "SessionDuration"),
     "sum": ("sum over the queries", "a mean such as NumRelRet"),
 }

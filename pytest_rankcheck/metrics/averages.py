@@ -1,4 +1,4 @@
-"""The means over queries: arithmetic, geometric and the median, weighted or not."""
+"""The means over queries: arithmetic, geometric, the median and quantiles, weighted or not."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray
 
-Aggregate = Literal["arithmetic", "geometric", "median", "sum"]
-"""How the values of the queries become one number: one of three means, or their sum."""
+Aggregate = Literal["arithmetic", "geometric", "median", "quantile", "sum"]
+"""How the values of the queries become one number: one of three means, a quantile or the sum."""
 
 
-def mean_of(values: FloatArray, weights: FloatArray | None, aggregate: Aggregate) -> float:
+def mean_of(
+    values: FloatArray, weights: FloatArray | None, aggregate: Aggregate, q: float = 0.5
+) -> float:
     """Return the mean, or the sum, of the values that are not NaN; NaN if all are NaN.
 
     The sum is exact, so it does not depend on the order of the queries.
@@ -22,6 +24,7 @@ def mean_of(values: FloatArray, weights: FloatArray | None, aggregate: Aggregate
         values: the value of each query, ``[Q]``.
         weights: the weight of each query, ``[Q]``; None if all are equal.
         aggregate: what to compute.
+        q: the share of the queries whose values a quantile does not exceed, above 0 and below 1.
     """
     is_counted = ~np.isnan(values)
     counted = values[is_counted]
@@ -29,6 +32,11 @@ def mean_of(values: FloatArray, weights: FloatArray | None, aggregate: Aggregate
         return math.nan
     if aggregate == "median":
         return median_of(values, weights)
+    if aggregate == "quantile":
+        weight = np.ones(counted.size) if weights is None else weights[is_counted]
+        order = np.argsort(counted, kind="stable")
+        below = np.cumsum(weight[order])
+        return float(counted[order][np.searchsorted(below, q * below[-1] * (1 - 1e-12))])
     if aggregate == "sum":
         return math.fsum(counted if weights is None else counted * weights[is_counted])
     scaled = np.log(counted) if aggregate == "geometric" else counted

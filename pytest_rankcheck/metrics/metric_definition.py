@@ -14,7 +14,7 @@ from pytest_rankcheck.metrics.averages import Aggregate
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, flag
 from pytest_rankcheck.metrics.session_trails import Trails
-from pytest_rankcheck.metrics.whole_run import WholeRun
+from pytest_rankcheck.metrics.whole_run import Timings, WholeRun
 
 MetricFunction = Callable[..., FloatArray]
 """``function(hits, cutoff, **parameters)`` returns the value of each query, ``[Q]``."""
@@ -28,14 +28,14 @@ Spelling = Mapping[str, object] | Callable[[Mapping[str, object]], Mapping[str, 
 At = Literal["cutoff", "recall"] | None
 """What the number after @ means: the cutoff or the recall level; None if no number is allowed."""
 
-Unit = Literal["query", "session", "run"]
+Unit = Literal["query", "session", "run", "time"]
 """What has one value each: a query, a session of a log, or (``run``) a query whose value depends
-on the other queries of the run."""
+on the other queries of the run, or (``time``) a query whose value is how long it took."""
 
 Graded = bool | Callable[[Mapping[str, Value]], bool]
 """Whether a metric needs more than two grades to be informative, perhaps by its parameters."""
 
-MetricInput = JudgedHits | Trails | WholeRun
+MetricInput = JudgedHits | Trails | WholeRun | Timings
 """The first argument of a metric's function; its type depends on the metric's unit."""
 
 JUDGED_ONLY = Parameter(
@@ -151,5 +151,6 @@ _INPUTS: Mapping[Unit, tuple[type[MetricInput], str]] = {
         "sessions: use it with evaluate_sessions(log), or with the fixture session_evaluation",
     ),
     "run": (WholeRun, "the whole run: use it with evaluate(run, golden)"),
+    "time": (Timings, "a ranker's time: use it with evaluate(rank(ranker, golden), golden)"),
 }
 """What the functions of each unit's metrics take, and what to do about anything else."""

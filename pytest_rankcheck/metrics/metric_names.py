@@ -132,8 +132,15 @@ class Metric:
 
     @property
     def unit(self) -> Unit:
-        """What has one value each: ``"query"``, ``"session"`` or ``"run"``."""
+        """What has one value each: ``"query"``, ``"session"``, ``"run"`` or ``"time"``."""
         return self.definition.unit
+
+    @property
+    def quantile(self) -> float | None:
+        """The share of the queries whose values its mean does not exceed; None if it is another."""
+        if self.definition.aggregate != "quantile":
+            return None
+        return dict(self.parameters).get("q", 0.5)  # type: ignore[return-value]
 
     def compute(self, block: MetricInput) -> FloatArray:
         """Return the value of each query or session of ``block``, ``[Q]``."""
@@ -141,7 +148,7 @@ class Metric:
 
     def mean(self, values: FloatArray, weights: FloatArray | None = None) -> float:
         """Return the metric's mean of the values that are not NaN; NaN if all are NaN."""
-        return mean_of(values, weights, self.definition.aggregate)
+        return mean_of(values, weights, self.definition.aggregate, self.quantile or 0.5)
 
     @property
     def needs_grades(self) -> bool:

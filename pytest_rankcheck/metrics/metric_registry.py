@@ -88,8 +88,9 @@ def metric(
             in ``ndcg_cut_10``.
             aggregate: how the values of the queries are averaged.
             unit: ``"query"``; ``"session"`` for a metric of the sessions of a log, whose function
-            takes the trails of sessions instead of judged hits; or ``"run"`` for a metric whose
-            function takes all rankings at once.
+            takes the trails of sessions instead of judged hits; ``"run"`` for a metric whose
+            function takes all rankings at once; or ``"time"`` for one whose function takes the
+            timings of the queries.
             graded: whether the metric needs more than two grades to be informative.
 
     Returns:

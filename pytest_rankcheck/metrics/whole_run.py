@@ -1,4 +1,4 @@
-"""The whole run: the tops of all rankings at once, for metrics of popularity and coverage."""
+"""The whole run: the tops of all rankings at once, or how long the ranker took for each."""
 
 from __future__ import annotations
 
@@ -47,3 +47,17 @@ class WholeRun:
     def top(self, cutoff: int | None) -> IntArray:
         """Return the documents of the top k, at most ``[Q, k]``."""
         return self.documents[:, :cutoff]
+
+
+@dataclass(frozen=True, slots=True)
+class Timings:
+    """How long a ranker took for each of Q queries, asked one by one."""
+
+    seconds: FloatArray
+    """``[Q]`` in seconds; NaN if unknown."""
+
+    order: IntArray
+    """``[Q]`` how many queries were asked before it."""
+
+    def __post_init__(self) -> None:
+        make_read_only(self)

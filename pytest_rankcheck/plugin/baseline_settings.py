@@ -16,6 +16,7 @@ from _pytest.config.findpaths import load_config_dict_from_file
 from pytest_rankcheck.plugin.configuration import CONFIG
 from pytest_rankcheck.plugin.option_rows import option_rows
 from pytest_rankcheck.plugin.option_table import Config
+from pytest_rankcheck.rankers.allowed_failures import allows_more, most_failures
 
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.approval import Key
@@ -30,7 +31,7 @@ _FILES = (
     *("pyproject.toml", "tox.ini", "setup.cfg"),
 )
 """In the order in which pytest looks for its configuration."""
-_DECIDING = {"rankcheck_inconclusive": "warn", "rankcheck_unrun": "fail"}
+_DECIDING = {"rankcheck_inconclusive": "warn", "rankcheck_unrun": "fail", "rankcheck_failures": "0"}
 """The options that decide what fails, and what they are against a reference if not configured."""
 _WORDS = ("pass", "ignore", "warn", "fail")
 """What can be done about something, the strictest last."""
@@ -111,7 +112,7 @@ class BaselineSettings:
         return [
             Key(f"option-looser:{name}", then, now)
             for name, then, now in sides
-            if _stricter(now, then) != now
+            if _is_looser(name, now, then)
         ]
 
     def words_at_reference(self, name: str) -> Sequence[str]:
@@ -140,6 +141,12 @@ class BaselineSettings:
             _stricter(chosen.inconclusive, then),
         )
 
+    def failures(self, queries: int) -> int:
+        """Return how many of some queries a ranker may fail on."""
+        own = self._chosen.failures
+        then = own if self.reference is None else self.at_reference.get("rankcheck_failures", "0")
+        return min(most_failures(each, queries) for each in (own, then))
+
     @cached_property
     def unrun(self) -> str:
         """What is done about gates that did not run: ``"ignore"``, ``"warn"`` or ``"fail"``.
@@ -158,6 +165,13 @@ def _values_in(path: Path) -> Mapping[str, Any] | None:
     values = load_config_dict_from_file(path)
     # pytest 9 wraps values.
     return values and {name: getattr(value, "value", value) for name, value in values.items()}
+
+
+def _is_looser(name: str, now: str, then: str) -> bool:
+    """Return whether the value of an option that decides lets more pass than another."""
+    if name == "rankcheck_failures":
+        return allows_more(now, then)
+    return _stricter(now, then) != now
 
 
 def _stricter(word: str, other: object) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.rankers.allowed_failures import most_failures
 
 
 class Given(NamedTuple):
@@ -211,6 +212,11 @@ _READING: Mapping[str, tuple[Callable[[str], object], str]] = {
 """How each keyword for reading session logs is read from a line, and an example."""
 
 
+def _failures(given: Given) -> str:
+    most_failures(given.value or "0", 1, given.name)
+    return given.value or "0"
+
+
 def _reason(given: Given) -> str | None:
     if given.value is None:
         return None
@@ -227,6 +233,7 @@ LINES = Kind(_lines, "linelist", default=())
 WORDS = Kind(_lines, "args", default=())
 PATH = Kind(_path, "paths", "PATH")
 PATHS = Kind(_paths, "paths", "PATH", (), repeated=True)
+FAILURES = Kind(_failures, default="0")
 SECONDS = above_zero("a number of seconds above 0")
 GRADES = Kind(_parsed_grades, "linelist")
 CANDIDATES = Kind(_candidates, "linelist", default={})

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.plugin.option_parsers import (
     CANDIDATES,
+    FAILURES,
     GRADES,
     LINES,
     PATH,
@@ -210,6 +211,11 @@ class Config:
         LINES,
         "errors of the ranker after which to retry, by the names of their classes, one per line",
         "rankers.md",
+    )
+    failures: str = setting(
+        FAILURES,
+        "queries that the ranker may fail on after its retries: a number, or 1% (default: 0)",
+        "rankers.md#rankers-that-fail-now-and-then",
     )
     executor: str | None = option(
         TEXT,

@@ -15,6 +15,7 @@ import pytest
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.golden.fingerprint import visible_fingerprint
 from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.plugin.baseline_settings import baseline_settings
 from pytest_rankcheck.plugin.configuration import CONFIG
 from pytest_rankcheck.plugin.inputs import inputs_of
 from pytest_rankcheck.plugin.saved_runs import run_name, save_run
@@ -70,9 +71,9 @@ def ranked_once(
     """Ask the ranker; save the first run where that is asked for."""
     config = session.config
     chosen, inputs = config.stash[CONFIG], inputs_of(config)
-    task = RankingTask(
-        golden, chosen.depth, chosen.concurrency, chosen.timeout, chosen.retries, chosen.retry_on
-    )
+    failures = baseline_settings(config).failures(len(golden))
+    how = (chosen.depth, chosen.concurrency, chosen.timeout, chosen.retries, chosen.retry_on)
+    task = RankingTask(golden, *how, failures)
     conventions, to_id = inputs.conventions, id_map(inputs.doc_id)
     rules = RankingRules(conventions.ties, conventions.duplicates, to_id)
     execution = _execution(session, golden, origin, number)

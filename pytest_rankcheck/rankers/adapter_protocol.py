@@ -33,6 +33,8 @@ class QueryAnswer:
     failure: Exception | None = None
     seconds: float = math.nan
     """How long it took; for a batch, the query's share."""
+    batch: int = 1
+    """How many queries were asked together."""
 
     def plain(self) -> QueryAnswer:
         """Return the same answer as plain data; one that is not a ranking becomes a failure."""
@@ -61,6 +63,8 @@ class RankingTask:
     retries: int = 0
     """How often a query is retried after an error listed in `retry_on`."""
     retry_on: Sequence[RetriedError] = ()
+    failures: int = 0
+    """How many queries may fail after their retries."""
 
     def wait_before(self, tries: int, error: BaseException) -> float | None:
         """Return how many seconds to wait after ``tries`` tries; None if no retries are left."""

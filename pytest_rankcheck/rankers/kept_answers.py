@@ -132,6 +132,7 @@ class ResumedRanker(Adapter):
             "scores": answer.scores,
             "ordered": isinstance(answer, Ranking),
             "seconds": answered.seconds,
+            "batch": answered.batch,
         }
         with self._failures_named(), self._file.open("a", encoding="utf-8") as file:
             file.write(f"{json.dumps(entry)}\n")
@@ -164,4 +165,5 @@ def _answer(entry: Mapping[str, Any]) -> QueryAnswer:
     value: object = ScoredDocuments(docs, scores)
     if entry["ordered"]:
         value = docs if scores is None else list(zip(docs, scores, strict=True))
-    return QueryAnswer(Query(entry["query"]), value, seconds=float(entry["seconds"]))
+    numbers = float(entry["seconds"]), int(entry["batch"])
+    return QueryAnswer(Query(entry["query"]), value, None, *numbers)

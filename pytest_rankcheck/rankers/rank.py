@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -27,6 +28,7 @@ from pytest_rankcheck.rankers.adapter_protocol import (
     RetriedError,
     error_text,
 )
+from pytest_rankcheck.rankers.allowed_failures import most_failures
 from pytest_rankcheck.rankers.misread_scores import MisreadScores
 from pytest_rankcheck.rankers.ranker_lookup import (
     NamedRanker,
@@ -61,6 +63,7 @@ def rank(
     timeout: float | None = None,
     retries: int = 0,
     retry_on: Sequence[RetriedError] = (),
+    failures: int | str = 0,
     progress: Callable[[int, int], None] | None = None,
     executor: ExecutorLike | None = None,
     chunk: int = DEFAULT_CHUNK,
@@ -88,6 +91,8 @@ def rank(
         retries: how often a query is tried again after an error in ``retry_on``, with waits of
             0.5 s, 1 s, 2 s, ... up to 30 s.
         retry_on: the errors after which a query is tried again: classes, or their names.
+        failures: how many queries may fail after their retries: a number, or a share of all such as
+            ``"1%"``. They have an empty ranking, and ``Run.failed`` says why.
         progress: called after each query, with the number of queries done and of all queries.
         executor: an executor of ``concurrent.futures`` on whose workers to rank: a
             ``ProcessPoolExecutor``, or that of loky, Dask (``client.get_executor(pure=False)``) or
@@ -109,12 +114,14 @@ def rank(
             executor was shut down or broke.
         RunError: the file in ``resume`` was edited.
         ConfigurationError: ``doc_id`` is invalid, or does not return an id; ``timeout`` is given,
-            but the ranker cannot be stopped; ``executor`` or ``chunk`` is invalid; or ``resume`` is
-            not a folder, lacks a ``resume_key``, or holds the answers of another ranking.
+            but the ranker cannot be stopped; ``failures``, ``executor`` or ``chunk`` is invalid; or
+            ``resume`` is not a folder, lacks a ``resume_key``, or holds the answers of another
+            ranking.
     """
     # Whole numbers of numpy become those of Python, which every file format can hold.
     whole = (int(depth), int(concurrency), timeout, int(retries))
-    task = RankingTask(golden, *whole, tuple(retry_on)).checked()
+    most = most_failures(failures, len(golden))
+    task = RankingTask(golden, *whole, tuple(retry_on), most).checked()
     rules = RankingRules(ties, duplicates, id_map(doc_id))
     check_whole_number("chunk", chunk, 1, ConfigurationError)
     if (resume is not None and bool(str(resume).strip())) != bool(resume_key):
@@ -156,11 +163,13 @@ def ranked_as(
     """
     adapter = _adapter_of(ranker, is_sent=execution.executor is not None)
     name = ranker if isinstance(ranker, str) else specification_of(ranker) or adapter.name
+    at_once = task.concurrency if adapter.is_async else 1
     if execution.executor is not None:
         from pytest_rankcheck.rankers.executor_pools import make_pool
         from pytest_rankcheck.rankers.executor_ranker import ExecutorRanker
 
-        adapter = ExecutorRanker(adapter, make_pool(execution.executor), execution.chunk)
+        pool = make_pool(execution.executor)
+        adapter, at_once = ExecutorRanker(adapter, pool, execution.chunk), pool.workers
     delete: Callable[[], None] | None = None
     if execution.resume is not None:
         from pytest_rankcheck.rankers.kept_answers import ResumedRanker
@@ -176,8 +185,12 @@ def ranked_as(
         adapter = ResumedRanker(adapter, execution.resume, key)
         delete = adapter.delete
     attempt = attempted(adapter, task, rules, progress)
-    if attempt.failures:
-        raise _failure_of_ranker(attempt.failures, task.golden)
+    attempt.run.concurrency = at_once
+    for error in attempt.failures.values():
+        if isinstance(error, ConfigurationError):  # an error of doc_id, not of the ranker
+            raise error
+    if len(attempt.failures) > task.failures:
+        raise _failure_of_ranker(attempt.failures, task)
     if attempt.problem:
         raise RankerError(f"ranker '{quoted(attempt.run.name)}': {attempt.problem}")
     if delete is not None:
@@ -200,19 +213,20 @@ def _adapter_of(ranker: object, *, is_sent: bool) -> Adapter:
     return NamedRanker(ranker) if is_sent else adapter_of(load_ranker(ranker))
 
 
-def _failure_of_ranker(failures: Mapping[str, Exception], golden: GoldenSet) -> Exception:
+def _failure_of_ranker(failures: Mapping[str, Exception], task: RankingTask) -> Exception:
     """Return one error for all queries on which a ranker failed; its cause is the first failure.
 
     Args:
         failures: the error of each query, in the order of the golden set.
-        golden: the queries.
+        task: the queries, and how many of them may fail.
     """
+    golden = task.golden
     query_id, first = next(iter(failures.items()))
-    if isinstance(first, ConfigurationError):  # an error of doc_id, not of the ranker
-        return first
     text = golden.query(query_id).text
     asked = f' "{quoted(text)}"' if text else ""
     count = f"{len(failures):,} of {plural(len(golden), 'query', 'queries')}"
+    if task.failures:
+        count += f" ({task.failures:,} may fail)"
     others = [failed for failed in failures if failed != query_id]
     rest = f"\nalso failed: {listed(others)}" if others else ""
     error = RankerError(
@@ -242,7 +256,7 @@ class Attempt:
     """What a ranker returned, and the queries on which it failed."""
 
     run: Run
-    """The rankings of the queries that did not fail."""
+    """The rankings of the queries that did not fail; of all if no more failed than may."""
     failures: Mapping[str, Exception]
     problem: str | None = None
     """What is wrong with all answers together."""
@@ -265,6 +279,7 @@ def attempted(
     failures = dict[str, Exception]()
     seconds = dict[str, float]()
     misread = MisreadScores()
+    batches = {1}
 
     def add(answered: QueryAnswer) -> None:
         query_id, failure = answered.query.id, answered.failure
@@ -280,21 +295,26 @@ def attempted(
         if failure is not None:
             failures[query_id] = failure
         seconds[query_id] = answered.seconds
+        batches.add(answered.batch)
         if progress is not None:
             progress(len(seconds), len(task.golden))
 
     adapter.ask(task, add)
-    ranked = [query_id for query_id in task.golden.query_ids if query_id in rankings]
     unanswered = RankerError(f"the adapter {type(adapter).__name__} did not answer the query")
+    others = [query_id for query_id in task.golden.query_ids if query_id not in rankings]
+    failed = {query_id: failures.get(query_id, unanswered) for query_id in others}
+    allowed = failed if len(failed) <= task.failures else {}
+    rankings.update(dict.fromkeys(allowed, Ranking(())))
+    ranked = [query_id for query_id in task.golden.query_ids if query_id in rankings]
     run = Run(
         {query_id: rankings[query_id] for query_id in ranked},
         name=adapter.name,
         depth=task.depth,
         ties=rules.ties,
         duplicates=rules.duplicates,
-        seconds={query_id: seconds[query_id] for query_id in ranked},
+        seconds={query_id: seconds.get(query_id, math.nan) for query_id in ranked},
     )
     run.notes = tuple(adapter.notes)
-    others = (query_id for query_id in task.golden.query_ids if query_id not in rankings)
-    failed = {query_id: failures.get(query_id, unanswered) for query_id in others}
+    run.failed = {query_id: error_text(error) for query_id, error in allowed.items()}
+    run.largest_batch = max(batches)
     return Attempt(run, failed, misread.problem)

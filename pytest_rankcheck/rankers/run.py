@@ -70,6 +70,12 @@ class Run:
         self.duplicates: Duplicates = duplicates
         self.seconds: Mapping[str, float] = dict(seconds or {})
         """How long each query took to rank, in seconds; empty if unknown."""
+        self.concurrency: int | None = None
+        """How many queries were ranked at the same time; None if unknown."""
+        self.largest_batch = 1
+        """How many queries were ranked together at most; their seconds are then shares."""
+        self.failed: Mapping[str, str] = {}
+        """Why the ranker failed on queries, where it may fail; their rankings are empty."""
         self.asked: str | None = None
         """The name of the golden set that was ranked; None if unknown."""
         self.notes: tuple[str, ...] = ()

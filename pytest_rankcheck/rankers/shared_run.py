@@ -38,7 +38,8 @@ def _text_of(run: Run) -> str:
     rankings = {
         query_id: (ranking.doc_ids, ranking.scores) for query_id, ranking in run.rankings().items()
     }
-    names = ("name", "depth", "ties", "duplicates", "seconds", "notes")
+    names = ["name", "depth", "ties", "duplicates", "seconds", "notes"]
+    names += ["concurrency", "largest_batch", "failed"]
     return json.dumps({"rankings": rankings, **{name: getattr(run, name) for name in names}})
 
 
@@ -48,7 +49,7 @@ def _run_of(text: str) -> Run:
         query_id: Ranking(tuple(doc_ids), None if scores is None else tuple(scores))
         for query_id, (doc_ids, scores) in details.pop("rankings").items()
     }
-    notes = tuple(details.pop("notes"))
-    run = Run(rankings, **details)
-    run.notes = notes
+    run = Run(rankings, ties=details["ties"], duplicates=details["duplicates"])
+    for name, detail in details.items():
+        setattr(run, name, tuple(detail) if name == "notes" else detail)
     return run

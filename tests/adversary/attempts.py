@@ -72,6 +72,11 @@ RR = 'assert_not_regressed(evaluation, baseline, "RR", abs=0.01)'
 RECALL = 'assert_not_regressed(evaluation, baseline, "R@100", abs=0.01)'
 BY_LOCALE = gated('assert_not_regressed(evaluation, baseline, "RR", abs=0.3, by="locale")')
 CONFIGURED = gated('assert_not_regressed(evaluation, baseline, "RR")')
+FAILS = (
+    "    rank = ranks.get(text, 1)",
+    "    rank = ranks.get(text, 1) if int(text.split()[1]) >= 20 else 1 / 0",
+)
+"""The ranker fails on the queries that the worse one gets wrong."""
 RANKINGS = (
     "from pytest_rankcheck import assert_ranking_stable\n\n"
     "def test_same(ranking_run, baseline):\n"
@@ -105,6 +110,12 @@ def noninferior(main: PullRequest) -> None:
     """RR must not be inferior by 0.02, and no query may fall by more than 0.95."""
     main.test(CONFIGURED.replace('"RR")', '"RR", gate=Gate.noninferior(0.02))'))
     main.configure('rankcheck_inconclusive = "fail"')
+
+
+def flaky(main: PullRequest) -> None:
+    """The ranker may fail on two queries."""
+    main.test()
+    main.configure('rankcheck_failures = "2"')
 
 
 def stable(main: PullRequest) -> None:
@@ -373,6 +384,25 @@ ATTEMPTS = {
         "rankcheck_inconclusive: fail -> pass",
         "needs a reason",
         main=noninferior,
+    ),
+    "the ranker fails on the queries that it is bad at, and `rankcheck_failures` is raised": Attempt(
+        (edit(*FAILS, "engine.py"), configure('rankcheck_failures = "25%"')),
+        B,
+        "the ranker failed on 20 of 80 queries",
+    ),
+    "`rankcheck_failures` is raised, and the ranker follows in the next pull request": Attempt(
+        (configure('rankcheck_failures = "25%"'),),
+        B,
+        "rankcheck_failures: 2 -> 25%",
+        "needs a reason",
+        main=flaky,
+    ),
+    "the ranker fails on as many queries as may, and is worse on others": Attempt(
+        (worse, edit(*FAILS, "engine.py"), edit(">= 20", ">= 2", "engine.py")),
+        B,
+        "RR regressed",
+        "q000 (failed: ",
+        main=flaky,
     ),
     "the rankings are limited less": Attempt(
         (worse, edit("0.85", "0.1")), B, "pass only with other limits", "min_rbo=0.85", main=stable

@@ -21,6 +21,7 @@ from steps import (
     approve,
     commit_to_main,
     configure,
+    edit,
     forget,
     main_moves_on,
     mark,
@@ -228,6 +229,18 @@ def behind(branch: PullRequest) -> None:
 
 
 LOOSER = configure('rankcheck_unrun = "ignore"')
+
+
+def fails_once(branch: PullRequest) -> None:
+    """Let the ranker fail on one query, and allow that."""
+    configure('rankcheck_failures = "2%"')(branch)
+    edit(
+        "    rank = ranks.get(text, 1)",
+        "    rank = ranks.get(text, 1)\n    if text == 'query 3':\n        raise TimeoutError",
+        "engine.py",
+    )(branch)
+
+
 FILE = "tests/baselines/test_ranking/test_mrr--web.json"
 RETIRED = retire("unused", "--baseline-ref=main", path=FILE)
 UNREADABLE = (cut_short, commit_to_main)
@@ -239,6 +252,9 @@ STATES_OF_PROJECTS = {
         Case((LOOSER,), "ci", False, "the stricter one counts, and this needs a reason"),
         Case((LOOSER, LOOSENED), "ci", True, "one job for each market"),
         Case((LOOSER, forget, commit_to_main), "ci", False, "RR has no baseline"),
+        Case((fails_once,), "run", True, "1 query failed"),
+        Case((fails_once, LOOSENED), "ci", False, "the ranker failed on 1 of 80 queries"),
+        Case((fails_once, commit_to_main), "ci", True, "1 query failed"),
     ),
     "the reference changed the record, the branch did not": (
         Case((behind,), "ci", False, "git merge main"),

@@ -66,7 +66,7 @@ def every_metric() -> list[Metric]:
     """Return every metric of queries and runs in the registry, shallow and deep."""
     found = []
     for entry in definitions().values():
-        if entry.unit == "session":
+        if entry.unit in ("session", "time"):
             continue
         for at in {"cutoff": ["@5", "@20", ""], "recall": ["@0.5"], None: [""]}[entry.at]:
             needs_all = entry.unit == "run" and entry.at is not None and not at

@@ -67,7 +67,7 @@ class BatchedAdapter(Adapter):
             answers, failure, seconds = task.tried(partial(self.answers, asked, task))
             for place, query in enumerate(asked):
                 answer = None if failure else answers[place]
-                on_answer(QueryAnswer(query, answer, failure, seconds / len(asked)))
+                on_answer(QueryAnswer(query, answer, failure, seconds / len(asked), len(asked)))
 
 
 def checked_size(size: int | None) -> int | None:

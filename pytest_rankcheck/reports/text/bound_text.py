@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -85,6 +86,7 @@ def bound_lines(
     if bound.confidence is not None:
         side = "lower" if bound.is_floor else "upper"
         mean = f"{mean} ({side} {bound.confidence:.0%} bound {number_text(leading.tested)})"
+    mean += precision_text(evaluation, metric, leading.places)
     yield f"{metric} is {mean} on {where} ({queries}); it must be {bound.words}"
     for bounded in parts:
         if bounded.label:
@@ -104,12 +106,28 @@ def bound_lines(
         query_id = evaluation.query_ids[int(place)]
         value = number_text(float(values[place]), 3)
         yield f"    {query_in(evaluation.golden, query_id)}   {value}"
-        lines = packed(_documents(evaluation, query_id), indent="      ")
+        documents = () if metric.unit == "time" else _documents(evaluation, query_id)
+        lines = packed(documents, indent="      ")
         yield from documents_once(
             evaluation.golden.name, query_id, evaluation.ranking(query_id), lines
         )
     targets = "sessions like these" if metric.unit == "session" else "these queries"
     yield f"  to fix: improve {targets}, or change the bound to a value that the ranker must hold"
+
+
+def precision_text(evaluation: Evaluation, metric: Metric, places: Sequence[int]) -> str:
+    """Return how precisely a quantile is known, and what else it depends on, in brackets.
+
+    Such as `` (95% interval 0.0812 to no upper end, concurrency 8)``; empty for a mean.
+    """
+    if metric.quantile is None:
+        return ""
+    low, high = evaluation.quantile_interval_at(metric, places)
+    start = number_text(low) if math.isfinite(low) else "no lower end"
+    end = number_text(high) if math.isfinite(high) else "no upper end"
+    run = evaluation.run
+    at = f", concurrency {run.concurrency}" if run and metric.unit == "time" else ""
+    return f" (95% interval {start} to {end}{at})"
 
 
 def _documents(evaluation: Evaluation, query_id: str) -> Iterator[str]:

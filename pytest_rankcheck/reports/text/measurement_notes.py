@@ -68,7 +68,7 @@ def _remarks(evaluation: Evaluation) -> Iterator[tuple[Topic, str]]:
         yield topic, f"the effective sample size of {queries} is {size:,.1f}{warning}"
     for finding in findings_of(golden, LintOptions(), _HOPELESS):
         yield Topic.MISLEADING, finding.message
-    if len(evaluation.unanswered) >= max(1, _MANY_UNANSWERED * len(golden)):
+    if evaluation.failed or len(evaluation.unanswered) >= max(1, _MANY_UNANSWERED * len(golden)):
         yield Topic.MISLEADING, unanswered_text(evaluation)
     if missing:
         count = plural(len(missing), "judged query is", "judged queries are")

@@ -148,8 +148,12 @@ def answer_lines(
 
 
 def unanswered_text(evaluation: Evaluation) -> str:
-    """Return ``2 of 80 queries have an empty answer: q1, q2``; empty without such queries."""
-    queries = evaluation.unanswered
+    """Return ``2 of 80 queries have an empty answer: q1, q2``; empty without such queries.
+
+    Those on which the ranker failed come first, and comparisons leave them out.
+    """
+    why = {query_id: f"{query_id} (failed: {text})" for query_id, text in evaluation.failed.items()}
+    queries = [*why.values(), *(each for each in evaluation.unanswered if each not in why)]
     if not queries:
         return ""
     have = "has" if len(queries) == 1 else "have"

@@ -1,0 +1,49 @@
+"""Metrics of time: how long a ranker took for a query."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pytest_rankcheck.array_types import FloatArray
+from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, number
+from pytest_rankcheck.metrics.metric_registry import metric
+from pytest_rankcheck.metrics.whole_run import Timings
+
+
+@metric(
+    "Seconds",
+    reference="Hyndman and Fan, Sample quantiles in statistical packages, The American "
+    "Statistician 50, 1996, definition 1",
+    formula="the smallest time t such that at least the share q of the queries took t or less",
+    use="to bound how long a ranker takes on the machine that runs the test",
+    parameters=(
+        Parameter(
+            "q",
+            default=None,
+            check=number(above=0, below=1),
+            allowed="0.95, or another share above 0 and below 1",
+            description="the share of the queries that the time must not exceed",
+            is_required=True,
+        ),
+        Parameter(
+            "warm_up",
+            default=0,
+            check=number(at_least=0),
+            allowed="a number of at least 0",
+            description="how many queries to leave out, those that were asked first",
+        ),
+    ),
+    higher_is_better=False,
+    range=(0.0, np.inf),
+    at=None,
+    unit="time",
+    unjudged="-",
+    aggregate="quantile",
+)
+def seconds(times: Timings, cutoff: int | None, *, q: Value, warm_up: Value) -> FloatArray:
+    """The time in seconds that the share q of the queries does not exceed.
+
+    A query that failed counts as the slowest one.
+    """
+    is_first = times.order < warm_up  # type: ignore[operator]
+    return np.where(is_first, np.nan, times.seconds)
