@@ -126,12 +126,17 @@ def test_what_is_measured_is_the_same_after_the_journey() -> None:
             assert after.values(name).tobytes() == before.values(name).tobytes()
 
 
+NEEDED = {"abandoned": "zero", "q": 0.9}
+"""Values of the parameters without a default."""
+
+
 def test_a_metric_is_the_same_with_all_its_parameters() -> None:
     names = ["nDCG(gain={0:0,1:3,2:7})@5", "RBP(p=0.123456789)", "SessionRR(abandoned=zero,rel=2)"]
     for entry in definitions().values():
         at = {"cutoff": "@5", "recall": "@0.5", None: ""}[entry.at]
         required = [key for key, each in entry.parameters.items() if each.is_required]
-        names.append(f"{entry.name}{'(abandoned=zero)' if required else ''}{at}")
+        given = ",".join(f"{key}={NEEDED[key]}" for key in required)
+        names.append(f"{entry.name}({given}){at}")
     for name in names:
         parsed = Metric(name)
         assert sent(parsed) == parsed

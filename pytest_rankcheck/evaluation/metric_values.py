@@ -172,6 +172,7 @@ class MetricValues(ABC):
         spread = self.differences_at(everything, self.values(parsed))
         return spread.interval(level) if spread.count > 1 else (math.nan, math.nan)
 
+    @checked_arguments
     def quantile_interval_at(
         self, metric: Metric, places: Sequence[int], level: float = 0.95
     ) -> tuple[float, float]:

@@ -16,7 +16,6 @@ from _pytest.config.findpaths import load_config_dict_from_file
 from pytest_rankcheck.plugin.configuration import CONFIG
 from pytest_rankcheck.plugin.option_rows import option_rows
 from pytest_rankcheck.plugin.option_table import Config
-from pytest_rankcheck.rankers.allowed_failures import allows_more, most_failures
 
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.approval import Key
@@ -143,6 +142,8 @@ class BaselineSettings:
 
     def failures(self, queries: int) -> int:
         """Return how many of some queries a ranker may fail on."""
+        from pytest_rankcheck.rankers.allowed_failures import most_failures
+
         own = self._chosen.failures
         then = own if self.reference is None else self.at_reference.get("rankcheck_failures", "0")
         return min(most_failures(each, queries) for each in (own, then))
@@ -170,6 +171,8 @@ def _values_in(path: Path) -> Mapping[str, Any] | None:
 def _is_looser(name: str, now: str, then: str) -> bool:
     """Return whether the value of an option that decides lets more pass than another."""
     if name == "rankcheck_failures":
+        from pytest_rankcheck.rankers.allowed_failures import allows_more
+
         return allows_more(now, then)
     return _stricter(now, then) != now
 

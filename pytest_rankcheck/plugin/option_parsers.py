@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from pytest_rankcheck.errors import ConfigurationError, quoted
-from pytest_rankcheck.rankers.allowed_failures import most_failures
 
 
 class Given(NamedTuple):
@@ -213,8 +212,12 @@ _READING: Mapping[str, tuple[Callable[[str], object], str]] = {
 
 
 def _failures(given: Given) -> str:
-    most_failures(given.value or "0", 1, given.name)
-    return given.value or "0"
+    if not given.value:
+        return "0"
+    from pytest_rankcheck.rankers.allowed_failures import most_failures
+
+    most_failures(given.value, 1, given.name)
+    return str(given.value)
 
 
 def _reason(given: Given) -> str | None:
