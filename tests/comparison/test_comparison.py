@@ -200,3 +200,28 @@ def test_moves_reach_below_the_top_that_a_scan_keeps(tmp_path: Path) -> None:
     assert not now.run.is_in_memory
     assert sum(move.entered for move in compare(now, then).moved("q", 50)) == 10
     assert len(compare(now, then).moved("q", 60)) == 40
+
+
+def failing(evaluation: Evaluation, *failed: str) -> Evaluation:
+    """Return the evaluation of a ranker that failed on some queries."""
+    assert evaluation.run is not None
+    evaluation.run.failed = dict.fromkeys(failed, "TimeoutError")
+    return evaluate(evaluation.run, evaluation.golden)
+
+
+def test_queries_that_failed_on_one_side_are_left_out_of_both() -> None:
+    now = failing(at(a=1, b=0, c=1, d=2, e=1), "b")
+    then = failing(at(a=1, b=1, c=0, d=1, e=1), "c")
+    comparison = compare(now, then)
+    assert comparison.failed == {"b": "TimeoutError", "c": "TimeoutError"}
+    assert comparison.query_ids == ("a", "d", "e")
+    assert (now.mean("RR"), then.mean("RR")) == (3.5 / 5, 4 / 5)
+    pairs = comparison.values("RR")
+    assert (pairs.mean_before, pairs.mean_after) == (1, 2.5 / 3)
+    by_locale = comparison.by("locale", "RR")
+    assert list(by_locale["queries"]) == [1, 1, 1]
+    assert list(by_locale["delta"]) == [0, -0.5, 0]
+    # Reordering ties forgets nothing, so a verdict that looks at them compares the same queries.
+    run = Run.from_dict({query: {"good": 1.0, "bad": 1.0} for query in "abcde"})
+    tied = failing(evaluate(run, GOLDEN), "b")
+    assert compare(tied.with_ties("worst"), then).query_ids == comparison.query_ids
