@@ -51,7 +51,14 @@ HUNDRED = timed({query_id: (number + 1) / 100 for number, query_id in enumerate(
 
 
 def test_the_quantile_is_the_smallest_time_that_the_share_does_not_exceed() -> None:
-    for q, expected in ((0.95, 0.95), (0.951, 0.96), (0.5, 0.5), (0.001, 0.01), (0.999, 1.0)):
+    for q, expected in (
+        (0.95, 0.95),
+        (0.07, 0.07),
+        (0.951, 0.96),
+        (0.5, 0.5),
+        (0.001, 0.01),
+        (0.999, 1.0),
+    ):
         assert HUNDRED.mean(f"Seconds(q={q})") == expected
     few = timed({"a": 0.3, "b": 0.1, "c": 0.2})
     assert [few.mean(f"Seconds(q={q})") for q in (0.3, 0.5, 0.7)] == [0.1, 0.2, 0.3]
