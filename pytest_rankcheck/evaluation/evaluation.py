@@ -175,8 +175,12 @@ class Evaluation(MetricValues):
     def replicate_means(
         self, metric: Metric, query_ids: Sequence[str], label: str
     ) -> Sequence[float]:
-        """Return the mean of each replicate over some queries; empty for a single run."""
-        return [each.mean_at(metric, each.places(query_ids)) for each in self.replicates]
+        """Return the mean of each replicate over some queries, without those that `failed`.
+
+        Empty for a single run.
+        """
+        known = [query_id for query_id in query_ids if query_id not in self.failed]
+        return [each.mean_at(metric, each.places(known)) for each in self.replicates]
 
     def depends_on_scale(self, metric: Metric, scale: float) -> bool:
         """Return whether another scale of the golden set would change values of a metric.

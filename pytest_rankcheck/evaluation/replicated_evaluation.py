@@ -99,13 +99,18 @@ def _refuse_other_queries(replicates: Sequence[RunEvaluation]) -> None:
 
 
 class ReplicatedEvaluation(RunEvaluation):
-    """The evaluation of replicates: values are means by query, rankings those of the first."""
+    """The evaluation of replicates: values are means by query.
+
+    Rankings and the time that they took are those of the first; a query on which any of them failed
+    counts as failed.
+    """
 
     def __init__(self, replicates: Sequence[RunEvaluation]) -> None:
         first = replicates[0]
         chosen = (first.name, first.depth, first.golden, first.conventions)
         super().__init__(*chosen, first._joined, run=first.run)
         self.replicates: Sequence[RunEvaluation] = tuple(replicates)
+        self.failed = {name: why for each in replicates for name, why in each.failed.items()}
 
     @cached_property
     def identical(self) -> str:
@@ -131,6 +136,8 @@ class ReplicatedEvaluation(RunEvaluation):
 
     def _computed(self, metric: Metric) -> FloatArray:
         """Return the mean over the replicates in which a query has a value, ``[Q]``."""
+        if metric.unit == "time":
+            return super()._computed(metric)
         values = np.stack([each.values(metric) for each in self.replicates])
         count = (~np.isnan(values)).sum(axis=0)
         return np.where(count > 0, np.nansum(values, axis=0) / np.maximum(count, 1), np.nan)

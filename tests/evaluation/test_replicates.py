@@ -62,6 +62,32 @@ def test_values_are_means_by_query_and_rankings_those_of_the_first() -> None:
     assert evaluate([run()], golden()).replicates == ()
 
 
+def test_a_query_that_failed_in_one_replicate_is_left_out_of_all() -> None:
+    """Otherwise failures would pass for the noise of retraining, and gates would allow for it."""
+    rankings = {query: ["good"] for query in QUERIES}
+    failed = Run.from_dict({**rankings, "q0": []})
+    failed.failed = {"q0": "TimeoutError"}
+    evaluation = evaluate([run(1), failed, run(2)], golden())
+    assert evaluation.failed == {"q0": "TimeoutError"}
+    assert evaluation.values("RR")[0] == pytest.approx(2 / 3)
+    comparison = compare(evaluation, evaluate(run(1), golden()))
+    assert comparison.query_ids == tuple(QUERIES[1:])
+    record = Record.of(evaluation, [RR])
+    means = [38.5 / 39, 1, 38.5 / 39]  # without q0
+    assert record.metrics["RR"].replicates[""] == pytest.approx(means, abs=1e-6)
+    noise = comparison.values("RR").noise
+    assert noise is not None
+    assert noise.deviation == pytest.approx(stdev(means))
+
+
+def test_the_time_is_that_of_the_first_replicate() -> None:
+    """The quantile of mean times would hide the slow queries of each."""
+    timed = [run(n) for n in range(3)]
+    for number, each in enumerate(timed, 1):
+        each.seconds = dict.fromkeys(QUERIES, number / 10)
+    assert evaluate(timed, golden()).mean("Seconds(q=0.95)") == 0.1
+
+
 def test_a_query_without_a_value_in_one_replicate_has_the_mean_of_the_others() -> None:
     judged = GoldenSet.from_dict({"a": {"x": 1}, "b": {"y": 1}, "c": {"z": 0}})
     runs = [Run.from_dict({"a": [top], "b": [], "c": ["z"]}) for top in ("x", "w")]
