@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pytest_rankcheck.comparison.runs_comparison import RunRow, RunsComparison
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.findings import ReportedFinding
 from pytest_rankcheck.reports.measurement_findings import as_json
 from pytest_rankcheck.reports.text.wording import change, number_text
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.comparison.runs_comparison import RunRow, RunsComparison
 
 
 @dataclass(frozen=True, slots=True)
