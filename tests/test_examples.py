@@ -126,6 +126,29 @@ def test_the_learnt_ranker_is_green_and_a_lost_feature_is_blocked(tmp_path: Path
     assert len(before) == 1
 
 
+# --- retrieval ---------------------------------------------------------------------------------
+
+
+def test_candidates_are_compared_and_a_forgetful_retriever_is_blocked(tmp_path: Path) -> None:
+    folder = copied("retrieval", tmp_path)
+    before = contents(folder)
+    assert len(before) == 1
+    code, text = run(folder, "--rankcheck-leaderboard")
+    assert code == 0, text
+    assert "passed; 1 query failed" in text
+    board = text.partition("leaderboard, golden set 'questions'")[2].splitlines()
+    assert [line.split("  ")[1] for line in board[2:6]] == [
+        "trigrams",
+        "longer chunks",
+        "handbook.rankers:current() (ships)",
+        "longer trigrams",
+    ]
+    code, text = run(folder, "--rankcheck-ranker", "handbook.rankers:forgetful()")
+    assert code == 1, text
+    assert "nDCG@5 regressed on golden set 'questions' (120 queries)" in text
+    assert contents(folder) == before
+
+
 # --- a search endpoint -------------------------------------------------------------------------
 
 

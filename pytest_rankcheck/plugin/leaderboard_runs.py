@@ -54,6 +54,8 @@ def _leaderboard(
     """
     evaluation = next(iter(measured.values()))
     golden, inputs = evaluation.golden, inputs_of(session.config)
+    if inputs.config.ranker and not inputs.config.run and len(measured) == 1:
+        measured = {inputs.config.ranker: evaluation}  # the name that people know
     metrics = _metrics(inputs.metrics, evaluation, findings)
     failures: dict[str, str] = {}
     for name, specification in inputs.config.candidates.items():
@@ -65,7 +67,7 @@ def _leaderboard(
             candidate = inputs.evaluation(run, golden)
             compare_runs({name: candidate}, golden, metrics)  # what is wrong is its own fault
             measured[name] = candidate
-        except BaseException as error:
+        except (Exception, SystemExit, pytest.skip.Exception, pytest.fail.Exception) as error:
             reason = quoted(str(error).partition("\n")[0], 300)
             failures[name] = f"{type(error).__name__}: {reason}"
     return LeaderboardFinding(compare_runs(measured, golden, metrics), failures)

@@ -64,7 +64,12 @@ def board(result: pytest.RunResult) -> list[str]:
     lines = [line.strip() for line in result.outlines]
     start = next(place for place, line in enumerate(lines) if line.startswith("leaderboard"))
     end = next(
-        (place for place, line in enumerate(lines) if place > start and ":" in line), len(lines)
+        (
+            place
+            for place, line in enumerate(lines)
+            if place > start and line.count(":") > line.count(":search")
+        ),
+        len(lines),
     )
     return [re.sub(" +", " ", line) for line in lines[start:end]]
 
@@ -86,8 +91,8 @@ def test_a_leaderboard_ranks_the_candidates_beside_the_ranker(project: Project) 
     # 20 (which the ranker has right) and 1/3 in 20. Engine 1 has 1 in 60, and 0 in 20.
     assert board(result)[1:] == [
         "ranker RR P@1 R@5 judged",
+        "engine:search (ships) 0.8750 0.7500 1.0000 0.2000",
         "same 0.8750 0.7500 1.0000 0.2000",
-        "search (ships) 0.8750 0.7500 1.0000 0.2000",
         "Engine 1 0.7500 -0.1250* 0.7500 0.7500 -0.2500* 1.0000",
         "second 0.7083 -0.1667* 0.5000 -0.2500* 1.0000 0.2000",
     ]
@@ -96,8 +101,13 @@ def test_a_leaderboard_ranks_the_candidates_beside_the_ranker(project: Project) 
     jsonschema.validate(report, SCHEMA)
     assert report["outcome"] == "passed"
     (found,) = report["leaderboards"]
-    assert (found["golden_set"], found["ranker"]) == ("web", "search")
-    assert [row["run"] for row in found["rows"][::3]] == ["same", "search", "Engine 1", "second"]
+    assert (found["golden_set"], found["ranker"]) == ("web", "engine:search")
+    assert [row["run"] for row in found["rows"][::3]] == [
+        "engine:search",
+        "same",
+        "Engine 1",
+        "second",
+    ]
     row = next(row for row in found["rows"] if (row["run"], row["metric"]) == ("second", "RR"))
     falls = [0.5 if index % 4 else 1 / 6 for index in range(0, 80, 2)] + [0.0] * 40
     p = stats.ttest_1samp(falls, 0).pvalue
@@ -106,7 +116,7 @@ def test_a_leaderboard_ranks_the_candidates_beside_the_ranker(project: Project) 
     assert (row["wins"], row["ties"], row["losses"]) == (0, 40, 40)
     markdown = (project.path / "out/report.markdown").read_text("utf-8")
     assert "### Leaderboard" in markdown
-    assert "| search \\(ships\\) | 0\\.8750 | 0\\.7500 | 1\\.0000 |" in markdown
+    assert "| engine:search \\(ships\\) | 0\\.8750 | 0\\.7500 | 1\\.0000 |" in markdown
     html = (project.path / "out/report.html").read_text("utf-8")
     assert "<td>0.7083 -0.1667*</td>" in html
     assert '<a href="#leaderboard">' in html
@@ -134,21 +144,21 @@ def test_a_candidate_that_raises_has_a_line_and_fails_nothing(project: Project) 
         "skips = skips:rank",
         "foreign = foreign:rank",
         "class = candidates:Engine",
-        "search = candidates:same",
+        "engine:search = candidates:same",
     )
     project.update()
     result = project.run("--rankcheck-leaderboard", "--rankcheck-markdown=r.md")
     assert result.ret == 0
     lines = [
         "*leaderboard, golden set 'web'*",
-        "*search (ships)  0.8750*",
+        "*engine:search (ships)  0.8750*",
         "  missing: ConfigurationError: ranker module 'nowhere' cannot be imported*",
         "  broken: RankerError: the ranker failed on 80 of 80 queries*RuntimeError: no index",
         "  leaves: SystemExit: no licence",
         "  skips: Skipped: could not import 'no_such_library'*",
         "  foreign: RunError: run 'foreign' on golden set 'web': no ranked document is judged*",
         "  class: ConfigurationError: ranker 'candidates:Engine' is a class*",
-        "  search: ConfigurationError: the ranker has this name; choose another",
+        "  engine:search: ConfigurationError: the ranker has this name; choose another",
     ]
     result.stdout.fnmatch_lines(lines)
     assert "- leaves: SystemExit: no licence" in (project.path / "r.md").read_text("utf-8")
@@ -160,7 +170,7 @@ def test_a_failed_gate_still_has_a_leaderboard(project: Project) -> None:
     project.rank(dict.fromkeys(range(80), 2))
     result = project.run("--rankcheck-leaderboard")
     assert result.ret == 1
-    assert "search (ships) 0.5000 0.0000 1.0000 0.2000" in board(result)[3]
+    assert "engine:search (ships) 0.5000 0.0000 1.0000 0.2000" in board(result)[2]
 
 
 def test_without_an_evaluation_there_is_no_leaderboard(project: Project) -> None:
