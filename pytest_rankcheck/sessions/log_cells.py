@@ -234,19 +234,43 @@ def with_nested(columns: dict[str, Column], wanted: Iterable[str]) -> dict[str, 
     """
     found = dict(columns)
     for name in wanted:
-        outer, *path = name.split(".")
-        if name not in columns and outer in columns:
-            cells = [_value_at(cell, path) for cell in columns[outer].cells()]
-            if any(cell is not _ABSENT for cell in cells):
-                found[name] = Column([None if cell is _ABSENT else cell for cell in cells])
+        column = None if name in columns else _column_at(columns, name)
+        if column is not None:
+            found[name] = column
     return found
 
 
-def _value_at(cell: object, path: Iterable[str]) -> object:
-    """Return what an object has at a path, key by key; `_ABSENT` without it."""
-    for key in path:
-        cell = (object_in(cell) or {}).get(key, _ABSENT)
-    return cell
+def _column_at(columns: Mapping[str, Column], name: str) -> Column | None:
+    """Return the column with a dotted name; None if no row has it."""
+    for outer, path in _splits(name):
+        if outer in columns:
+            cells = [_value_at(cell, path) for cell in columns[outer].cells()]
+            if any(cell is not _ABSENT for cell in cells):
+                return Column([None if cell is _ABSENT else cell for cell in cells])
+    return None
+
+
+def _value_at(cell: object, path: str) -> object:
+    """Return what an object has at a path, such as ``object.object_id``; `_ABSENT` without it.
+
+    Its keys may have dots too, as in flattened logs; the longest key counts.
+    """
+    inner = object_in(cell)
+    if inner is None:
+        return _ABSENT
+    if path in inner:
+        return inner[path]
+    for key, rest in _splits(path):
+        found = _value_at(inner[key], rest) if key in inner else _ABSENT
+        if found is not _ABSENT:
+            return found
+    return _ABSENT
+
+
+def _splits(name: str) -> list[tuple[str, str]]:
+    """Return what is before and after each dot of a name, the last dot first."""
+    places = [place for place, char in enumerate(name) if char == "."]
+    return [(name[:place], name[place + 1 :]) for place in reversed(places)]
 
 
 def object_in(cell: object) -> Mapping[str, object] | None:

@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from reference import data
 from scipy import stats
@@ -166,9 +167,10 @@ def test_runs_may_be_paths_and_evaluations(tmp_path: Path) -> None:
         "dense": tmp_path / "dense.run",
         "hybrid": RUNS["hybrid"],
     }
-    assert compare_runs(given, GOLDEN, METRICS).rows[1:] == table().rows[1:]
+    expected = table().to_frame()
+    pd.testing.assert_frame_equal(compare_runs(given, GOLDEN, METRICS).to_frame(), expected)
     given["dense"] = str(tmp_path / "dense.run")
-    assert compare_runs(given, GOLDEN, METRICS).rows[1:] == table().rows[1:]
+    pd.testing.assert_frame_equal(compare_runs(given, GOLDEN, METRICS).to_frame(), expected)
 
 
 def test_replicates_add_their_noise_to_that_of_the_queries(tmp_path: Path) -> None:

@@ -109,12 +109,12 @@ def test_columns_within_columns(tmp_path: Path) -> None:
 def test_json_text_in_a_column_is_an_object_too(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text(
-        'sid,shown,more\ns1,a b,"{""click"": ""b"", ""a"": {""c"": 1}}"\ns1,a b,\ns2,a,no\n'
+        'sid,shown,more\ns1,a b,"{""click"": ""b"", ""a.b"": {""c"": 1}}"\ns1,a b,\ns2,a,no\n'
     )
     columns = {"session": "sid", "results": "shown", "selected": "more.click"}
-    log = SessionLog.load(path, columns=columns, attributes=["more.a.c"])
+    log = SessionLog.load(path, columns=columns, attributes=["more.a.b.c"])
     assert log.events["selected"].tolist() == [[2], [], []]
-    assert log.attributes("s1") == {"more.a.c": 1}
+    assert log.attributes("s1") == {"more.a.b.c": 1}
     assert log.attributes("s2") == {}
 
 
