@@ -23,6 +23,7 @@ from pytest_rankcheck import (
     compare,
     evaluate,
 )
+from pytest_rankcheck.reports.text.regression_text import regression_lines
 from pytest_rankcheck.statistics.mean_differences import Differences
 from pytest_rankcheck.statistics.replicate_noise import ReplicateNoise
 
@@ -214,3 +215,19 @@ def test_a_record_keeps_the_means_of_replicates() -> None:
         "lang=de": (1.0, 0.975),
     }
     assert entry.deviation == pytest.approx(0.0125 / math.sqrt(2), abs=1e-6)
+
+
+def test_the_failure_says_how_much_is_retraining_and_what_the_golden_set_changed() -> None:
+    """Means 1 and 0.95 before: s_r = 0.035355 and error 0.0433 of two replicates against one."""
+    larger = {query: {"good": 1} for query in [*QUERIES, "new"]}
+    worse = Run.from_dict({query: ["x1", "x2", "x3", "x4", "good"] for query in larger})
+    now = evaluate(worse, GoldenSet.from_dict(larger))
+    unchanged = GoldenSet.from_dict({query: {"good": 1} for query in QUERIES})
+    record = Record.of(evaluate([run(), run(*range(4))], unchanged), [RR])
+    comparison = compare(now, record)
+    text = "\n".join(regression_lines(Gate.significant().decide(comparison, "RR"), comparison))
+    share = (0.0353553**2 * 1.5) / comparison.values("RR").differences.error ** 2
+    assert f"is {share:.0%} of the variance of this interval: standard deviation 0.0354" in text
+    assert "2 replicates in the baseline, 1 replicate now" in text
+    assert "(Student's t over queries and replicates)" in text
+    assert "how the baseline's replicates vary is that of its own set" in text
