@@ -88,7 +88,7 @@ def test_without_a_limit_nothing_may_change() -> None:
         "  nDCG@10 0.8333 -> 0.3623, -0.4710 over 3 judged queries\n"
         "  worst queries\n"
         '    q3 "green" -> "GREEN"   RBO 0.000, nDCG@10 0.500 -> 0.000\n'
-        "      as it is   1 a   ... 3 documents\n"
+        "      as it is   1 a   2 b   3 c\n"
         "      perturbed  nothing\n"
         '    q1 "red" -> "RED"   RBO 0.720, nDCG@10 1.000 -> 0.587\n'
         "      as it is   1 a   2 b   3 c\n"
