@@ -51,6 +51,7 @@ def test_a_broken_promise_is_noticed(edit: Callable[[Entry], None]) -> None:
     assert list(broken_promises(RECORD, entry))
 
 
+@pytest.mark.slow
 def test_a_history_reaches_every_state(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Enough updates write, are refused and are approved that a broken promise would be seen."""
     history = History(tmp_path_factory.mktemp("history"), 7)

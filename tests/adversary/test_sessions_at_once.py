@@ -48,7 +48,7 @@ def play_session(
         baseline.write_or_keep()
 
 
-@pytest.mark.parametrize("count", [40, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [20, pytest.param(1000, marks=pytest.mark.slow)])
 def test_no_record_and_no_approval_is_lost(tmp_path: Path, count: int) -> None:
     paths = [tmp_path / f"test_x{number}--web.json" for number in range(count)]
     for path in paths:
@@ -85,6 +85,7 @@ def write_again_and_again(path: Path, records: list[Record], has_ended: Event) -
                 write_whole(path, record.text)
 
 
+@pytest.mark.slow
 def test_a_reader_always_finds_a_whole_record(tmp_path: Path) -> None:
     path = tmp_path / "test_x--web.json"
     records = []

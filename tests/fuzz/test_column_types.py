@@ -50,7 +50,7 @@ def files_of(frame: Any, folder: Path) -> Iterator[Path]:
         yield path
 
 
-@pytest.mark.parametrize("kind", COLUMNS)
+@pytest.mark.parametrize("kind", ["golden", "run", pytest.param("log", marks=pytest.mark.slow)])
 def test_a_column_of_any_type_is_read_or_refused(kind: str, tmp_path: Path) -> None:
     for role in COLUMNS[kind]:
         for name, content in CONTENTS.items():
@@ -65,7 +65,7 @@ def test_a_column_of_any_type_is_read_or_refused(kind: str, tmp_path: Path) -> N
                 FRAMES[kind](pd.DataFrame({**COLUMNS[kind], role: list(content)}))
 
 
-@pytest.mark.parametrize("kind", COLUMNS)
+@pytest.mark.parametrize("kind", ["golden", "run", pytest.param("log", marks=pytest.mark.slow)])
 def test_a_file_without_columns_or_rows_is_read_or_refused(kind: str, tmp_path: Path) -> None:
     for frame in (pl.DataFrame(), pl.DataFrame({"x": [[1]]}), pl.DataFrame(COLUMNS[kind]).clear()):
         for path in files_of(frame, tmp_path):
