@@ -107,8 +107,8 @@ def changed_queries(golden: GoldenSet, perturbation: object, seed: int) -> Chang
         if takes_query or query.text is not None
     }
     changed = {query_id: others for query_id, others in made.items() if others}
-    unchanged = tuple(each for each in made if each not in changed)
-    skipped = tuple(each for each in golden.query_ids if each not in made)
+    unchanged = tuple(query_id for query_id in made if query_id not in changed)
+    skipped = tuple(query_id for query_id in golden.query_ids if query_id not in made)
     return ChangedQueries(name, changed, unchanged, skipped, are_draws)
 
 

@@ -130,7 +130,7 @@ def check_determinism(
             for difference in answer_differences(run, ask(), how):
                 found.setdefault(difference.query_id, difference)
         asked = [how for how, _ in ways]
-        differences = [found[each] for each in run.query_ids if each in found]
+        differences = [found[query_id] for query_id in run.query_ids if query_id in found]
         results.append(ConditionResult(condition, asked, differences, why))
     return DeterminismResult(ranker.adapter.name, results)
 

@@ -177,10 +177,14 @@ class CorpusMatch:
 def _loose_form(doc_id: str) -> str:
     """Return an id without the features that spreadsheets and tools change."""
     if doc_id.isascii() and doc_id.isalnum():
-        return (doc_id.lstrip("0") or "0") if doc_id.isdigit() else doc_id.lower()
+        if doc_id.isdigit():
+            return doc_id.lstrip("0") or "0"
+        return doc_id.lower()
     plain = unicodedata.normalize("NFKC", doc_id).casefold()
     plain = _DECIMALS.sub("", "".join(plain.split()))
-    return (plain.lstrip("0") or "0") if plain.isdecimal() else plain
+    if plain.isdecimal():
+        return plain.lstrip("0") or "0"
+    return plain
 
 
 def _files(path: Path) -> Sequence[Path]:
@@ -189,11 +193,11 @@ def _files(path: Path) -> Sequence[Path]:
         return matching_files([path], GoldenSetError)
     if (path / BEIR_CORPUS).exists():
         return [path / BEIR_CORPUS]
-    files = [
-        file
-        for file in path.iterdir()
-        if unpacked_suffix(file).lower() in _ENDINGS and not file.name.startswith((".", "_"))
-    ]
+    files = []
+    for file in path.iterdir():
+        is_hidden = file.name.startswith((".", "_"))
+        if unpacked_suffix(file).lower() in _ENDINGS and not is_hidden:
+            files.append(file)
     if not files:
         raise GoldenSetError(
             f"corpus: the folder {path} has no file that ends with {listed(sorted(_ENDINGS), 20)}; "
@@ -253,7 +257,9 @@ def _of_table(table: Table, named: str | None) -> Batches:
 
 def _id_column(header: Sequence[str], named: str | None, where: str) -> int:
     """Return the index of the column with the ids."""
-    columns = {} if named is None or named not in header else {"doc_id": named}
+    columns = {}
+    if named is not None and named in header:
+        columns["doc_id"] = named
     place = index_of_roles(header, (_ROLE,), columns, where, GoldenSetError)
     if not place:
         raise _no_column(where, header)

@@ -168,7 +168,9 @@ class Expectation:
                 return f"none of {documents} in the top {self.k}"
             case "above" | "before":
                 return f"{documents} {self.kind} {others}"
-        return "at least one result" if self.kind == "some_results" else "no result"
+            case "some_results":
+                return "at least one result"
+        return "no result"
 
 
 def document_ids(value: object, form: str) -> tuple[str, ...]:
@@ -276,7 +278,10 @@ def expectation_of(query_id: str, entry: object) -> Expectation:
             '{"in_top": 3, "documents": ["d1"]}'
         )
     form = _form_of(entry)
-    marks: dict[str, Any] = {name: entry[name] for name in _MARKS if entry.get(name) is not None}
+    marks: dict[str, Any] = {}
+    for name in _MARKS:
+        if entry.get(name) is not None:
+            marks[name] = entry[name]
     match form:
         case "results":
             kind = _RESULTS.get(str(entry[form]))
@@ -305,8 +310,10 @@ def entry_of(expectation: Expectation) -> dict[str, object]:
             entry = {"above": [*expectation.documents, *expectation.others]}
         case "before":
             entry = {"before": [list(expectation.documents), list(expectation.others)]}
-        case "some_results" | "no_results":
-            entry = {"results": "some" if expectation.kind == "some_results" else "none"}
+        case "some_results":
+            entry = {"results": "some"}
+        case "no_results":
+            entry = {"results": "none"}
     for name in ("reason", "known_failure", "known_rank"):
         if getattr(expectation, name) is not None:
             entry[name] = getattr(expectation, name)
@@ -329,7 +336,9 @@ def _form_of(entry: Mapping[object, object]) -> str:
                 f"{suggestion(str(key), keys)}; its keys are {', '.join(keys)}"
             )
     if len(forms) != 1:
-        problem = f"has {' and '.join(forms)}" if forms else "does not say what is expected"
+        problem = "does not say what is expected"
+        if forms:
+            problem = f"has {' and '.join(forms)}"
         raise GoldenSetError(f"an expectation {problem}; give one of {', '.join(_FORMS)}")
     return forms[0]
 

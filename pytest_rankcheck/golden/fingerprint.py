@@ -39,10 +39,11 @@ def query_fingerprints(
             _judgments_text(documents, [endings[grade] for grade in grades]),
         ]
         if candidates.rows(query_id):
-            rows = candidates.cells(query_id)
-            parts.append(
-                json.dumps(sorted((doc, json.dumps(cells, sort_keys=True)) for doc, cells in rows))
-            )
+            rows = [
+                (doc, json.dumps(cells, sort_keys=True))
+                for doc, cells in candidates.cells(query_id)
+            ]
+            parts.append(json.dumps(sorted(rows)))
         if weights is not None:
             parts.append(json.dumps({"weight": weights[place]}))
         fingerprints[query_id] = _digest(f"[{', '.join(parts)}]")
@@ -58,7 +59,8 @@ def _judgments_text(documents: Sequence[str], endings: Sequence[str]) -> str:
         return "[]"
     if _NOT_PLAIN.search("".join(documents)):
         pairs = sorted(zip(documents, endings, strict=True))
-        return f"[{', '.join(f'[{json.dumps(doc)[:-1]}{ending}' for doc, ending in pairs)}]"
+        texts = (f"[{json.dumps(doc)[:-1]}{ending}" for doc, ending in pairs)
+        return f"[{', '.join(texts)}]"
     # No character sorts before the quotation mark, so these sort as the documents do.
     return '[["' + ', ["'.join(sorted(map(str.__add__, documents, endings))) + "]"
 

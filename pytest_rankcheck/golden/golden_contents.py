@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
 from pytest_rankcheck.golden.golden_source import Places, Source
 from pytest_rankcheck.golden.judgments import Judgments
-from pytest_rankcheck.golden.query import Query
+from pytest_rankcheck.golden.query import Query, attribute_names
 from pytest_rankcheck.golden.reranking_candidates import Candidates
 
 if TYPE_CHECKING:
@@ -66,15 +66,14 @@ class Contents:
         """Return the part with some of the queries, each once, in this order."""
         chosen = tuple(query_ids)
         among = set(chosen)
+        queries, expectations = self.queries, self.expectations
         return replace(
             self,
             judgments=self.judgments.arranged(chosen),
-            queries={each: self.queries[each] for each in chosen if each in self.queries},
+            queries={each: queries[each] for each in chosen if each in queries},
             repeats=[repeat for repeat in self.repeats if repeat.query_id in among],
             candidates=self.candidates.take(chosen),
-            expectations={
-                each: self.expectations[each] for each in chosen if each in self.expectations
-            },
+            expectations={each: expectations[each] for each in chosen if each in expectations},
         )
 
     def query_place(self, query_id: str) -> str:
@@ -84,7 +83,9 @@ class Contents:
     def place_at(self, row: int) -> str:
         """Return the place of the judgment in a row, or else of its query; empty if unknown."""
         line = self.judgments.line(row)
-        return self.places.shown(line) if line else self.query_place(self.judgments.query_at(row))
+        if line:
+            return self.places.shown(line)
+        return self.query_place(self.judgments.query_at(row))
 
     def shown_place(self, row: int) -> str:
         """Return the place of the judgment in a row; the id of its query if it is unknown."""
@@ -93,7 +94,7 @@ class Contents:
     @property
     def attributes(self) -> Sequence[str]:
         """The names of the attributes that queries have."""
-        names = (name for query in self.queries.values() for name in query.attributes)
+        names = attribute_names(self.queries.values())
         return tuple(dict.fromkeys((*self.known_attributes, *names)))
 
     def check_attributes(self) -> None:
@@ -121,7 +122,8 @@ class Contents:
 
     def complete_queries(self) -> Mapping[str, Query]:
         """Return a query for every judged id, in the order of the judgments."""
-        return {query_id: self.queries.get(query_id) or Query(query_id) for query_id in self.grades}
+        known = self.queries
+        return {query_id: known.get(query_id) or Query(query_id) for query_id in self.grades}
 
     @property
     def stored_scale(self) -> float | None:
@@ -133,7 +135,8 @@ class Contents:
         scale, queries = self.stored_scale, self.complete_queries()
         if scale is None:
             return queries
-        return {
-            query.id: replace(query, attributes={**query.attributes, SCALE: scale})
-            for query in queries.values()
-        }
+        stored = {}
+        for query in queries.values():
+            attributes = {**query.attributes, SCALE: scale}
+            stored[query.id] = replace(query, attributes=attributes)
+        return stored

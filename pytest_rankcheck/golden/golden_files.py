@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,13 +57,21 @@ def _refuse_loss(contents: Contents, format: Format[Contents]) -> None:
     elif "expectations" in format.cannot_hold and any(contents.expectations.values()):
         lost, what, other = "this golden set", "expectations", "jsonl"
     elif "lists" in format.cannot_hold:
-        candidates = contents.candidates.compact()
-        cells = chain(
-            (item for query in contents.queries.values() for item in query.attributes.items()),
-            ((name, cell) for name, cells in candidates.columns.items() for cell in cells),
-        )
-        name = next((name for name, cell in cells if isinstance(cell, (list, dict))), None)
-        lost, what = None if name is None else f"'{quoted(name)}'", "lists"
+        name = _with_lists(contents)
+        lost = None if name is None else f"'{quoted(name)}'"
+        what = "lists"
         other = "parquet" if contents.candidates else "jsonl or parquet"
     if lost is not None:
         raise GoldenSetError(f"{lost} has {what}, which {format.name} cannot hold; save as {other}")
+
+
+def _with_lists(contents: Contents) -> str | None:
+    """Return an attribute, or a column of the candidates, with a list or an object in a cell."""
+    for query in contents.queries.values():
+        for name, value in query.attributes.items():
+            if isinstance(value, (list, dict)):
+                return name
+    for name, cells in contents.candidates.compact().columns.items():
+        if any(isinstance(cell, (list, dict)) for cell in cells):
+            return name
+    return None

@@ -294,8 +294,9 @@ class GoldenSet(JudgedQueries):
             )
         why = "the list of ids is empty"
         if chosen:
-            conditions = ", ".join(f"{key}={quoted(value)}" for key, value in attributes.items())
-            why = f"none{'' if query_ids is None else ' of these ids'} has {conditions}"
+            pairs = (f"{key}={quoted(value)}" for key, value in attributes.items())
+            none = "none" if query_ids is None else "none of these ids"
+            why = f"{none} has {', '.join(pairs)}"
         for attribute, value in attributes.items():
             chosen &= set(self.slices(attribute).get(label_of(value), ()))
         if not chosen:
@@ -326,7 +327,8 @@ class GoldenSet(JudgedQueries):
 
     def _part(self, query_ids: Collection[str], name: str | None) -> Self:
         """Return some queries, in this set's order, as a golden set with its scale."""
-        part = self._contents.of_queries([each for each in self.query_ids if each in query_ids])
+        chosen = [each for each in self.query_ids if each in query_ids]
+        part = self._contents.of_queries(chosen)
         scale = self.scale if self.scale > 0 else None
         return type(self)(replace(part, scale=scale), name or self.name)
 
@@ -343,11 +345,10 @@ class GoldenSet(JudgedQueries):
         from pytest_rankcheck.files.id_columns import HeldIds
 
         part = replace(self._contents, repeats=()).of_queries(query_ids)
+        documents = HeldIds(part.judgments.documents.texts())
         contents = replace(
             part,
-            judgments=replace(
-                part.judgments, documents=HeldIds(part.judgments.documents.texts()), lines=None
-            ),
+            judgments=replace(part.judgments, documents=documents, lines=None),
             source=Source(),
             places=Places(),
             candidates=part.candidates.compact(),

@@ -62,9 +62,11 @@ _BOOLEAN_TYPES = ("bool", "bool_")
 def _grade_of(value: object) -> float | None:
     """Return a grade as a number; booleans, also as text, are 1 and 0. None if it is neither."""
     number = checked_number(value)
-    if number is None and (isinstance(value, str) or type(value).__name__ in _BOOLEAN_TYPES):
+    if number is not None:
+        return number
+    if isinstance(value, str) or type(value).__name__ in _BOOLEAN_TYPES:
         return _BOOLEANS.get(str(value).strip().lower())
-    return number
+    return None
 
 
 def checked_id(value: object, what: str, where: Place, places: Places | None = None) -> str:
@@ -101,8 +103,11 @@ class GradeReader:
         """Whether the judgments have codes or no grades, instead of numbers."""
         self.has_one_grade = self.has_map and not isinstance(grades, Mapping)
         """Whether all judgments have the same grade, so that a table needs no column for it."""
-        by_code = grades if isinstance(grades, Mapping) else {None: grades} if self.has_map else {}
-        self._grades = {_code(code): _checked_grade(code, grade) for code, grade in by_code.items()}
+        if not isinstance(grades, Mapping):
+            grades = {} if grades is None else {None: grades}
+        self._grades: dict[object, float] = {}
+        for code, grade in grades.items():
+            self._grades[_code(code)] = _checked_grade(code, grade)
 
     def grade(self, value: object) -> float | None:
         """Return the grade for a value; None if it is not a grade (see `refusal`)."""
@@ -133,7 +138,9 @@ class GradeReader:
 
 def _code(code: object) -> object:
     number = _grade_of(code)
-    return code.strip() if number is None and isinstance(code, str) else number
+    if number is None and isinstance(code, str):
+        return code.strip()
+    return number
 
 
 def _checked_grade(code: object, grade: object) -> float:

@@ -54,7 +54,8 @@ def contents_of_dataset(dataset: Any, name: str, source: Source) -> Contents:
 
 def _query(record: Any) -> Query:
     fields = {key: getattr(record, key) for key in record._fields if key != "query_id"}
-    at = next((key for key in _TEXTS if isinstance(fields.get(key), str)), None)
-    text = fields.pop(at) if at else None
+    texts = [key for key in _TEXTS if isinstance(fields.get(key), str)]
+    text = fields.pop(texts[0]) if texts else None
     plain = {key: value for key, value in fields.items() if isinstance(value, (str, int, float))}
-    return Query(record.query_id, text, {key: value for key, value in plain.items() if value != ""})
+    attributes = {key: value for key, value in plain.items() if value != ""}
+    return Query(record.query_id, text, attributes)

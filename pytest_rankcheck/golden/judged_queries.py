@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_rankcheck.argument_checks import checked_arguments
@@ -87,9 +88,7 @@ class JudgedQueries:
     def expectations(self) -> Sequence[Expectation]:
         """The expectations of single queries, in the set's own order."""
         by_query = self._contents.expectations
-        return tuple(
-            expectation for query_id in self._queries for expectation in by_query.get(query_id, ())
-        )
+        return tuple(chain.from_iterable(by_query.get(each, ()) for each in self._queries))
 
     def place(self, query_id: str) -> str:
         """Return where a query is defined, as ``file:line``; empty if that is unknown."""
@@ -166,15 +165,11 @@ class JudgedQueries:
     @cached_property
     def queries(self) -> pd.DataFrame:
         """One row per query: ``query_id``, ``query`` and the attributes."""
-        return _frame(
-            {
-                "query_id": self.query_ids,
-                "query": [query.text for query in self],
-                **{
-                    name: [query.attributes.get(name) for query in self] for name in self.attributes
-                },
-            }
-        )
+        columns: dict[str, Sequence[object]] = {"query_id": self.query_ids}
+        columns["query"] = [query.text for query in self]
+        for name in self.attributes:
+            columns[name] = [query.attributes.get(name) for query in self]
+        return _frame(columns)
 
     @cached_property
     def judgments(self) -> pd.DataFrame:

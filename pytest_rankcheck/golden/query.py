@@ -23,6 +23,11 @@ class Query:
     attributes: Mapping[str, object] = field(default_factory=dict)
 
 
+def attribute_names(queries: Iterable[Query]) -> list[str]:
+    """Return the names of the attributes that queries have, each once."""
+    return list({name: None for query in queries for name in query.attributes})
+
+
 def slices_of(queries: Iterable[Query], attribute: str) -> dict[str, list[str]]:
     """Return the ids of the queries with each value of an attribute, by the value as text.
 
@@ -42,7 +47,8 @@ def label_of(value: object) -> str:
     """Return an attribute's value as text."""
     if value is None:
         return "(none)"
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    text = str(value)
+    return text.lower() if isinstance(value, bool) else text
 
 
 def weights_of(queries: Iterable[Query], attribute: str, name: str) -> Sequence[float]:

@@ -29,13 +29,10 @@ def ceiling_of(
         query_id: float(any(grade > 0 for grade in judged.values()))
         for query_id, judged in grades.items()
     }
-    groups = [
-        group
-        for group in same_texts(queries.values(), candidates)
-        if any(grades[query_id] != grades[group[0]] for query_id in group)
-    ]
-    for group in groups:
-        reached.update(_shared({query_id: grades[query_id] for query_id in group}, cutoff))
+    for group in same_texts(queries.values(), candidates):
+        judged = {query_id: grades[query_id] for query_id in group}
+        if any(each != judged[group[0]] for each in judged.values()):
+            reached.update(_shared(judged, cutoff))
     return reached
 
 
@@ -72,9 +69,9 @@ def _shared(judged: _Grades, cutoff: int) -> dict[str, float]:
             if best[query_id]:
                 shares[doc_id] += gain / best[query_id]
     ranking = sorted(shares, key=lambda doc_id: -shares[doc_id])[:cutoff]
-    return {
-        each: dcg(gains[each].get(doc_id, 0.0) for doc_id in ranking) / best[each]
-        if best[each]
-        else 0.0
-        for each in judged
-    }
+    reached = dict.fromkeys(judged, 0.0)
+    for query_id, of_query in gains.items():
+        if best[query_id]:
+            found = dcg(of_query.get(doc_id, 0.0) for doc_id in ranking)
+            reached[query_id] = found / best[query_id]
+    return reached

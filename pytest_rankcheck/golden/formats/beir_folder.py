@@ -11,6 +11,7 @@ split are in the set. A path to ``qrels/dev.tsv`` selects that split of the fold
 from __future__ import annotations
 
 from collections import UserDict
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -124,8 +125,8 @@ def write(contents: Contents, path: Path) -> None:
     _write_lines(path / _QUERIES, [_query_entry(query) for query in queries])
     if contents.titles:  # the linter checks that the corpus has all judged documents
         known = dict.fromkeys((*contents.titles, *contents.judgments.documents.texts()))
-        titles = ((doc_id, contents.titles.get(doc_id, "")) for doc_id in known)
-        _write_lines(path / _CORPUS, [{"_id": doc_id, "title": title} for doc_id, title in titles])
+        titles = [{"_id": doc_id, "title": contents.titles.get(doc_id, "")} for doc_id in known]
+        _write_lines(path / _CORPUS, titles)
 
 
 def _query_entry(query: Query) -> dict[str, object]:
@@ -134,15 +135,16 @@ def _query_entry(query: Query) -> dict[str, object]:
     return {"_id": query.id, **text, **nested}
 
 
-def _write_lines(path: Path, entries: list[dict[str, object]]) -> None:
+def _write_lines(path: Path, entries: Sequence[Mapping[str, object]]) -> None:
     write_whole(path, "".join(f"{readable_json(entry)}\n" for entry in entries))
 
 
 def _recognises(sample: FileSample) -> bool:
     if sample.is_folder:
         return (sample.path / _QRELS).is_dir()
-    is_in_place = (sample.path.parent.parent / _QUERIES).exists()
-    return is_in_place and [name.replace("_", "-") for name in sample.header] == _HEADER
+    if not (sample.path.parent.parent / _QUERIES).exists():
+        return False
+    return [name.replace("_", "-") for name in sample.header] == _HEADER
 
 
 FORMAT = Format(

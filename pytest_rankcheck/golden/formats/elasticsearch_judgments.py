@@ -53,8 +53,9 @@ def _searched(request: Node) -> str | None:
     if body is None:
         return None
     texts = list(_texts(body.get("query") or body))
-    searched = [text for key, text in texts if key in _SEARCHED] or [text for _, text in texts]
-    return searched[0] if len(set(searched)) == 1 else None
+    searched = {text for key, text in texts if key in _SEARCHED}
+    searched = searched or {text for _, text in texts}
+    return searched.pop() if len(searched) == 1 else None
 
 
 def _texts(node: Node, key: str = "query") -> Iterator[tuple[str, str]]:

@@ -51,9 +51,9 @@ def _refuse_misspelt_relevance(
     """Check that no key of a line is nearly ``"relevance"``, or has an object of grades."""
     near = Role("relevance", ()).near(list(entry))
     for key, value in entry.items():
-        if key == near or (
-            isinstance(value, dict) and value and all(map(builder.reader.is_grade, value.values()))
-        ):
+        grades = list(value.values()) if isinstance(value, dict) else []
+        has_grades = bool(grades) and all(map(builder.reader.is_grade, grades))
+        if key == near or has_grades:
             raise _misplaced(key, "relevance", "{}", where)
 
 
@@ -103,8 +103,10 @@ def _expected(entry: dict[str, object], where: str) -> list[object]:
             )
         return expected
     for key, value in entry.items():
-        is_list = isinstance(value, list) and any(isinstance(item, dict) for item in value)
-        if is_list and (key.casefold().startswith(_EXPECT) or suggestion(key, [_EXPECT])):
+        items = value if isinstance(value, list) else []
+        if not any(isinstance(item, dict) for item in items):
+            continue
+        if key.casefold().startswith(_EXPECT) or suggestion(key, [_EXPECT]):
             raise GoldenSetError(
                 f"{where}: unknown key \"{quoted(key)}\"; did you mean '{_EXPECT}'?"
             )

@@ -58,8 +58,11 @@ def _read_table(builder: ContentsBuilder) -> None:
 
 def _add_query(builder: ContentsBuilder, query: Node) -> None:
     text = (query.get("query") or query.need("query_text")).text()
-    nodes = {name: query.get(name) for name in _ATTRIBUTES}
-    attributes = {name: node.value for name, node in nodes.items() if node and node.value}
+    attributes = {}
+    for name in _ATTRIBUTES:
+        node = query.get(name)
+        if node and node.value:
+            attributes[name] = node.value
     builder.add_query(Query(text, text, attributes), query.where)
     ratings = query.get("ratings")
     for doc_id, rating in _ratings(ratings) if ratings else ():
@@ -79,12 +82,17 @@ def _add_pair(builder: ContentsBuilder, pair: Node) -> None:
     text, doc = pair.need("query_text").text(), pair.need("doc_id")
     builder.see_query(Query(text, text), pair.where)
     judgments = pair.get("judgements")
-    ratings = [judgment.get("rating") for judgment in judgments.items()] if judgments else []
-    _judge(builder, text, doc.value, [rating.value for rating in ratings if rating], doc.where)
+    ratings = []
+    for judgment in judgments.items() if judgments else ():
+        rating = judgment.get("rating")
+        if rating:
+            ratings.append(rating.value)
+    _judge(builder, text, doc.value, ratings, doc.where)
     fields = pair.get("document_fields")
-    title = fields.value.get("title") if fields and isinstance(fields.value, dict) else None
-    if isinstance(title, str):
-        builder.titles[str(doc.value)] = title
+    if fields and isinstance(fields.value, dict):
+        title = fields.value.get("title")
+        if isinstance(title, str):
+            builder.titles[str(doc.value)] = title
 
 
 def _judge(

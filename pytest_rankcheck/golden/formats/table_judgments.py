@@ -30,6 +30,7 @@ from pytest_rankcheck.golden.judgment_columns import (
     may_have_judgments,
     repeated_rows,
 )
+from pytest_rankcheck.golden.query import attribute_names
 
 if TYPE_CHECKING:
     from pytest_rankcheck.files.tables import TableKind
@@ -52,7 +53,7 @@ def _table_of(contents: Contents) -> tuple[list[str], list[list[object]]]:
     may have a name that gives a column another role.
     """
     queries = contents.complete_queries()
-    attributes = list({name: None for query in queries.values() for name in query.attributes})
+    attributes = attribute_names(queries.values())
     features = list(contents.candidates.columns)
     has_marks = _has_unjudged(contents)
     has_text = any(query.text is not None for query in queries.values())
@@ -71,14 +72,11 @@ def _table_of(contents: Contents) -> tuple[list[str], list[list[object]]]:
             "tables; rename it, or save as jsonl"
         )
     rows = list(_rows_of(contents, own, attributes, features))
-    others = {
-        name: [row[place] for row in rows] for place, name in enumerate(header) if place >= len(own)
-    }
-    shown = _marked_names(
-        [str(row[0]) for row in rows],
-        attributes,
-        {name: others[name] for name in features},
-    )
+    cells_of_features = {}
+    for place, name in enumerate(features, start=len(own) + len(attributes)):
+        cells_of_features[name] = [row[place] for row in rows]
+    query_ids = [str(row[0]) for row in rows]
+    shown = _marked_names(query_ids, attributes, cells_of_features)
     return [*own, *shown], rows
 
 

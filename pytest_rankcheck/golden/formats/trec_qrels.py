@@ -21,6 +21,7 @@ from pytest_rankcheck.files.whole_files import write_whole
 from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
+from pytest_rankcheck.golden.query import attribute_names
 
 _PLACES = {"query_id": 0, "iteration": 1, "doc_id": 2, "relevance": 3}
 """The columns of a line."""
@@ -88,20 +89,21 @@ def write(contents: Contents, path: Path) -> None:
 def _queries_text(contents: Contents) -> str:
     """Return the text of the file of queries; empty if qrels alone can hold the set."""
     queries = list(contents.stored_queries().values())
-    attributes = list({name: None for query in queries for name in query.attributes})
+    attributes = attribute_names(queries)
     is_in_qrels = all(query.text is None and contents.grades[query.id] for query in queries)
     if is_in_qrels and not attributes:
         return ""
-    rows = [
-        [query.id, query.text, *(query.attributes.get(name) for name in attributes)]
-        for query in queries
-    ]
+    rows = []
+    for query in queries:
+        values = map(query.attributes.get, attributes)
+        rows.append([query.id, query.text, *values])
     return table_text(["query_id", "query", *attributes], rows, GoldenSetError, "\t")
 
 
 def _queries_file(path: Path) -> Path:
     """Return ``web.queries.tsv`` for ``web.qrels`` or ``web.qrels.gz``."""
-    unpacked = path if unpacked_suffix(path) == path.suffix else path.with_suffix("")
+    is_packed = unpacked_suffix(path) != path.suffix
+    unpacked = path.with_suffix("") if is_packed else path
     return unpacked.with_suffix(".queries.tsv")
 
 

@@ -36,7 +36,8 @@ def misspelt_id(linted: Linted) -> LintFinding | None:
     words = f" in {differences(rules)}" if rules else ""
     given = "with a function or a rule such as doc_id='remove_suffix:.0'"
     if rules:
-        given = f"with doc_id={rules[0]!r}" if len(rules) == 1 else f"with doc_id={list(rules)}"
+        rule_or_rules = rules[0] if len(rules) == 1 else list(rules)
+        given = f"with doc_id={rule_or_rules!r}"
     count = len(match.misspelt)
     return LintFinding(
         query_ids=linted.queries_at(rows),
@@ -90,7 +91,7 @@ def stale_document(linted: Linted) -> LintFinding | None:
     found: set[str] = set()
     for query_id, documents, _ in judgments.walk():
         found |= set(documents).intersection(run.get(query_id)[:_STALE_DEPTH])
-    missing = list(dict.fromkeys(doc_id for doc_id in relevant if doc_id not in found))
+    missing = [doc_id for doc_id in dict.fromkeys(relevant) if doc_id not in found]
     count = len(set(relevant))
     if count < _LEAST_RELEVANT or len(missing) <= _MOST_STALE * count:
         return None

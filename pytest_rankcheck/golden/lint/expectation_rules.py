@@ -55,12 +55,11 @@ def _naming(unknown: Collection[str], expectation: Expectation, _: _Grades) -> s
 def _result(linted: Linted, check: _Check, what: str, why: str, remedy: str) -> LintFinding | None:
     """Return a result about those expectations for which a check returns a text."""
     contents = linted.contents
-    found = [
-        (query_id, text)
-        for query_id, expectations in contents.expectations.items()
-        for expectation in expectations
-        if (text := check(expectation, contents.grades.get(query_id, {})))
-    ]
+    found = []
+    for query_id, expectations in contents.expectations.items():
+        grades = contents.grades.get(query_id, {})
+        texts = (check(each, grades) for each in expectations)
+        found += [(query_id, text) for text in texts if text]
     if not found:
         return None
     shown = [f"query '{quoted(query_id)}' expects {text}" for query_id, text in found[:_SHOWN]]

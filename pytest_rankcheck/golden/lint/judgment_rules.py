@@ -48,7 +48,9 @@ def _repeated(repeats: list[Repeat], what: str, why: str, remedy: str) -> LintFi
     if not repeats:
         return None
     first = repeats[0]
-    pair = f"{first.before:g} and {first.again:g}" if first.before != first.again else "again"
+    pair = "again"
+    if first.before != first.again:
+        pair = f"{first.before:g} and {first.again:g}"
     example = f"document '{quoted(first.doc_id)}' of query '{quoted(first.query_id)}', {pair}"
     return LintFinding(
         query_ids=tuple(dict.fromkeys(repeat.query_id for repeat in repeats)),
@@ -166,8 +168,10 @@ def _look_reversed(counts: Counter[float]) -> bool:
 def _grade_map(counts: Counter[float]) -> str:
     """Return the grade map that reverses these grades, as it is written in Python."""
     total = min(grade for grade in counts if grade > 0) + max(counts)
-    reversed_grades = {code: max(total - code, 0) if code > 0 else 0 for code in sorted(counts)}
-    pairs = (f"{code:g}: {grade:g}" for code, grade in reversed_grades.items())
+    pairs = []
+    for code in sorted(counts):
+        grade = total - code if code > 0 else 0
+        pairs.append(f"{code:g}: {grade:g}")
     return f"grades={{{', '.join(pairs)}}}"
 
 

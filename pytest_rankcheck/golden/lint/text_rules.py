@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from itertools import chain
 
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.golden.lint.lint_rule import Linted, LintFinding, counted_queries, rule
-from pytest_rankcheck.golden.query import label_of
+from pytest_rankcheck.golden.query import attribute_names, label_of
 from pytest_rankcheck.golden.text_ceiling import ceiling_of, same_texts
 
 _CUTOFF = 10
@@ -75,7 +76,8 @@ def duplicate_query(linted: Linted) -> LintFinding | None:
     if not groups:
         return None
     first = groups[0]
-    texts = dict.fromkeys(f'"{quoted(linted.queries[each].text, _SHOWN)}"' for each in first[:3])
+    texts = (quoted(linted.queries[each].text, _SHOWN) for each in first[:3])
+    shown = ", ".join(dict.fromkeys(f'"{text}"' for text in texts))
     kinds = (("different", differing), ("the same", double))
     judged = ", ".join(f"{len(each):,} with {kind} judgments" for kind, each in kinds if each)
     why = []
@@ -89,7 +91,7 @@ def duplicate_query(linted: Linted) -> LintFinding | None:
     return LintFinding(
         query_ids=tuple(query_id for group in groups for query_id in group),
         what=f"{plural(len(groups), 'group')} of queries with the same text, {judged}: "
-        f"{counted_queries(first)} {', '.join(texts)}",
+        f"{counted_queries(first)} {shown}",
         why=". ".join(why),
         remedy="merge their judgments into one query, or make the texts differ",
     )
@@ -98,26 +100,28 @@ def duplicate_query(linted: Linted) -> LintFinding | None:
 @rule("warning")
 def split_leakage(linted: Linted) -> LintFinding | None:
     """One text in two splits, such as train and test."""
-    names = (name for query in linted.queries.values() for name in query.attributes)
-    attribute = next((name for name in names if name.lower().replace("-", "_") in _SPLITS), None)
-    if attribute is None:
+    names = attribute_names(linted.queries.values())
+    of_splits = [name for name in names if name.lower().replace("-", "_") in _SPLITS]
+    if not of_splits:
         return None
+    attribute = of_splits[0]
     groups: dict[str, dict[str, str]] = {}
     for query in linted.queries.values():
         value = query.attributes.get(attribute)
         for item in value if isinstance(value, (list, tuple)) else [value]:
             if query.text and item is not None:
-                plain = " ".join(unicodedata.normalize("NFKC", query.text).casefold().split())
+                folded = unicodedata.normalize("NFKC", query.text).casefold()
+                plain = " ".join(folded.split())
                 groups.setdefault(plain, {}).setdefault(label_of(item), query.id)
     leaks = [members for members in groups.values() if len(members) > 1]
     if not leaks:
         return None
-    query_ids = tuple(dict.fromkeys(query_id for members in leaks for query_id in members.values()))
+    leaked = chain.from_iterable(members.values() for members in leaks)
     first = leaks[0]
     text = quoted(linted.queries[next(iter(first.values()))].text, _SHOWN)
     where = " and ".join(f"{quoted(name)} ({quoted(each)})" for name, each in first.items())
     return LintFinding(
-        query_ids=query_ids,
+        query_ids=tuple(dict.fromkeys(leaked)),
         what=f"{plural(len(leaks), 'text is', 'texts are')} in more than one value of "
         f"'{quoted(attribute)}': \"{text}\" in {where}",
         why="A model that was trained on the text has seen the answer, so its value for it says "
