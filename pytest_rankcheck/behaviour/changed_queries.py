@@ -100,7 +100,8 @@ def changed_queries(golden: GoldenSet, perturbation: object, seed: int) -> Chang
         name = f"{perturbation}, seed {seed}" if are_draws else str(perturbation)
         perturbation = partial(perturbation, seed=seed)
     else:
-        name, takes_query = name_of(perturbation), takes_queries(perturbation)
+        name = name_of(perturbation)
+        takes_query = takes_queries(perturbation)
     made = {
         query.id: _perturbed(perturbation, query, name, takes_query)
         for query in golden

@@ -196,7 +196,8 @@ def _refuse_never_failing(
     result: PerturbationResult, allowed: int, changes: Mapping[str, float | None]
 ) -> None:
     """Refuse allowed queries, and allowed changes of the metric, that nothing can exceed."""
-    queries, (low, high) = len(result.by_query), result.metric.definition.range
+    queries = len(result.by_query)
+    low, high = result.metric.definition.range
     if queries and allowed >= queries:
         where = plural(queries, "checked query", "checked queries")
         raise ConfigurationError(

@@ -94,7 +94,8 @@ def _given(chosen: argparse.Namespace) -> dict[str, Any]:
 
 def _show(log: SessionLog, chosen: argparse.Namespace) -> None:
     """Print the size and the means of a log, and what is unusual in it."""
-    name, evaluation = f"session log '{quoted(log.name)}'", evaluate_sessions(log)
+    name = f"session log '{quoted(log.name)}'"
+    evaluation = evaluate_sessions(log)
     print(f"{name}: {plural(len(log), 'session')}, {plural(log.event_count, 'event')}")
     metrics = [Metric.parse(each) for each in chosen.metric or _METRICS]
     means = list(mean_findings(evaluation, metrics, chosen.by))

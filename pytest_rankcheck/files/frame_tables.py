@@ -128,7 +128,8 @@ def _of_polars(frame: Any, error: type[RankcheckError], name: str) -> Table:
 def _of_arrow(frame: Any, error: type[RankcheckError], name: str) -> Table:
     import pyarrow as pa
 
-    header, has_polars = list(frame.schema.names), find_spec("polars") is not None
+    header = list(frame.schema.names)
+    has_polars = find_spec("polars") is not None
     parts = frame if isinstance(frame, pa.RecordBatchReader) else [frame]
 
     def column(part: Any, index: int) -> Column:

@@ -91,7 +91,8 @@ def objects_of_lines(
         except (RecursionError, ValueError) as failure:
             prefix = "" if isinstance(failure, _RefusedError) else "not JSON: "
             hint = "; each line is one object" if isinstance(failure, json.JSONDecodeError) else ""
-            reason, problem = "not JSON", f"{prefix}{quoted(failure, 300)}{hint}"
+            reason = "not JSON"
+            problem = f"{prefix}{quoted(failure, 300)}{hint}"
         else:
             if isinstance(entry, dict):
                 yield number, entry

@@ -78,7 +78,8 @@ def table_of_array(
     path: Path, error: type[RankcheckError], *, what: str, on_broken: OnBroken | None
 ) -> Table:
     """Return a file with a JSON array of objects as a table."""
-    elements, numbering = read_json(path, error), Numbering(str(path), is_table=True)
+    elements = read_json(path, error)
+    numbering = Numbering(str(path), is_table=True)
     if not isinstance(elements, list):
         raise error(f"{path}: not a JSON array but {quoted(elements, 40)}")
     return table_of_objects(elements, numbering, error, what=what, on_broken=on_broken)

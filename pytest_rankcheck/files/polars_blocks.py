@@ -71,7 +71,9 @@ def _texts(frame: pl.DataFrame, index: int) -> PolarsColumn:
 
 def _frame_of(block: bytes, table: DelimitedTable) -> pl.DataFrame | None:
     """Return a block in columns; None if polars might find other cells than the row reader."""
-    text, separator, count = block.replace(b"\r\n", b"\n"), table.separator, len(table.header)
+    text = block.replace(b"\r\n", b"\n")
+    separator = table.separator
+    count = len(table.header)
     if count < 2 or len(separator) > 1:
         return None
     if b"\r" in text or b"\0" in text or text.startswith(codecs.BOM_UTF8):

@@ -146,7 +146,8 @@ def batches_of_frames(
     frames: Iterable[pl.DataFrame], header: Sequence[str], wanted: Sequence[int], rows: int
 ) -> Iterator[Batch]:
     """Yield the rows of frames that consist of the wanted columns, some at a time."""
-    places, number = {index: place for place, index in enumerate(wanted)}, 0
+    places = {index: place for place, index in enumerate(wanted)}
+    number = 0
     for frame in frames:
         for part in frame.iter_slices(rows):
             numbers = range(number + 1, number + part.height + 1)

@@ -62,7 +62,8 @@ def read_table(
     """
     if not isinstance(source, Path):
         return table_of_frame(source, error, name)
-    kind, what = kind or kind_of_table(source, error), name.removeprefix("the ")
+    kind = kind or kind_of_table(source, error)
+    what = name.removeprefix("the ")
     if kind == "json lines":
         return table_of_json_lines(source, error, what=what, on_broken=on_broken)
     if kind == "json array":

@@ -141,7 +141,8 @@ class CollectedJudgments:
         Those that are not judged only name their query.
         """
         starts = run_starts(queries)
-        ids, lengths = queries.texts(starts), np.diff(starts, append=len(queries))
+        ids = queries.texts(starts)
+        lengths = np.diff(starts, append=len(queries))
         if not is_judged.all():
             for query_id, start in zip(ids, starts.tolist(), strict=True):
                 if query_id not in self._codes:
@@ -261,7 +262,8 @@ def _repeated_rows(judgments: Judgments) -> dict[int, int]:
 def _groups_with_repeats(documents: IdColumn, starts: IntArray) -> IntArray:
     """Return the groups of rows in which an id is repeated, in ascending order."""
     if not isinstance(documents, (TextIds, NumberIds)):
-        ids, pairs = documents.texts(), enumerate(pairwise(starts.tolist()))
+        ids = documents.texts()
+        pairs = enumerate(pairwise(starts.tolist()))
         repeated = [
             group for group, (start, end) in pairs if len(set(ids[start:end])) < end - start
         ]

@@ -45,7 +45,8 @@ def with_mapped_ids(contents: Contents, rule: DocIdRule | None) -> Contents:
     columns = contents.judgments
     mapped = replace(columns, documents=HeldIds(list(map(to_id, columns.documents.texts()))))
     known = [replace(each, doc_id=to_id(each.doc_id)) for each in contents.repeats]
-    contradictions, where = contents.source.contradictions, contents.shown_place
+    contradictions = contents.source.contradictions
+    where = contents.shown_place
     try:
         judgments, repeats = without_repeats(mapped, contradictions, where)
         expectations = _expectations(contents, to_id)

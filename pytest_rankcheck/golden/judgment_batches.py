@@ -76,7 +76,9 @@ def add_queries(builder: ContentsBuilder, table: Table) -> None:
 
     A column of the source need not be here; it may be one of the judgments.
     """
-    header, numbering, columns = table.header, table.numbering, builder.source.columns
+    header = table.header
+    numbering = table.numbering
+    columns = builder.source.columns
     roles = {role.name: role for role in (QUERY_ID, TEXT)}
     given = {role: columns[role] for role in roles if columns.get(role) in header}
     exact = {role: role for role in roles if role in header and role not in given.values()}
@@ -255,7 +257,8 @@ class _ExtraColumns:
 
         It is an error if a column is declared as an attribute, and varies within a query.
         """
-        wanted, of_query = self._builder.source.attributes, repeated_rows(self._queries)
+        wanted = self._builder.source.attributes
+        of_query = repeated_rows(self._queries)
         of_document: dict[tuple[str, str | None], list[int]] = {}
         if self._builder.collected.repeats or self._is_marked:
             rows = repeated_rows(zip(self._queries, self._documents, strict=True))
@@ -263,7 +266,8 @@ class _ExtraColumns:
         attributes: dict[str, Sequence[object]] = {}
         features: dict[str, Sequence[object]] = {}
         for at, name in self._names.items():
-            cells, bare = self._cells[at], name.removeprefix(ATTRIBUTE).removeprefix(CANDIDATE)
+            cells = self._cells[at]
+            bare = name.removeprefix(ATTRIBUTE).removeprefix(CANDIDATE)
             is_declared = name.startswith(ATTRIBUTE) if wanted is None else bare in wanted
             varying = first_varying(of_query, cells)
             if is_declared and varying is not None:

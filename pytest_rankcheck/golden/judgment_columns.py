@@ -71,7 +71,8 @@ def may_have_judgments(header: Sequence[str]) -> bool:
 def places_of_roles(builder: ContentsBuilder, header: Sequence[str]) -> Mapping[str, int]:
     """Return the column of each role in a table of judgments, which must have those it needs."""
     where = builder.places.file
-    given, elsewhere = builder.source.columns.items(), builder.columns_of_queries
+    given = builder.source.columns.items()
+    elsewhere = builder.columns_of_queries
     columns = {role: name for role, name in given if name in header or role not in elsewhere}
     place = index_of_roles(header, ROLES, columns, where, GoldenSetError)
     _require(place, header, builder)

@@ -105,7 +105,8 @@ class ActionColumns:
 
     def _add(self, kind: str, name: str, column: Column, is_selection: BoolArray) -> None:
         """Count the values of some rows of a column."""
-        tallies, coded = self._columns.setdefault((kind, name), {}), column.coded()
+        tallies = self._columns.setdefault((kind, name), {})
+        coded = column.coded()
         size = len(coded.values)
         rows = np.bincount(coded.codes, minlength=size).tolist()
         selected = coded.codes[is_selection[: len(column)]]

@@ -142,7 +142,9 @@ class Normaliser:
             SessionLogError: there are ranks of selections, and it is unknown whether they count
                 from 0 or 1.
         """
-        columns, positions, rule = found.columns, found.positions, self._options.rule
+        columns = found.columns
+        positions = found.positions
+        rule = self._options.rule
         size = len(positions)
         ids = session_ids(columns.get("session"), positions, self._problems)
         has_session = ~pd.isna(ids)
@@ -215,7 +217,9 @@ class Normaliser:
         self, selections: FrameLike, found: EventRows, time: FloatArray, usable: UsableRows
     ) -> None:
         """Add the times and the grades of rows to their selections; refuse impossible ones."""
-        rule, rows, size = self._options.rule, selections["event"].to_numpy(), len(time)
+        rule = self._options.rule
+        rows = selections["event"].to_numpy()
+        size = len(time)
         times = self._times("selected_time", found.columns, usable)
         grades: FloatArray = np.full(size, np.nan)
         if "grade" in found.columns:

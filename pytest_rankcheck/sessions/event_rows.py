@@ -120,7 +120,8 @@ class RowReader:
                 payload = json.loads(cell) if isinstance(cell, str) else cell
                 problem = f"event_data is '{quoted(payload, 60)}', not a JSON object"
             except (ValueError, RecursionError) as failure:
-                payload, problem = None, f"event_data is not JSON: {quoted(failure)}"
+                payload = None
+                problem = f"event_data is not JSON: {quoted(failure)}"
             if not isinstance(payload, Mapping):
                 self._problems.add(place, None, "broken payload", problem)
                 continue

@@ -51,7 +51,8 @@ def notes_of_events(events: Events, options: LogOptions, *, has_selections: bool
         )
     yield from _large_sessions(events)
     is_long = same_session(events) & (np.diff(events.column("time"), prepend=np.nan) > _PAUSE)
-    paused, count = len(np.unique(events.column("session")[is_long])), len(events.session_ids)
+    paused = len(np.unique(events.column("session")[is_long]))
+    count = len(events.session_ids)
     if options.gap is None and not options.is_ubi and paused > _MOSTLY * count:
         yield (
             f"{paused:,} of {plural(count, 'session')} have a pause of more than "

@@ -145,8 +145,10 @@ class LogOptions:
         if limit is not None:
             check_whole_number("drop_sessions_over", limit, 1, ConfigurationError)
         columns, where = _columns(reading), reading.get("selections_where")
-        grades, duplicates = reading.get("grades"), reading.get("duplicates") or "error"
-        rule, gap = _selection_rule(where, grades), _seconds(reading.get("session_gap"))
+        grades = reading.get("grades")
+        duplicates = reading.get("duplicates") or "error"
+        rule = _selection_rule(where, grades)
+        gap = _seconds(reading.get("session_gap"))
         choices = {
             "columns": columns,
             "first_rank": first_rank,

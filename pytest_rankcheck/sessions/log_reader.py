@@ -118,7 +118,8 @@ def _with_sessions(
     """
     numbers, ids = pd.factorize(events.frame["session"])
     events.frame["session"] = numbers
-    events, column = replace(events, session_ids=tuple(ids)), layouts.guessed("search")
+    events = replace(events, session_ids=tuple(ids))
+    column = layouts.guessed("search")
     if layouts.merges_rows and column is not None:
         refuse_shared_searches(events, column)
     if layouts.merges_rows and (options.rule is None or options.rule.wanted):

@@ -110,7 +110,8 @@ def replayed_queries(
     """
     replayed = list(_replayed(log, options, name))
     ranks = np.array([rank for state in replayed for rank in state.grades], dtype=np.int64)
-    is_weighted, propensities = options.propensity is not None, np.ones(len(ranks))
+    is_weighted = options.propensity is not None
+    propensities = np.ones(len(ranks))
     if options.propensity is not None:
         propensities = propensities_of(ranks, options.propensity)
     replay = options.replay(propensities)
@@ -148,7 +149,9 @@ def _judgments(log: LogContents, state: _Replayed) -> dict[str, float]:
 
 def _replayed(log: LogContents, options: ReplayOptions, name: str) -> Iterator[_Replayed]:
     """Yield the queries; with weights, each selection becomes a query of its own."""
-    final, sessions, ids = final_events(log), log.events.column("session"), state_ids(log)
+    final = final_events(log)
+    sessions = log.events.column("session")
+    ids = state_ids(log)
     chosen = log.events.selections if options.states == "all" else ordered_selections(log)
     # A rank that was selected several times counts once, with its highest grade.
     chosen = chosen.assign(grade=chosen.groupby(["event", "rank"])["grade"].transform("max"))

@@ -187,7 +187,8 @@ class SessionLog:
         Raises:
             SessionLogError: as in `load`; records are named by their numbers from 1.
         """
-        problems, options = Problems("records", is_lenient=lenient), LogOptions.of(reading)
+        problems = Problems("records", is_lenient=lenient)
+        options = LogOptions.of(reading)
         table = table_of_records(records, LogSource(Path("records"), problems))
         return cls(read_log(table, options, problems), name)
 
@@ -345,7 +346,8 @@ class SessionLog:
         contents = self._contents
         columns = (state_ids(contents), contents.events.column("session"), contents.places)
         for number, (state_id, session, place) in enumerate(zip(*columns, strict=True)):
-            own, shown = self.session_ids[session], list(contents.results[number] or ())
+            own = self.session_ids[session]
+            shown = list(contents.results[number] or ())
             yield SessionState(state_id, int(session), own, int(place), shown)
 
     def final_query(self, session_id: str) -> str | None:

@@ -64,7 +64,8 @@ def ubi_log(
         raise ConfigurationError('session_gap=None is invalid; give a pause, such as "30min"')
     of_actions = _grades(select, grades)
     check_fields(columns)
-    problems, numbering = Problems("queries", is_lenient=is_lenient), JoinedNumbering("queries")
+    problems = Problems("queries", is_lenient=is_lenient)
+    numbering = JoinedNumbering("queries")
     problems.numbering = numbering
     asked = rows_of_source("queries", queries, columns, problems, numbering)
     done = rows_of_source("events", events, columns, problems, numbering)
@@ -130,7 +131,8 @@ class _Join:
         both = pd.concat([queries, of_query])  # an id is that of the query, or else of an event
         ids = both.groupby("query_id")[["session_id", "client_id", "user_id"]].first()
         searches[ids.columns] = ids.astype(object).where(ids.notna(), None).loc[searches.index]
-        gap, unknown = self._options.gap or 0.0, int(searches["session_id"].isna().sum())
+        gap = self._options.gap or 0.0
+        unknown = int(searches["session_id"].isna().sum())
         if unknown:
             lack = plural(unknown, "search lacks", "searches lack")
             self._problems.notes.append(

@@ -102,7 +102,9 @@ def rows_of_source(
     Raises:
         SessionLogError: a file cannot be read, or its times are of several kinds.
     """
-    clock, after, known = Clock(None), len(numbering.parts) * _ROWS, dict[str, None]()
+    clock = Clock(None)
+    after = len(numbering.parts) * _ROWS
+    known = dict[str, None]()
     table = _opened(source, name, problems, after)
     numbering.parts.append((after, table.numbering))
     paths = {field: _paths(field, columns) for field in _FIELDS}
@@ -113,7 +115,8 @@ def rows_of_source(
         found = with_nested(own, wanted)
         known |= dict.fromkeys(found)
         own_numbers = [number + after for number in batch.numbers]
-        nobody, is_usable = objects([None] * len(batch)), np.ones(len(batch), dtype=bool)
+        nobody = objects([None] * len(batch))
+        is_usable = np.ones(len(batch), dtype=bool)
         usable = UsableRows(nobody, positions(own_numbers), problems, is_usable)
         fields = _fields_of(found, paths, clock, usable)
         frames.append(pd.DataFrame({"number": own_numbers, **fields})[usable.mask])

@@ -100,7 +100,8 @@ class _CorpusTitles(UserDict[str, str]):
     @cached_property
     def data(self) -> dict[str, str]:  # type: ignore[override]
         """The titles; none of a broken line, which concerns the linter."""
-        judged, titles = set(self._judgments.documents.texts()), dict[str, str]()
+        judged = set(self._judgments.documents.texts())
+        titles = dict[str, str]()
         with suppress(GoldenSetError):  # the corpus cannot be read
             lines = objects_of_lines(self._corpus, GoldenSetError, on_broken=lambda *_: None)
             for _, entry in lines:

@@ -69,7 +69,8 @@ def _add_entry(builder: ContentsBuilder, entry: dict[str, object], where: str) -
     texts = [key for key in entry if isinstance(entry[key], str)]
     if "query" not in entry and (misspelt := _NEARLY_QUERY.near(texts)) is not None:
         raise _misplaced(misspelt, TEXT.name, "null", where)
-    text, relevance = entry.pop("query", None), entry.pop("relevance", _ABSENT)
+    text = entry.pop("query", None)
+    relevance = entry.pop("relevance", _ABSENT)
     if text is not None and not isinstance(text, str):
         raise GoldenSetError(f'{where}: "query" is {quoted(text)}, not text')
     if relevance is not _ABSENT and not isinstance(relevance, dict):

@@ -35,7 +35,8 @@ _NAMED_DOCUMENT = re.compile(r"docid\s*=\s*(\S+)")
 
 def read(source: Source) -> Contents:
     """Read candidates with features and grades."""
-    builder, candidates = ContentsBuilder(source), CandidateRows(absent=0.0)
+    builder = ContentsBuilder(source)
+    candidates = CandidateRows(absent=0.0)
     texts: dict[str, set[str | None]] = {}
     lines: list[int] = []  # of the candidates
     beside = source.file.with_name(f"{source.file.name}.query")

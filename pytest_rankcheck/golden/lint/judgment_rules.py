@@ -131,7 +131,8 @@ def reversed_grades(linted: Linted) -> LintFinding | None:
     counts = Counter(linted.contents.judgments.grades.tolist())
     if linted.contents.has_grade_map or not _look_reversed(counts):
         return None
-    best, highest = min(grade for grade in counts if grade > 0), max(counts)
+    best = min(grade for grade in counts if grade > 0)
+    highest = max(counts)
     first = np.flatnonzero(linted.contents.judgments.grades == best)[:1]
     spread = ", ".join(f"{grade:g} ({count:,})" for grade, count in sorted(counts.items()))
     return LintFinding(

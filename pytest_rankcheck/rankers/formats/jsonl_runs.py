@@ -46,7 +46,9 @@ def _rankings(files: Sequence[Path], misread: MisreadScores) -> Iterator[tuple[s
 
 
 def _ranked(entry: dict[str, object], where: str) -> tuple[str, Ranking]:
-    query_id, ranking, scores = entry.get("query_id"), entry.get("ranking"), entry.get("scores")
+    query_id = entry.get("query_id")
+    ranking = entry.get("ranking")
+    scores = entry.get("scores")
     if not isinstance(query_id, str) or not isinstance(ranking, list):
         raise RunError(f'{where}: not of the form {{"query_id": "q1", "ranking": ["d7", "d3"]}}')
     if not query_id:
