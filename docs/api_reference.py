@@ -44,7 +44,7 @@ GROUPS = (
         "Adapters for rankers",
         "rankers.md#models-that-are-asked-in-their-own-way",
         "rankers.batch rankers.scorer rankers.model rankers.transformer rankers.embedder "
-        "rankers.http rankers.retriever",
+        "rankers.http rankers.command rankers.retriever",
     ),
     Group(
         "Writing an adapter",

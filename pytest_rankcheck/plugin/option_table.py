@@ -199,7 +199,8 @@ class Config:
     )
     timeout: float | None = setting(
         SECONDS,
-        "seconds that an async ranker or rankers.http has for one query (default: no limit)",
+        "seconds that an async ranker or rankers.http has for one query, and rankers.command for "
+        "its next answer (default: no limit)",
         "rankers.md",
     )
     retries: int = setting(

@@ -86,8 +86,9 @@ def rank(
         duplicates: how a duplicate document in an answer is treated, as in `Run.load`.
         doc_id: maps the ids of documents, as in `Run.load`.
         concurrency: how many queries an async ranker works on at the same time.
-        timeout: seconds that an async ranker or ``rankers.http`` has for one query; None for no
-            limit. A plain function cannot be stopped, so a timeout for one is an error.
+        timeout: seconds that an async ranker or ``rankers.http`` has for one query, and
+            ``rankers.command`` for its next answer; None for no limit. A plain function cannot
+            be stopped, so a timeout for one is an error.
         retries: how often a query is tried again after an error in ``retry_on``, with waits of
             0.5 s, 1 s, 2 s, ... up to 30 s.
         retry_on: the errors after which a query is tried again: classes, or their names.
@@ -272,8 +273,8 @@ def attempted(
     if task.timeout is not None and not adapter.honours_timeout:
         raise ConfigurationError(
             f"timeout={task.timeout:g} has no effect on ranker '{quoted(adapter.name)}': only "
-            "async functions and rankers.http can be stopped. Make it async, or remove the timeout "
-            "(rankcheck_timeout, or timeout= of rank)"
+            "async functions, rankers.http and rankers.command can be stopped. Make it async, or "
+            "remove the timeout (rankcheck_timeout, or timeout= of rank)"
         )
     rankings = dict[str, Ranking]()
     failures = dict[str, Exception]()

@@ -37,7 +37,7 @@ def _rankings(files: Sequence[Path], misread: MisreadScores) -> Iterator[tuple[s
     seen: set[str] = set()
     for file in files:
         for number, entry in objects_of_lines(file, RunError):
-            query_id, ranking = _ranked(entry, f"{file}:{number}")
+            query_id, ranking = ranked_entry(entry, f"{file}:{number}")
             if query_id in seen:
                 raise RunError(f"{file}:{number}: duplicate query '{quoted(query_id)}'")
             seen.add(query_id)
@@ -45,7 +45,8 @@ def _rankings(files: Sequence[Path], misread: MisreadScores) -> Iterator[tuple[s
             yield query_id, ranking
 
 
-def _ranked(entry: dict[str, object], where: str) -> tuple[str, Ranking]:
+def ranked_entry(entry: dict[str, object], where: str) -> tuple[str, Ranking]:
+    """Return the query and the ranking of an object; the ranking may be of (id, score) pairs."""
     query_id = entry.get("query_id")
     ranking = entry.get("ranking")
     scores = entry.get("scores")

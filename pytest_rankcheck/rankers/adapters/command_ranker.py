@@ -1,0 +1,234 @@
+"""Programs as rankers, in any language: queries in and answers out as JSON lines."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from os import PathLike
+from pathlib import Path
+from selectors import EVENT_READ, DefaultSelector
+from tempfile import TemporaryFile
+from typing import IO
+
+from pytest_rankcheck.argument_checks import checked_arguments
+from pytest_rankcheck.errors import RankerError, RunError, quoted
+from pytest_rankcheck.golden.query import Query
+from pytest_rankcheck.rankers.adapter_protocol import Adapter, OnAnswer, QueryAnswer, RankingTask
+
+_Program = subprocess.Popen[bytes]
+_Waiting = dict[str, Query]
+"""The queries without an answer, by their ids."""
+
+_CHUNK = 2**16
+_LONGEST_ANSWER = 2**23
+_TICK = 0.2
+"""Seconds between two looks at whether the program still runs."""
+_SECONDS_TO_END = 30.0
+"""How long a program that has answered every query may take to end."""
+_TAIL = 5
+"""How many of the last lines of standard error a message shows."""
+
+
+@checked_arguments
+def command(arguments: Sequence[str], *, cwd: str | PathLike[str] | None = None) -> Adapter:
+    """Return a ranker that is a program, which is started once and asked every query.
+
+    It reads its standard input, one query on each line until the end, as JSON:
+    ``{"query_id": "q1", "query": "red shoes", "depth": 100, "attributes": {"locale": "en"}}``. It
+    writes its answers to standard output, in any order, one on each line:
+    ``{"query_id": "q1", "ranking": ["d7", "d3"]}``, best first, or with ``[id, score]`` pairs.
+    Then it ends with exit code 0. ``timeout`` of ``rank`` limits the seconds without an answer,
+    including those before the first one. There is no shell, and no second start.
+
+    Args:
+        arguments: the program and its arguments; ``{depth}`` in them is replaced.
+        cwd: the folder in which the program runs, and from which a relative path such as
+            ``"./rank"`` starts; by default the current one.
+
+    Raises:
+        RankerError: no program is given, or an argument is not a text.
+    """
+    if not arguments or not all(isinstance(each, str) for each in arguments):
+        raise RankerError(
+            "command: give a program and its arguments as texts, such as ['./rank', '--top', "
+            "'{depth}']"
+        )
+    return _Command(arguments, Path(cwd or "."))
+
+
+class _Command(Adapter):
+    honours_timeout = True
+
+    def __init__(self, arguments: Sequence[str], cwd: Path) -> None:
+        self.name = shlex.join(arguments)
+        self._arguments = tuple(arguments)
+        self._cwd = cwd
+
+    @property
+    def takes_depth(self) -> bool:
+        """Every query that the program reads has the depth."""
+        return True
+
+    def ask(self, task: RankingTask, on_answer: OnAnswer) -> None:
+        """Start the program, and pass on its answers; the queries that it leaves out fail.
+
+        Raises:
+            RankerError: it cannot be started, writes something else than answers, or answered all
+                queries but did not end well.
+        """
+        if task.retries:
+            raise RankerError(
+                f"{self._shown}: retries={task.retries} has no effect on a program, which is "
+                "started only once; remove it (rankcheck_retries, or retries= of rank)"
+            )
+        waiting = {query.id: query for query in task.golden}
+        with TemporaryFile() as questions, TemporaryFile() as errors:
+            for query in task.golden:
+                questions.write(_question(query, task.depth))
+            questions.seek(0)
+            program = self._started(task.depth, questions, errors)
+            try:
+                problem = self._problem(program, task, waiting, on_answer)
+            finally:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(program.pid, signal.SIGKILL)
+                program.communicate()
+            if problem is None:
+                return
+            failure = RankerError(f"{self._shown}: {problem}{_last_lines(errors)}")
+        if not waiting:
+            raise failure
+        for query in waiting.values():
+            on_answer(QueryAnswer(query, failure=failure))
+
+    def _started(self, depth: int, questions: IO[bytes], errors: IO[bytes]) -> _Program:
+        try:
+            return subprocess.Popen(
+                [each.replace("{depth}", str(depth)) for each in self._arguments],
+                bufsize=0,
+                stdin=questions,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                cwd=self._cwd,
+                start_new_session=True,  # so that its children can be killed with it
+            )
+        except OSError as error:
+            raise RankerError(f"{self._shown}: {self._why_not_started(error)}") from None
+
+    def _why_not_started(self, error: OSError) -> str:
+        program, folder = self._arguments[0], self._cwd.absolute()
+        path = folder / program
+        if not folder.is_dir():
+            return f"there is no folder {quoted(folder, 200)}"
+        if "/" not in program:
+            here = f"; for the file in {quoted(folder, 200)} write './{quoted(program)}'"
+            return f"no such program is on the PATH{here if path.is_file() else ''}"
+        if not path.exists():
+            return f"there is no file {quoted(path, 200)}"
+        return (
+            f"{quoted(path, 200)} cannot be started: {quoted(error.strerror)}; make it executable "
+            "(chmod +x), or give the program that runs it first, such as ['node', 'rank.js']"
+        )
+
+    def _problem(
+        self, program: _Program, task: RankingTask, waiting: _Waiting, on_answer: OnAnswer
+    ) -> str | None:
+        """Pass on answers, whose queries leave ``waiting``; return why there are no more."""
+        limit = task.timeout or float("inf")
+        to_end = min(limit, _SECONDS_TO_END)
+        try:
+            for number, line in enumerate(_lines(program, lambda: limit if waiting else to_end), 1):
+                if line.strip():
+                    where = f"{self._shown}: line {number} of its output"
+                    on_answer(self._answer(line, where, task, waiting))
+            code = program.wait(to_end)
+        except (TimeoutError, subprocess.TimeoutExpired):
+            if waiting:
+                return (
+                    f"no answer within {limit:g} s; make it flush its output after each answer, "
+                    "or raise the timeout"
+                )
+            return f"it answered every query, but did not end within {to_end:g} s of its input"
+        ended = f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
+        if waiting:
+            return f"it ended with {ended} and without an answer to this query"
+        return f"it answered every query, but ended with {ended}" if code else None
+
+    def _answer(self, line: bytes, where: str, task: RankingTask, waiting: _Waiting) -> QueryAnswer:
+        """Return an answer, and remove its query from those that wait for one."""
+        from pytest_rankcheck.rankers.formats.jsonl_runs import ranked_entry
+
+        try:
+            entry = dict(json.loads(line).items())
+        except (ValueError, AttributeError, RecursionError):
+            said = quoted(line[:200].decode(errors="replace"))
+            raise RankerError(
+                f"{where} is '{said}', not an answer such as "
+                '{"query_id": "q1", "ranking": ["d7", "d3"]}; write all else to standard error'
+            ) from None
+        try:
+            query_id, ranking = ranked_entry(entry, where)
+        except RunError as error:
+            raise RankerError(str(error)) from None
+        if query_id not in waiting:
+            problem = "a second time" if query_id in task.golden.query_ids else "which is unknown"
+            raise RankerError(f"{where} answers query '{quoted(query_id)}', {problem}")
+        return QueryAnswer(waiting.pop(query_id), ranking)
+
+    @property
+    def _shown(self) -> str:
+        return f"command '{quoted(self.name)}'"
+
+
+def _question(query: Query, depth: int) -> bytes:
+    entry = {"query_id": query.id, "query": query.text, "depth": depth}
+    attributes = dict(query.attributes)
+    return f"{json.dumps({**entry, 'attributes': attributes}, default=str)}\n".encode()
+
+
+def _lines(program: _Program, limit: Callable[[], float]) -> Iterator[bytes]:
+    """Yield the lines of the program's output, until it ends.
+
+    Args:
+        program: the program.
+        limit: returns how many seconds the next line may take.
+
+    Raises:
+        TimeoutError: there was no line for so long.
+    """
+    assert program.stdout is not None
+    rest, since = b"", time.monotonic()
+    with DefaultSelector() as selector:
+        selector.register(program.stdout, EVENT_READ)
+        while len(rest) < _LONGEST_ANSWER:
+            has_ended = program.poll() is not None
+            if selector.select(_TICK):
+                chunk = os.read(program.stdout.fileno(), _CHUNK)
+                if not chunk:
+                    break
+                *lines, rest = (rest + chunk).split(b"\n")
+                yield from lines
+                if lines:
+                    since = time.monotonic()
+            elif has_ended:  # and a child of it holds the pipe
+                break
+            if time.monotonic() - since > limit():
+                raise TimeoutError
+    if rest:
+        yield rest
+
+
+def _last_lines(errors: IO[bytes]) -> str:
+    """Return the last lines of standard error, to follow a problem."""
+    errors.seek(max(0, errors.seek(0, os.SEEK_END) - _CHUNK))
+    lines = errors.read().decode(errors="replace").split("\n")
+    shown = [f"\n  {quoted(line, 200)}" for line in lines if line.strip()][-_TAIL:]
+    if not shown:
+        return "; it wrote nothing to standard error"
+    return f"; its standard error ends with{''.join(shown)}"
