@@ -238,4 +238,6 @@ def plan_notes(baseline: Baseline) -> Iterator[Note]:
                 yield Note(Topic.PLAN, f"{margin:>8g}  {needed:>11,}  {interval:>23}  {name}")
         queries = plural(spread.queries, "query", "queries")
         about = f"{name}: {queries}, standard deviation {spread.deviation:.4f}, {spread.source}"
+        if pairs is not None and pairs.noise is not None:
+            about += "; the noise of replicates comes on top, and more queries do not reduce it"
         yield Note(Topic.PLAN, about)
