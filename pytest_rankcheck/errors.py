@@ -109,7 +109,9 @@ def plural(count: int, singular: str, many: str | None = None) -> str:
 def listed(items: Sequence[object], limit: int = 5) -> str:
     """Return the first ``limit`` items, quoted, and how many more there are."""
     shown = ", ".join(quoted(item) for item in items[:limit])
-    return shown if len(items) <= limit else f"{shown} and {len(items) - limit:,} more"
+    if len(items) <= limit:
+        return shown
+    return f"{shown} and {len(items) - limit:,} more"
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:

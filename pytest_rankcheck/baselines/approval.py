@@ -80,7 +80,9 @@ class Key:
         if not isinstance(self.before, float | int) or not isinstance(self.after, float | int):
             return math.inf
         gain = self.after - self.before
-        return -gain if Metric.parse(self.subject).higher_is_better else gain
+        if Metric.parse(self.subject).higher_is_better:
+            return -gain
+        return gain
 
     @property
     def text(self) -> str:

@@ -75,7 +75,9 @@ class BaselineFile:
         Raises:
             BaselineError: the file is not a record, or has another format version.
         """
-        return self.reference_record if self.is_from_reference else self.working_record
+        if self.is_from_reference:
+            return self.reference_record
+        return self.working_record
 
     @cached_property
     def working_record(self) -> Record | None:
@@ -101,7 +103,9 @@ class BaselineFile:
         from pytest_rankcheck.files.git_commands import git_line
 
         is_tracked = git_line(self.path.parent, "ls-files", "--", self.path.name) is not None
-        return place.remove() if text is None and is_tracked else place.approve()
+        if text is None and is_tracked:
+            return place.remove()
+        return place.approve()
 
     @property
     def _committed_text(self) -> str | None:
@@ -153,7 +157,9 @@ class BaselineFile:
     def merged_approvals(self) -> int:
         """How many of the first approvals are merged: at the reference, or without one in HEAD."""
         text = self._committed_text
-        return len(Record.from_text(text).approvals) if text and _is_readable(text) else 0
+        if text and _is_readable(text):
+            return len(Record.from_text(text).approvals)
+        return 0
 
     def read_again(self) -> bool:
         """Return whether the file has changed since the test read it; what it says now counts."""
@@ -194,7 +200,9 @@ class BaselineFile:
         return self._read_text()
 
     def _read_text(self) -> str | None:
-        return text_of(self.path, BaselineError) if self.path.exists() else None
+        if self.path.exists():
+            return text_of(self.path, BaselineError)
+        return None
 
 
 def _is_readable(text: str) -> bool:

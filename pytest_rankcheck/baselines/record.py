@@ -99,7 +99,9 @@ class RecordedMetric:
     def deviation(self) -> float | None:
         """The standard deviation of the mean between the replicates; None without any."""
         means = [mean for mean in self.replicates.get("", ()) if mean is not None]
-        return as_decimal(float(np.std(means, ddof=1))) if len(means) > 1 else None
+        if len(means) > 1:
+            return as_decimal(float(np.std(means, ddof=1)))
+        return None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -352,7 +354,9 @@ class Record:
 
     def slice_places(self, attribute: str) -> Mapping[str, Sequence[int]]:
         """Return the places of each slice's sessions in `query_ids`; empty for queries."""
-        return self.queries.members(attribute) if self.unit == "session" else {}
+        if self.unit == "session":
+            return self.queries.members(attribute)
+        return {}
 
     def slice_counts(self, attribute: str) -> Mapping[str, int]:
         """Return how many queries each slice has; empty if it is not gated by the attribute."""

@@ -133,7 +133,9 @@ class Reference:
             relative = os.path.normpath(Path(self.prefix, os.path.relpath(path, self.folder)))
         except ValueError:  # on another drive
             return None
-        return None if relative.startswith("..") else Path(relative).as_posix()
+        if relative.startswith(".."):
+            return None
+        return Path(relative).as_posix()
 
 
 def _commit(root: Path, name: str) -> str | None:

@@ -26,7 +26,9 @@ def encoded(value: Any) -> Any:
         }
     if isinstance(value, Mapping):
         return {name: encoded(each) for name, each in value.items()}
-    return [encoded(each) for each in value] if isinstance(value, tuple) else value
+    if isinstance(value, tuple):
+        return [encoded(each) for each in value]
+    return value
 
 
 def decoded(kind: Any, data: Any) -> Any:
@@ -54,7 +56,9 @@ def decoded(kind: Any, data: Any) -> Any:
         return _finite(data)
     if kind is int:
         is_count = type(data) is int and 0 <= data <= _LARGEST_COUNT
-        return data if is_count else refuse(data, "a whole number from 0 on")
+        if is_count:
+            return data
+        return refuse(data, "a whole number from 0 on")
     return _checked(data, kind, "true or false" if kind is bool else "a text")
 
 
@@ -100,4 +104,6 @@ def _finite(data: Any) -> Any:
 
 
 def _default_of(field: Any) -> Any:
-    return field.default if field.default_factory is MISSING else field.default_factory()
+    if field.default_factory is MISSING:
+        return field.default
+    return field.default_factory()

@@ -51,8 +51,12 @@ class ExpectationResult:
         """The outcome of the expectation."""
         is_known = self.expectation.known_failure is not None
         if self.holds:
-            return ExpectationStatus.FIXED if is_known else ExpectationStatus.HOLDS
-        return ExpectationStatus.KNOWN if is_known else ExpectationStatus.VIOLATED
+            if is_known:
+                return ExpectationStatus.FIXED
+            return ExpectationStatus.HOLDS
+        if is_known:
+            return ExpectationStatus.KNOWN
+        return ExpectationStatus.VIOLATED
 
     @property
     def is_wrong(self) -> bool:

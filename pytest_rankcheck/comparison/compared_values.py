@@ -119,12 +119,16 @@ class ComparedValues(ABC):
     @property
     def gain(self) -> float:
         """The difference of the means; positive is better."""
-        return self.difference if self.metric.higher_is_better else -self.difference
+        if self.metric.higher_is_better:
+            return self.difference
+        return -self.difference
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the confidence interval of the difference; NaN with fewer than two queries."""
         low, high = self.differences.interval(level)
-        return (low, high) if self.metric.higher_is_better else (-high, -low)
+        if self.metric.higher_is_better:
+            return (low, high)
+        return (-high, -low)
 
     @property
     def wins(self) -> int:

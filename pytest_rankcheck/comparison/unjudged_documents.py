@@ -298,4 +298,6 @@ def values_under(
     """
     hits = hits_of_lists(rankings, grades, max_grade)
     values = metric.compute(hits)
-    return np.where((hits.ideal > 0).any(axis=1), values, np.nan) if exclude else values
+    if exclude:
+        return np.where((hits.ideal > 0).any(axis=1), values, np.nan)
+    return values

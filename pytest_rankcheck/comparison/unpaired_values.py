@@ -86,7 +86,9 @@ class Unpaired(ComparedValues):
             return 1.0
         alone = replace(self, clusters=None, before_clusters=None)
         simple = alone.differences.error
-        return (self.differences.error / simple) ** 2 if simple > 0 else math.nan
+        if simple > 0:
+            return (self.differences.error / simple) ** 2
+        return math.nan
 
     @property
     def differences(self) -> TwoSamples:

@@ -75,7 +75,9 @@ class MetricValues(ABC):
     def weights(self) -> FloatArray | None:
         """How much each query counts, ``[Q]``; None: all count the same."""
         weights = self.golden.weights
-        return None if weights is None else np.array(weights, dtype=np.float64)
+        if weights is None:
+            return None
+        return np.array(weights, dtype=np.float64)
 
     @property
     def cluster_names(self) -> Sequence[str] | None:
@@ -94,7 +96,9 @@ class MetricValues(ABC):
     @property
     def drawn_share(self) -> float:
         """How far tests allow for heavy queries of a replay; see `Differences.drawn_share`."""
-        return UNSEEN_WEIGHTED_GAIN if self.golden.corrects_positions else 0.0
+        if self.golden.corrects_positions:
+            return UNSEEN_WEIGHTED_GAIN
+        return 0.0
 
     def values(self, metric: MetricLike) -> FloatArray:
         """Return the value of each query in the order of `query_ids`, float64 ``[Q]``.
@@ -170,7 +174,9 @@ class MetricValues(ABC):
             )
         everything = range(len(self.query_ids))
         spread = self.differences_at(everything, self.values(parsed))
-        return spread.interval(level) if spread.count > 1 else (math.nan, math.nan)
+        if spread.count > 1:
+            return spread.interval(level)
+        return (math.nan, math.nan)
 
     @checked_arguments
     def quantile_interval_at(

@@ -126,7 +126,9 @@ class RunEvaluation(Evaluation):
         if self.gaps is None:
             return ""
         mean, other = self.mean(metric), self.mean_at(metric, self.gaps.others)
-        return "" if mean == other else f"{metric} {mean:.4f}; {other:.4f} {self.gaps.over}"
+        if mean == other:
+            return ""
+        return f"{metric} {mean:.4f}; {other:.4f} {self.gaps.over}"
 
     @property
     def notes(self) -> Sequence[str]:
@@ -151,7 +153,9 @@ class RunEvaluation(Evaluation):
         if self.run is not None and self.run.is_in_memory:
             return self.run.get(query_id)
         code = self.golden.columns.codes.get(query_id)
-        return () if code is None else tuple(self._joined.of_query(code).top)
+        if code is None:
+            return ()
+        return tuple(self._joined.of_query(code).top)
 
     def read_rankings(self, k: int) -> None:
         """Make `ranking` go down to rank ``k`` at least, reading the run into memory if needed."""
@@ -340,7 +344,9 @@ class RunEvaluation(Evaluation):
         """
         from pytest_rankcheck.evaluation.tied_scores import mostly_tied
 
-        return () if self.run is None else mostly_tied(self.run, self.golden)
+        if self.run is None:
+            return ()
+        return mostly_tied(self.run, self.golden)
 
     @checked_arguments
     def with_ties(self, order: TieOrder) -> RunEvaluation:

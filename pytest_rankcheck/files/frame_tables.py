@@ -81,7 +81,9 @@ def _of_series(series: pd.Series[Any]) -> Column:
     is_many = "polars" in sys.modules or len(series) >= _MANY
     if not (is_numpy or is_arrow) or not is_many or find_spec("polars") is None:
         is_number = is_numpy and kind.kind != "M"
-        return _NumpyNumbers(series) if is_number else Column(series.tolist())
+        if is_number:
+            return _NumpyNumbers(series)
+        return Column(series.tolist())
     import polars as pl
 
     from pytest_rankcheck.files.polars_columns import PolarsColumn

@@ -91,7 +91,9 @@ def with_columns(table: Table, columns: Mapping[str, str]) -> Table:
     """
 
     def column(batch: Batch, own: int, texts: Sequence[str], index: int) -> Column:
-        return batch.column(index) if index < own else Column([texts[index - own]] * len(batch))
+        if index < own:
+            return batch.column(index)
+        return Column([texts[index - own]] * len(batch))
 
     def read(wanted: Sequence[int], rows: int) -> Iterator[Batch]:
         for batch in table.batches([at for at in wanted if at < len(table.header)], rows):

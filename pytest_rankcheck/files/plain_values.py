@@ -81,7 +81,9 @@ def _plain_number(value: Real | Decimal) -> object:
 def _whole_as_int(number: float) -> float | None:
     if number != number:  # noqa: PLR0124 - faster than math
         return None
-    return int(number) if number.is_integer() and abs(number) < 2**53 else number
+    if number.is_integer() and abs(number) < 2**53:
+        return int(number)
+    return number
 
 
 def _plain_collection(value: object) -> object:
@@ -98,7 +100,9 @@ def _plain_collection(value: object) -> object:
     for converter in ("as_py", "tolist", "to_list"):  # of Arrow, numpy and pandas, polars
         if hasattr(value, converter) and kind.__name__ != "timedelta64":
             converted = getattr(value, converter)()
-            return plain_value(converted) if type(converted) is not kind else converted
+            if type(converted) is not kind:
+                return plain_value(converted)
+            return converted
     raise TypeError(
         f"a value of type {kind.__name__} is not supported; convert it to text or a number"
     )

@@ -80,7 +80,9 @@ def _frame_of(block: bytes, table: DelimitedTable) -> pl.DataFrame | None:
         return None
     if b'"' in text:
         are_whole = _have_whole_cells(text, separator, count)
-        return frame_of_lines(text, separator, count, '"') if are_whole else None
+        if are_whole:
+            return frame_of_lines(text, separator, count, '"')
+        return None
     # Polars refuses lines with too many cells, so none has too few if all together are right.
     others = text.count(b"\n") * (count - 1)
     is_regular = text.count(separator.encode()) == others
@@ -114,7 +116,9 @@ def layouts_of_block(first: int, block: bytes) -> list[Batch] | None:
         is_once = lines.str.count_matches('":', literal=True) == keys.sum_horizontal()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, LookupError, ValueError):
         return None
-    return list(_layouts(first, frame, keys)) if (is_ordinary & is_once).all() else None
+    if (is_ordinary & is_once).all():
+        return list(_layouts(first, frame, keys))
+    return None
 
 
 def _pattern(schema: pl.Schema) -> str:

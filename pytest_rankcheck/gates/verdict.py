@@ -30,7 +30,9 @@ class Outcome(StrEnum):
     @property
     def ruling(self) -> str:
         """The gate's verdict: passed, regressed or inconclusive."""
-        return str(self) if self in (Outcome.REGRESSED, Outcome.INCONCLUSIVE) else "passed"
+        if self in (Outcome.REGRESSED, Outcome.INCONCLUSIVE):
+            return str(self)
+        return "passed"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -246,7 +248,9 @@ class Verdict:
             return self.overall
         if self.wide_gaps and all(part.outcome is not Outcome.REGRESSED for part in self.slices):
             gap = self.wide_gaps[0]
-            return gap.lowest if self.metric.higher_is_better else gap.highest
+            if self.metric.higher_is_better:
+                return gap.lowest
+            return gap.highest
         for outcome in (Outcome.REGRESSED, Outcome.INCONCLUSIVE, Outcome.LOWER):
             slices = [decision for decision in self.slices if decision.outcome is outcome]
             if slices and self.overall.outcome is not outcome:

@@ -94,7 +94,9 @@ class CollectedJudgments:
             lines = joined.lines
 
             def where(row: int) -> str:
-                return "" if lines is None else self._places.shown(int(lines[row]))
+                if lines is None:
+                    return ""
+                return self._places.shown(int(lines[row]))
 
             settled, repeats = without_repeats(joined, self._rule, where, order)
             self.repeats += repeats

@@ -128,7 +128,9 @@ class Contents:
     @property
     def stored_scale(self) -> float | None:
         """The scale if a file must hold it, because no judgment has that grade; else None."""
-        return None if self.scale in (None, self.judgments.highest) else self.scale
+        if self.scale in (None, self.judgments.highest):
+            return None
+        return self.scale
 
     def stored_queries(self) -> Mapping[str, Query]:
         """Return `complete_queries` for a file: each also has the scale, if it must be stored."""

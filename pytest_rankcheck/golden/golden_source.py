@@ -44,7 +44,9 @@ class Places:
         """Return a place, or its number, as text: ``web.qrels:17``."""
         if isinstance(place, str):
             return place
-        return self.numbering.place(place) if place >= 0 else self._words[-place - 1]
+        if place >= 0:
+            return self.numbering.place(place)
+        return self._words[-place - 1]
 
     def query(self, query_id: str, line: int) -> str:
         """Return the place of a query, whose first judgment is at ``line``; empty if unknown."""

@@ -120,7 +120,9 @@ class JudgedQueries:
 
         ERR, nERR and graded RBP divide by it. Subsets and samples keep the scale of the whole.
         """
-        return self.max_grade if self._contents.scale is None else self._contents.scale
+        if self._contents.scale is None:
+            return self.max_grade
+        return self._contents.scale
 
     @cached_property
     def positive_grades(self) -> frozenset[float]:

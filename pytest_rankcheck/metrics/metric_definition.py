@@ -88,7 +88,9 @@ class Definition:
         for word, spelling in self.spellings.items():
             is_only_case = word.casefold() in own_names
             if name == word or (name.casefold() == word.casefold() and not is_only_case):
-                return spelling(given) if callable(spelling) else {**spelling, **given}
+                if callable(spelling):
+                    return spelling(given)
+                return {**spelling, **given}
         return given
 
     @property

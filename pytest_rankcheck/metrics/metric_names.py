@@ -37,7 +37,9 @@ USUAL_METRICS = ("nDCG@10", "RR")
 
 def usual_metrics(depth: int | None) -> tuple[str, ...]:
     """Return `USUAL_METRICS`, with cutoffs that rankings of ``depth`` documents reach."""
-    return USUAL_METRICS if depth is None or depth >= 10 else (f"nDCG@{depth}", "RR")
+    if depth is None or depth >= 10:
+        return USUAL_METRICS
+    return (f"nDCG@{depth}", "RR")
 
 
 _LARGEST_CUTOFF = 2**53

@@ -206,7 +206,9 @@ def refusal_of(name: str) -> MetricError | None:
     from pytest_rankcheck.metrics.refused_names import advice_on  # only if a name is unknown
 
     advice = advice_on(name)
-    return MetricError(f"'{quoted(name)}' is not a metric here: {advice}") if advice else None
+    if advice:
+        return MetricError(f"'{quoted(name)}' is not a metric here: {advice}")
+    return None
 
 
 def trec_eval_definition(stem: str) -> Definition | None:

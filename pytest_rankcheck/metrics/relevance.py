@@ -52,7 +52,9 @@ def relevant_count(hits: JudgedHits, rel: Value) -> FloatArray:
 
 def depth_of(hits: JudgedHits, cutoff: int | None) -> FloatArray:
     """Return the number of documents in the top k, ``[Q]``: k, or fewer if fewer were ranked."""
-    return hits.retrieved if cutoff is None else np.minimum(hits.retrieved, cutoff)
+    if cutoff is None:
+        return hits.retrieved
+    return np.minimum(hits.retrieved, cutoff)
 
 
 def count_of(flags: BoolArray) -> FloatArray:

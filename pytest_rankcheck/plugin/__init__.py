@@ -22,7 +22,9 @@ class OrdinaryImports:
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Return the ordinary spec of a module of ours; None for any other."""
-        return PathFinder.find_spec(name, path, target) if name.startswith(f"{_PACKAGE}.") else None
+        if name.startswith(f"{_PACKAGE}."):
+            return PathFinder.find_spec(name, path, target)
+        return None
 
     @classmethod
     def install(cls) -> None:

@@ -117,7 +117,9 @@ class BaselineSettings:
     def words_at_reference(self, name: str) -> Sequence[str]:
         """Return a list of words configured there, which a file may give as one text."""
         value = self.at_reference.get(name, [])
-        return [str(word) for word in value] if isinstance(value, list) else shlex.split(str(value))
+        if isinstance(value, list):
+            return [str(word) for word in value]
+        return shlex.split(str(value))
 
     @cached_property
     def world(self) -> World:
@@ -157,7 +159,9 @@ class BaselineSettings:
         """
         chosen = self._chosen
         if self.reference is None:
-            return "warn" if chosen.update and chosen.unrun == "fail" else chosen.unrun
+            if chosen.update and chosen.unrun == "fail":
+                return "warn"
+            return chosen.unrun
         return _stricter(chosen.unrun, self.at_reference.get("rankcheck_unrun", "fail"))
 
 
@@ -179,4 +183,6 @@ def _is_looser(name: str, now: str, then: str) -> bool:
 
 def _stricter(word: str, other: object) -> str:
     """Return the stricter of two words; anything else than these is not a word."""
-    return max(word, str(other), key=_WORDS.index) if other in _WORDS else word
+    if other in _WORDS:
+        return max(word, str(other), key=_WORDS.index)
+    return word

@@ -110,7 +110,9 @@ def _golden_set(request: pytest.FixtureRequest) -> GoldenSet:
 
     inputs = _inputs(request.config)
     given = request.param if hasattr(request, "param") else inputs.golden_paths[0]
-    return given if isinstance(given, GoldenSet) else inputs.golden_set(_path(request, given))
+    if isinstance(given, GoldenSet):
+        return given
+    return inputs.golden_set(_path(request, given))
 
 
 def _path(request: pytest.FixtureRequest, given: object) -> Path:
@@ -195,7 +197,9 @@ def _session_log(request: pytest.FixtureRequest) -> SessionLog:
 
     inputs = _inputs(request.config)
     given = request.param if hasattr(request, "param") else inputs.log_paths[0]
-    return given if isinstance(given, SessionLog) else inputs.session_log(_path(request, given))
+    if isinstance(given, SessionLog):
+        return given
+    return inputs.session_log(_path(request, given))
 
 
 def _session_evaluation(pytestconfig: pytest.Config, session_log: SessionLog) -> SessionEvaluation:

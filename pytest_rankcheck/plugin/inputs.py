@@ -213,7 +213,9 @@ class Inputs:
         from pytest_rankcheck.plugin.saved_runs import saved_run
 
         path = self.run_path
-        return saved_run(path, golden_name, label) if path.is_dir() else path
+        if path.is_dir():
+            return saved_run(path, golden_name, label)
+        return path
 
     def read_run(self, path: Path) -> Run:
         """Return the whole run of a file, read by the configured conventions.

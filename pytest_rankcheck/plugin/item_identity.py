@@ -80,7 +80,9 @@ def _classes(item: pytest.Item) -> Sequence[str]:
     """Return the names of the classes, or the like, between the file and the test."""
     chain = item.listchain()[:-1]
     files = [place for place, node in enumerate(chain) if isinstance(node, pytest.File)]
-    return [node.name for node in chain[files[-1] + 1 :] if node.name] if files else []
+    if files:
+        return [node.name for node in chain[files[-1] + 1 :] if node.name]
+    return []
 
 
 def _own_ids(item: pytest.Item, callspec: Any) -> Sequence[str] | None:

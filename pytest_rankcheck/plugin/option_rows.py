@@ -38,7 +38,9 @@ class OptionRow:
     @property
     def flag(self) -> str | None:
         """The option of the command line; None if it is only in the configuration file."""
-        return f"--rankcheck-{self.name.replace('_', '-')}" if self.is_flag else None
+        if self.is_flag:
+            return f"--rankcheck-{self.name.replace('_', '-')}"
+        return None
 
     @property
     def ini(self) -> str | None:

@@ -220,4 +220,6 @@ def _number(value: object, doc_id: str, query_id: str, what: str) -> float:
 
 
 def _described(value: object) -> str:
-    return "None" if value is None else f"{quoted(repr(value), 60)} ({type(value).__name__})"
+    if value is None:
+        return "None"
+    return f"{quoted(repr(value), 60)} ({type(value).__name__})"

@@ -73,9 +73,9 @@ class RunFiles:
     @property
     def name(self) -> str:
         """What messages call the run."""
-        return (
-            shown_name(self.path) if self.are_parts and not self.path.is_dir() else self.path.name
-        )
+        if self.are_parts and not self.path.is_dir():
+            return shown_name(self.path)
+        return self.path.name
 
     @property
     def size(self) -> int:

@@ -83,12 +83,16 @@ class Differences:
     @property
     def effective_count(self) -> float:
         """How many units of equal weight are as informative, n_e."""
-        return float(self.count) if self.weights is None else effective_count(self.weights)
+        if self.weights is None:
+            return float(self.count)
+        return effective_count(self.weights)
 
     @cached_property
     def mean(self) -> float:
         """The weighted mean; NaN without any differences."""
-        return float(np.average(self.gains, weights=self.weights)) if self.count else math.nan
+        if self.count:
+            return float(np.average(self.gains, weights=self.weights))
+        return math.nan
 
     @cached_property
     def deviation(self) -> float:
@@ -105,7 +109,9 @@ class Differences:
     @property
     def query_error(self) -> float:
         """The standard error that the queries give to the mean; NaN for fewer than two."""
-        return self.deviation / math.sqrt(self.count) if self.count > 1 else math.nan
+        if self.count > 1:
+            return self.deviation / math.sqrt(self.count)
+        return math.nan
 
     @property
     def degrees(self) -> float:
@@ -119,11 +125,15 @@ class Differences:
 
     @property
     def _query_degrees(self) -> float:
-        return self.count - 1 if self.weights is None else max(1.0, self.effective_count - 1)
+        if self.weights is None:
+            return self.count - 1
+        return max(1.0, self.effective_count - 1)
 
     def _with_noise(self, error: float, degrees: float) -> tuple[float, float]:
         """Return a standard error and its degrees of freedom with the noise of replicates."""
-        return (error, degrees) if self.noise is None else self.noise.combined(error, degrees)
+        if self.noise is None:
+            return (error, degrees)
+        return self.noise.combined(error, degrees)
 
     @property
     def effect(self) -> float:
@@ -226,7 +236,9 @@ class Differences:
         largest = float(np.abs(self.gains).max())
         known = 0.0 if largest < _SAME else largest
         fall = unseen_fall(known, self.full_range, self.effective_count)
-        return self._with_unseen(-fall) if math.isfinite(fall) else (-math.inf, math.nan, math.nan)
+        if math.isfinite(fall):
+            return self._with_unseen(-fall)
+        return (-math.inf, math.nan, math.nan)
 
     def with_value(self, gain: float) -> tuple[FloatArray, FloatArray | None]:
         """Return the differences and their weights with one more unit.
@@ -288,7 +300,9 @@ class Differences:
 
     def _margin(self, share: float) -> float:
         """Return how far the bound at a quantile of t is from the mean; NaN for fewer than two."""
-        return _t(share, self.degrees) * self._interval_error if self.count > 1 else math.nan
+        if self.count > 1:
+            return _t(share, self.degrees) * self._interval_error
+        return math.nan
 
     @property
     def _interval_error(self) -> float:

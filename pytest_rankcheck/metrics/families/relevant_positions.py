@@ -121,4 +121,6 @@ def _first_rank(hits: JudgedHits, cutoff: int | None, rel: Value) -> FloatArray:
 
 def _rank_after(hits: JudgedHits, cutoff: int | None) -> FloatArray:
     """Return the rank after the last that counts, ``[Q]``: k+1, or n+1 without a cutoff."""
-    return hits.retrieved + 1 if cutoff is None else np.full_like(hits.retrieved, cutoff + 1)
+    if cutoff is None:
+        return hits.retrieved + 1
+    return np.full_like(hits.retrieved, cutoff + 1)

@@ -38,7 +38,9 @@ def judged(hits: JudgedHits, cutoff: int | None) -> FloatArray:
     the ranking; an empty ranking has 0. A negative grade counts as unjudged.
     """
     count = count_of(in_top(hits, cutoff) & (hits.grades >= 0))
-    return share_of(count, hits.retrieved) if cutoff is None else count / cutoff
+    if cutoff is None:
+        return share_of(count, hits.retrieved)
+    return count / cutoff
 
 
 @metric(
@@ -60,7 +62,9 @@ def unjudged(hits: JudgedHits, cutoff: int | None) -> FloatArray:
     """
     judged_count = count_of(in_top(hits, cutoff) & (hits.grades >= 0))
     count = depth_of(hits, cutoff) - judged_count
-    return share_of(count, hits.retrieved) if cutoff is None else count / cutoff
+    if cutoff is None:
+        return share_of(count, hits.retrieved)
+    return count / cutoff
 
 
 @_count(

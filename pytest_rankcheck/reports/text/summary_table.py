@@ -89,7 +89,9 @@ def _note_lines(notes: Sequence[Note], most: int | None) -> Iterator[Line]:
 
 
 def _note_line(note: Note) -> Line:
-    return Line(f"  FAILED: {note.text}", "red") if note.failed else Line(f"  {note.text}")
+    if note.failed:
+        return Line(f"  FAILED: {note.text}", "red")
+    return Line(f"  {note.text}")
 
 
 def _table(rows: list[MetricFinding], width: int | None) -> Iterator[Line]:

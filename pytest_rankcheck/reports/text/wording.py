@@ -91,7 +91,9 @@ def ranker_on(ranker: str, golden: JudgedQueries, *, is_sized: bool = True) -> s
 def query_in(golden: JudgedQueries, query_id: str) -> str:
     """Return a query's id and text: ``q117 "heat transfer in laminar flow"``."""
     text = golden.query(query_id).text
-    return f'{quoted(query_id, 60)} "{quoted(text, 80)}"' if text else quoted(query_id, 60)
+    if text:
+        return f'{quoted(query_id, 60)} "{quoted(text, 80)}"'
+    return quoted(query_id, 60)
 
 
 def ranking_lines(
@@ -191,7 +193,9 @@ def shortened(text: str) -> str:
 def document_in(golden: JudgedQueries, doc_id: str) -> str:
     """Return the id of a document, and its title where the golden set has one."""
     title = golden.title(doc_id)
-    return f'{quoted(doc_id, 60)} "{quoted(title, 40)}"' if title else quoted(doc_id, 60)
+    if title:
+        return f'{quoted(doc_id, 60)} "{quoted(title, 40)}"'
+    return quoted(doc_id, 60)
 
 
 def grade_text(grade: float | None) -> str:
