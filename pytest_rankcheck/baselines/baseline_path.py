@@ -22,7 +22,8 @@ _CLASS = r"(?:Test(?:[A-Z0-9_][a-z0-9_]*)?|(?!test)[a-z_][a-z0-9_]*)"
 """Class names written as usual: at most one spelling of each, apart from case."""
 _PLAIN_KEY = re.compile(rf"(?:{_CLASS}::)*[a-z_][a-z0-9_]*(?:\[{_NAME}\])?")
 _PLAIN_NAME = re.compile(_NAME)
-_PLAIN_MODULE = re.compile(r"[a-z0-9_.-]*[a-z0-9_-]\.py")
+_PLAIN_MODULE = re.compile(r"[a-z0-9_.-]*[a-z0-9_-](?:(?<!\.rank)\.py|\.rank\.toml)")
+"""``test_x.rank.py`` is not plain, so that its folder is not that of ``test_x.rank.toml``."""
 
 
 def baseline_path(test_file: Path, key: str, golden_name: str) -> Path:
@@ -44,9 +45,8 @@ def baseline_folder(test_file: Path) -> Path:
     """Return the folder of the baselines of a test file."""
     module = test_file.name
     is_plain = _PLAIN_MODULE.fullmatch(module) is not None
-    return (
-        test_file.parent / FOLDER / safe_name(module.removesuffix(".py"), module, is_plain=is_plain)
-    )
+    readable = module.removesuffix(".py").removesuffix(".toml")
+    return test_file.parent / FOLDER / safe_name(readable, module, is_plain=is_plain)
 
 
 def is_baseline_path(path: Path) -> bool:

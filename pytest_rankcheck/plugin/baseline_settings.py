@@ -14,6 +14,7 @@ import pytest
 from _pytest.config.findpaths import load_config_dict_from_file
 
 from pytest_rankcheck.plugin.configuration import CONFIG
+from pytest_rankcheck.plugin.item_identity import RANK_FILE
 from pytest_rankcheck.plugin.option_rows import option_rows
 from pytest_rankcheck.plugin.option_table import Config
 
@@ -97,15 +98,28 @@ class BaselineSettings:
         path = self._config.inipath
         return (_values_in(path) if path is not None else None) or {}
 
-    @cached_property
-    def loosened(self) -> Sequence[Key]:
-        """The keys of the options that decide, and let more pass here than at the reference."""
+    def of_rank_file(self, file: Path) -> tuple[Mapping[str, str], Mapping[str, str]]:
+        """Return the options that a rank file sets, at the reference and here; else nothing."""
+        if self.reference is None or not file.name.endswith(RANK_FILE):
+            return {}, {}
+        from pytest_rankcheck.plugin.rank_file_table import file_options
+
+        return file_options(self.reference.text(file) or ""), file_options(file.read_text("utf-8"))
+
+    def loosened(self, file: Path | None = None) -> Sequence[Key]:
+        """Return the keys of the options that decide, and let more pass than at the reference.
+
+        Args:
+            file: a test file; None: what holds for all.
+        """
         if self.reference is None or not self.reference.baselines(self._config.rootpath):
             return ()
         from pytest_rankcheck.baselines.approval import Key
 
+        own_then, own_now = self.of_rank_file(file) if file else ({}, {})
+        before, after = {**self.at_reference, **own_then}, {**self.here, **own_now}
         sides = (
-            (name, str(self.at_reference.get(name, usual)), str(self.here.get(name, usual)))
+            (name, str(before.get(name, usual)), str(after.get(name, usual)))
             for name, usual in _DECIDING.items()
         )
         return [
@@ -142,13 +156,21 @@ class BaselineSettings:
             _stricter(chosen.inconclusive, then),
         )
 
-    def failures(self, queries: int) -> int:
-        """Return how many of some queries a ranker may fail on."""
+    def failures(self, chosen: str, queries: int, file: Path) -> int:
+        """Return how many of some queries a ranker may fail on.
+
+        Args:
+            chosen: what is configured here: a number, or a share.
+            queries: how many there are.
+            file: the file of the test.
+        """
         from pytest_rankcheck.rankers.allowed_failures import most_failures
 
-        own = self._chosen.failures
-        then = own if self.reference is None else self.at_reference.get("rankcheck_failures", "0")
-        return min(most_failures(each, queries) for each in (own, then))
+        then = chosen
+        if self.reference is not None:
+            before = {**self.at_reference, **self.of_rank_file(file)[0]}
+            then = before.get("rankcheck_failures", "0")
+        return min(most_failures(each, queries) for each in (chosen, then))
 
     @cached_property
     def unrun(self) -> str:

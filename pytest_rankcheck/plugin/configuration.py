@@ -63,10 +63,6 @@ def read_configuration(config: pytest.Config) -> Config:
             "text that changes whenever the rankings may change, such as the commit and the build "
             "of the index"
         )
-    if values["leaderboard"] and not values["candidates"]:
-        raise ConfigurationError(
-            "--rankcheck-leaderboard needs candidates: set rankcheck_candidates"
-        )
     if values["leaderboard"] and getattr(config.option, "dist", "no") != "no":
         raise ConfigurationError("--rankcheck-leaderboard needs one process: add -n 0")
     # What changes baselines counts only on the command line, so that no branch can put it in CI.

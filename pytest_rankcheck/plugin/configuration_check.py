@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from pytest_rankcheck.errors import ConfigurationError, RankcheckError
-from pytest_rankcheck.plugin.inputs import Inputs, inputs_of
+from pytest_rankcheck.plugin.inputs import Inputs
 
 _NEEDED = {
     "golden_set": ("golden_paths", "doc_id"),
@@ -19,20 +19,22 @@ _NEEDED = {
 """What each fixture needs: names of properties of `Inputs`."""
 
 
-def check_configuration(config: pytest.Config, users: Mapping[str, pytest.Item]) -> None:
+def check_configuration(
+    inputs: Inputs, users: Mapping[str, pytest.Item], *, lints_others: bool = False
+) -> None:
     """Refuse a configuration that cannot give the tests the fixtures that they use.
 
     Args:
-        config: the test session.
+        inputs: of the test session, or of a rank file.
         users: a test that gets each fixture from this plugin's configuration, by its name.
+        lints_others: whether golden sets are linted that others name.
 
     Raises:
         ConfigurationError: an input is missing or invalid.
     """
-    inputs = inputs_of(config)
     chosen = inputs.config
     try:
-        if chosen.lint and (chosen.golden or not chosen.sessions):
+        if chosen.lint and (chosen.golden or not (chosen.sessions or lints_others)):
             _ = inputs.golden_paths
         if chosen.lint and chosen.sessions:
             _ = inputs.log_paths

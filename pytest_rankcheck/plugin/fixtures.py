@@ -47,7 +47,7 @@ BASELINE = pytest.StashKey["Baseline"]()
 """The baseline of a test that asked for it."""
 _OWNERS = pytest.StashKey[dict[Path, str]]()
 """The test that has each baseline file."""
-_RUNS = pytest.StashKey[dict[tuple[int, str, str], tuple[object, Sequence["Run"]]]]()
+_RUNS = pytest.StashKey[dict[tuple[int, str, str, str], tuple[object, Sequence["Run"]]]]()
 """The replicates of this process by ranker (kept so that its id stays its own) and golden set."""
 
 
@@ -59,7 +59,7 @@ def configured_fixtures(config: Config) -> ModuleType:
     """
     run: Callable[..., Run] = _run_from_ranker
     if config.run:
-        needs_golden = config.golden or config.run.is_dir()
+        needs_golden = config.golden or config.run.is_dir() or "{golden}" in config.run.name
         run = _run_of_golden_set if needs_golden else _run_from_file
     made: dict[str, Callable[..., object]] = {
         "ranker": _ranker,
@@ -84,19 +84,20 @@ def configured_fixtures(config: Config) -> ModuleType:
     return cast("ModuleType", fixtures)
 
 
-def _inputs(config: pytest.Config) -> Inputs:
-    from pytest_rankcheck.plugin.inputs import inputs_of
+def _inputs(request: pytest.FixtureRequest) -> Inputs:
+    """Return the inputs of the test for which a fixture is made."""
+    from pytest_rankcheck.plugin.inputs import inputs_for
 
-    return inputs_of(config)
+    return inputs_for(request._pyfuncitem)
 
 
-def _ranker(pytestconfig: pytest.Config) -> object:
+def _ranker(request: pytest.FixtureRequest) -> object:
     """The model under test: a callable from a query's text to document ids, best first.
 
     It comes from ``--rankcheck-ranker`` or ``rankcheck_ranker``; or write your own fixture of this
     name, with session scope.
     """
-    return _inputs(pytestconfig).ranker
+    return _inputs(request).ranker
 
 
 def _golden_set(request: pytest.FixtureRequest) -> GoldenSet:
@@ -108,7 +109,7 @@ def _golden_set(request: pytest.FixtureRequest) -> GoldenSet:
     """
     from pytest_rankcheck.golden.golden_set import GoldenSet
 
-    inputs = _inputs(request.config)
+    inputs = _inputs(request)
     given = request.param if hasattr(request, "param") else inputs.golden_paths[0]
     if isinstance(given, GoldenSet):
         return given
@@ -138,12 +139,16 @@ def _run_from_ranker(
     from pytest_rankcheck.plugin.ranking_runs import RankerOrigin, ranked
     from pytest_rankcheck.rankers.ranker_lookup import specification_of
 
+    inputs = _inputs(request)
     runs = request.config.stash.setdefault(_RUNS, {})
     visible = visible_fingerprint(golden_set.fingerprint, golden_set)
-    key = (id(ranker), golden_set.name, visible)
+    how = f"{inputs.config.depth} {inputs.config.failures}"
+    key = (id(ranker), golden_set.name, visible, how)
     if key not in runs:
         label = run_label(request._pyfuncitem, golden_set.name)
-        origin = RankerOrigin(_ranker_fixture(request), specification_of(ranker), label)
+        fixture = f"{_ranker_fixture(request)} {how}"
+        file = Path(request._pyfuncitem.path)
+        origin = RankerOrigin(fixture, specification_of(ranker), label, file, inputs)
         shared = tmp_path_factory.getbasetemp().parent
         runs[key] = (ranker, ranked(request.session, ranker, golden_set, origin, shared))
     return runs[key][1][0]
@@ -165,21 +170,21 @@ def _run_from_file(request: pytest.FixtureRequest) -> Run:
     # The project's own fixture says what was ranked; without a golden set, the file can be used.
     with suppress(ConfigurationError, pytest.fail.Exception):
         golden_name = request.getfixturevalue("golden_set").name
-    return _inputs(request.config).run_of(golden_name)
+    return _inputs(request).run_of(golden_name)
 
 
 def _run_of_golden_set(request: pytest.FixtureRequest, golden_set: GoldenSet) -> Run:
     """The run of ``golden_set`` in ``--rankcheck-run``, cut to ``rankcheck_depth``."""
     label = run_label(request._pyfuncitem, golden_set.name)
-    return _inputs(request.config).run_of(golden_set.name, label)
+    return _inputs(request).run_of(golden_set.name, label)
 
 
 def _evaluation(
-    pytestconfig: pytest.Config, ranking_run: Run | Sequence[Run], golden_set: GoldenSet
+    request: pytest.FixtureRequest, ranking_run: Run | Sequence[Run], golden_set: GoldenSet
 ) -> Evaluation:
     """The evaluation of ``ranking_run`` and its replicates on ``golden_set``."""
-    inputs = _inputs(pytestconfig)
-    ranked = (runs for _, runs in pytestconfig.stash.get(_RUNS, {}).values())
+    inputs = _inputs(request)
+    ranked = (runs for _, runs in request.config.stash.get(_RUNS, {}).values())
     replicates = next((runs for runs in ranked if runs[0] is ranking_run), ranking_run)
     evaluation = inputs.evaluation(replicates, golden_set)
     inputs.refuse_beyond_depth(evaluation.depth)
@@ -195,7 +200,7 @@ def _session_log(request: pytest.FixtureRequest) -> SessionLog:
     """
     from pytest_rankcheck.sessions.session_log import SessionLog
 
-    inputs = _inputs(request.config)
+    inputs = _inputs(request)
     given = request.param if hasattr(request, "param") else inputs.log_paths[0]
     if isinstance(given, SessionLog):
         return given
@@ -229,7 +234,7 @@ def _baseline(request: pytest.FixtureRequest) -> Baseline:
     from pytest_rankcheck.baselines.syrupy_store import syrupy_session
 
     syrupy_session(request.config)
-    item, inputs = request.node, _inputs(request.config)
+    item, inputs = request.node, _inputs(request)
     chosen = inputs.config
     settings = baseline_settings(request.config)
     mode = settings.mode
@@ -248,7 +253,7 @@ def _baseline(request: pytest.FixtureRequest) -> Baseline:
         inputs=chosen.inputs,
         expected_golden=partial(_golden_name, item),
         world=partial(_whole_world, request),
-        loosened=settings.loosened if mode.approval is not None else (),
+        loosened=settings.loosened(item.path) if mode.approval is not None else (),
     )
     item.stash[BASELINE] = made
     return made

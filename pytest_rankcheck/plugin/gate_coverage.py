@@ -57,6 +57,8 @@ def coverage_findings(
         found = list(_findings(unrun, settings.reference, root, ran, settings.unrun))
         if settings.reference is not None:
             found += _option_notes(settings, settings.reference)
+            for file in sorted({test.file for test in watched.collected}):
+                found += _option_notes(settings, settings.reference, root / file)
         return [*shared, *found]
     except (ConfigurationError, GitError) as error:
         text = f"git cannot list the approved baselines: {quoted(error, 200)}"
@@ -161,16 +163,25 @@ def _continues(before: Record, after: Record | None) -> bool:
 # --- what a branch changes of the options --------------------------------------------------------
 
 
-def _option_notes(settings: BaselineSettings, reference: Reference) -> Iterator[Note]:
-    """Yield the options that this branch changes; a loosened one fails without a reason."""
-    then, now = settings.at_reference, settings.here
+def _option_notes(
+    settings: BaselineSettings, reference: Reference, file: Path | None = None
+) -> Iterator[Note]:
+    """Yield the options that this branch changes; a loosened one fails without a reason.
+
+    Args:
+        settings: of the test session.
+        reference: the commit to compare with.
+        file: a test file, which may set options of its own; None: the configuration.
+    """
+    then, now = settings.of_rank_file(file) if file else (settings.at_reference, settings.here)
+    place = f"{quoted(_shown(file, reference.folder), 200)}: " if file else ""
     names = [name for name in {**then, **now} if name.startswith("rankcheck_") or name == "addopts"]
-    loosened = {key.subject: key for key in settings.loosened}
+    loosened = {key.subject: key for key in settings.loosened(file)}
     given = _new_keys(reference) if loosened else ()
     for name in sorted(names, key=lambda name: (name not in _FIRST, name)):
         if then.get(name) == now.get(name):
             continue
-        text = f"{name}: {_value_at(then, name)} -> {_value_at(now, name)}"
+        text = f"{place}{name}: {_value_at(then, name)} -> {_value_at(now, name)}"
         failure, key = None, loosened.get(name)
         if key is not None and not covers(given, key):
             text = f"{text}; the stricter one counts, and this needs a reason"

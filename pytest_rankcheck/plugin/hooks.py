@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from contextlib import suppress
+from pathlib import Path
 from traceback import walk_tb
 from typing import Any
 
 import pytest
 
-from pytest_rankcheck.errors import RankcheckError
+from pytest_rankcheck.errors import ConfigurationError, RankcheckError
 from pytest_rankcheck.plugin import fixtures, hook_specifications
 from pytest_rankcheck.plugin.baseline_settings import baseline_settings
 from pytest_rankcheck.plugin.configuration import (
@@ -37,6 +38,7 @@ from pytest_rankcheck.plugin.item_findings import (
     settled,
     without_false_better,
 )
+from pytest_rankcheck.plugin.item_identity import RANK_FILE
 from pytest_rankcheck.plugin.terminal_summary import CARRIED, LEDGER, SessionFindings
 from pytest_rankcheck.plugin.watched_tests import WatchedTests
 
@@ -116,13 +118,22 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     return config.stash[CONFIG].header
 
 
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Collect rank files."""
+    if not (file_path.name.startswith("test_") and file_path.name.endswith(RANK_FILE)):
+        return None
+    from pytest_rankcheck.plugin.rank_file import RankFile
+
+    return RankFile.from_parent(parent, path=file_path)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
     """Add the tests of the golden sets, before ``-k`` and the like choose among all."""
     if session.config.stash[CONFIG].lint:
         from pytest_rankcheck.plugin.lint_items import lint_items
 
-        items.extend(lint_items(session))
+        items.extend(lint_items(session, items))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -134,13 +145,24 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     config = session.config
     if config.option.collectonly or _is_worker(config):
         return
-    users = users_of_our_fixtures(session.items)
-    if not users and not config.stash[CONFIG].lint:
+    if not users_of_our_fixtures(session.items) and not config.stash[CONFIG].lint:
         return
     from pytest_rankcheck.plugin.configuration_check import check_configuration
+    from pytest_rankcheck.plugin.inputs import inputs_for, inputs_of
 
+    items_by_inputs = {inputs_of(config): list[pytest.Item]()}
+    for item in session.items:
+        items_by_inputs.setdefault(inputs_for(item), []).append(item)
+    candidates = [inputs.config.candidates for inputs in items_by_inputs]
     try:
-        check_configuration(config, users)
+        if config.stash[CONFIG].leaderboard and not any(candidates):
+            raise ConfigurationError(
+                "--rankcheck-leaderboard needs candidates: set rankcheck_candidates, or "
+                "[candidate.NAME] in a rank file"
+            )
+        several = len(items_by_inputs) > 1
+        for inputs, items in items_by_inputs.items():
+            check_configuration(inputs, users_of_our_fixtures(items), lints_others=several)
     except RankcheckError as error:
         raise pytest.UsageError(str(error)) from None
 
@@ -160,8 +182,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     definitions = fixtures_of(item)
     if "ranking_run" not in definitions and "evaluation" not in definitions:
         return
+    from pytest_rankcheck.plugin.inputs import inputs_for
+
     made_from = ("ranker", "golden_set", "ranking_run")
-    now = tuple(definitions[name][-1] for name in made_from if name in definitions)
+    fixtures_now = (definitions[name][-1] for name in made_from if name in definitions)
+    now = (*fixtures_now, inputs_for(item))
     before = item.config.stash.get(_DEPENDENCIES, now)
     item.config.stash[_DEPENDENCIES] = now
     if before != now:

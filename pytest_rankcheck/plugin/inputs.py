@@ -6,7 +6,7 @@ text that says how to correct it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -39,9 +39,13 @@ if TYPE_CHECKING:
 
 
 _INPUTS = pytest.StashKey["Inputs"]()
+FILE_INPUTS = pytest.StashKey["Inputs"]()
+"""The inputs of a rank file, of which each has its own."""
 _OF_RUNS = ("score", "rank")
 _OF_GOLDEN_SETS = ("query", "relevance", "title", "candidate", "grade_scale")
 """What columns of only runs, or of only golden sets, mean."""
+GOLDEN_NAME = "{golden}"
+"""Stands for the name of the golden set in the name of a run's file."""
 
 
 def inputs_of(config: pytest.Config) -> Inputs:
@@ -51,11 +55,24 @@ def inputs_of(config: pytest.Config) -> Inputs:
     return config.stash[_INPUTS]
 
 
-class Inputs:
-    """What a configuration names. Whatever is wrong with it is a `ConfigurationError`."""
+def inputs_for(item: pytest.Item) -> Inputs:
+    """Return the inputs of a test: those of its rank file, or of the test session."""
+    file = item.getparent(pytest.Module)
+    own = file.stash.get(FILE_INPUTS, None) if file else None
+    return own or inputs_of(item.config)
 
-    def __init__(self, config: Config) -> None:
+
+class Inputs:
+    """What a configuration names. Whatever is wrong with it is a `ConfigurationError`.
+
+    Args:
+        config: the configuration.
+        make_ranker: makes the ranker that a rank file describes; None: the configuration names it.
+    """
+
+    def __init__(self, config: Config, make_ranker: Callable[[], object] | None = None) -> None:
         self.config = config
+        self._make_ranker = make_ranker
         self._judged: list[Path] = []
         """The golden sets that were read."""
         self._rankers: dict[int, object] = {}
@@ -202,11 +219,12 @@ class Inputs:
     @property
     def run_path(self) -> Path:
         """The configured run, which exists: a file, or a folder with a run for each golden set."""
-        if self.config.run is None or not self.config.run.exists():
+        run = self.config.run
+        if run is None or not (run.parent if GOLDEN_NAME in run.name else run).exists():
             raise ConfigurationError(
-                f"run: {self.config.run} does not exist; correct rankcheck_run or --rankcheck-run"
+                f"run: {run} does not exist; correct rankcheck_run or --rankcheck-run"
             )
-        return self.config.run
+        return run
 
     def run_file(self, golden_name: str, label: str = "") -> Path:
         """Return the file or folder of the configured run that has the run of a golden set."""
@@ -215,7 +233,7 @@ class Inputs:
         path = self.run_path
         if path.is_dir():
             return saved_run(path, golden_name, label)
-        return path
+        return path.with_name(path.name.replace(GOLDEN_NAME, golden_name))
 
     def read_run(self, path: Path) -> Run:
         """Return the whole run of a file, read by the configured conventions.
@@ -274,6 +292,8 @@ class Inputs:
 
         if number in self._rankers:
             return self._rankers[number]
+        if self._make_ranker is not None:
+            return self._rankers.setdefault(number, self._make_ranker())
 
         name = self.config.ranker
         if not name:

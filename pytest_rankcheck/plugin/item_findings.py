@@ -21,12 +21,13 @@ if TYPE_CHECKING:
     from pytest_rankcheck.baselines.baseline import Baseline
     from pytest_rankcheck.evaluation.evaluation import Evaluation
     from pytest_rankcheck.metrics.metric_names import Metric
+    from pytest_rankcheck.plugin.inputs import Inputs
     from pytest_rankcheck.reports.findings import ReportedFinding
     from pytest_rankcheck.reports.ledger import Ledger
 
 
-SHOWN = pytest.StashKey[dict[int, object]]()
-"""The evaluations that are in a ledger already, kept so that their ids stay theirs."""
+SHOWN = pytest.StashKey[dict[int, tuple["Evaluation", "Inputs"]]]()
+"""The evaluations that are in a ledger already, by their ids, with what they were made from."""
 
 
 def name_run(item: pytest.Item) -> None:
@@ -106,9 +107,9 @@ def findings_beside(
     if BASELINE in item.stash:
         yield from _of_baseline(item, stopped=stopped)
     for evaluation in _evaluations(item):
-        from pytest_rankcheck.plugin.inputs import inputs_of
+        from pytest_rankcheck.plugin.inputs import inputs_for
 
-        metrics = [each for each in inputs_of(item.config).metrics if evaluation.fits(each)]
+        metrics = [each for each in inputs_for(item).metrics if evaluation.fits(each)]
         yield from _of_evaluation(item, evaluation, metrics, ledger)
         if item.config.stash[CONFIG].writes_reports:
             yield from _for_reports(item, evaluation, metrics, ledger)
@@ -153,6 +154,7 @@ def _of_evaluation(
 
     How much a metric varies from run to run is yielded for every metric that a test measured.
     """
+    from pytest_rankcheck.plugin.inputs import inputs_for
     from pytest_rankcheck.reports.findings import MetricFinding
     from pytest_rankcheck.reports.text.measurement_notes import (
         evaluation_notes,
@@ -160,13 +162,13 @@ def _of_evaluation(
         timing_notes,
     )
 
-    chosen, shown = item.config.stash[CONFIG], item.config.stash[SHOWN]
+    inputs, shown = inputs_for(item), item.config.stash[SHOWN]
     if evaluation.replicates:
         measured = [finding.metric for finding in ledger if isinstance(finding, MetricFinding)]
-        yield from noise_notes(evaluation, dict.fromkeys([*measured, *chosen.metrics]))
+        yield from noise_notes(evaluation, dict.fromkeys([*measured, *inputs.config.metrics]))
     if id(evaluation) in shown:
         return
-    shown[id(evaluation)] = evaluation
+    shown[id(evaluation)] = (evaluation, inputs)
     for metric in metrics:
         mean = evaluation.mean(metric)
         yield MetricFinding(

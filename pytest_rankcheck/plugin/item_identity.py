@@ -14,6 +14,8 @@ import pytest
 
 from pytest_rankcheck.errors import quoted
 
+RANK_FILE = ".rank.toml"
+"""How the names of rank files end."""
 HAS_GOLDEN = ("golden_set", "session_log")
 """The fixtures whose parameters choose what a test measures on."""
 _MAKES_RUN = ("ranker", "ranking_run", "evaluation", "golden_set")

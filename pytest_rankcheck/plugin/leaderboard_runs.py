@@ -14,7 +14,7 @@ from pytest_rankcheck.errors import ConfigurationError, MetricWarning, Rankcheck
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
 from pytest_rankcheck.metrics.metric_names import Metric, metrics_of, usual_metrics
-from pytest_rankcheck.plugin.inputs import inputs_of
+from pytest_rankcheck.plugin.inputs import Inputs
 from pytest_rankcheck.plugin.item_findings import SHOWN
 from pytest_rankcheck.plugin.ranking_runs import RankerOrigin, ranked_once
 from pytest_rankcheck.reports.findings import GateFinding, Note, ReportedFinding, Topic
@@ -30,40 +30,46 @@ def leaderboards(
         session: the test session, whose tests have run.
         findings: of its tests, which say what is gated.
     """
-    boards: dict[tuple[str, str], dict[str, Any]] = {}
-    for evaluation in session.config.stash[SHOWN].values():
-        if isinstance(evaluation, RunEvaluation):
-            golden = (evaluation.golden.name, evaluation.golden.fingerprint)
-            boards.setdefault(golden, {}).setdefault(evaluation.name, evaluation)
+    boards: dict[tuple[Inputs, str, str], dict[str, Any]] = {}
+    for evaluation, inputs in session.config.stash[SHOWN].values():
+        if isinstance(evaluation, RunEvaluation) and inputs.config.candidates:
+            board = (inputs, evaluation.golden.name, evaluation.golden.fingerprint)
+            boards.setdefault(board, {}).setdefault(evaluation.name, evaluation)
     found: list[ReportedFinding] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MetricWarning)  # the tests have warned
-        for measured in boards.values():
+        for (inputs, *_), measured in boards.items():
             with suppress(RankcheckError):  # of the ranker itself; its tests have failed
-                found.append(_leaderboard(session, measured, findings))
-    nothing = "no test has measured a run with the fixture evaluation, so there is none"
+                found.append(_leaderboard(session, inputs, measured, findings))
+    nothing = (
+        "no test with candidates has measured a run with the fixture evaluation, so there is none"
+    )
     return found or [Note(Topic.LEADERBOARD, nothing)]
 
 
 def _leaderboard(
-    session: pytest.Session, measured: dict[str, Any], findings: Sequence[ReportedFinding]
+    session: pytest.Session,
+    inputs: Inputs,
+    measured: dict[str, Any],
+    findings: Sequence[ReportedFinding],
 ) -> LeaderboardFinding:
     """Return the leaderboard of what tests have measured, and of the candidates.
 
     A candidate that raises, whatever it raises, has a line that says so, and fails nothing.
     """
     evaluation = next(iter(measured.values()))
-    golden, inputs = evaluation.golden, inputs_of(session.config)
+    golden = evaluation.golden
     if inputs.config.ranker and not inputs.config.run and len(measured) == 1:
         measured = {inputs.config.ranker: evaluation}  # the name that people know
     metrics = _metrics(inputs.metrics, evaluation, findings)
     failures: dict[str, str] = {}
     for name, specification in inputs.config.candidates.items():
-        origin = RankerOrigin("rankcheck_candidates", name, name)
+        origin = RankerOrigin("rankcheck_candidates", name, name, session.path, inputs)
         try:
             if name in measured:
                 raise ConfigurationError("the ranker has this name; choose another")
-            run = ranked_once(session, specification, golden, origin, 1)
+            ranker = specification if isinstance(specification, str) else specification()
+            run = ranked_once(session, ranker, golden, origin, 1)
             candidate = inputs.evaluation(run, golden)
             compare_runs({name: candidate}, golden, metrics)  # what is wrong is its own fault
             measured[name] = candidate

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_rankcheck.errors import GoldenSetError, RankcheckError
 from pytest_rankcheck.plugin.configuration import CONFIG
-from pytest_rankcheck.plugin.inputs import Inputs, inputs_of
+from pytest_rankcheck.plugin.inputs import Inputs, inputs_for, inputs_of
 from pytest_rankcheck.reports.ledger import enter
 
 if TYPE_CHECKING:
@@ -46,9 +46,10 @@ def lint_of(
     return golden, findings_of(golden, options, run=run, corpus=inputs.config.corpus)
 
 
-def lint_items(session: pytest.Session) -> Iterator[pytest.Item]:
-    """Yield a test for each golden set that is configured."""
-    for path in session.config.stash[CONFIG].golden:
+def lint_items(session: pytest.Session, items: Sequence[pytest.Item]) -> Iterator[pytest.Item]:
+    """Yield a test for each golden set that is configured, also by the rank files of tests."""
+    golden = [path for item in items for path in inputs_for(item).config.golden]
+    for path in dict.fromkeys((*session.config.stash[CONFIG].golden, *golden)):
         yield _LintItem.from_parent(_LintedFile.from_parent(session, path=path), name="lint")
 
 

@@ -6,7 +6,7 @@ add an option, add a field here, and use it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -146,7 +146,7 @@ class Config:
         metavar="MODULE:NAME",
         selects_input=True,
     )
-    candidates: Mapping[str, str] = setting(
+    candidates: Mapping[str, str | Callable[[], object]] = setting(
         CANDIDATES,
         "rankers to compare with the one that ships, one name = package.module:name per line",
         "rankers.md#candidates-beside-the-ranker-that-ships",

@@ -16,8 +16,7 @@ from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.golden.fingerprint import visible_fingerprint
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.plugin.baseline_settings import baseline_settings
-from pytest_rankcheck.plugin.configuration import CONFIG
-from pytest_rankcheck.plugin.inputs import inputs_of
+from pytest_rankcheck.plugin.inputs import Inputs
 from pytest_rankcheck.plugin.saved_runs import run_name, save_run
 from pytest_rankcheck.progress import Progress
 from pytest_rankcheck.rankers.adapter_protocol import RankingTask
@@ -35,6 +34,10 @@ class RankerOrigin(NamedTuple):
     """The ranker's name, if the configuration gives one."""
     label: str
     """The ids of the parameters that chose the run; empty without any."""
+    file: Path
+    """The file of the test that needs the run."""
+    inputs: Inputs
+    """What that test is given."""
 
 
 def ranked(
@@ -50,7 +53,7 @@ def ranked(
         shared: a folder that all workers share.
     """
     runs = []
-    for number in range(1, session.config.stash[CONFIG].replicates + 1):
+    for number in range(1, origin.inputs.config.replicates + 1):
         compute = partial(ranked_once, session, ranker, golden, origin, number)
         if not hasattr(session.config, "workerinput"):
             runs.append(compute())
@@ -69,9 +72,9 @@ def ranked_once(
     session: pytest.Session, ranker: object, golden: GoldenSet, origin: RankerOrigin, number: int
 ) -> Run:
     """Ask the ranker; save the first run where that is asked for."""
-    config = session.config
-    chosen, inputs = config.stash[CONFIG], inputs_of(config)
-    failures = baseline_settings(config).failures(len(golden))
+    config, inputs = session.config, origin.inputs
+    chosen = inputs.config
+    failures = baseline_settings(config).failures(chosen.failures, len(golden), origin.file)
     how = (chosen.depth, chosen.concurrency, chosen.timeout, chosen.retries, chosen.retry_on)
     task = RankingTask(golden, *how, failures)
     conventions, to_id = inputs.conventions, id_map(inputs.doc_id)
@@ -95,7 +98,7 @@ def _execution(
     The kept answers of a complete run are deleted when the test session ends, unless it was
     stopped: one that is killed during its fifth golden set need not rank the first four again.
     """
-    chosen = session.config.stash[CONFIG]
+    chosen = origin.inputs.config
     if chosen.resume is None:
         return Execution(chosen.executor, chosen.chunk)
     name = run_name(golden.name, origin.label) + (f"-replicate-{number}" if number > 1 else "")

@@ -67,7 +67,7 @@ class SessionFindings:
             if session.exitstatus == pytest.ExitCode.OK and any(each.failed for each in unrun):
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
         result = yield
-        self.findings += [*_notes_from_git(config, self.findings)]
+        self.findings += [*_notes_from_git(config, self._watched, self.findings)]
         ended = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
         if config.stash[CONFIG].leaderboard and session.exitstatus in ended:
             from pytest_rankcheck.plugin.leaderboard_runs import leaderboards
@@ -180,7 +180,7 @@ def _unused_gate_notes(
 
 
 def _notes_from_git(
-    config: pytest.Config, findings: Sequence[ReportedFinding]
+    config: pytest.Config, watched: WatchedTests, findings: Sequence[ReportedFinding]
 ) -> Iterator[ReportedFinding]:
     """Yield written baselines to add to git, and what differs from a reference commit.
 
@@ -198,7 +198,9 @@ def _notes_from_git(
 
     yield from notes.written_notes(findings, config.invocation_params.dir)
     if reference is not None:
-        golden = config.stash[CONFIG].golden
+        from pytest_rankcheck.plugin.rank_file import golden_sets_of
+
+        golden = [*config.stash[CONFIG].golden, *golden_sets_of(watched, config)]
         files = {shown_name(path): path for path in golden if path.suffix == ".jsonl"}
         yield from notes.branch_notes(reference, config.rootpath)
         yield from notes.looser_expectations(reference, files.values(), config.rootpath)

@@ -178,7 +178,9 @@ def test_without_an_evaluation_there_is_no_leaderboard(project: Project) -> None
     project.test("def test_nothing():\n    pass\n")
     result = project.run("--rankcheck-leaderboard")
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["leaderboard:", "  no test has measured a run with the fixture*"])
+    result.stdout.fnmatch_lines(
+        ["leaderboard:", "  no test with candidates has measured a run with the fixture*"]
+    )
 
 
 def test_a_test_that_gates_nothing_is_compared_on_the_usual_metrics(project: Project) -> None:
@@ -196,7 +198,6 @@ def test_a_test_that_gates_nothing_is_compared_on_the_usual_metrics(project: Pro
         (["a x:y"], "rankcheck_candidates: 'a x:y' is not of the form name = package.module:name"),
         (["a = xy"], "rankcheck_candidates: 'a = xy' is not of the form name ="),
         (["= x:y"], "rankcheck_candidates: '= x:y' is not of the form name ="),
-        ([], "--rankcheck-leaderboard needs candidates: set rankcheck_candidates"),
     ],
 )
 def test_invalid_candidates_are_refused_at_the_start(
@@ -205,6 +206,14 @@ def test_invalid_candidates_are_refused_at_the_start(
     configured(project, *candidates)
     result = project.run("--rankcheck-leaderboard")
     assert result.ret == 4
+    assert said in "\n".join(result.errlines)
+
+
+def test_a_leaderboard_needs_candidates(project: Project) -> None:
+    project.test("def test_run(evaluation):\n    assert evaluation.mean('RR')\n")
+    result = project.run("--rankcheck-leaderboard")
+    assert result.ret == 4
+    said = "--rankcheck-leaderboard needs candidates: set rankcheck_candidates, or [candidate.NAME]"
     assert said in "\n".join(result.errlines)
 
 

@@ -90,7 +90,8 @@ def http(
 
     Args:
         url: the endpoint, such as ``http://localhost:9200/products/_search``, with placeholders
-            as in the body, such as ``?q={query}``; their values are percent-encoded.
+            as in the body, such as ``?q={query}``; their values are percent-encoded. ``${NAME}``
+            is replaced as in ``headers``.
         engine: ``"elasticsearch"``, ``"opensearch"``, ``"solr"`` or ``"vespa"``: sets the usual
             request and place of the ids; other arguments override these.
         method: ``"GET"`` or ``"POST"``; by default POST with a body and GET without.
@@ -126,7 +127,7 @@ def http(
     body = usual.get("body") if body is None else body
     params = usual.get("params", {}) if params is None else params
     ranker = _Http(url, method, body, params or {}, dict(headers or {}), AnswerPath(place), verify)
-    check_placeholders(url, params, body)
+    check_placeholders(ranker.address, params, body)
     return ranker
 
 
@@ -145,24 +146,30 @@ class _Http(ConcurrentAdapter):
     def __post_init__(self) -> None:
         import httpx
 
+        self.address = _VARIABLE.sub(_secret, self.url)
+        has_secret = self.address != self.url
         try:
-            plain = httpx.URL(self.url)
+            plain = httpx.URL(self.address)
         except httpx.InvalidURL as failure:
-            raise RankerError(f"http: '{quoted(self.url)}' is not a URL: {failure}") from None
+            why = "" if has_secret else f": {failure}"
+            raise RankerError(f"http: '{quoted(self.url)}' is not a URL{why}") from None
         if plain.scheme not in ("http", "https"):
             raise RankerError(f"http: '{quoted(self.url)}' is not a URL that starts with http://")
+        if has_secret:
+            self.name = f"{self.method} {self.url.partition('?')[0]}"
+            return
         port = f":{plain.port}" if plain.port else ""
         # Without user, password and parameters.
         self.name = f"{self.method} {plain.scheme}://{plain.host}{port}{plain.path}"
 
     def sees(self, attribute: str) -> bool:
         """Whether the request has a placeholder for the attribute."""
-        return uses(f"attributes.{attribute}", self.url, self.params, self.body)
+        return uses(f"attributes.{attribute}", self.address, self.params, self.body)
 
     @property
     def takes_depth(self) -> bool:
         """Whether the request has a placeholder for the depth."""
-        return uses("depth", self.url, self.params, self.body)
+        return uses("depth", self.address, self.params, self.body)
 
     def ask(self, task: RankingTask, on_answer: OnAnswer) -> None:
         """Ask as usual, and always retry temporary failures."""
@@ -184,7 +191,7 @@ class _Http(ConcurrentAdapter):
     async def _asked(self, client: Any, depth: int, query: Query) -> list[object]:
         import httpx
 
-        url = httpx.URL(filled_text(self.url, query, depth, is_url=True))
+        url = httpx.URL(filled_text(self.address, query, depth, is_url=True))
         if self.params:  # beside its own parameters, which httpx alone would drop
             url = url.copy_merge_params(filled(self.params, query, depth))
         try:
@@ -219,9 +226,7 @@ class _Http(ConcurrentAdapter):
 
 
 def _secret(match: re.Match[str]) -> str:
-    """Return the value of an environment variable that a header names."""
+    """Return the value of an environment variable that the URL or a header names."""
     if match[1] not in os.environ:
-        raise RankerError(
-            f"http: a header needs the environment variable {match[1]}, which is not set"
-        )
+        raise RankerError(f"http: the environment variable {match[1]} is not set")
     return os.environ[match[1]]

@@ -1,0 +1,190 @@
+"""Rank files, ``test_*.rank.toml``: modules of tests that are made from a table.
+
+The tests, their fixtures and marks are pytest's own, so that all of pytest works on them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, cast
+
+import pytest
+
+from pytest_rankcheck.errors import RankcheckError, RankerError
+from pytest_rankcheck.plugin.configuration import CONFIG
+from pytest_rankcheck.plugin.fixtures import configured_fixtures
+from pytest_rankcheck.plugin.inputs import FILE_INPUTS, Inputs
+from pytest_rankcheck.plugin.item_identity import RANK_FILE
+from pytest_rankcheck.plugin.option_rows import option_rows
+from pytest_rankcheck.plugin.option_table import Config
+from pytest_rankcheck.plugin.rank_file_table import RankFileTable, texts
+from pytest_rankcheck.plugin.watched_tests import WatchedTests
+
+_FIXTURES: Mapping[str, tuple[str, ...]] = {
+    "at_least": ("evaluation",),
+    "at_most": ("evaluation",),
+    "not_regressed": ("evaluation", "baseline"),
+    "expectations": ("ranking_run", "golden_set"),
+}
+"""The fixtures that each kind of check gets."""
+
+
+class RankFile(pytest.Module):
+    """A rank file as a module of Python."""
+
+    def _getobj(self) -> ModuleType:
+        try:
+            table = RankFileTable.read(self.path)
+            inputs = file_inputs(table, self.config)
+            module = ModuleType(self.path.name.removesuffix(".toml"))
+            module.__file__ = str(self.path)
+            vars(module).update(_fixtures(table, inputs.config, self.config))
+            for name in table.values["test"]:
+                setattr(module, f"test_{name}", _test(table, name, module, self.config))
+        except RankcheckError as error:
+            raise self.CollectError(str(error)) from None
+        self.stash[FILE_INPUTS] = inputs
+        return module
+
+
+# --- what is measured ----------------------------------------------------------------------------
+
+
+def file_inputs(table: RankFileTable, config: pytest.Config) -> Inputs:
+    """Return the inputs of a rank file: options of the command line, the file, the configuration.
+
+    Raises:
+        ConfigurationError: a golden set of the file does not exist.
+    """
+    values, chosen = table.values, dict(vars(config.stash[CONFIG]))
+    chosen |= {"depth": values.get("depth", chosen["depth"])}
+    chosen |= {"failures": str(values.get("failures", chosen["failures"]))}
+    if "metrics" in values:
+        chosen["metrics"] = tuple(texts(values["metrics"]))
+    if "golden" in values and not _is_given(config, "golden"):
+        chosen["golden"] = table.paths("golden")
+    candidates = values.get("candidate", {})
+    if candidates:
+        chosen["candidates"] = {
+            name: partial(_made, table, given, "candidate", name)
+            for name, given in candidates.items()
+        }
+    if not _has_ranker(table, config):
+        return Inputs(Config(**chosen))
+    ranker = values["ranker"]
+    chosen |= {name: ranker[name] for name in ("timeout", "retries") if name in ranker}
+    chosen |= {"run": None, "ranker": ranker.get("python")}
+    if "run" in ranker:
+        chosen["run"] = table.beside(ranker["run"])
+    make = None if "python" in ranker else partial(_made, table, ranker, "ranker")
+    return Inputs(Config(**chosen), make)
+
+
+def _has_ranker(table: RankFileTable, config: pytest.Config) -> bool:
+    """Whether the ranker of the file counts."""
+    return "ranker" in table.values and not any(_is_given(config, n) for n in ("run", "ranker"))
+
+
+def _is_given(config: pytest.Config, name: str) -> bool:
+    return bool(option_rows(Config)[name].on_command_line(config))
+
+
+def _made(table: RankFileTable, given: Mapping[str, Any], *keys: str) -> object:
+    """Return the ranker of a table such as ``[ranker]``; nothing is started.
+
+    Raises:
+        RankerError: its arguments are invalid; the message names the line.
+    """
+    from pytest_rankcheck import rankers
+    from pytest_rankcheck.rankers.ranker_lookup import load_ranker
+
+    try:
+        if "http" in given:
+            return rankers.http(**given["http"])
+        if "command" in given:
+            return rankers.command(given["command"], cwd=table.path.parent)
+    except RankcheckError as error:
+        raise RankerError(str(table.error((*keys, *list(given)[:1]), str(error)))) from None
+    return load_ranker(given["python"])
+
+
+def _fixtures(
+    table: RankFileTable, chosen: Config, config: pytest.Config
+) -> Iterable[tuple[str, object]]:
+    """Yield the fixtures that the file decides; all others are those of its folder."""
+    made = vars(configured_fixtures(chosen))
+    if "golden" in table.values:
+        yield "golden_set", made["golden_set"]
+    if _has_ranker(table, config):
+        yield "ranker", made["ranker"]
+        yield "ranking_run", made["ranking_run"]
+
+
+def golden_sets_of(watched: WatchedTests, config: pytest.Config) -> Iterator[Path]:
+    """Yield the golden sets of the rank files whose tests were collected."""
+    for file in dict.fromkeys(test.file for test in watched.collected):
+        if file.endswith(RANK_FILE):
+            yield from file_inputs(RankFileTable.read(config.rootpath / file), config).config.golden
+
+
+# --- its tests -----------------------------------------------------------------------------------
+
+
+def _test(
+    table: RankFileTable, name: str, module: ModuleType, config: pytest.Config
+) -> Callable[..., None]:
+    """Return a test function whose lines are those of the file, so that tracebacks show them."""
+    given = table.values["test"][name]
+    checks = dict(_checks(given))
+    fixtures = list(dict.fromkeys(each for check in checks for each in _FIXTURES[check]))
+    lines = [f"def test({', '.join(fixtures)}):"]
+    lines += [f" checks[{check!r}]({', '.join(_FIXTURES[check])})" for check in checks]
+    tree = ast.parse("\n".join(lines))
+    _move(tree.body, table.line("test", name))
+    for statement, check in zip(tree.body[0].body, checks, strict=True):  # type: ignore[attr-defined]
+        _move([statement], table.line("test", name, check))
+    module_code = compile(tree, str(table.path), "exec")
+    code = next(each for each in module_code.co_consts if isinstance(each, CodeType))
+    code = code.replace(co_name=f"test_{name}", co_qualname=f"test_{name}")
+    function: Any = FunctionType(code, {"checks": checks, "__name__": module.__name__})
+    function.__test__ = True  # whatever python_functions says
+    for mark in given.get("marks", ()):
+        getattr(pytest.mark, mark)(function)
+    if "golden" in given and not _is_given(config, "golden"):
+        from pytest_rankcheck.files.packed_files import shown_name
+
+        paths = table.paths("test", name, "golden")
+        pytest.mark.parametrize("golden_set", paths, indirect=True, ids=shown_name)(function)
+    return cast("Callable[..., None]", function)
+
+
+def _move(statements: list[ast.stmt], line: int) -> None:
+    for node in (node for statement in statements for node in ast.walk(statement)):
+        if hasattr(node, "lineno"):
+            node.lineno = node.end_lineno = line  # type: ignore[attr-defined]
+
+
+def _checks(given: Mapping[str, Any]) -> Iterator[tuple[str, Callable[..., None]]]:
+    """Yield the checks of a test, in the order of the file."""
+    from pytest_rankcheck.assertions.bound_assertions import assert_at_least, assert_at_most
+    from pytest_rankcheck.assertions.expectation_assertion import assert_expectations
+    from pytest_rankcheck.assertions.regression_assertion import assert_not_regressed
+
+    bounds = {"at_least": assert_at_least, "at_most": assert_at_most}
+    by = given.get("by")
+    for check in given:
+        if check in bounds:
+            yield check, partial(bounds[check], metric=given[check], by=by)
+        elif check == "not_regressed":
+            from pytest_rankcheck.gates.configured_gates import gate_of
+
+            gate = gate_of(given["gate"]) if "gate" in given else None
+            how: dict[str, Any] = {key: given[key] for key in ("abs", "rel") if key in given}
+            how |= {"metric": given[check], "gate": gate, "by": by}
+            yield check, partial(assert_not_regressed, **how)
+        elif check == "expectations":
+            yield check, assert_expectations
