@@ -1,10 +1,13 @@
-"""``python -m pytest_rankcheck lint``: what in golden sets would mislead a gate."""
+"""``python -m pytest_rankcheck lint``: golden sets that would mislead a gate, broken baselines."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
+from pytest_rankcheck.baselines.baseline_path import is_baseline_path
+from pytest_rankcheck.baselines.record_file import content_of_text
+from pytest_rankcheck.baselines.recorded_evaluation import is_record
 from pytest_rankcheck.command_line.shared_inputs import (
     BLOCKED,
     PASSED,
@@ -12,20 +15,23 @@ from pytest_rankcheck.command_line.shared_inputs import (
     ProjectInputs,
     add_reading_options,
 )
-from pytest_rankcheck.errors import ConfigurationError
+from pytest_rankcheck.errors import BaselineError, ConfigurationError, quoted
+from pytest_rankcheck.files.text_files import text_of
 from pytest_rankcheck.plugin.lint_items import lint_of
 from pytest_rankcheck.reports.text.lint_text import lint_text
 
 
 def add_lint_command(commands: Commands) -> None:
     """Add the command ``lint`` to the parser."""
-    lint = commands.add_parser("lint", help="check golden sets for what would mislead a gate")
+    lint = commands.add_parser(
+        "lint", help="check golden sets for what would mislead a gate, and that baselines are whole"
+    )
     lint.add_argument(
-        "golden",
+        "files",
         type=Path,
         nargs="*",
         metavar="FILE",
-        help="golden sets (default: rankcheck_golden)",
+        help="golden sets and baselines (default: rankcheck_golden)",
     )
     lint.add_argument(
         "--corpus",
@@ -49,15 +55,38 @@ def add_lint_command(commands: Commands) -> None:
 def _lint(chosen: argparse.Namespace) -> int:
     project = ProjectInputs.of(chosen, run=chosen.ranked, corpus=chosen.corpus)
     inputs = project.inputs
-    paths = chosen.golden or inputs.config.golden
+    paths = chosen.files or inputs.config.golden
     if not paths:
         raise ConfigurationError("no golden set: name one, or configure rankcheck_golden")
     if chosen.corpus is None:
         _ = inputs.corpus
     fails = False
     for path in paths:
-        needs_run = chosen.ranked is not None
-        golden, findings = lint_of(inputs, path, project.golden_format, needs_run=needs_run)
-        print(lint_text(golden.name, len(golden), findings))
-        fails |= any(finding.level == "error" for finding in findings)
+        if is_baseline_path(path) or is_record(path):
+            fails |= _is_broken_record(path)
+        else:
+            fails |= _has_golden_errors(project, path, needs_run=chosen.ranked is not None)
     return BLOCKED if fails else PASSED
+
+
+def _has_golden_errors(project: ProjectInputs, path: Path, *, needs_run: bool) -> bool:
+    """Print what the linter finds in a golden set; return whether there is an error."""
+    golden, findings = lint_of(project.inputs, path, project.golden_format, needs_run=needs_run)
+    print(lint_text(golden.name, len(golden), findings))
+    return any(finding.level == "error" for finding in findings)
+
+
+def _is_broken_record(path: Path) -> bool:
+    """Print whether a baseline is whole; return whether it is not.
+
+    Its metrics need not be known here, so that no extension of the project has to be imported.
+    """
+    try:
+        text = text_of(path, BaselineError)
+        with content_of_text(text, str(path), lambda: "to mend it: run its test, which says how"):
+            pass
+    except BaselineError as error:
+        print(error)
+        return True
+    print(f"baseline {quoted(path)}: whole")
+    return False

@@ -12,6 +12,7 @@ import pytest
 
 import pytest_rankcheck.reports.report_data as report_module
 from pytest_rankcheck import GoldenSet, Metric, Record, Run, evaluate
+from pytest_rankcheck.baselines.record_file import text_of_content
 from pytest_rankcheck.command_line.main import main
 from pytest_rankcheck.metrics.metric_registry import definitions
 
@@ -171,6 +172,41 @@ def test_lint(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "two.qrels").write_text("a 0 x 1\na 0 x 2\n", "utf-8")
     assert main(["lint", "web.jsonl", "two.qrels"]) == 1
     assert "contradictory-judgment" in capsys.readouterr().out
+
+
+BROKEN = {
+    "<<<<<<< HEAD\n{before}=======\n{before}>>>>>>> feature\n": "base.json:1: unresolved merge conflict",
+    "{edited}": "base.json: this baseline was edited by hand",
+    "{cut}": "the file was cut short",
+    "": "it is empty",
+}
+
+
+@pytest.mark.parametrize(("text", "says"), BROKEN.items(), ids=["merge", "edited", "cut", "empty"])
+def test_lint_of_baselines(
+    folder: Path, capsys: pytest.CaptureFixture[str], text: str, says: str
+) -> None:
+    before = (folder / "base.json").read_text("utf-8")
+    edited = before.replace('"mean": 1.0', '"mean": 0.9', 1)
+    assert edited != before
+    baselines = folder / "tests" / "baselines" / "test_ranking"
+    baselines.mkdir(parents=True)
+    file = baselines / "base.json"
+    file.write_text(text.format(before=before, edited=edited, cut=before[:200]), "utf-8")
+    assert main(["lint", str(file), "web.jsonl", "base.json"]) == 1
+    out = capsys.readouterr().out
+    assert says in out
+    assert "mend it: run its test" in out
+    assert out.endswith(
+        "golden set 'web' (40 queries): 0 errors, 0 warnings\nbaseline base.json: whole\n"
+    )
+
+
+def test_lint_needs_no_metric_of_a_baseline(folder: Path) -> None:
+    content = json.loads((folder / "base.json").read_text("utf-8").replace('"RR"', '"Own"'))
+    (folder / "own.json").write_text(text_of_content(content), "utf-8")
+    assert main(["show", "own.json"]) == 2
+    assert main(["lint", "own.json"]) == 0
 
 
 def test_lint_with_a_corpus(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
