@@ -13,7 +13,7 @@
 set -euo pipefail
 export LC_ALL=C # bytes, so that text in any encoding is cut and copied
 
-limit=65000 # bytes of a report; GitHub takes 65,536 characters in a comment
+limit=64000 # bytes of a report; GitHub takes 65,536 characters in a comment
 summary_limit=1000000
 marker="<!-- pytest-rankcheck: $NAME -->"
 run=${RUN:-$GITHUB_SERVER_URL/$GITHUB_REPOSITORY/actions/runs/$GITHUB_RUN_ID}

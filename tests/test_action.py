@@ -24,7 +24,7 @@ pytestmark = [
 ]
 
 MARKER = "<!-- pytest-rankcheck: rankcheck -->\n"
-REFUSED = (403, "Resource not accessible by integration")
+REFUSED = (403, "Resource not accessible by integration", "POST", "PATCH")
 
 
 def yaml_of(text: str) -> Any:
@@ -140,13 +140,17 @@ def test_one_comment_is_created_and_updated_in_place(comment: Comment) -> None:
 REFUSALS = {
     "fork": (REFUSED, "true", "::notice::no comment: the token of a pull request from a fork"),
     "permissions": (REFUSED, "false", "::warning::no comment: the job needs the permission"),
-    "trouble": ((502, "Bad\nGateway"), "false", "::warning::no comment: gh: Bad Gateway (HTTP"),
+    "trouble": (
+        (502, "Bad\nGateway", "GET"),
+        "false",
+        "::warning::no comment: gh: Bad Gateway (HTTP",
+    ),
 }
 
 
 @pytest.mark.parametrize(("refuses", "fork", "says"), REFUSALS.values(), ids=REFUSALS)
 def test_a_report_that_cannot_be_posted_is_in_the_summary(
-    comment: Comment, refuses: tuple[int, str], fork: str, says: str
+    comment: Comment, refuses: tuple[object, ...], fork: str, says: str
 ) -> None:
     comment.github.set(refuses=refuses)
     log = comment.post("## Red\n", FROM_FORK=fork)
@@ -154,6 +158,7 @@ def test_a_report_that_cannot_be_posted_is_in_the_summary(
     assert log.endswith("The report is in the summary of this run.\n")
     assert comment.github.summary == "## Red\n"
     assert comment.outputs == {"posted": "false"}
+    assert comment.bodies == []
 
 
 def test_other_events_have_no_comment(comment: Comment) -> None:
@@ -184,7 +189,7 @@ def test_a_long_report_is_cut_between_lines(comment: Comment, line: str) -> None
     assert "The report is too long for a comment and was cut" in body.partition("## Red")[0]
     shown = body.partition("## Red\n")[2].splitlines()
     assert set(shown) <= {"## Red", line}
-    comment.post("x" * 64_999 + "\n")
+    comment.post("x" * 63_999 + "\n")
     assert "cut" not in comment.bodies[0]
 
 
@@ -263,6 +268,36 @@ def test_an_artifact_without_a_report_or_with_a_link_is_not_posted(comment: Comm
     comment.report.symlink_to(comment.github.file)
     assert "no report to post" in comment.post(None, "post_fork_report.sh", **FORK)
     assert comment.github["calls"] == []
+
+
+# --- the base commit
+
+
+def test_the_base_commit_is_fetched_and_named(github: GitHub) -> None:
+    main, clone = github.folder / "main", github.folder / "clone"
+    git(github.folder, "init", "-q", "-b", "main", str(main))
+    for step in ("one", "two", "three"):
+        git(main, "commit", "-q", "--allow-empty", "-m", step)
+    one, head = git(main, "rev-parse", "HEAD~2", "HEAD").split()
+    git(main, "config", "uploadpack.allowAnySHA1InWant", "true")
+    git(github.folder, "clone", "-q", "--depth=1", main.as_uri(), str(clone))
+    script = [str(ROOT / "action" / "fetch_base.sh")]
+
+    def fetched(base: str, **given: str) -> tuple[int, str, dict[str, str]]:
+        environment = {"GITHUB_SHA": head, "GITHUB_REF": "refs/heads/main", "BASE": base, **given}
+        done, outputs = github.bash(script, clone, **environment)
+        return done.returncode, done.stdout, outputs
+
+    assert fetched("") == (0, "", {})
+    missing = fetched("0" * 40)
+    assert missing[0] == 1
+    assert "::error::the base commit 000" in missing[1]
+    assert fetched(one)[2] == {"reference": one}, "as in a merge queue"
+    # A branch that is checked out, not the merge commit: its first parent is not the base.
+    pull = {"GITHUB_REF": "refs/pull/7/merge", "GITHUB_BASE_REF": "rel/2", "GITHUB_SHA": "another"}
+    assert fetched(one, **pull)[2] == {"reference": "origin/rel/2"}
+    assert git(clone, "rev-parse", "origin/rel/2").strip() == one
+    assert git(clone, "rev-list", "--count", "HEAD") == "1\n", "history is not fetched"
 
 
 # --- the whole action, on a shallow clone of the merge commit of a pull request

@@ -44,8 +44,8 @@ def fail(status, message):
     print(json.dumps({"message": message}))
     sys.exit(f"gh: {message} (HTTP {status})")
 
-if state["refuses"] and method != "GET":
-    fail(*state["refuses"])
+if state["refuses"] and method in state["refuses"][2:]:
+    fail(*state["refuses"][:2])
 if len(fields.get("body", "")) > 65536:
     fail(422, "Validation Failed")
 repository = "repos/team/shop"
@@ -124,7 +124,7 @@ class GitHub:
         return log
 
     def set(self, **values: Any) -> None:
-        """Set what GitHub has, or refuses: ``(status, message)``."""
+        """Set what GitHub has, or refuses: ``(status, message, *methods)``."""
         before = json.loads(self.file.read_text("utf-8")) if self.file.exists() else {}
         self.file.write_text(json.dumps(before | values), "utf-8")
 
