@@ -1,4 +1,4 @@
-"""``python -m pytest_rankcheck lint``: golden sets that would mislead a gate, broken baselines."""
+"""``python -m pytest_rankcheck lint``: what is wrong with golden sets, rank files and baselines."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from pytest_rankcheck.command_line.shared_inputs import (
     ProjectInputs,
     add_reading_options,
 )
-from pytest_rankcheck.errors import BaselineError, ConfigurationError, quoted
+from pytest_rankcheck.errors import BaselineError, ConfigurationError, plural, quoted
 from pytest_rankcheck.files.text_files import text_of
+from pytest_rankcheck.plugin.item_identity import RANK_FILE
 from pytest_rankcheck.plugin.lint_items import lint_of
+from pytest_rankcheck.plugin.rank_file_table import RankFileTable
 from pytest_rankcheck.reports.text.lint_text import lint_text
 
 
@@ -31,7 +33,7 @@ def add_lint_command(commands: Commands) -> None:
         type=Path,
         nargs="*",
         metavar="FILE",
-        help="golden sets and baselines (default: rankcheck_golden)",
+        help="golden sets, rank files and baselines (default: rankcheck_golden)",
     )
     lint.add_argument(
         "--corpus",
@@ -62,7 +64,9 @@ def _lint(chosen: argparse.Namespace) -> int:
         _ = inputs.corpus
     fails = False
     for path in paths:
-        if is_baseline_path(path) or is_record(path):
+        if path.name.endswith(RANK_FILE):
+            fails |= _is_broken_rank_file(path)
+        elif is_baseline_path(path) or is_record(path):
             fails |= _is_broken_record(path)
         else:
             fails |= _has_golden_errors(project, path, needs_run=chosen.ranked is not None)
@@ -74,6 +78,17 @@ def _has_golden_errors(project: ProjectInputs, path: Path, *, needs_run: bool) -
     golden, findings = lint_of(project.inputs, path, project.golden_format, needs_run=needs_run)
     print(lint_text(golden.name, len(golden), findings))
     return any(finding.level == "error" for finding in findings)
+
+
+def _is_broken_rank_file(path: Path) -> bool:
+    """Print what is wrong with a rank file, or how many tests it has; return whether it is."""
+    try:
+        tests = RankFileTable.read(path).values["test"]
+    except ConfigurationError as error:
+        print(error)
+        return True
+    print(f"rank file {quoted(path)}: {plural(len(tests), 'test')}")
+    return False
 
 
 def _is_broken_record(path: Path) -> bool:

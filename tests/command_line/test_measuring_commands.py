@@ -202,6 +202,17 @@ def test_lint_of_baselines(
     )
 
 
+def test_lint_of_rank_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good = "[test.floor]\nat_least = { RR = 0.5 }\n"
+    (folder / "test_good.rank.toml").write_text(good, "utf-8")
+    (folder / "test_bad.rank.toml").write_text(good.replace("RR", "RQ"), "utf-8")
+    assert main(["lint", "test_good.rank.toml"]) == 0
+    assert main(["lint", "test_bad.rank.toml", "test_good.rank.toml"]) == 1
+    good_line, bad_line, last = capsys.readouterr().out.splitlines()
+    assert good_line == last == "rank file test_good.rank.toml: 1 test"
+    assert bad_line.startswith("test_bad.rank.toml:2: unknown metric 'RQ'")
+
+
 def test_lint_needs_no_metric_of_a_baseline(folder: Path) -> None:
     content = json.loads((folder / "base.json").read_text("utf-8").replace('"RR"', '"Own"'))
     (folder / "own.json").write_text(text_of_content(content), "utf-8")
