@@ -16,6 +16,7 @@ _PACKAGES = {
     "fast": "polars",
     "http": "httpx jmespath",
     "report": "altair jinja2",
+    "yaml": "pyyaml",
     "zstd": "backports.zstd",
 }
 """What the extras of this distribution install; pip cannot name an extra without knowing where

@@ -32,7 +32,7 @@ class FileSample:
     ) -> None:
         self.path = path
         self._error = error
-        self._columns = columns or {}
+        self.columns = columns or {}
 
     @cached_property
     def is_folder(self) -> bool:
@@ -83,21 +83,26 @@ class FileSample:
         """
         from pytest_rankcheck.files.delimited_tables import header_of, normalised_name
 
-        meanings = {normalised_name(name): meaning for meaning, name in self._columns.items()}
+        meanings = {normalised_name(name): meaning for meaning, name in self.columns.items()}
         return [meanings.get(name, name) for name in header_of(self.line)]
 
-    @cached_property
+    @property
     def keys(self) -> frozenset[str]:
-        """The keys of the JSON object in the first line or the whole file; empty without one."""
+        """The keys of the first object."""
+        return frozenset(self.first_object)
+
+    @cached_property
+    def first_object(self) -> dict[str, Any]:
+        """The JSON object in the first line or the whole file; empty without one."""
         if not self.line.lstrip().startswith("{"):
-            return frozenset()
+            return {}
         from pytest_rankcheck.files.text_files import text_of
 
         for is_whole in (False, True):
             with suppress(ValueError, RecursionError):
                 text = text_of(self.path, self._error) if is_whole else self.line
-                return frozenset(json.loads(text))
-        return frozenset()
+                return dict(json.loads(text))
+        return {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ role: as ids, as numbers, or as plain cells. All sources with the same content g
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
@@ -34,6 +35,9 @@ from pytest_rankcheck.files.text_files import begins_object, lines_of
 TableKind = Literal["delimited", "json lines", "json array", "Parquet", "Arrow"]
 
 _START_BYTES = 16
+_KEYED_BYTES = 1 << 16
+_KEY = re.compile(r'"([^"\\]+)"\s*:|(?:^[\s-]*|[{,]\s*)([\w-]+):(?:\s|$)', re.MULTILINE)
+"""A key of JSON or YAML."""
 
 
 def read_table(
@@ -74,11 +78,13 @@ def read_table(
 
 
 def column_names(path: Path) -> list[str]:
-    """Return the columns of a table, or of the parts of one; none of any other file."""
+    """Return the columns of a table, or of its parts, and the first keys of JSON or YAML."""
     with suppress(RankcheckError):
         file = files_of_parts(path, RankcheckError)[0] if are_parts(path) else path
+        start = first_bytes(file, _KEYED_BYTES, RankcheckError).decode(errors="replace")
+        keys = map("".join, _KEY.findall(start))
         header = read_table(file, RankcheckError).header
-        return [*header, *partition_columns(file)] if header else []
+        return [*keys, *header, *(partition_columns(file) if header else ())]
     return []
 
 

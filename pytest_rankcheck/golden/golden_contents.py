@@ -56,6 +56,8 @@ class Contents:
     """The rules with which ``doc_id=`` mapped the ids of the documents."""
     corpus: Path | None = None
     """The file with all documents, if the golden set has one."""
+    guessed_keys: Mapping[str, str] = field(default_factory=dict)
+    """By meaning, the keys of the file that were read by their names, and not by `columns`."""
 
     @property
     def grades(self) -> Mapping[str, Mapping[str, float]]:

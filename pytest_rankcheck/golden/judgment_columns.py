@@ -14,6 +14,7 @@ from pytest_rankcheck.files.delimited_tables import (
     looks_meant_for,
     normalised_name,
 )
+from pytest_rankcheck.files.whole_files import readable_json
 from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.golden_contents import SCALE
 
@@ -128,6 +129,19 @@ def refuse_misspelt_text(names: Sequence[str], where: str) -> None:
     near = Role(TEXT.name, ()).near(names)
     if near is not None:
         raise GoldenSetError(f"{where} {lacks(names, (), [TEXT])}")
+
+
+def columns_in_words(columns: Mapping[str, str]) -> str:
+    """Return which column or key has which meaning."""
+    words = {QUERY_ID.name: "query id", GRADE.name: "relevant documents"}
+    pairs = (f"'{quoted(name)}' as the {words.get(each, each)}" for each, name in columns.items())
+    return ", ".join(pairs) or "none of the usual keys"
+
+
+def columns_line(columns: Mapping[str, str]) -> str:
+    """Return the configuration that says which column or key has which meaning."""
+    lines = readable_json([f"{meaning}={name}" for meaning, name in columns.items()])
+    return f"rankcheck_columns = {lines} (columns= in Python)"
 
 
 def is_index(name: str) -> bool:

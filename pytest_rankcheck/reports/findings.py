@@ -199,6 +199,7 @@ class Topic(Enum):
     SLICE_MEANS = "{about}"
     # Somebody must act on these, most of all on the last: the terminal shows a few without -v.
     CAN_BE_RAISED = "baselines that can be raised"
+    GUESSED_KEYS = "keys of golden sets that were read by their names"
     LINT = "lint of {about}"
     SLICES = "slices"
     UNUSED_GATE = "rankcheck_gate has lines for golden sets that no test measured"

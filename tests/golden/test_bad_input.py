@@ -24,6 +24,8 @@ GOLDEN = {
     "trec": "q1 0 d1 2\nq1 0 d2 0\nq2 0 d\u00e9 1\n",
     "csv": "query_id,query,doc_id,relevance\nq1,r\u00e9d,d1,2\nq1,r\u00e9d,d2,0\nq2,blue,d1,1\n",
     "tsv": "query_id\tquery\tdoc_id\trelevance\nq1\tr\u00e9d\td1\t2\nq2\tblue\td1\t1\n",
+    "cases": "- question: r\u00e9d\n  expected_ids: [d1, {id: d2, grade: 0}]\n"
+    "- question: blue\n  expected_ids: [d1]\n",
     "quepid": "query,docid,rating\nr\u00e9d,d1,2\nr\u00e9d,d2,0\nblue,d1,1\n",
     "elasticsearch": '{"requests": [{"id": "q1", "request": {"query": {"match": {"t": "r\u00e9d"}}},\n'
     '"ratings": [{"_id": "d1", "rating": 2}]}]}\n',

@@ -87,7 +87,12 @@ MALFORMED = [
     ('{"query_id": true}', r"'True' \(bool\), not an id"),
     ('{"query_id": ["q"]}', "not an id"),
     ('{"query_id": "q", "query": 5}', '"query" is 5, not text'),
-    ('{"query_id": "q", "relevance": ["d"]}', '"relevance" is not an object'),
+    (
+        '{"query_id": "q", "relevance": ["d"]}',
+        r'"relevance" is not .*; write "relevance": \{"d": 1\}, or, in all',
+    ),
+    ('{"query_id": "q", "relevance": [1.5]}', r'write "relevance": \{"d3": 2, "d7": 0\}$'),
+    ('{"query": "x", "docs": ["d"]}', 'no "query_id"; its keys are query, docs$'),
     ('{"query_id": "q", "relevance": {"": 1}}', "a document id is empty"),
     ('{"query_id": "q", "relevance": {"d": "x"}}', r"the grade of document 'd' is 'x' \(str\)"),
     ('{"query_id": "q", "relevance": {"d": []}}', r"'\[\]' \(list\), not a finite number"),

@@ -17,6 +17,7 @@ from pytest_rankcheck.errors import GoldenSetError
 from pytest_rankcheck.files.delimited_tables import normalised_name, table_of
 from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.golden.contents_builder import ContentsBuilder
+from pytest_rankcheck.golden.formats import retrieval_cases
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Place, Source, checked_id
 from pytest_rankcheck.golden.json_tree import Node, root_of
@@ -108,7 +109,10 @@ def _judge(
 
 
 def _recognises(sample: FileSample) -> bool:
-    return sample.header[:2] == _START or bool(sample.keys & {"queries", "query_doc_pairs"})
+    if sample.header[:2] == _START:
+        return True
+    is_export = bool(sample.keys & {"queries", "query_doc_pairs"})
+    return is_export and not retrieval_cases.recognises(sample)
 
 
 FORMAT = Format(

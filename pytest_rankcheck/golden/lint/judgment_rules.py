@@ -9,6 +9,7 @@ import numpy as np
 from pytest_rankcheck.array_types import BoolArray, IntArray
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.golden.collected_judgments import Repeat
+from pytest_rankcheck.golden.judgment_columns import columns_in_words, columns_line
 from pytest_rankcheck.golden.lint.lint_rule import Linted, LintFinding, rule
 
 _MOST_CODES = 10
@@ -206,4 +207,18 @@ def one_grade(linted: Linted) -> LintFinding | None:
         "ones",
         remedy="judge again with more grades if some answers are better than others; if they are "
         "not, write one-grade=ignore in rankcheck_lint",
+    )
+
+
+@rule("warning")
+def guessed_keys(linted: Linted) -> LintFinding | None:
+    """Keys that were taken for the query or its relevant documents by their names."""
+    keys = linted.contents.guessed_keys
+    if not keys:
+        return None
+    return LintFinding(
+        query_ids=(),
+        what=f"read {columns_in_words(keys)}",
+        why="Another key may hold the judgments",
+        remedy=f"to confirm it: {columns_line(keys)}",
     )

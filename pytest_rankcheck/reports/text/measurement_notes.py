@@ -27,7 +27,11 @@ _TINY = 0.1
 _SLOWEST = 3
 _MANY_UNANSWERED = 0.05
 """From this share of the queries on, empty answers cause a warning."""
-_HOPELESS = ("no-judgment", "no-relevant")
+_LINTED = {
+    "guessed-keys": Topic.GUESSED_KEYS,
+    "no-judgment": Topic.MISLEADING,
+    "no-relevant": Topic.MISLEADING,
+}
 """Lint findings without which a mean is misread; the others are for ``--rankcheck-lint``."""
 
 
@@ -66,8 +70,8 @@ def _remarks(evaluation: Evaluation) -> Iterator[tuple[Topic, str]]:
             )
         topic = Topic.MISLEADING if warning else Topic.MEASURED
         yield topic, f"the effective sample size of {queries} is {size:,.1f}{warning}"
-    for finding in findings_of(golden, LintOptions(), _HOPELESS):
-        yield Topic.MISLEADING, finding.message
+    for finding in findings_of(golden, LintOptions(), _LINTED):
+        yield _LINTED[finding.rule], finding.message
     if evaluation.failed or len(evaluation.unanswered) >= max(1, _MANY_UNANSWERED * len(golden)):
         yield Topic.MISLEADING, unanswered_text(evaluation)
     if missing:

@@ -1,0 +1,215 @@
+"""Test cases of retrieval: each a query with a list of relevant documents, in YAML or JSON.
+
+    - question: How do I reset my password?         # or query, or user_input
+      expected_ids: [kb-12, {id: kb-40, grade: 2}]  # without a grade: 1
+      locale: en
+
+The relevant documents are also called ``relevant``, ``relevant_docs``, ``expected_documents`` or
+``reference_context_ids``. An ``id`` is the id of the query; without it, the text is. Every other
+key is an attribute. A file is a list of such objects, an object that holds one list of them, or
+JSON lines; or LlamaIndex's ``{"queries": {"q1": "..."}, "relevant_docs": {"q1": ["d3"]}}``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
+from pytest_rankcheck.files.delimited_tables import Role, index_of_roles
+from pytest_rankcheck.files.format_registry import FileSample, Format
+from pytest_rankcheck.files.json_files import objects_of_lines, read_json
+from pytest_rankcheck.files.packed_files import unpacked_suffix
+from pytest_rankcheck.files.yaml_files import YamlObject, read_yaml
+from pytest_rankcheck.golden.contents_builder import ContentsBuilder
+from pytest_rankcheck.golden.golden_contents import Contents
+from pytest_rankcheck.golden.golden_source import Source, checked_id
+from pytest_rankcheck.golden.json_tree import Node
+from pytest_rankcheck.golden.judgment_columns import columns_in_words, columns_line
+from pytest_rankcheck.golden.query import Query
+
+_ID = Role("query_id", ("id", "qid", "queryid"))
+_TEXTS = ("query", "question", "user_input")
+_TEXT = Role("query", _TEXTS)
+_LISTS = ("relevant", "relevant_docs", "expected_documents", "expected_ids")
+_RELEVANT = Role("relevance", (*_LISTS, "reference_context_ids"))
+_ROLES = (_ID, _TEXT, _RELEVANT)
+_RANKED = ("contexts", "retrieved_contexts", "sources")
+"""Keys of what some ranker returned."""
+_ARRAY = re.compile(r"\s*\[\s*(\{|$)")
+_YAML = re.compile(r"---\s*$|%YAML|-( +[\w\"' -]+:(\s|$)| *\{)|[\w-]+:\s*$")
+
+
+def read(source: Source) -> Contents:
+    """Read the cases."""
+    builder, columns = ContentsBuilder(source), source.columns
+    keys: dict[str, str] = {}
+    for entry in _entries(FileSample(source.file, GoldenSetError, columns)):
+        found = _keys_of(entry, columns)
+        if keys and found != keys:
+            raise GoldenSetError(
+                f"{entry.where}: has {columns_in_words(found)}, but the first entry has "
+                f"{columns_in_words(keys)}; use the same keys in all entries"
+            )
+        keys = keys or _complete(found, entry)
+        _add_case(builder, entry, keys)
+    guessed = {role: key for role, key in keys.items() if key not in (role, columns.get(role))}
+    return builder.built(guessed_keys=guessed)
+
+
+def _entries(sample: FileSample) -> Iterator[Node]:
+    """Yield the entries of lines, of a dataset, of a list, or of the one list of an object."""
+    path = sample.path
+    if _has_lines(sample):
+        for number, line in objects_of_lines(path, GoldenSetError):
+            yield Node(line, f"{path}:{number}")
+        return
+    read_file = read_yaml if _is_yaml(sample) else read_json
+    root = Node(read_file(path, GoldenSetError), str(path))
+    if _is_dataset(root.value):
+        yield from _entries_of_dataset(root)
+        return
+    if isinstance(root.value, dict):
+        lists = [child for _, child in root.pairs() if _first_of(child.value)]
+        if len(lists) != 1:
+            names = listed([each.path for each in lists]) or "none"
+            raise GoldenSetError(f"{root.where}: needs one list of queries; it has {names}")
+        root = lists[0]
+    for entry in root.items():
+        value = entry.value
+        yield Node(value, f"{path}:{value.line}") if isinstance(value, YamlObject) else entry
+
+
+def _entries_of_dataset(root: Node) -> Iterator[Node]:
+    queries, relevant = root.need("queries"), root.need("relevant_docs")
+    for query_id, query in queries.pairs():
+        documents = relevant.need(query_id).value
+        entry = {"query_id": query_id, "query": query.value, "relevant_docs": documents}
+        yield Node(entry, query.where)
+    for query_id, of_query in relevant.pairs():
+        if queries.get(query_id) is None:
+            raise GoldenSetError(f"{of_query.where}: no query has this id; add it, or remove this")
+
+
+def _keys_of(entry: Node, columns: Mapping[str, str]) -> dict[str, str]:
+    """Return the key of each role that an entry has."""
+    header = [key for key, _ in entry.pairs()]
+    given = {role.name: columns[role.name] for role in _ROLES if role.name in columns}
+    places = index_of_roles(header, _ROLES, given, entry.where, GoldenSetError)
+    keys = {role: header[place] for role, place in places.items()}
+    if keys.get("query_id") in _TEXTS:  # the text is the id
+        keys["query"] = keys["query_id"]
+    return keys
+
+
+def _complete(keys: dict[str, str], entry: Node) -> dict[str, str]:
+    """Return the keys of the first entry, which needs a query and relevant documents."""
+    values = {key: child.value for key, child in entry.pairs()}
+    ranked = next((key for key in _RANKED if key in values), None)
+    if "query" in keys and "relevance" not in keys and ranked:
+        raise GoldenSetError(
+            f"{entry.where}: '{ranked}' is what some ranker returned, and would make that ranker "
+            "perfect; add 'expected_ids', the documents that people found relevant. To use "
+            f"'{ranked}' all the same: {columns_line({**keys, 'relevance': ranked})}"
+        )
+    for role, what in ((_TEXT, "query"), (_RELEVANT, "relevant documents")):
+        if role.name not in keys:
+            raise GoldenSetError(f"{entry.where}: no {what}; {how_to_read(values)}")
+    return keys
+
+
+def how_to_read(entry: Mapping[str, object]) -> str:
+    """Return the end of an error: the keys of the first entry, and a line that reads them."""
+    keys = f"its keys are {listed(list(entry), 10) or 'none'}"
+    others = [key for key in entry if key not in _TEXTS]
+    own_id = next(
+        (key for key in others if key in _ID.names or suggestion(key, ["query_id"])), None
+    )
+    columns = {} if own_id is None else {"query_id": own_id}
+    for role, types in ((_TEXT, str), (_RELEVANT, (list, dict))):
+        fitting = [key for key, value in entry.items() if isinstance(value, types)]
+        fitting = [key for key in fitting if key != own_id and key not in _RANKED]
+        if not fitting:
+            return keys
+        columns[role.name] = fitting[next(iter(role.among(fitting)), 0)]
+    if own_id is None and columns["query"] == "query":
+        columns["query_id"] = "query"
+    columns = {role: key for role, key in columns.items() if key != role}
+    return f"{keys}; to read them, say what they are, such as {columns_line(columns)}"
+
+
+def _add_case(builder: ContentsBuilder, entry: Node, keys: Mapping[str, str]) -> None:
+    if entry.get("expect") is not None:
+        own = 'JSON lines with "query_id" and "relevance"'
+        raise GoldenSetError(f"{entry.where}: expectations need our own format, {own}")
+    text = entry.need(keys["query"]).text()
+    id_key = keys.get("query_id", keys["query"])
+    query_id = checked_id(entry.need(id_key).value, f"'{quoted(id_key)}'", entry.where)
+    taken = keys.values()
+    attributes = {key: child.value for key, child in entry.pairs() if key not in taken}
+    builder.add_query(Query(query_id, text, attributes), entry.where)
+    relevant = entry.need(keys["relevance"])
+    if isinstance(relevant.value, dict):
+        for doc_id, grade in relevant.pairs():
+            builder.add_judgment(query_id, doc_id, grade.value, grade.where)
+        return
+    reader = builder.source.reader(has_grades=False)
+    ungraded = (reader.grade(None) if reader.has_one_grade else None) or 1
+    for item in relevant.items():
+        if isinstance(item.value, dict):
+            graded = item.need("id").value, item.need("grade").value
+            builder.add_judgment(query_id, *graded, item.where)
+        else:
+            doc_id = checked_id(item.value, "a document id", item.where)
+            builder.collected.add(query_id, doc_id, ungraded, item.where)
+
+
+def _first_of(value: object) -> Mapping[str, object]:
+    """Return the first of a list of objects; empty for anything else."""
+    first = value[0] if isinstance(value, list) and value else None
+    return first if isinstance(first, dict) else {}
+
+
+def _is_dataset(value: object) -> bool:
+    return isinstance(value, dict) and value.keys() >= {"queries", "relevant_docs"}
+
+
+def _is_case(entry: Mapping[str, object], columns: Mapping[str, str]) -> bool:
+    """Whether an object has keys of a case, and is not of our own format."""
+    if any(columns.get(role.name) in entry and role.name not in entry for role in _ROLES):
+        return True
+    names = _RELEVANT.names if "query_id" in entry else (*_RELEVANT.names, *_RANKED)
+    return "relevance" not in entry and any(name in entry for name in names)
+
+
+def _has_lines(sample: FileSample) -> bool:
+    first = sample.first_object
+    if not first or _is_dataset(first):
+        return False
+    return _is_case(first, sample.columns) or not any(map(_first_of, first.values()))
+
+
+def _is_yaml(sample: FileSample) -> bool:
+    by_name = unpacked_suffix(sample.path) in (".yaml", ".yml")
+    return by_name or not sample.line.lstrip().startswith(("{", "["))
+
+
+def recognises(sample: FileSample) -> bool:
+    """Whether a file has cases, judging by its first entry."""
+    if sample.is_folder:
+        return False
+    first, line = sample.first_object, sample.line
+    if line and (_is_yaml(sample) or not first):
+        is_named = unpacked_suffix(sample.path) in (".yaml", ".yml")
+        return is_named or bool(_YAML.match(line) or _ARRAY.match(line))
+    is_own = "query_id" in first or "relevance" in first
+    inner = [] if is_own else map(_first_of, first.values())
+    return _is_dataset(first) or any(_is_case(each, sample.columns) for each in (first, *inner))
+
+
+FORMAT = Format(
+    name="cases",
+    description='YAML or JSON such as [{"question": "...", "expected_ids": ["d3"]}]',
+    recognises=recognises,
+    read=read,
+)

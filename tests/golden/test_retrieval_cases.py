@@ -1,0 +1,313 @@
+"""Golden sets as teams of retrieval keep them: YAML, JSON and JSON lines with keys of their own."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_rankcheck import GoldenSet, GoldenSetError
+
+Contents = dict[str, tuple[str | None, dict[str, Any], dict[str, float]]]
+
+
+def contents(golden: GoldenSet) -> Contents:
+    return {
+        query.id: (query.text, dict(query.attributes), dict(golden.grades(query.id)))
+        for query in golden
+    }
+
+
+def written(folder: Path, text: str, name: str = "qa.yaml") -> Path:
+    file = folder / name
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def refusal(file: Path, **how: Any) -> str:
+    with pytest.raises(GoldenSetError) as refused:
+        GoldenSet.load(file, **how)
+    message = str(refused.value)
+    assert message.startswith(str(file))
+    return message.removeprefix(str(file))
+
+
+def columns_in(message: str) -> dict[str, str]:
+    """Return the configuration that a message prints."""
+    found = re.search(r"rankcheck_columns = \[.*?\](?= \(columns=)", message)
+    assert found, message
+    lines = tomllib.loads(found[0])["rankcheck_columns"]
+    return dict(line.split("=", 1) for line in lines)
+
+
+ENTRIES = [
+    {"id": "q1", "question": "red shoes", "expected_ids": ["d3", {"id": "d7", "grade": 0}]},
+    {"id": 2, "question": "hat", "expected_ids": [], "locale": "no", "level": 1.5, "tags": ["a"]},
+]
+AS_YAML = """\
+# the set of the support team
+- id: q1
+  question: red shoes
+  expected_ids:
+    - d3
+    - {id: d7, grade: 0}
+- id: 2
+  question: hat
+  expected_ids: []
+  locale: "no"
+  level: 1.5
+  tags: [a]
+"""
+READ = {
+    "q1": ("red shoes", {}, {"d3": 1, "d7": 0}),
+    "2": ("hat", {"locale": "no", "level": 1.5, "tags": ["a"]}, {}),
+}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        AS_YAML,
+        f"---\n{AS_YAML}",
+        "tests:\n" + AS_YAML.partition("\n")[2],
+        json.dumps(ENTRIES),
+        json.dumps(ENTRIES, indent=2),
+        json.dumps({"name": "support", "tests": ENTRIES}),
+        json.dumps({"queries": ENTRIES}, indent=2),
+        "\n".join(map(json.dumps, ENTRIES)),
+    ],
+    ids=["yaml", "document", "yaml object", "array", "indented", "object", "queries", "lines"],
+)
+def test_cases_are_read_from_yaml_json_and_json_lines(tmp_path: Path, text: str) -> None:
+    for name in ("qa", "qa.json"):
+        assert contents(GoldenSet.load(written(tmp_path, text, name))) == READ
+
+
+@pytest.mark.parametrize("query", ["query", "question", "user_input"])
+@pytest.mark.parametrize(
+    "judged",
+    ["relevant", "relevant_docs", "expected_documents", "reference_context_ids", "expected_ids"],
+)
+def test_the_usual_keys_are_read_and_named_once(tmp_path: Path, query: str, judged: str) -> None:
+    """Without an id, the text is the id. What was guessed is a finding until it is configured."""
+    for text in (f"- {query}: red\n  {judged}: [d3]\n", json.dumps({query: "red", judged: ["d3"]})):
+        file = written(tmp_path, text, "qa")
+        golden = GoldenSet.load(file)
+        assert contents(golden) == {"red": ("red", {}, {"d3": 1})}
+        (finding,) = golden.subset(["red"]).lint(rules=["guessed-keys"])
+        assert f"'{judged}' as the relevant documents" in finding.what
+        assert (f"'{query}' as the query" in finding.what) is (query != "query")
+        columns = columns_in(finding.message)
+        assert columns == {**({} if query == "query" else {"query": query}), "relevance": judged}
+        confirmed = GoldenSet.load(file, columns=columns)
+        assert contents(confirmed) == contents(golden)
+        assert confirmed.lint(rules=["guessed-keys"]) == []
+
+
+def test_our_own_keys_are_read_from_yaml_and_not_guessed(tmp_path: Path) -> None:
+    text = "- {query_id: q1, query: red, relevance: {d3: 2, 7: 0}, grade_scale: 4}\n"
+    golden = GoldenSet.load(written(tmp_path, text))
+    assert contents(golden) == {"q1": ("red", {}, {"d3": 2, "7": 0})}
+    assert (golden.scale, golden.lint(rules=["guessed-keys"])) == (4, [])
+
+
+def test_a_dataset_of_llama_index(tmp_path: Path) -> None:
+    dataset = {
+        "queries": {"q1": "red", "q2": "hat"},
+        "corpus": {"d3": "shoe"},
+        "relevant_docs": {"q1": ["d3"], "q2": ["d7", "d3"]},
+        "mode": "text",
+    }
+    for indent in (None, 2):
+        file = written(tmp_path, json.dumps(dataset, indent=indent), "dataset.json")
+        read = {"q1": ("red", {}, {"d3": 1}), "q2": ("hat", {}, {"d7": 1, "d3": 1})}
+        assert contents(GoldenSet.load(file)) == read
+    for key, value, message in (
+        ("relevant_docs", {"q1": ["d3"]}, ': relevant_docs: no "q2"'),
+        ("queries", {"q1": "red"}, ": relevant_docs.q2: no query has this id; add it, or remove"),
+        ("queries", {"q1": "red", "q2": 5}, ": queries.q2: query: not a text but 5"),
+        ("relevant_docs", {"q1": "d3", "q2": []}, ": queries.q1: relevant_docs: not a list but d3"),
+    ):
+        file.write_text(json.dumps({**dataset, key: value}))
+        assert refusal(file).startswith(message)
+
+
+def test_one_grade_and_codes_apply_to_cases_too(tmp_path: Path) -> None:
+    file = written(tmp_path, "- {query: red, relevant: [d3]}\n")
+    assert GoldenSet.load(file, grades=2).grades("red") == {"d3": 2}
+    file.write_text("- {query: red, relevant: [d3, {id: d7, grade: good}]}\n")
+    assert GoldenSet.load(file, grades={"good": 3}).grades("red") == {"d3": 1, "d7": 3}
+    assert "omit it, or map the values" in refusal(file, grades=2)
+
+
+# --- what would be judgments by mistake -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", ["contexts", "retrieved_contexts", "sources"])
+def test_what_a_ranker_returned_is_read_only_on_purpose(tmp_path: Path, key: str) -> None:
+    entry = {"question": "red", key: ["d3", "d9"]}
+    for text in (f"- question: red\n  {key}: [d3, d9]\n", json.dumps(entry), json.dumps([entry])):
+        file = written(tmp_path, text, "qa")
+        message = refusal(file)
+        assert (
+            f"'{key}' is what some ranker returned, and would make that ranker perfect" in message
+        )
+        golden = GoldenSet.load(file, columns=columns_in(message))
+        assert golden.grades("red") == {"d3": 1, "d9": 1}
+    judged = written(tmp_path, json.dumps({**entry, "expected_ids": ["d3"]}), "qa.jsonl")
+    assert GoldenSet.load(judged).grades("red") == {"d3": 1}
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"question": "red", "docs": ["d3"]},
+        {"prompt": "red", "docs": ["d3"], "answer": "yes", "ids": ["x"]},
+        {"id": "q1", "query": "red", "relevance": {"d3": 1}},
+        {"queryid": "q1", "query": "red", "relevance": {"d3": 1}},
+        {"query": "red", "relevance": {"d3": 1}},
+        {"query": "red", "docs": {"d3": 1}},
+        {"text": "red", "relevance": {"d3": 1}},
+    ],
+    ids="-".join,
+)
+def test_other_keys_are_named_with_the_line_that_reads_them(
+    tmp_path: Path, entry: dict[str, Any]
+) -> None:
+    """As the first line of JSON lines, in an array and in YAML, which may know the keys."""
+    for number, text in enumerate([json.dumps(entry), json.dumps([entry])]):
+        file = written(tmp_path, text, "qa")
+        columns = {}
+        if not number or {"docs", "text"} & set(entry):
+            message = refusal(file)
+            assert f"its keys are {', '.join(entry)}; to read them, say what they are" in message
+            columns = columns_in(message)
+        golden = GoldenSet.load(file, columns=columns)
+        query_id = "q1" if "q1" in entry.values() else "red"
+        assert golden.query(query_id).text == "red"
+        assert golden.grades(query_id) == {"d3": 1}
+
+
+def test_a_list_as_relevance_names_what_would_be_read(tmp_path: Path) -> None:
+    line = '{"query_id": "q1", "query": "red", "relevance": ["d3", "d7"]}'
+    message = refusal(written(tmp_path, line, "qa.jsonl"))
+    assert 'write "relevance": {"d3": 1, "d7": 1}, or, in all lines, "relevant": [' in message
+    for mended in (
+        line.replace('["d3", "d7"]', '{"d3": 1, "d7": 1}'),
+        line.replace("relevance", "relevant"),
+    ):
+        golden = GoldenSet.load(written(tmp_path, mended, "qa.jsonl"))
+        assert golden.grades("q1") == {"d3": 1, "d7": 1}
+
+
+def test_files_of_other_formats_are_not_taken(tmp_path: Path) -> None:
+    own = {"query_id": "q1", "query": "red", "relevance": {"d3": 2}, "topic": "x"}
+    for more in ({"contexts": ["x"]}, {"relevant": ["x"]}, {"rows": [{"relevant": ["x"]}]}):
+        file = written(tmp_path, json.dumps({**own, **more}), "web.jsonl")
+        for columns in ({}, {"query_id": "topic", "relevance": "contexts"}):
+            assert GoldenSet.load(file, columns=columns).grades("q1") == {"d3": 2}
+    file.write_text(
+        '{"query_id": "q1", "query": "red", "sources": ["x"], "expect": [{"results": "some"}]}'
+    )
+    assert len(GoldenSet.load(file).expectations) == 1
+    for text, query in (
+        ('{"queries": [{"query": "red", "ratings": {"d3": 2}}]}', "red"),
+        ("q: 0 d3 2\n", "q:"),
+        ("- 0 d3 2\n", "-"),
+        ("[q] 0 d3 2\n", "[q]"),
+    ):
+        assert GoldenSet.load(written(tmp_path, text, "web")).grades(query) == {"d3": 2}
+
+
+# --- mistakes -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", " is empty"),
+        ("# nothing\n", " is empty"),
+        ("just text\n", ": not a list but just text"),
+        ("- red\n", ": [0]: not an object but red"),
+        ("a: 1\n", ": needs one list of queries; it has none"),
+        ("a: [{b: 1}]\nc: [{b: 1}]\n", ": needs one list of queries; it has a, c"),
+        ("- {}\n", ":1: no query; its keys are none"),
+        ("- {question: red}\n", ":1: no relevant documents; its keys are question"),
+        ("- {question: red, relevant: }\n", ':1: no "relevant"'),
+        ("- {question: red, relevant: d3}\n", ":1: relevant: not a list but d3"),
+        ("- {question: red, relevant: [[d3]]}\n", ": a document id is '['d3']' (list), not an id"),
+        ("- {question: red, relevant: [{id: d3}]}\n", ':1: relevant[0]: no "grade"'),
+        ("- {question: red, relevant: [{doc: d3, grade: 1}]}\n", ':1: relevant[0]: no "id"'),
+        ("- {question: red, relevant: [{id: d3, grade: x}]}\n", "[0]: the grade of document 'd3' is 'x'"),
+        ("- {question: red, relevant: [d3, {id: d3, grade: 2}]}\n", "judged twice, 1 and 2"),
+        ("- {question: 7, relevant: [d3]}\n", ":1: question: not a text but 7"),
+        ("- {question: red, relevant: [d3], id: ''}\n", ":1: 'id' is empty, not an id"),
+        ("- {question: red, relevant: [d3], expected_ids: [d3]}\n", "relevant, expected_ids could both be the relevance"),
+        ("- {question: red, user_input: red, relevant: [d3]}\n", "question, user_input could both be the query"),
+        ("- {question: red, relevant: [d3]}\n- {question: red, relevant: [d7]}\n", ":2: duplicate query 'red'"),
+        ("- {id: 1, question: red, relevant: [d3]}\n- {id: 1, question: hat, relevant: []}\n", ":2: duplicate query '1'"),
+        ("- {question: red, relevant: [d3]}\n- {query: hat, relevant: []}\n", ":2: has 'query' as the query, 'relevant' as the relevant documents, but the first entry has 'question' as"),
+        ("- {question: red, relevant: [d3]}\n- {question: hat}\n", ":2: has 'question' as the query, but the first"),
+        ("- {question: red, relevant: [d3], expect: [{results: some}]}\n", ":1: expectations need our own format, JSON lines"),
+        # what only YAML gets wrong
+        ("- question: red\n  relevant:\n  - 007\n", ":3: YAML reads 007 as int, not as text; write it in quotes"),
+        ("- {question: red, relevant: [1_000]}\n", ":1: YAML reads 1_000 as int"),
+        ("- {question: red, relevant: [12:30]}\n", ":1: YAML reads 12:30 as int"),
+        ("- {question: red, relevant: [no]}\n", ":1: YAML reads no as bool"),
+        ("- {question: red, relevant: [true]}\n", "is 'True' (bool), not an id"),
+        ("- {question: red, relevant: [1.5]}\n", "is the number 1.5, not an id; write it as text"),
+        ("- {question: red, relevant: [~]}\n", "a document id is empty"),
+        ("- {question: red, relevant: [2026-01-02]}\n", ":1: YAML reads 2026-01-02 as timestamp"),
+        ("- {question: red, relevant: [d3], locale: no}\n", ":1: YAML reads no as bool"),
+        ("- {question: red, relevant: [.inf]}\n", ":1: YAML reads .inf as float"),
+        (f"- {{question: red, relevant: [{'9' * 5000}]}}\n", ":1: YAML reads 9999"),
+        ("- question: red\n  question: hat\n", ":2: two keys 'question'; rename it"),
+        ("- {[a]: 1}\n", ":1: a key that is not text; rename it"),
+        ("- {<<: {a: 1}}\n", ":1: YAML reads << as merge"),
+        ("- {question: !!python/name:os.system , relevant: [d3]}\n", "as python/name:os.system"),
+        ("- {question: red, relevant: !!python/tuple [d3]}\n", ":1: the tag python/tuple is not read; remove it"),
+        ("- !!python/object/apply:os.system [ls]\n", ":1: the tag python/object/apply:os.system is not read"),
+        ("- {question: red, relevant: &x [d3]}\n- {question: hat, relevant: *x}\n", ":1: an anchor that is used again; repeat"),
+        ("- &x {question: *x}\n", ":1: an anchor that is used again"),
+        ("- {question: red\n- a\n", ":3: not YAML: expected"),
+        ("- a\n---\n- b\n", ":2: not YAML: but found another document"),
+        ("- a\x00\n", ": not YAML: "),
+        ("[" * 20_000, ": not YAML: maximum recursion"),
+    ],
+    ids=range(47),
+)  # fmt: skip
+def test_a_mistake_is_named_with_its_line(tmp_path: Path, text: str, message: str) -> None:
+    found = refusal(written(tmp_path, text))
+    assert message in found
+    assert len(found) < 500
+
+
+def test_aliases_are_not_multiplied(tmp_path: Path) -> None:
+    lines = ["- &a0 [d, d]"]
+    lines += [f"- &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 30)]
+    assert "an anchor that is used again" in refusal(written(tmp_path, "\n".join(lines)))
+
+
+def test_mistakes_in_json_name_their_place(tmp_path: Path) -> None:
+    for text, message in (
+        ('[{"question": "red", "relevant": [true]}]', ": [0].relevant[0]: a document id is 'True'"),
+        ('{"question": "red", "relevant": [1.5]}', ":1: relevant[0]: a document id is the number"),
+        ('{"tests": [{"question": "red", "relevant": [{"id": "d"}]}]}', ': tests[0].relevant[0]: no "grade"'),
+        ('{"question": "red", "relevant": []}\n{"question": "red"}', ":2: has 'question' as the query, but"),
+        ('[{"question": "red", "relevant": [],}]', ":1: not JSON: "),
+        ('{"question": "red", "relevant": [}', ":1: not JSON: "),
+    ):  # fmt: skip
+        assert refusal(written(tmp_path, text, "qa.json")).startswith(message)
+
+
+def test_yaml_without_pyyaml(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    file = written(tmp_path, AS_YAML)
+    assert refusal(file) == ": YAML needs PyYAML (extra [yaml]): pip install pyyaml"
+    file.write_text(json.dumps(ENTRIES))
+    assert contents(GoldenSet.load(file.rename(tmp_path / "qa.json"))) == READ
