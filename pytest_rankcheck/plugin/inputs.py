@@ -164,11 +164,10 @@ class Inputs:
 
         config = self.config
         self._judged.append(path)
-        others = [other for other in (*config.golden, config.run) if other not in (None, path)]
         source = Source.of(
             _shorter(path),
             grades=config.grades,
-            columns=self._columns(path, others, _OF_RUNS),
+            columns=self._columns(path, [config.run] if config.run else [], _OF_RUNS),
             split=config.split,
             contradictions=contradictions or config.contradictions,
             attributes=config.attributes or None,

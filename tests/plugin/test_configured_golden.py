@@ -153,3 +153,25 @@ def test_hints_name_the_option_beside_the_keyword(
     with pytest.raises(RankcheckError) as raised:
         inputs.read_run(path) if file == "r.csv" else inputs.golden_set(path)
     assert option in str(raised.value)
+
+
+# --- cases of retrieval, with keys of their own ---------------------------------------------------
+
+QA = "- {case_id: q1, prompt: red, contexts: [d3], locale: en}\n"
+KEYS = '["query_id=case_id", "query=prompt", "relevance=contexts"]'
+
+
+def test_the_keys_of_cases_are_configured_beside_tables_with_other_columns(
+    pytester: pytest.Pytester,
+) -> None:
+    """Each name counts in the files that have it: case_id in both, prompt in only one."""
+    for golden, passed in (("qa.yaml", 1), ("qa.yaml more.csv", 2)):
+        options = (
+            f"[tool.pytest.ini_options]\nrankcheck_golden = '{golden}'\nrankcheck_run = 'r.csv'"
+        )
+        pytester.makefile(".toml", pyproject=f"{options}\nrankcheck_columns = {KEYS}\n")
+        pytester.makefile(".yaml", qa=QA)
+        pytester.makefile(".csv", r="case_id,doc_id,score\nq1,d3,1\n")
+        pytester.makefile(".csv", more="qid,docno,rel\nq1,d3,2\n")
+        pytester.makepyfile("def test_it(evaluation): assert evaluation.mean('RR') == 1")
+        pytester.runpytest_inprocess("-p", "no:cacheprovider").assert_outcomes(passed=passed)

@@ -115,3 +115,31 @@ def test_golden_sets_are_read_as_configured(pytester: pytest.Pytester) -> None:
         """
     )
     pytester.runpytest().assert_outcomes(passed=2)
+
+
+@pytest.mark.parametrize("workers", [[], pytest.param(["-n", "2"], marks=pytest.mark.slow)])
+def test_the_keys_that_were_guessed_are_shown_once_until_they_are_configured(
+    pytester: pytest.Pytester, workers: list[str]
+) -> None:
+    ini = '[tool.pytest.ini_options]\nrankcheck_golden = "qa.yaml"\nrankcheck_run = "r.csv"\n'
+    pytester.makefile(".toml", pyproject=ini)
+    pytester.makefile(".yaml", qa="- {id: q1, question: red, expected_ids: [d3]}\n")
+    pytester.makefile(".csv", r="query_id,doc_id,score\nq1,d3,1\n")
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.parametrize("number", range(4))
+        def test_it(evaluation, number):
+            assert evaluation.mean("RR") == 1
+        """
+    )
+    line = 'rankcheck_columns = ["query_id=id", "query=question", "relevance=expected_ids"]'
+    result = pytester.runpytest(*workers)
+    result.assert_outcomes(passed=4)
+    assert result.stdout.str().count(line) == 1
+    result.stdout.fnmatch_lines(["*golden set 'qa': read 'id' as the query id, 'question' as the*"])
+    pytester.makefile(".toml", pyproject=f"{ini}{line}\n")
+    result = pytester.runpytest("-v", "--rankcheck-lint", *workers)
+    result.assert_outcomes(passed=5)
+    result.stdout.no_fnmatch_line("*read 'id' as*")

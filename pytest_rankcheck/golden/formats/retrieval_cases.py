@@ -45,7 +45,7 @@ def read(source: Source) -> Contents:
     builder, columns = ContentsBuilder(source), source.columns
     keys: dict[str, str] = {}
     for entry in _entries(FileSample(source.file, GoldenSetError, columns)):
-        found = _keys_of(entry, columns)
+        found = _keys_of(entry, source)
         if keys and found != keys:
             raise GoldenSetError(
                 f"{entry.where}: has {columns_in_words(found)}, but the first entry has "
@@ -91,11 +91,16 @@ def _entries_of_dataset(root: Node) -> Iterator[Node]:
             raise GoldenSetError(f"{of_query.where}: no query has this id; add it, or remove this")
 
 
-def _keys_of(entry: Node, columns: Mapping[str, str]) -> dict[str, str]:
+def _keys_of(entry: Node, source: Source) -> dict[str, str]:
     """Return the key of each role that an entry has."""
     header = [key for key, _ in entry.pairs()]
-    given = {role.name: columns[role.name] for role in _ROLES if role.name in columns}
-    places = index_of_roles(header, _ROLES, given, entry.where, GoldenSetError)
+    names = [role.name for role in _ROLES]
+    columns = {
+        role: key
+        for role, key in source.columns.items()
+        if role in names and (key in header or not source.is_shared)
+    }
+    places = index_of_roles(header, _ROLES, columns, entry.where, GoldenSetError)
     keys = {role: header[place] for role, place in places.items()}
     if keys.get("query_id") in _TEXTS:  # the text is the id
         keys["query"] = keys["query_id"]
