@@ -52,16 +52,17 @@ class GoldenSet(JudgedQueries):
             path: the file or folder; a file may be packed with gzip or Zstandard. TREC qrels take
                 the texts and attributes of their queries from a file of the same name that ends
                 with ``.queries.tsv``, if there is one.
-            format: ``"jsonl"``, ``"trec"``, ``"csv"``, ``"tsv"``, ``"parquet"``, ``"arrow"``,
-                ``"beir"``, ``"quepid"``, ``"elasticsearch"``, ``"opensearch"`` or ``"letor"``;
-                without it, the content decides.
+            format: ``"jsonl"``, ``"cases"`` (YAML or JSON), ``"trec"``, ``"csv"``, ``"tsv"``,
+                ``"parquet"``, ``"arrow"``, ``"beir"``, ``"quepid"``, ``"elasticsearch"``,
+                ``"opensearch"`` or ``"letor"``; without it, the content decides.
             name: what messages and records call the set; without it, the file's name up to the
                 first dot.
             grades: the grade of each code in the file, ``{1: 4, 2: 3, "irrelevant": 0}``; any other
                 code is an error. Or one number, for a table without grades, such as of clicks: the
                 grade of every row.
             columns: ``{meaning: column}`` of a table, for ``query_id``, ``query``, ``doc_id``,
-                ``relevance`` and ``title``, where the columns have unusual names.
+                ``relevance`` and ``title``, where the columns have unusual names; or of the keys
+                of cases.
             split: which set of judgments of a BEIR folder to read.
             contradictions: which of two grades for one document counts: ``"first"``, ``"last"``
                 or ``"highest"``; or ``"error"``.

@@ -62,7 +62,7 @@ class Config:
     )
     columns: Mapping[str, str] = setting(
         pairs("query_id=keyword"),
-        "columns of golden sets and runs that are tables, such as query_id=keyword, one per line",
+        "columns or keys of golden sets and runs, such as query_id=keyword, one per line",
         "formats.md#tables-csv-tsv-parquet",
     )
     attributes: tuple[str, ...] = setting(

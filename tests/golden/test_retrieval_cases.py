@@ -196,13 +196,9 @@ def test_other_keys_are_named_with_the_line_that_reads_them(
 def test_a_list_as_relevance_names_what_would_be_read(tmp_path: Path) -> None:
     line = '{"query_id": "q1", "query": "red", "relevance": ["d3", "d7"]}'
     message = refusal(written(tmp_path, line, "qa.jsonl"))
-    assert 'write "relevance": {"d3": 1, "d7": 1}, or, in all lines, "relevant": [' in message
-    for mended in (
-        line.replace('["d3", "d7"]', '{"d3": 1, "d7": 1}'),
-        line.replace("relevance", "relevant"),
-    ):
-        golden = GoldenSet.load(written(tmp_path, mended, "qa.jsonl"))
-        assert golden.grades("q1") == {"d3": 1, "d7": 1}
+    assert message.endswith('in a file of lists, the key is "relevant": ["d3", "d7"]')
+    golden = GoldenSet.load(written(tmp_path, line.replace("relevance", "relevant"), "qa.jsonl"))
+    assert golden.grades("q1") == {"d3": 1, "d7": 1}
 
 
 def test_files_of_other_formats_are_not_taken(tmp_path: Path) -> None:
@@ -274,10 +270,10 @@ def test_files_of_other_formats_are_not_taken(tmp_path: Path) -> None:
         ("- !!python/object/apply:os.system [ls]\n", ":1: the tag python/object/apply:os.system is not read"),
         ("- {question: red, relevant: &x [d3]}\n- {question: hat, relevant: *x}\n", ":1: an anchor that is used again; repeat"),
         ("- &x {question: *x}\n", ":1: an anchor that is used again"),
-        ("- {question: red\n- a\n", ":3: not YAML: expected"),
+        ("- {question: red\n- a\n", ":3: not YAML: "),
         ("- a\n---\n- b\n", ":2: not YAML: but found another document"),
         ("- a\x00\n", ": not YAML: "),
-        ("[" * 20_000, ": not YAML: maximum recursion"),
+        ("[" * 20_000, ": not YAML: "),
     ],
     ids=range(47),
 )  # fmt: skip

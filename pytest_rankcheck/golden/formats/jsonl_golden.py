@@ -15,7 +15,6 @@ from pytest_rankcheck.errors import GoldenSetError, quoted, suggestion
 from pytest_rankcheck.files.delimited_tables import Role
 from pytest_rankcheck.files.format_registry import Format
 from pytest_rankcheck.files.json_files import objects_of_lines
-from pytest_rankcheck.files.plain_values import id_text
 from pytest_rankcheck.files.whole_files import readable_json, write_whole
 from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.expectation import entry_of, expectation_of
@@ -29,7 +28,6 @@ _EXPECT = "expect"
 _NEARLY_QUERY = Role(TEXT.name, ())
 _ABSENT = object()
 _KEYS = ("query_id", "query", "relevance", _EXPECT)
-_SHOWN = 3
 
 
 def read(source: Source) -> Contents:
@@ -78,7 +76,10 @@ def _add_entry(builder: ContentsBuilder, entry: dict[str, object], where: str) -
     if text is not None and not isinstance(text, str):
         raise GoldenSetError(f'{where}: "query" is {quoted(text)}, not text')
     if relevance is not _ABSENT and not isinstance(relevance, dict):
-        raise GoldenSetError(f'{where}: "relevance" is {_no_grades(relevance)}')
+        raise GoldenSetError(
+            f'{where}: "relevance" is not an object of documents and grades, such as '
+            '{"d3": 2, "d7": 0}; in a file of lists, the key is "relevant": ["d3", "d7"]'
+        )
     expected = _expected(entry, where)
     if not isinstance(relevance, dict):
         _refuse_misspelt_relevance(builder, entry, where)
@@ -92,16 +93,6 @@ def _add_entry(builder: ContentsBuilder, entry: dict[str, object], where: str) -
             which = f" {number}" if len(expected) > 1 else ""
             raise GoldenSetError(f"{where}: expectation{which}: {failure}") from None
         builder.add_expectation(expectation, where)
-
-
-def _no_grades(relevance: object) -> str:
-    """Return what is wrong with judgments without grades, and the line that would be read."""
-    problem = "not an object of documents and grades; write"
-    ids = [id_text(item) for item in relevance] if isinstance(relevance, list) else []
-    if not ids or None in ids:
-        return f'{problem} "relevance": {{"d3": 2, "d7": 0}}'
-    graded = readable_json(dict.fromkeys(ids[:_SHOWN], 1))
-    return f'{problem} "relevance": {graded}, or, in all lines, "relevant": ["d3", "d7"]'
 
 
 def _expected(entry: dict[str, object], where: str) -> list[object]:

@@ -36,8 +36,11 @@ _RELEVANT = Role("relevance", (*_LISTS, "reference_context_ids"))
 _ROLES = (_ID, _TEXT, _RELEVANT)
 _RANKED = ("contexts", "retrieved_contexts", "sources")
 """Keys of what some ranker returned."""
-_ARRAY = re.compile(r"\s*\[\s*(\{|$)")
-_YAML = re.compile(r"---\s*$|%YAML|-( +[\w\"' -]+:(\s|$)| *\{)|[\w-]+:\s*$")
+_YAML_ENDINGS = (".yaml", ".yml")
+_START = re.compile(
+    r"\s*\[\s*(\{|$)"  # an array
+    r"|---\s*$|%YAML|-( +[\w\"' -]+:(\s|$)| *\{)|[\w-]+:\s*$"
+)
 
 
 def read(source: Source) -> Contents:
@@ -64,8 +67,9 @@ def _entries(sample: FileSample) -> Iterator[Node]:
         for number, line in objects_of_lines(path, GoldenSetError):
             yield Node(line, f"{path}:{number}")
         return
-    read_file = read_yaml if _is_yaml(sample) else read_json
-    root = Node(read_file(path, GoldenSetError), str(path))
+    is_json = sample.line.lstrip().startswith(("{", "["))
+    is_json = is_json and unpacked_suffix(path) not in _YAML_ENDINGS
+    root = Node((read_json if is_json else read_yaml)(path, GoldenSetError), str(path))
     if _is_dataset(root.value):
         yield from _entries_of_dataset(root)
         return
@@ -194,19 +198,12 @@ def _has_lines(sample: FileSample) -> bool:
     return _is_case(first, sample.columns) or not any(map(_first_of, first.values()))
 
 
-def _is_yaml(sample: FileSample) -> bool:
-    by_name = unpacked_suffix(sample.path) in (".yaml", ".yml")
-    return by_name or not sample.line.lstrip().startswith(("{", "["))
-
-
 def recognises(sample: FileSample) -> bool:
     """Whether a file has cases, judging by its first entry."""
-    if sample.is_folder:
-        return False
     first, line = sample.first_object, sample.line
-    if line and (_is_yaml(sample) or not first):
-        is_named = unpacked_suffix(sample.path) in (".yaml", ".yml")
-        return is_named or bool(_YAML.match(line) or _ARRAY.match(line))
+    if not first:
+        is_named = bool(line) and unpacked_suffix(sample.path) in _YAML_ENDINGS
+        return is_named or _START.match(line) is not None
     is_own = "query_id" in first or "relevance" in first
     inner = [] if is_own else map(_first_of, first.values())
     return _is_dataset(first) or any(_is_case(each, sample.columns) for each in (first, *inner))
