@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from pytest_rankcheck.command_line.compare_command import add_compare_command
+from pytest_rankcheck.command_line.init_command import add_init_command
 from pytest_rankcheck.command_line.lint_command import add_lint_command
 from pytest_rankcheck.command_line.metrics_command import add_metrics_command
 from pytest_rankcheck.command_line.retire_command import add_retire_command
@@ -29,6 +30,7 @@ from pytest_rankcheck.errors import (
 from pytest_rankcheck.extension_registry import ExtensionRegistry
 
 _EPILOG = """examples:
+  python -m pytest_rankcheck init
   python -m pytest_rankcheck compare main.run branch.run --golden golden/web.jsonl
   python -m pytest_rankcheck compare tests/baselines/test_ranking/test_mrr--web.json new.run \\
       --golden golden/web.jsonl --gate "noninferior(margin=0.02)" --by locale --html report.html
@@ -87,6 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     _add_import(parser, "imported_first")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    add_init_command(commands)
     add_compare_command(commands)
     add_show_command(commands)
     add_lint_command(commands)

@@ -1,0 +1,295 @@
+"""``init``: a first gate from what a project has; nothing is overwritten."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from project import NEEDS_GIT, git
+
+from pytest_rankcheck import GoldenSet, Run
+from pytest_rankcheck.command_line import init_command, project_search
+from pytest_rankcheck.command_line.init_command import gate_for
+from pytest_rankcheck.command_line.main import main
+
+DOCS = Path(__file__).parents[2] / "docs"
+SEARCH = "def search(text: str) -> list[str]:\n    return ['good-' + text, 'bad']\n"
+OURS = ["pyproject.toml", "tests/test_ranking.py", ".github/workflows/ranking.yml"]
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, in which the commands run."""
+    shop = tmp_path / "shop"
+    shop.mkdir()
+    monkeypatch.chdir(shop)
+    return shop
+
+
+def write(path: str, text: str = "") -> None:
+    file = Path(path)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, "utf-8")
+
+
+def write_golden(path: str = "golden/shop.jsonl", count: int = 8) -> None:
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    judgments = {f"q{index}": {f"good-t{index}": 2, "bad": 0} for index in range(count)}
+    texts = {f"q{index}": f"t{index}" for index in range(count)}
+    GoldenSet.from_dict(judgments, texts).save(path)
+
+
+def files() -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+
+
+def configured() -> dict[str, Any]:
+    text = Path("pyproject.toml").read_text("utf-8")
+    settings: dict[str, Any] = tomllib.loads(text)["tool"]["pytest"]["ini_options"]
+    return settings
+
+
+def test_the_gate_is_that_of_the_manual() -> None:
+    """The page and the code cannot drift apart."""
+    text = (DOCS / "which-gate.md").read_text("utf-8")
+    rows = re.findall(r"^\| (fewer than |)([\d,]+)(?: to [\d,]+| or more|) \| `(.+?)`", text, re.M)
+    assert len(rows) == 5
+    for below, count, gate in rows:
+        number = int(count.replace(",", ""))
+        assert gate_for(number - 1 if below else number) == gate
+    assert [gate_for(999), gate_for(199)] == [rows[3][2], rows[2][2]]
+
+
+def test_the_job_is_that_of_the_manual() -> None:
+    page = (DOCS / "ci.md").read_text("utf-8")
+    job = Path(init_command.__file__).with_name("first_gate") / "ranking.yml"
+    assert f'```yaml title="{OURS[2]}"\n{job.read_text("utf-8")}```' in page
+
+
+@pytest.mark.usefixtures("shop")
+@pytest.mark.parametrize("has_broken", [False, True])
+def test_without_a_golden_set_nothing_is_written(
+    has_broken: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("shop.py", SEARCH)
+    write("README", "four words of text")
+    if has_broken:
+        write("golden/shop.jsonl", '{"query": "red shoes"}')
+    before = files()
+    assert main(["init"]) == 2
+    printed = capsys.readouterr()
+    assert files() == before
+    assert ('golden/shop.jsonl:1: no "query_id"' in printed.out) is has_broken
+    write("golden/web.jsonl", "\n".join(re.findall(r"^ +(\{.*)", printed.err, re.M)))
+    assert len(GoldenSet.load("golden/web.jsonl")) == 2, "the lines that are shown are not read"
+
+
+CONFTEST = "import pytest\n\n@pytest.fixture(scope='session')\ndef ranker():\n    return search\n"
+SEVERAL = f"{SEARCH}\ndef rank(text):\n    return []\n"
+OTHERS = "def search(text, index): ...\ndef rank(n: int): ...\ndef find(text): ...\n"
+
+
+@pytest.mark.usefixtures("shop")
+@pytest.mark.parametrize(
+    ("written", "arguments", "settings", "says"),
+    [
+        ({"shop.py": OTHERS + SEARCH}, [], {"rankcheck_ranker": "shop:search"}, "a guess"),
+        ({"src/a/b.py": SEARCH}, [], {"pythonpath": [".", "src"], "rankcheck_ranker": "a.b:search"}, "a guess"),
+        ({"shop.py": SEVERAL}, [], {"pythonpath": ["."]}, "one of shop:search, shop:rank?"),
+        ({"shop.py": OTHERS, "tests/helper.py": SEARCH, ".venv/x.py": SEARCH}, [], {"pythonpath": ["."]}, "not found"),
+        ({"shop.py": SEVERAL}, ["--ranker", "shop:rank"], {"rankcheck_ranker": "shop:rank"}, "shop:rank\n"),
+        ({"shop.py": SEARCH, "tests/conftest.py": CONFTEST}, [], {}, "the fixture in conftest.py"),
+        ({"shop.py": SEARCH, "runs/new.run": None}, [], {"rankcheck_run": ["runs/new.run"]}, "the run runs/new.run"),
+        ({"shop.py": "def search(:", "old.run": "x"}, [], {"pythonpath": ["."]}, "not found"),
+    ],
+)  # fmt: skip
+def test_the_ranker_is_found_given_or_left_open(
+    written: dict[str, str | None],
+    arguments: list[str],
+    settings: dict[str, object],
+    says: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    write_golden()
+    for path, text in written.items():
+        write(path, text or "")
+        if text is None:
+            Run.from_dict({"q1": ["good"]}).save(path)
+    assert main(["init", *arguments]) == 0
+    printed = capsys.readouterr().out
+    assert says in printed
+    settings = {"pythonpath": ["."], **settings} if "rankcheck_ranker" in settings else settings
+    assert configured() == {"rankcheck_golden": ["golden/shop.jsonl"], **settings}
+    is_open = settings == {"pythonpath": ["."]}
+    assert ('# rankcheck_ranker = "' in Path("pyproject.toml").read_text("utf-8")) is is_open
+    assert ("name your ranker" in printed) is is_open
+
+
+@pytest.mark.usefixtures("shop")
+def test_golden_sets_are_found_by_their_names_or_else_by_their_content(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_golden("data/web.csv", 1200)
+    write_golden("node_modules/golden/x.jsonl")
+    main(["init"])
+    assert configured()["rankcheck_golden"] == ["data/web.csv"]
+    assert "gate=Gate.noninferior(margin=0.02))" in Path(OURS[1]).read_text("utf-8")
+    write_golden("golden/a b.qrels", 250)
+    write("beir/queries.jsonl", '{"_id": "q1", "text": "red"}')
+    write("beir/qrels/test.tsv", "query-id\tcorpus-id\tscore\nq1\td1\t1\n")
+    for path in OURS:
+        Path(path).unlink()
+    main(["init"])
+    assert configured()["rankcheck_golden"] == ["beir", "golden/a b.qrels"]
+    assert "gate=Gate.significant())" in Path(OURS[1]).read_text("utf-8"), "not of the smallest"
+    Path(OURS[0]).unlink()
+    assert main(["init", "--golden", "data/web.csv", "--golden", "nothere"]) == 2
+    write_golden("data/web.jsonl")
+    assert main(["init", "--golden", "data/web.csv", "--golden", "data/web.jsonl"]) == 2
+    assert "two golden sets have the same name" in capsys.readouterr().err
+    monkeypatch.setattr(project_search, "_BYTES", 10)
+    assert main(["init"]) == 2
+    assert "golden/a b.qrels is large" in capsys.readouterr().out
+
+
+INI = "rankcheck_golden = 'golden/my shop.jsonl'\npythonpath = .\nrankcheck_ranker = shop:search\n"
+TOML = 'rankcheck_golden = ["golden/my shop.jsonl"]\npythonpath = ["."]\nrankcheck_ranker = "shop:search"\n'
+
+
+@pytest.mark.usefixtures("shop")
+@pytest.mark.parametrize(
+    ("file", "text", "added"),
+    [
+        ("pytest.ini", "[pytest]\n", INI),
+        ("tox.ini", "[pytest]\naddopts = -ra\n", INI),
+        ("setup.cfg", "[tool:pytest]\n", INI),
+        ("pyproject.toml", "[tool.pytest.ini_options]\naddopts = '-ra'\n", TOML),
+        ("pyproject.toml", "[tool.pytest.ini_options]\npythonpath = '.'\n", TOML.replace('pythonpath = ["."]\n', "")),
+        ("pyproject.toml", "[project]\r\nname = 'shop' # no end of line", None),
+        ("pyproject.toml", "[tool.ruff]\n", None),
+        ("tox.ini", "[tox]\n", None),
+    ],
+)  # fmt: skip
+def test_a_configuration_that_exists_stays_as_it_is(
+    file: str, text: str, added: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_golden("golden/my shop.jsonl")
+    write("shop.py", SEARCH)
+    Path(file).write_bytes(text.encode())
+    assert main(["init"]) == 0
+    if added is None:
+        assert Path(file).read_bytes().startswith(text.encode())
+        assert (
+            Path("pyproject.toml").read_text("utf-8").endswith(f"[tool.pytest.ini_options]\n{TOML}")
+        )
+        assert configured()
+        return
+    assert Path(file).read_bytes() == text.encode()
+    assert f"add to the settings of pytest in {file}:\n{added}" in capsys.readouterr().out
+    write(file, f"{text}{added}")
+    before = files()
+    assert main(["init"]) == 0
+    assert f"exists, left as it is: {file}" in capsys.readouterr().out
+    assert files() == before
+
+
+@pytest.mark.usefixtures("shop")
+def test_a_second_run_changes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    write_golden()
+    write("tests/test_ranking.py", "def test_mine(): ...\n")
+    assert main(["init"]) == 0
+    assert "def test_mine" in Path(OURS[1]).read_text("utf-8")
+    before = files()
+    capsys.readouterr()
+    assert main(["init"]) == 0
+    printed = capsys.readouterr().out
+    assert files() == before
+    assert all(f"exists, left as it is: {path}" in printed for path in OURS)
+    assert "name your ranker" in printed
+    assert "add to" not in printed
+
+
+def test_elsewhere_in_a_project_it_says_where_to_go(
+    shop: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_golden("part/golden/shop.jsonl")
+    write("pytest.ini")
+    monkeypatch.chdir("part")
+    assert main(["init"]) == 2
+    assert f"cd {shop}" in capsys.readouterr().err
+
+
+@NEEDS_GIT
+@pytest.mark.usefixtures("shop")
+@pytest.mark.parametrize(
+    ("remote", "file", "is_written"),
+    [
+        ("git@github.com:a/b.git", "Jenkinsfile", True),
+        ("git@gitlab.com:a/b.git", "x", False),
+        (None, ".gitlab-ci.yml", False),
+        (None, "x", True),
+    ],
+)
+def test_another_ci_gets_no_job_of_github(remote: str | None, file: str, is_written: bool) -> None:
+    write_golden()
+    write(file)
+    git(Path(), "init", "-q")
+    if remote:
+        git(Path(), "remote", "add", "origin", remote)
+    assert main(["init"]) == 0
+    assert Path(OURS[2]).exists() is is_written
+
+
+@NEEDS_GIT
+@pytest.mark.slow
+def test_the_printed_commands_work_and_the_gate_fails_once_the_ranker_is_worse(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_golden()
+    write("shop.py", SEARCH)
+    write(".gitignore", "wheels/\n__pycache__/\n.pytest_cache/\n")
+    assert main(["init"]) == 0
+    printed = capsys.readouterr().out
+    assert "nothing is left" not in printed
+    wheel = re.findall(r"\./(wheels/\S+\.whl)", printed)
+    write("bin/pip", f"#!/bin/sh\nmkdir -p wheels\necho > {wheel[0]}\n")
+    Path("bin/pip").chmod(0o755)
+    commands = [line for line in printed.partition("next:")[2].splitlines() if line[:1] == " "]
+    assert len(commands) == 7
+    for command in commands:
+        assert sh(command, shop) == 0, command
+    assert git(shop, "status", "--porcelain").split() == [
+        "??",
+        ".gitignore",
+        "??",
+        "bin/",
+        "??",
+        "shop.py",
+    ]
+    assert wheel[0] in git(shop, "ls-files").split()
+    assert sh("pytest", shop) == 0
+    main(["init"])
+    assert "nothing is left to do" in capsys.readouterr().out
+    write("shop.py", SEARCH.replace("['good-' + text, 'bad']", "['bad']"))
+    assert sh("pytest", shop) == 1
+
+
+def sh(command: str, folder: Path) -> int:
+    """Run a command as a user would; return its exit code."""
+    environment = {name: os.environ[name] for name in os.environ if not name.startswith("PYTEST_")}
+    identity = {
+        f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
+    }
+    path = os.pathsep.join(
+        [str(folder / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]
+    )
+    own = {**identity, "PATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(
+        ["sh", "-c", command], cwd=folder, env=environment | own, check=False
+    ).returncode
