@@ -9,9 +9,11 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shlex
 import tomllib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib.metadata import distribution
 from pathlib import Path
 
@@ -43,10 +45,12 @@ _INSTALL = """let CI install the plugin, which has no release yet:
   pip wheel --no-deps --wheel-dir wheels {}
   printf '\\n%s\\n' './wheels/pytest_rankcheck-{}-py3-none-any.whl[report]' >> requirements.txt
   git add --force wheels requirements.txt"""
+_TEST, _TABLE = "test_ranking.py", "test_ranking.rank.toml"
 _FIRST = Path(__file__).with_name("first_gate")
 """The files to write."""
 _GATES = ((1000, "noninferior(margin=0.02)"), (200, "noninferior(margin=0.03)"))
-_TO_FILL_IN = "# rankcheck_ranker"
+_RANKER = "rankcheck_ranker"
+_TO_FILL_IN, _COMMAND = f"# {_RANKER}", "# command"
 _JOB = Path(".github/workflows/ranking.yml")
 _OTHER_CI = (".gitlab-ci.yml", "Jenkinsfile", ".circleci", "azure-pipelines.yml")
 
@@ -64,6 +68,8 @@ def add_init_command(commands: Commands) -> None:
     )
     add_repeated(init, "--golden", "PATH", "a golden set", "what is configured or found")
     init.add_argument("--ranker", metavar="MODULE:NAME", help="the ranker (default: what is found)")
+    what = "write a rank file, as where there is no Python, and not a test"
+    init.add_argument("--rank-file", action="store_true", help=what)
     init.set_defaults(run=_init)
 
 
@@ -79,29 +85,27 @@ def _init(chosen: argparse.Namespace) -> int:
         where = shlex.quote(str(file.parent))
         raise ConfigurationError(f"{quoted(file)} configures pytest for this folder: cd {where}")
     inputs, folders = Inputs(project.stash[CONFIG]), project.getini("testpaths") or ["tests"]
-    test = Path("tests" if "tests" in folders else folders[0], "test_ranking.py")
+    tests = Path("tests" if "tests" in folders else folders[0])
     golden = _golden_sets(list(map(Path, chosen.golden)), files, inputs)
-    ranker = _ranker(chosen.ranker, files, inputs, test.parent)
-    settings = {"rankcheck_golden": list(map(_shown, golden)), **ranker}
+    has_table = tests / _TABLE in files
+    ranker = {} if has_table else _ranker(chosen.ranker, files, inputs, tests)
+    fewest = min(map(len, golden.values()))
+    words = {"METRIC": usual_metrics(inputs.config.depth)[0], "GATE": gate_for(fewest)}
+    print(f"gate for {plural(fewest, 'query', 'queries')}: {words['GATE']} (docs/which-gate.md)")
+    test, settings = tests / _TEST, {"rankcheck_golden": list(map(_shown, golden)), **ranker}
+    has_python = any(path.suffix == ".py" for path in files)
+    if chosen.rank_file or has_table or not has_python:
+        test = tests / _TABLE
+        settings = {name: ranker[name] for name in ("pythonpath",) if _RANKER in ranker}
+        words |= _words_of_table(golden, ranker, tests)
     configured = configured_names(project)
     missing = {name: settings[name] for name in settings if name not in configured}
-    steps = _configure(Path(file.name), missing)
-    if _TO_FILL_IN in settings:
-        steps.append(
-            f"name your ranker in {file.name}, in the line {_TO_FILL_IN} without the #: a function "
-            "from a query's text to document ids, best first"
-        )
-    gate = gate_for(min(map(len, golden.values())))
-    text = _FIRST.joinpath("test_ranking.txt").read_text("utf-8")
-    text = text.replace("METRIC", usual_metrics(inputs.config.depth)[0]).replace("GATE", gate)
-    if _is_new(test, text):
-        print(f"  its gate is {gate}, from docs/which-gate.md")
-    steps += _ci_steps()
-    baselines = test.parent / "baselines"
-    if not baselines.joinpath(test.stem).is_dir():
-        steps.append(f"record what the ranker does:\n  pytest {_shown(test)} --snapshot-update")
-        written = [path for path in (*golden, file, test, _JOB) if path.exists()]
-        steps.append(_commit([*written, baselines]))
+    steps = _configure(Path(file.name), missing) if settings else []
+    _write_new(test, re.sub("|".join(words), lambda word: words[word[0]], _template(test)))
+    if _TO_FILL_IN in ranker or _COMMAND in test.read_text("utf-8"):
+        place = file.name if settings else test
+        steps.append(f"name your ranker in {place}, and remove the # (docs/rankers.md)")
+    steps += [*_ci_steps(), *_recording_steps(test, [*golden, file, test, _JOB])]
     print("next:" if steps else "nothing is left to do")
     for number, step in enumerate(steps, 1):
         print(f"{number}. {step}")
@@ -152,7 +156,18 @@ def _ranker(given: str | None, files: Sequence[Path], inputs: Inputs, tests: Pat
         return {**settings, _TO_FILL_IN: "package.module:name"}
     print(f"ranker: {quoted(names[0])}{'' if name else ', a guess by its name and parameters'}")
     check_ranker_name(names[0])
-    return {**settings, "rankcheck_ranker": names[0]}
+    return {**settings, _RANKER: names[0]}
+
+
+def _words_of_table(golden: GoldenSets, ranker: Settings, folder: Path) -> dict[str, str]:
+    """Return what a rank file in a folder says about golden sets and the ranker."""
+    paths = [Path(os.path.relpath(path, folder)).as_posix() for path in golden]
+    line = f'{_COMMAND} = ["./rank"]  # a program: JSON lines in and out'
+    if "rankcheck_run" in ranker:
+        line = f"run = {readable_json(os.path.relpath(ranker['rankcheck_run'][0], folder))}"
+    elif _RANKER in ranker:
+        line = f"python = {readable_json(ranker[_RANKER])}"
+    return {"GOLDEN": readable_json(paths), "RANKER": f"\n[ranker]\n{line}\n" if ranker else ""}
 
 
 def _configure(file: Path, missing: Settings) -> list[str]:
@@ -163,16 +178,16 @@ def _configure(file: Path, missing: Settings) -> list[str]:
     if not added:
         print(f"exists, left as it is: {file}")
         return []
-    is_ours = file.name == "pyproject.toml" and "pytest" not in tomllib.loads(before).get(
-        "tool", {}
-    )
-    if not is_ours:
-        return [f"add to the settings of pytest in {file}:\n{added}".rstrip()]
     after = f"{before}\n" * bool(before) + f"[tool.pytest.ini_options]\n{added}"
-    tomllib.loads(after)  # or an error, if `tool` is on one line
-    write_whole(file.resolve(), after)
-    print(f"written: {file}")
-    return []
+    is_free = file.name == "pyproject.toml" and "pytest" not in tomllib.loads(before).get(
+        "tool", ()
+    )
+    with suppress(tomllib.TOMLDecodeError):  # `tool` may be on one line
+        if is_free and tomllib.loads(after):
+            write_whole(file.resolve(), after)
+            print(f"written: {file}")
+            return []
+    return [f"add to the settings of pytest in {file}:\n{added}".rstrip()]
 
 
 def _value(value: str | Sequence[str], file: Path) -> str:
@@ -181,17 +196,20 @@ def _value(value: str | Sequence[str], file: Path) -> str:
     return value if isinstance(value, str) else shlex.join(value)
 
 
-def _is_new(path: Path, text: str) -> bool:
-    """Write a file that does not exist; return whether that is so."""
+def _template(path: Path) -> str:
+    return _FIRST.joinpath(f"{path.name}.txt").read_text("utf-8")
+
+
+def _write_new(path: Path, text: str) -> None:
+    """Write a file, unless it exists."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
         print(f"exists, left as it is: {path}")
-        return False
-    print(f"written: {path}")
-    return True
+    else:
+        print(f"written: {path}")
 
 
 def _ci_steps() -> list[str]:
@@ -202,7 +220,7 @@ def _ci_steps() -> list[str]:
     is_elsewhere = "gitlab" in remotes or any(map(os.path.exists, _OTHER_CI))
     if git_line(here, "rev-parse", "--show-prefix") or (is_elsewhere and "github" not in remotes):
         return [*steps, "add a CI job: docs/ci.md of pytest-rankcheck has some to copy"]
-    _is_new(_JOB, _FIRST.joinpath(_JOB.name).read_text("utf-8"))
+    _write_new(_JOB, _template(_JOB))
     file = Path("requirements.txt")
     if not file.is_file() or b"rankcheck" not in file.read_bytes():
         steps.append(_INSTALL.format(shlex.quote(_origin()), package_version()))
@@ -215,13 +233,19 @@ def _origin() -> str:
     return "git+" * ("vcs_info" in origin) + str(origin.get("url", "pytest-rankcheck"))
 
 
-def _commit(files: Sequence[Path]) -> str:
-    """Return the step that commits files, except those that git ignores."""
-    paths = list(map(_shown, files))
+def _recording_steps(test: Path, written: Sequence[Path]) -> list[str]:
+    """Return the steps that record a baseline and commit files; none if one was recorded."""
+    baselines = test.parent / "baselines"
+    if baselines.joinpath(test.stem).is_dir():
+        return []
+    paths = [_shown(path) for path in (*written, baselines) if path.exists() or path == baselines]
     ignored = [file.path for file in ignored_files(Path.cwd(), paths)]
     kept = shlex.join(path for path in paths if path not in ignored)
     note = f"; git ignores {listed(ignored)}, which CI needs too" if ignored else ""
-    return f"commit{note}:\n  git add {kept}\n  git commit -m 'Gate the ranking'"
+    return [
+        f"record what the ranker does:\n  pytest {_shown(test)} --snapshot-update",
+        f"commit{note}:\n  git add {kept}\n  git commit -m 'Gate the ranking'",
+    ]
 
 
 def _shown(path: Path) -> str:

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from pytest_rankcheck.errors import GoldenSetError, RankcheckError
 from pytest_rankcheck.files.packed_files import unpacked_suffix
+from pytest_rankcheck.rankers.ranker_lookup import is_name
 
 T = TypeVar("T")
 
@@ -86,7 +87,7 @@ def ranker_names(files: Iterable[Path]) -> Sequence[str]:
     for path in (path for path in files if path.suffix == ".py"):
         module = ".".join(path.with_suffix("").parts)
         module = module.removeprefix("src.").removesuffix(".__init__")
-        if not _NOT_SHIPPED.match(module):
+        if is_name(f"{module}:x") and not _NOT_SHIPPED.match(module):
             named = [node for node in _functions_in(path) if node.name in _RANKER]
             names += [f"{module}:{node.name}" for node in named if _takes_text(node.args)]
     return names

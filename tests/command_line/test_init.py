@@ -68,7 +68,7 @@ def test_the_gate_is_that_of_the_manual() -> None:
 
 def test_the_job_is_that_of_the_manual() -> None:
     page = (DOCS / "ci.md").read_text("utf-8")
-    job = Path(init_command.__file__).with_name("first_gate") / "ranking.yml"
+    job = Path(init_command.__file__).with_name("first_gate") / "ranking.yml.txt"
     assert f'```yaml title="{OURS[2]}"\n{job.read_text("utf-8")}```' in page
 
 
@@ -106,6 +106,7 @@ OTHERS = "def search(text, index): ...\ndef rank(n: int): ...\ndef find(text): .
         ({"shop.py": SEVERAL}, ["--ranker", "shop:rank"], {"rankcheck_ranker": "shop:rank"}, "shop:rank\n"),
         ({"shop.py": SEARCH, "tests/conftest.py": CONFTEST}, [], {}, "the fixture in conftest.py"),
         ({"shop.py": SEARCH, "runs/new.run": None}, [], {"rankcheck_run": ["runs/new.run"]}, "the run runs/new.run"),
+        ({"my-shop.py": SEARCH}, [], {"pythonpath": ["."]}, "not found"),
         ({"shop.py": "def search(:", "old.run": "x"}, [], {"pythonpath": ["."]}, "not found"),
     ],
 )  # fmt: skip
@@ -135,6 +136,7 @@ def test_the_ranker_is_found_given_or_left_open(
 def test_golden_sets_are_found_by_their_names_or_else_by_their_content(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    write("shop.py", OTHERS)
     write_golden("data/web.csv", 1200)
     write_golden("node_modules/golden/x.jsonl")
     main(["init"])
@@ -174,6 +176,8 @@ TOML = 'rankcheck_golden = ["golden/my shop.jsonl"]\npythonpath = ["."]\nrankche
         ("pyproject.toml", "[project]\r\nname = 'shop' # no end of line", None),
         ("pyproject.toml", "[tool.ruff]\n", None),
         ("tox.ini", "[tox]\n", None),
+        ("pyproject.toml", "tool = { ruff = {} }\n", TOML),
+        ("pyproject.toml", "[tool.pytest]\naddopts = ['-ra']\n", TOML),
     ],
 )  # fmt: skip
 def test_a_configuration_that_exists_stays_as_it_is(
@@ -196,6 +200,49 @@ def test_a_configuration_that_exists_stays_as_it_is(
     before = files()
     assert main(["init"]) == 0
     assert f"exists, left as it is: {file}" in capsys.readouterr().out
+    assert files() == before
+
+
+@pytest.mark.usefixtures("shop")
+@pytest.mark.parametrize(
+    ("written", "arguments", "ranker", "settings"),
+    [
+        ({}, [], None, None),
+        ({"out/new.run": None}, [], {"run": "../out/new.run"}, None),
+        ({"shop.py": SEARCH}, ["--rank-file"], {"python": "shop:search"}, {"pythonpath": ["."]}),
+        ({"conftest.py": CONFTEST}, ["--rank-file"], {}, None),
+    ],
+)
+def test_a_project_without_python_gets_a_rank_file(
+    written: dict[str, str | None],
+    arguments: list[str],
+    ranker: dict[str, str] | None,
+    settings: dict[str, object] | None,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    write_golden("golden/my shop.jsonl", 200)
+    for path, text in written.items():
+        write(path, text or "")
+        if text is None:
+            Run.from_dict({"q1": ["good-t1"]}).save(path)
+    assert main(["init", *arguments]) == 0
+    file = Path("tests/test_ranking.rank.toml")
+    if ranker is None:
+        assert f"name your ranker in {file}" in capsys.readouterr().out
+        write(str(file), file.read_text("utf-8").replace("# command", "command"))
+        ranker = {"command": ["./rank"]}
+    assert tomllib.loads(file.read_text("utf-8")) == {
+        "golden": ["../golden/my shop.jsonl"],
+        **({"ranker": ranker} if ranker else {}),
+        "test": {
+            "no_regression": {"not_regressed": ["nDCG@10"], "gate": "noninferior(margin=0.03)"}
+        },
+    }
+    assert (configured() if Path("pyproject.toml").exists() else None) == settings
+    before = files()
+    capsys.readouterr()
+    assert main(["init"]) == 0
+    assert "name your ranker" not in capsys.readouterr().out
     assert files() == before
 
 
