@@ -162,7 +162,7 @@ def _ranker(given: str | None, files: Sequence[Path], inputs: Inputs, tests: Pat
 def _words_of_table(golden: GoldenSets, ranker: Settings, folder: Path) -> dict[str, str]:
     """Return what a rank file in a folder says about golden sets and the ranker."""
     paths = [Path(os.path.relpath(path, folder)).as_posix() for path in golden]
-    line = f'{_COMMAND} = ["./rank"]  # a program: JSON lines in and out'
+    line = f'{_COMMAND} = ["../rank"]  # a program: JSON lines in and out'
     if "rankcheck_run" in ranker:
         line = f"run = {readable_json(os.path.relpath(ranker['rankcheck_run'][0], folder))}"
     elif _RANKER in ranker:

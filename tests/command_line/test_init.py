@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -230,7 +231,7 @@ def test_a_project_without_python_gets_a_rank_file(
     if ranker is None:
         assert f"name your ranker in {file}" in capsys.readouterr().out
         write(str(file), file.read_text("utf-8").replace("# command", "command"))
-        ranker = {"command": ["./rank"]}
+        ranker = {"command": ["../rank"]}
     assert tomllib.loads(file.read_text("utf-8")) == {
         "golden": ["../golden/my shop.jsonl"],
         **({"ranker": ranker} if ranker else {}),
@@ -293,37 +294,52 @@ def test_another_ci_gets_no_job_of_github(remote: str | None, file: str, is_writ
     assert Path(OURS[2]).exists() is is_written
 
 
+PROGRAM = """#!/usr/bin/env python
+import json, sys
+for line in sys.stdin:
+    query = json.loads(line)
+    ranking = ["good-" + query["query"], "bad"]
+    print(json.dumps({"query_id": query["query_id"], "ranking": ranking}), flush=True)
+"""
+HAS_RANK_FILES = find_spec("pytest_rankcheck.plugin.rank_file") is not None
+
+
 @NEEDS_GIT
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("ranker", "text"),
+    [
+        ("shop.py", SEARCH),
+        pytest.param("rank", PROGRAM, marks=pytest.mark.skipif(not HAS_RANK_FILES, reason="later")),
+    ],
+)
 def test_the_printed_commands_work_and_the_gate_fails_once_the_ranker_is_worse(
-    shop: Path, capsys: pytest.CaptureFixture[str]
+    ranker: str, text: str, shop: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_golden()
-    write("shop.py", SEARCH)
+    write(ranker, text)
     write(".gitignore", "wheels/\n__pycache__/\n.pytest_cache/\n")
     assert main(["init"]) == 0
     printed = capsys.readouterr().out
-    assert "nothing is left" not in printed
-    wheel = re.findall(r"\./(wheels/\S+\.whl)", printed)
-    write("bin/pip", f"#!/bin/sh\nmkdir -p wheels\necho > {wheel[0]}\n")
+    if ranker == "rank":
+        assert "name your ranker in tests/test_ranking.rank.toml, and remove the #" in printed
+        table = Path("tests/test_ranking.rank.toml")
+        write(str(table), table.read_text("utf-8").replace("# command", "command"))
+        Path(ranker).chmod(0o755)
+    wheel = re.findall(r"\./(wheels/\S+\.whl)", printed)[0]
+    write("bin/pip", f"#!/bin/sh\nmkdir -p wheels\necho > {wheel}\n")
     Path("bin/pip").chmod(0o755)
     commands = [line for line in printed.partition("next:")[2].splitlines() if line[:1] == " "]
     assert len(commands) == 7
     for command in commands:
         assert sh(command, shop) == 0, command
-    assert git(shop, "status", "--porcelain").split() == [
-        "??",
-        ".gitignore",
-        "??",
-        "bin/",
-        "??",
-        "shop.py",
-    ]
-    assert wheel[0] in git(shop, "ls-files").split()
+    left = set(git(shop, "status", "--porcelain").split())
+    assert left == {"??", ".gitignore", "bin/", ranker}
+    assert wheel in git(shop, "ls-files").split()
     assert sh("pytest", shop) == 0
     main(["init"])
     assert "nothing is left to do" in capsys.readouterr().out
-    write("shop.py", SEARCH.replace("['good-' + text, 'bad']", "['bad']"))
+    write(ranker, text.replace("'good-' + text, ", "").replace('"good-" + query["query"], ', ""))
     assert sh("pytest", shop) == 1
 
 
