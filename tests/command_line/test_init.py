@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 import tomllib
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from pytest_rankcheck import GoldenSet, Run
 from pytest_rankcheck.command_line import init_command, project_search
 from pytest_rankcheck.command_line.init_command import gate_for
 from pytest_rankcheck.command_line.main import main
+from pytest_rankcheck.plugin.configuration import all_option_rows
 
 DOCS = Path(__file__).parents[2] / "docs"
 SEARCH = "def search(text: str) -> list[str]:\n    return ['good-' + text, 'bad']\n"
@@ -67,10 +67,13 @@ def test_the_gate_is_that_of_the_manual() -> None:
     assert [gate_for(999), gate_for(199)] == [rows[3][2], rows[2][2]]
 
 
-def test_the_job_is_that_of_the_manual() -> None:
-    page = (DOCS / "ci.md").read_text("utf-8")
-    job = Path(init_command.__file__).with_name("first_gate") / "ranking.yml.txt"
-    assert f'```yaml title="{OURS[2]}"\n{job.read_text("utf-8")}```' in page
+def test_the_job_compares_with_the_target_branch() -> None:
+    file = Path(init_command.__file__).with_name("first_gate") / "ranking.yml.txt"
+    job = file.read_text("utf-8")
+    assert "fetch-depth: 0" in job
+    assert "--rankcheck-baseline-ref=origin/${{ github.base_ref }}" in job
+    known = {row.flag for row in all_option_rows().values()}
+    assert set(re.findall(r"--rankcheck-[a-z-]+", job)) <= known
 
 
 @pytest.mark.usefixtures("shop")
@@ -301,7 +304,6 @@ for line in sys.stdin:
     ranking = ["good-" + query["query"], "bad"]
     print(json.dumps({"query_id": query["query_id"], "ranking": ranking}), flush=True)
 """
-HAS_RANK_FILES = find_spec("pytest_rankcheck.plugin.rank_file") is not None
 
 
 @NEEDS_GIT
@@ -310,7 +312,7 @@ HAS_RANK_FILES = find_spec("pytest_rankcheck.plugin.rank_file") is not None
     ("ranker", "text"),
     [
         ("shop.py", SEARCH),
-        pytest.param("rank", PROGRAM, marks=pytest.mark.skipif(not HAS_RANK_FILES, reason="later")),
+        ("rank", PROGRAM),
     ],
 )
 def test_the_printed_commands_work_and_the_gate_fails_once_the_ranker_is_worse(
