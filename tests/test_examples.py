@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
+import signal
+import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from doctest import OutputChecker
 from pathlib import Path
 
 import pytest
+import yaml
+from test_docs import FLAGS, Block, blocks_of
 
 pytestmark = pytest.mark.slow
 
@@ -232,3 +240,105 @@ def test_the_log_of_the_next_week_is_gated_against_the_approved_one(tmp_path: Pa
     code, text = run(folder, "tests/test_sessions.py", LOGS="next")
     assert code == 0, text
     assert "session log  metric" in text
+
+
+# --- without Python ----------------------------------------------------------------------------
+
+NEEDS_NODE = pytest.mark.skipif(
+    not (shutil.which("node") and shutil.which("bash")), reason="Node or bash is not installed"
+)
+
+
+@contextmanager
+def serving(folder: Path, **environment: str) -> Iterator[str]:
+    """Run the server of an example on a free port; yield its address when it answers."""
+    with subprocess.Popen(
+        ["node", "server.js"],
+        cwd=folder,
+        env=os.environ | {"PORT": "0"} | environment,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+    ) as server:
+        try:
+            assert server.stdout
+            yield server.stdout.readline().split()[-1]  # it says where, once it listens
+        finally:
+            server.kill()
+
+
+@NEEDS_NODE
+def test_the_node_server_is_green_and_the_broken_one_cannot_be_recorded(tmp_path: Path) -> None:
+    folder = copied("without_python", tmp_path)
+    before = contents(folder)
+    assert len(before) == 1
+    assert not [*folder.rglob("*.py")]
+    with serving(folder) as good, serving(folder, BROKEN="1") as broken:
+        code, text = run(folder, "-n", "2", SEARCH_URL=good)
+        assert code == 0, text
+        code, text = run(folder, "--snapshot-update", SEARCH_URL=broken)
+    assert code == 1, text
+    assert "test_search.rank.toml:11: AssertionError" in text
+    assert "nDCG@10 is 0.6795 on golden set 'shop' (70 queries); it must be at least 0.8000" in text
+    assert "update refused: nDCG@10 regressed on golden set 'shop' (70 queries)" in text
+    assert contents(folder) == before
+
+
+def test_a_missing_address_of_the_server_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SEARCH_URL", raising=False)
+    code, text = run(copied("without_python", tmp_path))
+    assert code == pytest.ExitCode.USAGE_ERROR
+    assert "test_search.rank.toml:5: http: the environment variable SEARCH_URL is not set" in text
+
+
+def free_ports(count: int) -> list[str]:
+    """Return ports of this machine on which nothing listens."""
+    with ExitStack() as open_together:
+        sockets = [open_together.enter_context(socket.socket()) for _ in range(count)]
+        for each in sockets:
+            each.bind(("localhost", 0))
+        return [str(each.getsockname()[1]) for each in sockets]
+
+
+def commands_of(blocks: list[Block]) -> list[tuple[str, str]]:
+    """Return the commands of a page, and what it says that they print."""
+    text = "".join(block.text for block in blocks if block.language == "console")
+    parts = re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]
+    return [(command, printed) for command, _, printed in (part.partition("\n") for part in parts)]
+
+
+@NEEDS_NODE
+def test_the_commands_of_the_page_without_python_print_what_it_shows(tmp_path: Path) -> None:
+    folder = copied("without_python", tmp_path)
+    commands = commands_of(blocks_of(folder / "README.md"))
+    ports = dict(zip(("8080", "8081"), free_ports(2), strict=True))
+    script = 'pytest() { "$PYTHON" -m pytest -p no:cacheprovider "$@"; }\n'
+    for number, (command, _) in enumerate(commands):
+        script += f"exec >../{number}.txt 2>&1\n"
+        script += re.sub("808[01]", lambda port: ports[port[0]], command) + "\n"
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("GITHUB_")}
+    # The page does not name the port of the first server, which is the default.
+    given = {"PYTHON": sys.executable, "PORT": ports["8080"], "COLUMNS": "80"}
+    given |= {"PYTEST_DEBUG_TEMPROOT": str(tmp_path)}
+    shell = subprocess.Popen(
+        ["bash", "-c", script], cwd=folder, env=plain | given, start_new_session=True
+    )
+    try:
+        shell.wait(timeout=120)
+        for number, (command, expected) in enumerate(commands):
+            printed = (tmp_path / f"{number}.txt").read_text("utf-8")
+            assert OutputChecker().check_output(expected, printed, FLAGS), f"{command}\n{printed}"
+    finally:
+        with suppress(ProcessLookupError):  # nothing is left: the last command ended the servers
+            os.killpg(shell.pid, signal.SIGKILL)
+
+
+def test_the_job_of_the_page_without_python_starts_the_server_that_it_tests() -> None:
+    blocks = blocks_of(EXAMPLES / "without_python" / "README.md")
+    workflow = next(block.text for block in blocks if block.language == "yaml")
+    job = yaml.safe_load(workflow)["jobs"]["ranking"]
+    start = f"{job['steps'][1]['run']} SEARCH_URL={job['env']['SEARCH_URL']} pytest"
+    assert start in [command for command, _ in commands_of(blocks)]
+    action = yaml.safe_load((EXAMPLES.parent / "action.yml").read_text("utf-8"))
+    assert job["steps"][2]["with"].keys() <= action["inputs"].keys()
