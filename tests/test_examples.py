@@ -267,14 +267,12 @@ def serving(folder: Path, **environment: str) -> Iterator[str]:
 
 
 @NEEDS_NODE
-def test_the_node_server_is_green_and_the_broken_one_cannot_be_recorded(tmp_path: Path) -> None:
+def test_a_broken_server_is_blocked_and_cannot_be_recorded(tmp_path: Path) -> None:
     folder = copied("without_python", tmp_path)
     before = contents(folder)
     assert len(before) == 1
     assert not [*folder.rglob("*.py")]
-    with serving(folder) as good, serving(folder, BROKEN="1") as broken:
-        code, text = run(folder, "-n", "2", SEARCH_URL=good)
-        assert code == 0, text
+    with serving(folder, BROKEN="1") as broken:
         code, text = run(folder, "--snapshot-update", SEARCH_URL=broken)
     assert code == 1, text
     assert "test_search.rank.toml:11: AssertionError" in text
