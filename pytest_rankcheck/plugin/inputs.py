@@ -78,6 +78,11 @@ class Inputs:
         self._rankers: dict[int, object] = {}
         """The configured ranker of each replicate."""
 
+    @property
+    def has_own_ranker(self) -> bool:
+        """Whether a rank file describes the ranker."""
+        return self._make_ranker is not None
+
     @cached_property
     def conventions(self) -> Conventions:
         """The configured conventions."""

@@ -6,6 +6,8 @@ The tests, their fixtures and marks are pytest's own, so that all of pytest work
 from __future__ import annotations
 
 import ast
+import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -31,6 +33,8 @@ _FIXTURES: Mapping[str, tuple[str, ...]] = {
     "expectations": ("ranking_run", "golden_set"),
 }
 """The fixtures that each kind of check gets."""
+_HOW_TO_ASK = ("timeout", "retries", "concurrency")
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
 class RankFile(pytest.Module):
@@ -76,7 +80,7 @@ def file_inputs(table: RankFileTable, config: pytest.Config) -> Inputs:
     if not _has_ranker(table, config):
         return Inputs(Config(**chosen))
     ranker = values["ranker"]
-    chosen |= {name: ranker[name] for name in ("timeout", "retries") if name in ranker}
+    chosen |= {name: ranker[name] for name in _HOW_TO_ASK if name in ranker}
     chosen |= {"run": None, "ranker": ranker.get("python")}
     if "run" in ranker:
         chosen["run"] = table.beside(ranker["run"])
@@ -97,18 +101,26 @@ def _made(table: RankFileTable, given: Mapping[str, Any], *keys: str) -> object:
     """Return the ranker of a table such as ``[ranker]``; nothing is started.
 
     Raises:
-        RankerError: its arguments are invalid; the message names the line.
+        RankerError: an environment variable is not set.
+        ConfigurationError: its arguments are invalid; the message names the line.
     """
     from pytest_rankcheck import rankers
     from pytest_rankcheck.rankers.ranker_lookup import load_ranker
 
+    place = (*keys, *list(given)[:1])
+    for name in _VARIABLE.findall(str(given.get("http"))):
+        if name not in os.environ:
+            problem = (
+                f"the environment variable {name} is not set; start pytest with it: {name}=..."
+            )
+            raise RankerError(str(table.error(place, problem)))
     try:
         if "http" in given:
             return rankers.http(**given["http"])
         if "command" in given:
             return rankers.command(given["command"], cwd=table.path.parent)
     except RankcheckError as error:
-        raise RankerError(str(table.error((*keys, *list(given)[:1]), str(error)))) from None
+        raise table.error(place, str(error)) from None
     return load_ranker(given["python"])
 
 

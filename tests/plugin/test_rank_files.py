@@ -208,10 +208,6 @@ def test_expectations(files: Project) -> None:
         (GOLDEN + TESTS + "golden = 'x.jsonl'\n", ":12: golden set tests/x.jsonl does not exist"),
         (GOLDEN + "\n[test.a]\nat_lest = { RR = 1 }\n", ":4: unknown key 'at_lest' in [test.a]; d"),
         (
-            GOLDEN + '[ranker]\nhttp = { url = "${SEARCH_URL}/{query}", ids = "x" }\n' + TESTS,
-            ":3: http: the environment variable SEARCH_URL is not set",
-        ),
-        (
             GOLDEN + "[ranker]\nhttp = { url = 'http://x/{quer}', ids = 'x' }\n" + TESTS,
             ":3: http: unknown placeholder {quer}; did you mean 'query'?",
         ),
@@ -231,6 +227,21 @@ def test_what_cannot_work_is_refused_before_the_first_test(
     assert "Traceback" not in result_text
 
 
+def test_without_its_variable_only_the_tests_of_the_file_fail(
+    files: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SEARCH_URL", raising=False)
+    http = '[ranker]\nhttp = { url = "${SEARCH_URL}/a/_search", engine = "solr" }\n'
+    files.write(FILE, GOLDEN + http + TESTS)
+    files.write("tests/test_unit.py", "def test_unit():\n    pass\n")
+    result = files.run()
+    result.assert_outcomes(passed=1, errors=2)
+    said = (
+        f"{FILE}:3: the environment variable SEARCH_URL is not set; start pytest with it: SEARCH_"
+    )
+    assert said in text_of(result)
+
+
 def test_the_value_of_a_variable_in_the_url_appears_in_no_message(
     files: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -238,6 +249,7 @@ def test_the_value_of_a_variable_in_the_url_appears_in_no_message(
     http = '[ranker]\nhttp = { url = "${SEARCH_URL}/a/_search", engine = "solr" }\n'
     files.write(FILE, GOLDEN + http + TESTS)
     text = text_of(files.run())
+    assert "is the server running?" in text
     assert "GET ${SEARCH_URL}/a/_search" in text
     assert "s3cret" not in text
     assert "127.0.0.1" not in text

@@ -199,6 +199,8 @@ class _Http(ConcurrentAdapter):
         except httpx.TransportError as failure:  # it holds the request, with its secrets
             is_late = isinstance(failure, httpx.TimeoutException)
             said = "no answer in time" if is_late else failure or type(failure).__name__
+            if isinstance(failure, httpx.ConnectError):
+                said = f"{said}; is the server running?"
             raise type(failure)(quoted(f"{self.name}: {said}", 500)) from None
         if not answer.is_success:
             kind = _BusyError if answer.status_code in _BUSY else RankerError
