@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 _PACKAGES = {
@@ -21,6 +21,7 @@ _PACKAGES = {
 }
 """What the extras of this distribution install; pip cannot name an extra without knowing where
 this distribution came from."""
+_APPROVE = "--rankcheck-approve"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,15 @@ class Remedy:
     purpose: str
     """What it will do, such as "to approve"."""
     command: str
+    tests: str | None = None
+    """The arguments of pytest that choose the tests; None for what is not one run of pytest."""
+    options: str = ""
+    """The other arguments."""
+
+    @classmethod
+    def of_tests(cls, purpose: str, tests: str, options: str) -> Remedy:
+        """Return a run of some tests; an empty text chooses all."""
+        return cls(purpose, " ".join(filter(None, ("pytest", tests, options))), tests, options)
 
     def __str__(self) -> str:
         return f"{self.purpose}: {self.command}"
@@ -58,14 +68,12 @@ class Place:
             replicates: of how many replicates; 0: of as many as are configured.
         """
         several = f" --rankcheck-replicates {replicates}" if replicates else ""
-        return Remedy(purpose, f"pytest {self.test} --snapshot-update{several}")
+        return Remedy.of_tests(purpose, self.test, f"--snapshot-update{several}")
 
     def approve(self, purpose: str = "to approve") -> Remedy:
         """Return the approval, which records what is measured now."""
         ref = f"--rankcheck-baseline-ref={shlex.quote(self.reference)} " if self.reference else ""
-        reason = '--rankcheck-approve "why this is acceptable"'
-        test = f"{self.test} " if self.test else ""
-        return Remedy(purpose, f"pytest {test}{ref}{reason}")
+        return Remedy.of_tests(purpose, self.test, f'{ref}{_APPROVE} "why this is acceptable"')
 
     def restore(self) -> Remedy:
         """Return how to take back what was made of the record, and to update it again."""
@@ -77,6 +85,23 @@ class Place:
         """Return how to record anew what no commit has."""
         command = f"{delete(self.file).command} && {self.update('').command}"
         return Remedy("to record it anew", command)
+
+
+def joined(remedies: Iterable[Remedy]) -> Sequence[Remedy]:
+    """Return what mends several things: one run for all tests, after what is not a run.
+
+    An approval also does what an update does.
+    """
+    distinct = list(dict.fromkeys(remedies))
+    runs = {each: each.tests for each in distinct if each.tests is not None}
+    others = [each for each in distinct if each not in runs]
+    if not runs:
+        return others
+    words = dict.fromkeys(word for tests in runs.values() for word in shlex.split(tests))
+    tests = shlex.join(words) if all(runs.values()) else ""
+    options = next((each.options for each in runs if _APPROVE in each.options), distinct[0].options)
+    purpose = "; ".join(dict.fromkeys(each.purpose for each in runs))
+    return [*others, Remedy.of_tests(purpose, tests, options)]
 
 
 def approve_all(reference: str) -> Remedy:

@@ -17,7 +17,7 @@ from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.reports.findings import Note, Topic
 from pytest_rankcheck.reports.ledger import enter
-from pytest_rankcheck.reports.text.bound_text import Bound, Bounded, bound_lines, precision_text
+from pytest_rankcheck.reports.text.bound_text import Bound, Bounded, bound_failure, precision_text
 from pytest_rankcheck.reports.text.wording import joined_failures
 
 By = str | Sequence[str] | None
@@ -136,16 +136,20 @@ def _checked(
 
         return bound_detail(metric, bound, [p for p in parts if not label or p.label == label])
 
+    def decisions() -> Sequence[Mapping[str, Any]]:
+        from pytest_rankcheck.reports.gate_detail import bounded_parts
+
+        return bounded_parts(parts)
+
     words = {True: bound.words, False: bound.broken_words}
     gated = (part for part in parts if part.gated)
     rows = []
     for p in gated:
         word = words[p.holds] + precision_text(evaluation, metric, p.places)
         rows.append(GateRow(p.label, p.mean, None, word, not p.holds))
-    failed = any(row.failed for row in rows)
-    text = "\n".join(bound_lines(evaluation, metric, bound, parts)) if failed else None
-    enter_gate(evaluation, metric, rows, detail, text=text)
-    return text
+    failure = bound_failure(evaluation, metric, bound, parts)
+    enter_gate(evaluation, metric, rows, detail, failure=failure, decisions=decisions)
+    return failure.text if failure else None
 
 
 def _check_bound(bound: Bound, metric: Metric, evaluation: Evaluation) -> None:

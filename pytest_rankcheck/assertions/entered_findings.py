@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_rankcheck.comparison.measurement import Measured
@@ -14,6 +14,8 @@ from pytest_rankcheck.reports.text.wording import counted, shortened
 
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.approval import Approval
+    from pytest_rankcheck.remedies import Remedy
+    from pytest_rankcheck.reports.failure import Failure
 
 
 class GateRow(NamedTuple):
@@ -30,13 +32,13 @@ class GateRow(NamedTuple):
     """The reasons on this branch that let it pass."""
 
 
-def conclude(topic: Topic, note: str, failure: str | None) -> None:
+def conclude(topic: Topic, note: str, failure: str | None, remedy: Remedy | None = None) -> None:
     """Enter the note of a check, and fail if there is a failure text.
 
     Raises:
         AssertionError: with that text.
     """
-    enter(Note(topic, note, failure=failure, is_check=True))
+    enter(Note(topic, note, failure=failure, remedy=remedy, is_check=True))
     fail(failure)
 
 
@@ -57,7 +59,8 @@ def enter_gate(
     detail: Callable[[str], Mapping[str, Any]],
     *,
     other: Measured | None = None,
-    text: str | None,
+    failure: Failure | None,
+    decisions: Callable[[], Sequence[Mapping[str, Any]]],
     **more: Any,
 ) -> None:
     """Enter the findings of a metric's gate; if a report is written, also what was measured.
@@ -68,7 +71,8 @@ def enter_gate(
         rows: what was decided, on all queries first.
         detail: returns what a report shows of a row, by its label.
         other: what it was compared with.
-        text: why it failed, which the first row that failed shows; None if it passed.
+        failure: why it failed, which the first row that failed shows; None if it passed.
+        decisions: returns what the failure is about: all queries, then each slice.
         more: further fields of each finding.
     """
     shown: dict[str, Any] = {}
@@ -81,7 +85,10 @@ def enter_gate(
     failed = evaluation.failed if other is None else {**other.failed, **evaluation.failed}
     remark = f"; {counted(len(failed), 'query')} failed" if failed else ""
     for row in rows:
-        explained = {"text": text if row.failed else None}
+        explained, remedy = dict[str, Any](), None
+        if shown and failure and row.failed:
+            explained["failure"] = failure.detail(evaluation, decisions())
+            explained["text"], remedy, failure = failure.text, failure.remedy, None
         finding = GateFinding(
             golden_set=evaluation.golden.name,
             ranker=evaluation.name,
@@ -92,8 +99,8 @@ def enter_gate(
             verdict=row.word + ("" if row.label else remark),
             failed=row.failed,
             approved=row.approved,
+            remedy=remedy,
             detail={**detail(row.label), **shown, **explained} if shown else {},
             **more,
         )
         enter(finding)
-        text = None if row.failed else text

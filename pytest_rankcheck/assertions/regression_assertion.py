@@ -113,11 +113,11 @@ def _hold_baseline(
     _enter_undecided(evaluation, [check.verdict for check, _ in checks if check.verdict])
     texts: dict[str, str | None] = {}
     for check, block in checks:
-        text = None
+        failure = None
         if block is not None:
-            from pytest_rankcheck.reports.text.blocked_text import blocked_text
+            from pytest_rankcheck.reports.text.blocked_text import blocked_failure
 
-            text = blocked_text(check, block, evaluation, baseline.place)
+            failure = blocked_failure(check, block, evaluation, baseline.place)
         approvals = (*(check.record.approvals if check.record else ()), *check.approvals)
         detail = partial(
             _detail, evaluation, check.metric, check.verdict, check.comparison, approvals=approvals
@@ -128,11 +128,12 @@ def _hold_baseline(
             _checked_rows(check, block, evaluation),
             detail,
             other=check.record,
-            text=text,
+            failure=failure,
+            decisions=partial(_decisions, check.blocking),
             test=baseline.test_id,
             baseline_file=str(baseline.place),
         )
-        texts[check.subject] = text
+        texts[check.subject] = failure.text if failure else None
     return texts
 
 
@@ -156,21 +157,30 @@ def verdict_texts(
     _enter_undecided(evaluation, verdicts.values())
     texts: dict[str, str | None] = {}
     for metric, verdict in verdicts.items():
-        text = None
+        failure = None
         if verdict.regressed or verdict.inconclusive:
-            from pytest_rankcheck.reports.text.regression_text import regression_lines
+            from pytest_rankcheck.reports.text import regression_text
 
-            text = "\n".join(regression_lines(verdict, comparison))
+            lines = [*regression_text.regression_lines(verdict, comparison)]
+            failure = regression_text.regression_failure(verdict, lines)
         fails = verdict.regressed or (verdict.inconclusive and fails_if_inconclusive())
-        if text is not None and not fails:
-            first_lines = map(str.strip, text.splitlines()[:_SHOWN])
+        if failure is not None and not fails:
+            first_lines = map(str.strip, failure.lines[:_SHOWN])
             enter(Note(Topic.INCONCLUSIVE, "; ".join(first_lines)))
-            text = None
+            failure = None
         labels = _concerned([verdict]) if fails else ()
         rows = _verdict_rows(verdict, str(verdict.outcome), labels, fails=fails)
         detail = partial(_detail, evaluation, metric, verdict, comparison)
-        enter_gate(evaluation, metric, rows, detail, other=comparison.other, text=text)
-        texts[str(metric)] = text
+        enter_gate(
+            evaluation,
+            metric,
+            rows,
+            detail,
+            other=comparison.other,
+            failure=failure,
+            decisions=partial(_decisions, verdict),
+        )
+        texts[str(metric)] = failure.text if failure else None
     return texts
 
 
@@ -189,6 +199,13 @@ def _detail(
     if verdict is None or comparison is None:
         return new_detail(metric, evaluation)
     return slice_detail(verdict, label) if label else verdict_detail(verdict, comparison, approvals)
+
+
+def _decisions(verdict: Verdict | None) -> Sequence[Mapping[str, Any]]:
+    """Return what a verdict decided on all queries and on slices; nothing without a verdict."""
+    from pytest_rankcheck.reports.gate_detail import decisions_of
+
+    return decisions_of(verdict) if verdict else ()
 
 
 def _enter_undecided(evaluation: Evaluation, verdicts: Iterable[Verdict]) -> None:

@@ -11,7 +11,7 @@ from pytest_rankcheck.evaluation.replicated_evaluation import evaluate
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.run import Run
 from pytest_rankcheck.reports.findings import Topic
-from pytest_rankcheck.reports.text.blocked_text import blocked_text
+from pytest_rankcheck.reports.text.blocked_text import blocked_failure
 from pytest_rankcheck.reports.text.stability_text import stability_note
 
 
@@ -71,5 +71,6 @@ def assert_ranking_stable(
     limits.refuse_never_failing(len(evaluation.query_ids))
     check, block = baseline.check_rankings(evaluation, limits)
     note = stability_note(check, evaluation)
-    text = blocked_text(check, block, evaluation, baseline.place) if block else None
-    conclude(Topic.STABILITY, note, text)
+    failure = blocked_failure(check, block, evaluation, baseline.place) if block else None
+    text, remedy = (failure.text, failure.remedy) if failure else (None, None)
+    conclude(Topic.STABILITY, note, text, remedy)

@@ -36,6 +36,12 @@ class MetricCheck(Check):
     wanted_replicates: int = 0
     """How many replicates an update needs to raise a record of as many; 0: no more than it has."""
 
+    @property
+    def blocking(self) -> Verdict | None:
+        """The verdict that blocks: that of the gate in the record, if only it does."""
+        passes = self.verdict and not (self.verdict.regressed or self.verdict.inconclusive)
+        return self.strict if passes and self.strict else self.verdict
+
 
 def metric_checks(
     record: Record | None,

@@ -93,7 +93,7 @@ def _findings(
             remedy = retire(os.path.relpath(each.path), reference.name if reference else None)
             rule = "What was gated must stay gated: let the test run again, or give it up"
             failure = f"{text}\n{rule}\n  {remedy}"
-            yield Note(Topic.NOT_RUN, f"{text}; {remedy}", failure=failure)
+            yield Note(Topic.NOT_RUN, f"{text}; {remedy}", failure=failure, remedy=remedy)
 
 
 def _shared(compared: Sequence[RecordFinding]) -> Iterator[Note]:
@@ -182,11 +182,13 @@ def _option_notes(
         if then.get(name) == now.get(name):
             continue
         text = f"{place}{name}: {_value_at(then, name)} -> {_value_at(now, name)}"
-        failure, key = None, loosened.get(name)
+        failure = remedy = None
+        key = loosened.get(name)
         if key is not None and not covers(given, key):
             text = f"{text}; the stricter one counts, and this needs a reason"
-            failure = f"{text}\n  {approve_all(reference.name)}"
-        yield Note(Topic.OPTIONS, text, quoted(reference.name), failure)
+            remedy = approve_all(reference.name)
+            failure = f"{text}\n  {remedy}"
+        yield Note(Topic.OPTIONS, text, quoted(reference.name), failure, remedy)
 
 
 def _value_at(values: Mapping[str, object], name: str) -> str:

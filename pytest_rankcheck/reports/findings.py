@@ -17,6 +17,7 @@ from pytest_rankcheck.errors import quoted
 
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.approval import Approval
+    from pytest_rankcheck.remedies import Remedy
 
 BETTER = ", better"
 """Follows the word of a gate that passed, if an update would raise the record."""
@@ -75,6 +76,8 @@ class GateFinding(MetricFinding):
     """The reasons on this branch that let it pass, though it fails at the reference commit."""
     baseline_file: str | None = None
     """The baseline file as messages show it."""
+    remedy: Remedy | None = None
+    """What its failure text says to type."""
     detail: dict[str, Any] = field(default_factory=dict)
     """What else the JSON report has of a gate; empty if no report is written."""
 
@@ -264,6 +267,10 @@ class Note(ReportedFinding):
     """What it is about, such as a golden set; headings may name it. Foreign text is quoted."""
     failure: str | None = None
     """The whole failure text, if the check failed."""
+    remedy: Remedy | None = None
+    """The command that it prints."""
+    test: str = ""
+    """The id of the test that failed."""
     is_check: bool = False
     """Whether it is the result of a check, which could have failed."""
     of_test: bool = False
@@ -276,9 +283,10 @@ class Note(ReportedFinding):
 
     def with_test(self, test: str) -> Self:
         """Return it with the name of its test before the text, if it lacks that."""
+        named = replace(self, test=test) if self.failed and not self.test else self
         if not self.of_test:
-            return self
-        return replace(self, text=f"{quoted(test, 200)}: {self.text}", of_test=False)
+            return named
+        return replace(named, text=f"{quoted(test, 200)}: {self.text}", of_test=False)
 
     @property
     def heading(self) -> str:

@@ -48,12 +48,13 @@ def verdict_detail(
         }
         for gap in verdict.gaps
     ]
+    overall, *slices = decisions_of(verdict)
     return _detail(
         verdict.metric,
-        _decision(verdict.overall, verdict),
+        overall,
         gate=verdict.gate,
         outcome=verdict.outcome,
-        slices=[_decision(decision, verdict) for decision in verdict.slices],
+        slices=slices,
         margin=verdict.margin,
         noise=_noise(verdict.overall),
         gaps=gaps,
@@ -65,6 +66,11 @@ def verdict_detail(
         replay=verdict.replay,
         approvals=approvals,
     )
+
+
+def decisions_of(verdict: Verdict) -> Sequence[Detail]:
+    """Return what was decided on all queries, then on each slice."""
+    return [_decision(decision, verdict) for decision in (verdict.overall, *verdict.slices)]
 
 
 def _noise(part: Decision) -> float | None:
@@ -81,7 +87,14 @@ def slice_detail(verdict: Verdict, label: str) -> Detail:
 
 def bound_detail(metric: Metric, bound: Bound, parts: Sequence[Bounded]) -> Detail:
     """Return the detail of a fixed bound on a slice; or on all queries, with the slices after."""
-    overall, *slices = (
+    overall, *slices = bounded_parts(parts)
+    known = {"limit": bound.limit, "outcome": overall["outcome"], "slices": slices}
+    return _detail(metric, overall, gate=bound.words, **known)
+
+
+def bounded_parts(parts: Sequence[Bounded]) -> Sequence[Detail]:
+    """Return what was held to a bound: all queries, then each slice."""
+    return [
         _part(
             len(part.places),
             part.mean,
@@ -90,9 +103,7 @@ def bound_detail(metric: Metric, bound: Bound, parts: Sequence[Bounded]) -> Deta
             outcome="not gated" if not part.gated else "passed" if part.holds else "failed",
         )
         for part in parts
-    )
-    known = {"limit": bound.limit, "outcome": overall["outcome"], "slices": slices}
-    return _detail(metric, overall, gate=bound.words, **known)
+    ]
 
 
 def new_detail(metric: Metric, evaluation: Evaluation) -> Detail:
@@ -103,7 +114,7 @@ def new_detail(metric: Metric, evaluation: Evaluation) -> Detail:
 def _detail(metric: Metric, overall: Detail, **known: Any) -> Detail:
     """Return a detail; what is not known is empty, or None."""
     none = dict.fromkeys(
-        ("text", "limit", "margin", "noise", "ties", "unjudged", "groups", "replay")
+        ("failure", "text", "limit", "margin", "noise", "ties", "unjudged", "groups", "replay")
     )
     empty = dict.fromkeys(("slices", "gaps", "query_drops", "mixes", "approvals"), ())
     start = {"higher_is_better": metric.higher_is_better, "gate": "", "outcome": ""}

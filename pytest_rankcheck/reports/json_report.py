@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from pytest_rankcheck.files.whole_files import readable_json
+from pytest_rankcheck.remedies import Remedy
 from pytest_rankcheck.reports.findings import GateFinding, Note
 from pytest_rankcheck.reports.measurement_findings import as_json
 from pytest_rankcheck.reports.report_data import Report
@@ -25,6 +26,7 @@ def report_json(report: Report) -> dict[str, Any]:
         "outcome": "passed" if report.passed else "failed",
         "exit_status": report.exit_status,
         "problems": list(report.problems),
+        "commands": list(map(_command, report.commands)),
         "gates": [_gate(gate) for gate in report.gates],
         "notes": [_note(note) for note in report.notes],
         "leaderboards": [board.to_json() for board in report.leaderboards],
@@ -34,9 +36,9 @@ def report_json(report: Report) -> dict[str, Any]:
 
 
 def _gate(gate: GateFinding) -> dict[str, Any]:
-    finding = as_json(replace(gate, detail={}))
+    finding = as_json(replace(gate, detail={}, remedy=None))
     del finding["detail"]
-    return {**finding, **gate.detail}
+    return {**finding, **gate.detail, "remedy": _command(gate.remedy)}
 
 
 def _note(note: Note) -> dict[str, Any]:
@@ -45,7 +47,13 @@ def _note(note: Note) -> dict[str, Any]:
         "heading": note.heading,
         "text": note.text,
         "failure": note.failure,
+        "remedy": _command(note.remedy),
+        "test": note.test,
     }
+
+
+def _command(remedy: Remedy | None) -> dict[str, str] | None:
+    return {"purpose": remedy.purpose, "command": remedy.command} if remedy else None
 
 
 def json_of(report: Report) -> str:

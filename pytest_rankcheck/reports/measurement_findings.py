@@ -19,7 +19,7 @@ from pytest_rankcheck.golden.query import REPLAY
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.reports.findings import MeasurementFinding
 
-_TOP = 10
+TOP = 10
 """How many documents of each ranking a report shows."""
 
 _Values = dict[str, float | None]
@@ -126,7 +126,7 @@ def _values(side: Measured | None, metric: Metric) -> _Values:
 
 
 def _top(side: Measured, query_id: str) -> list[str]:
-    return list(side.ranking(query_id)[:_TOP])
+    return list(side.ranking(query_id)[:TOP])
 
 
 def _key(*parts: object) -> str:

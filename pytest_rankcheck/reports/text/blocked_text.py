@@ -12,15 +12,22 @@ from pytest_rankcheck.baselines.metric_check import MetricCheck
 from pytest_rankcheck.errors import listed, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.remedies import Place, Remedy, merge
-from pytest_rankcheck.reports.text.regression_text import means_text, regression_lines
+from pytest_rankcheck.reports.failure import Failure, ValueLine
+from pytest_rankcheck.reports.text.regression_text import (
+    means_text,
+    regression_failure,
+    regression_lines,
+)
 from pytest_rankcheck.reports.text.stability_text import changes_text, stability_lines
 from pytest_rankcheck.reports.text.wording import change, counted, golden_name, number_text
 
 _NOT_KEPT = (Block.NO_RECORD, Block.METRIC_ADDED, Block.STALE, Block.DELETED, Block.UNAPPROVED)
 """The blocks after which nobody asks whether the baseline was changed."""
+_SHOWS_QUERIES = (Block.REGRESSED, Block.REFUSED, Block.INCONCLUSIVE, Block.LOOSENED)
+"""The blocks whose text shows the verdict in full."""
 
 
-def blocked_text(check: Check, block: Block, evaluation: Evaluation, place: Place) -> str:
+def blocked_failure(check: Check, block: Block, evaluation: Evaluation, place: Place) -> Failure:
     """Return why a check against a baseline fails its test, and what to do.
 
     Args:
@@ -31,8 +38,11 @@ def blocked_text(check: Check, block: Block, evaluation: Evaluation, place: Plac
     """
     block = Block.INCOMPARABLE if block is Block.FOREIGN else block
     remedy = _remedy(check, block, place)
-    lines = (_headline(check, block, evaluation), *_details(check, block))
-    return "\n".join((*lines, *_what_to_do(block, place, remedy)))
+    lines = [_headline(check, block, evaluation), *_details(check, block)]
+    lines += _what_to_do(block, place, remedy)
+    if isinstance(check, MetricCheck) and check.blocking and block in _SHOWS_QUERIES:
+        return regression_failure(check.blocking, lines, remedy)
+    return Failure(lines, remedy=remedy)
 
 
 def dropped_text(why: str, place: Place) -> str:
@@ -50,7 +60,7 @@ def _what_to_do(block: Block, place: Place, remedy: Remedy | None) -> Iterator[s
     if block is Block.INCONCLUSIVE:
         yield "  judge more queries, widen the margin, or set rankcheck_inconclusive = warn"
     if remedy is not None:
-        yield f"  {remedy}"
+        yield ValueLine(f"  {remedy}")
 
 
 def _remedy(check: Check, block: Block, place: Place) -> Remedy | None:
@@ -144,19 +154,14 @@ def _details(check: Check, block: Block) -> Iterator[str]:
                 recorded = [strict.limits for strict in check.strict]
             yield from (f"  the baseline was approved under {each}" for each in recorded)
             yield from _measured(check)
-        case Block.REGRESSED | Block.REFUSED | Block.INCONCLUSIVE:
+        case _ if block in _SHOWS_QUERIES:
             yield from _measured(check)
 
 
 def _verdict_lines(check: Check) -> Iterator[str]:
-    """Yield the text of the verdict that blocks: that of the gate in the record, if only it does.
-
-    Nothing without a verdict.
-    """
-    if isinstance(check, MetricCheck) and check.verdict and check.comparison:
-        passes = not (check.verdict.regressed or check.verdict.inconclusive)
-        blocking = check.strict if passes and check.strict is not None else check.verdict
-        yield from regression_lines(blocking, check.comparison)
+    """Yield the text of the verdict that blocks; nothing without a verdict."""
+    if isinstance(check, MetricCheck) and check.blocking and check.comparison:
+        yield from regression_lines(check.blocking, check.comparison)
 
 
 def _measured(check: Check) -> Iterator[str]:

@@ -12,6 +12,7 @@ from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.rankers.ranking import first_ranks
+from pytest_rankcheck.reports.failure import Failure, ValueLine
 from pytest_rankcheck.reports.text.wording import (
     counted,
     document_name,
@@ -66,10 +67,10 @@ class Bounded:
     gated: bool = True
 
 
-def bound_lines(
+def bound_failure(
     evaluation: Evaluation, metric: Metric, bound: Bound, parts: Sequence[Bounded]
-) -> Iterator[str]:
-    """Yield what is beyond its bound, and the worst queries.
+) -> Failure | None:
+    """Return what is beyond its bound, and the worst queries; None if nothing is.
 
     Args:
         evaluation: what was measured.
@@ -77,7 +78,27 @@ def bound_lines(
         bound: the bound.
         parts: all queries first, then the slices.
     """
-    leading = next(part for part in parts if part.gated and not part.holds)
+    leading = next((part for part in parts if part.gated and not part.holds), None)
+    if leading is None:
+        return None
+    worst = _worst(evaluation, metric, leading, 1 if bound.is_floor else -1)
+    lines = [*_lines(evaluation, metric, bound, parts, leading)]
+    lines += map(ValueLine, _worst_lines(evaluation, metric, worst))
+    targets = "sessions like these" if metric.unit == "session" else "these queries"
+    lines.append(
+        f"  to fix: improve {targets}, or change the bound to a value that the ranker must hold"
+    )
+    return Failure(lines, leading.label, [evaluation.query_ids[place] for place in worst])
+
+
+def _lines(
+    evaluation: Evaluation,
+    metric: Metric,
+    bound: Bound,
+    parts: Sequence[Bounded],
+    leading: Bounded,
+) -> Iterator[str]:
+    """Yield the headline, the slices, and the queries without an answer."""
     queries = counted(len(leading.places), metric.unit)
     where = golden_name(evaluation)
     if leading.label:
@@ -94,16 +115,26 @@ def bound_lines(
             if not bounded.gated:
                 remark = ", too few to gate"
             count = counted(len(bounded.places), metric.unit)
-            yield f"  {quoted(bounded.label)}  {number_text(bounded.mean)} ({count}{remark})"
+            mean = number_text(bounded.mean)
+            yield ValueLine(f"  {quoted(bounded.label)}  {mean} ({count}{remark})")
     if evaluation.unanswered:
         yield f"  {unanswered_text(evaluation)}"
+
+
+def _worst(evaluation: Evaluation, metric: Metric, part: Bounded, direction: int) -> Sequence[int]:
+    """Return the places of the queries with the lowest values; of the highest, if it is -1."""
+    values, places = evaluation.values(metric), np.asarray(part.places, dtype=np.intp)
+    valued = places[~np.isnan(values[places])]
+    ordered = valued[np.argsort(direction * values[valued], kind="stable")]
+    worst: list[int] = ordered[:_WORST_QUERIES].tolist()
+    return worst
+
+
+def _worst_lines(evaluation: Evaluation, metric: Metric, places: Sequence[int]) -> Iterator[str]:
     yield "  worst sessions" if metric.unit == "session" else "  worst queries"
     values = evaluation.values(metric)
-    direction = 1 if bound.is_floor else -1
-    places = np.asarray(leading.places, dtype=np.intp)
-    valued = places[~np.isnan(values[places])]
-    for place in valued[np.argsort(direction * values[valued], kind="stable")][:_WORST_QUERIES]:
-        query_id = evaluation.query_ids[int(place)]
+    for place in places:
+        query_id = evaluation.query_ids[place]
         value = number_text(float(values[place]), 3)
         yield f"    {query_in(evaluation.golden, query_id)}   {value}"
         documents = () if metric.unit == "time" else _documents(evaluation, query_id)
@@ -111,8 +142,6 @@ def bound_lines(
         yield from documents_once(
             evaluation.golden.name, query_id, evaluation.ranking(query_id), lines
         )
-    targets = "sessions like these" if metric.unit == "session" else "these queries"
-    yield f"  to fix: improve {targets}, or change the bound to a value that the ranker must hold"
 
 
 def precision_text(evaluation: Evaluation, metric: Metric, places: Sequence[int]) -> str:

@@ -13,6 +13,8 @@ from pytest_rankcheck.comparison.unpaired_values import Unpaired
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.verdict import Decision, Gap, Outcome, Verdict
+from pytest_rankcheck.remedies import Remedy
+from pytest_rankcheck.reports.failure import Failure, ValueLine
 from pytest_rankcheck.reports.text.evidence_text import evidence_lines, p_text
 from pytest_rankcheck.reports.text.explanation_text import (
     group_headline,
@@ -45,7 +47,8 @@ def regression_lines(verdict: Verdict, comparison: Comparison) -> Iterator[str]:
     leading = verdict.leading
     yield _headline(verdict, leading, comparison.evaluation)
     pairs = leading.pairs
-    yield f"  {counts_text(pairs)}"
+    counts = f"  {counts_text(pairs)}"
+    yield ValueLine(counts) if pairs.is_paired else counts
     if comparison.evaluation.unanswered:
         yield f"  {unanswered_text(comparison.evaluation)}"
     if verdict.groups is not None:
@@ -65,10 +68,19 @@ def regression_lines(verdict: Verdict, comparison: Comparison) -> Iterator[str]:
     yield from _slices(verdict)
     if verdict.query_drops:
         yield f"  {_drops(verdict)}"
-    yield from _worst_queries(pairs, comparison)
+    yield from map(ValueLine, _worst_queries(pairs, comparison))
     if comparison.evaluation.unmet_ids is None:
         unjudged = unjudged_between(comparison.evaluation, comparison.other, pairs)
         yield from unjudged_lines(unjudged, verdict.metric)
+
+
+def regression_failure(
+    verdict: Verdict, lines: Sequence[str], remedy: Remedy | None = None
+) -> Failure:
+    """Return the failure of a verdict with the lines of its text."""
+    pairs = verdict.leading.pairs
+    worst = [pairs.query_ids[place] for place in pairs.worst(_WORST_QUERIES)]
+    return Failure(lines, verdict.leading.label, worst, remedy)
 
 
 def _of_replicates(comparison: Comparison) -> Iterator[str]:
@@ -159,7 +171,7 @@ def counts_text(pairs: ComparedValues) -> str:
 def _slices(verdict: Verdict) -> Iterator[str]:
     if not verdict.slices:
         return
-    yield "  slices, worst first"
+    yield ValueLine("  slices, worst first")
     for gap in verdict.wide_gaps:
         yield f"    {_gap_text(verdict, gap)}"
     for decision in sorted(
@@ -176,7 +188,8 @@ def _slices(verdict: Verdict) -> Iterator[str]:
         elif decision.outcome is Outcome.REGRESSED:
             remark = f", regressed, {_why(verdict, decision)}"
         queries = counted(len(decision.pairs.query_ids), verdict.metric.unit)
-        yield f"    {quoted(decision.label)}  {means_text(decision.pairs)} ({queries}{remark})"
+        means = means_text(decision.pairs)
+        yield ValueLine(f"    {quoted(decision.label)}  {means} ({queries}{remark})")
 
 
 def _worst_queries(pairs: ComparedValues, comparison: Comparison) -> Iterator[str]:
