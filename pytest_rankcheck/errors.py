@@ -65,9 +65,13 @@ class UnknownIdError(RankcheckError, KeyError):
 # start escape sequences, cannot be encoded or break the line.
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _LONGEST_QUOTE = 120
-_PUNCTUATION = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$^&\"'])")
-# What GitHub turns into links though no character of it is Markdown's.
-_LINKED = re.compile(r"@|www\\\.|://|:\\/\\/|#(?=\d)", re.IGNORECASE)
+# What Markdown knows: anywhere, before a tag, at the start of a line, at one end of a word.
+_PUNCTUATION = re.compile(r"([\\`*\[|~$&]|<(?=[a-z/!?])|^[#>+-]|(?<![^\W_])_|_(?![^\W_]))", re.I)
+# What GitHub turns into links though no character of it is Markdown's, and numbers of a list.
+# The @ of a metric, such as nDCG@10, is none of it.
+_BROKEN = re.compile(
+    r"(?<![\w)])@|@(?!\d{1,5}(?![\w.-]))|www(?=\.)|:(?=//)|#(?=\d)|^\d+(?=[.)](?:\s|$))", re.I
+)
 
 
 def quoted(text: object, limit: int = _LONGEST_QUOTE) -> str:
@@ -94,11 +98,11 @@ def _escaped(char: str) -> str:
 def markdown_text(text: object, limit: int = _LONGEST_QUOTE) -> str:
     """Return foreign text as one line of Markdown that is nothing but text.
 
-    Punctuation is escaped; mentions, addresses and numbers of issues are broken by an empty
-    comment, so that nobody is notified and nothing is linked.
+    What Markdown would take for more is escaped. Mentions, addresses and numbers of issues are
+    broken by an empty comment, so that nobody is notified and nothing is linked.
     """
-    shown = _PUNCTUATION.sub(r"\\\1", quoted(text, limit))
-    return _LINKED.sub(lambda match: f"{match[0][0]}<!-- -->{match[0][1:]}", shown)
+    shown = _PUNCTUATION.sub(r"\\\1", quoted(text, limit).strip())
+    return _BROKEN.sub(r"\g<0><!-- -->", shown)
 
 
 def plural(count: int, singular: str, many: str | None = None) -> str:

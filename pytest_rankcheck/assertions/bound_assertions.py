@@ -136,11 +136,6 @@ def _checked(
 
         return bound_detail(metric, bound, [p for p in parts if not label or p.label == label])
 
-    def decisions() -> Sequence[Mapping[str, Any]]:
-        from pytest_rankcheck.reports.gate_detail import bounded_parts
-
-        return bounded_parts(parts)
-
     words = {True: bound.words, False: bound.broken_words}
     gated = (part for part in parts if part.gated)
     rows = []
@@ -148,7 +143,7 @@ def _checked(
         word = words[p.holds] + precision_text(evaluation, metric, p.places)
         rows.append(GateRow(p.label, p.mean, None, word, not p.holds))
     failure = bound_failure(evaluation, metric, bound, parts)
-    enter_gate(evaluation, metric, rows, detail, failure=failure, decisions=decisions)
+    enter_gate(evaluation, metric, rows, detail, failure=failure)
     return failure.text if failure else None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_rankcheck.comparison.measurement import Measured
@@ -60,7 +60,6 @@ def enter_gate(
     *,
     other: Measured | None = None,
     failure: Failure | None,
-    decisions: Callable[[], Sequence[Mapping[str, Any]]],
     **more: Any,
 ) -> None:
     """Enter the findings of a metric's gate; if a report is written, also what was measured.
@@ -72,7 +71,6 @@ def enter_gate(
         detail: returns what a report shows of a row, by its label.
         other: what it was compared with.
         failure: why it failed, which the first row that failed shows; None if it passed.
-        decisions: returns what the failure is about: all queries, then each slice.
         more: further fields of each finding.
     """
     shown: dict[str, Any] = {}
@@ -82,13 +80,14 @@ def enter_gate(
         measurement = measurement_finding(evaluation, other, [metric])
         enter(measurement)
         shown = {"measurement": measurement.data["key"]}
+    whole = detail("") if shown else {}
     failed = evaluation.failed if other is None else {**other.failed, **evaluation.failed}
     remark = f"; {counted(len(failed), 'query')} failed" if failed else ""
     for row in rows:
-        explained, remedy = dict[str, Any](), None
-        if shown and failure and row.failed:
-            explained["failure"] = failure.detail(evaluation, decisions())
-            explained["text"], remedy, failure = failure.text, failure.remedy, None
+        known = {**(detail(row.label) if row.label and shown else whole), **shown}
+        given, failure = (failure, None) if row.failed else (None, failure)
+        if shown and given:
+            known |= given.detail(evaluation, whole)
         finding = GateFinding(
             golden_set=evaluation.golden.name,
             ranker=evaluation.name,
@@ -99,8 +98,8 @@ def enter_gate(
             verdict=row.word + ("" if row.label else remark),
             failed=row.failed,
             approved=row.approved,
-            remedy=remedy,
-            detail={**detail(row.label), **shown, **explained} if shown else {},
+            remedy=given.remedy if given else None,
+            detail=known,
             **more,
         )
         enter(finding)

@@ -113,14 +113,15 @@ def _hold_baseline(
     _enter_undecided(evaluation, [check.verdict for check, _ in checks if check.verdict])
     texts: dict[str, str | None] = {}
     for check, block in checks:
-        failure = None
+        failure, verdict = None, check.verdict
         if block is not None:
             from pytest_rankcheck.reports.text.blocked_text import blocked_failure
 
             failure = blocked_failure(check, block, evaluation, baseline.place)
+            verdict = check.blocking
         approvals = (*(check.record.approvals if check.record else ()), *check.approvals)
         detail = partial(
-            _detail, evaluation, check.metric, check.verdict, check.comparison, approvals=approvals
+            _detail, evaluation, check.metric, verdict, check.comparison, approvals=approvals
         )
         enter_gate(
             evaluation,
@@ -129,7 +130,6 @@ def _hold_baseline(
             detail,
             other=check.record,
             failure=failure,
-            decisions=partial(_decisions, check.blocking),
             test=baseline.test_id,
             baseline_file=str(baseline.place),
         )
@@ -171,15 +171,7 @@ def verdict_texts(
         labels = _concerned([verdict]) if fails else ()
         rows = _verdict_rows(verdict, str(verdict.outcome), labels, fails=fails)
         detail = partial(_detail, evaluation, metric, verdict, comparison)
-        enter_gate(
-            evaluation,
-            metric,
-            rows,
-            detail,
-            other=comparison.other,
-            failure=failure,
-            decisions=partial(_decisions, verdict),
-        )
+        enter_gate(evaluation, metric, rows, detail, other=comparison.other, failure=failure)
         texts[str(metric)] = failure.text if failure else None
     return texts
 
@@ -199,13 +191,6 @@ def _detail(
     if verdict is None or comparison is None:
         return new_detail(metric, evaluation)
     return slice_detail(verdict, label) if label else verdict_detail(verdict, comparison, approvals)
-
-
-def _decisions(verdict: Verdict | None) -> Sequence[Mapping[str, Any]]:
-    """Return what a verdict decided on all queries and on slices; nothing without a verdict."""
-    from pytest_rankcheck.reports.gate_detail import decisions_of
-
-    return decisions_of(verdict) if verdict else ()
 
 
 def _enter_undecided(evaluation: Evaluation, verdicts: Iterable[Verdict]) -> None:

@@ -44,7 +44,6 @@ def write_reports(
     findings: Sequence[ReportedFinding],
     exit_status: int,
     problems: Sequence[str],
-    errors: Sequence[str],
 ) -> Iterator[str]:
     """Write the requested reports; yield a line for each: where it is, or why it is not.
 
@@ -53,12 +52,11 @@ def write_reports(
         findings: of all tests, in detail.
         exit_status: pytest's.
         problems: what failed besides gates and checks.
-        errors: the ids of tests that failed in this way.
     """
     chosen = config.stash[CONFIG]
     if not chosen.reports and not chosen.step_summary:
         return
-    report = _report(config, findings, exit_status, problems, errors)
+    report = _report(config, findings, exit_status, problems)
     if chosen.step_summary:
         from pytest_rankcheck.reports.markdown_report import markdown_of
 
@@ -85,26 +83,11 @@ def _report(
     findings: Sequence[ReportedFinding],
     exit_status: int,
     problems: Sequence[str],
-    errors: Sequence[str] = (),
 ) -> Report:
     from pytest_rankcheck.reports.report_data import report_of
 
     command = shlex.join(["pytest", *config.invocation_params.args])
-    rerun = partial(_rerun, config, command)
-    return report_of(findings, command, exit_status, problems, errors=errors, rerun=rerun)
-
-
-def _rerun(config: pytest.Config, command: str, tests: Sequence[str]) -> str:
-    """Return the command that runs tests again; the whole one if a test is not in a module."""
-    places = [test.partition("::") for test in tests]
-    if not tests or not all(file.endswith(".py") for file, _, _ in places):
-        return command
-    here = config.invocation_params.dir
-    shown = [
-        Path(os.path.relpath(config.rootpath / file, here)).as_posix() + sign + name
-        for file, sign, name in places
-    ]
-    return shlex.join(["pytest", *shown, *config.stash[CONFIG].inputs])
+    return report_of(findings, command, exit_status, problems)
 
 
 def _written(config: pytest.Config, paths: Mapping[str, Path], report: Report) -> Iterator[str]:

@@ -80,9 +80,7 @@ class SessionFindings:
             if reporter is None or "deselected" not in reporter.stats:
                 self.findings += [*_unused_gate_notes(config, self.findings)]
             status = int(session.exitstatus)
-            errors = [places[0] for places in self._errors.values()]
-            problems = self._problems(status)
-            written = write_reports(config, self.findings, status, problems, errors)
+            written = write_reports(config, self.findings, status, self._problems(status))
             self._lines = [*written, *_annotations(self.failures, config)]
         if reporter is None and self._lines:
             print(*self._lines, sep="\n")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -35,21 +35,24 @@ class Failure:
         """What the terminal shows."""
         return "\n".join(self.lines)
 
-    def detail(self, evaluation: Evaluation, decisions: Iterable[Any]) -> dict[str, Any]:
-        """Return it as the JSON report has it.
+    def detail(self, evaluation: Evaluation, whole: Mapping[str, Any]) -> dict[str, Any]:
+        """Return it as fields of a gate in the JSON report.
 
         Args:
             evaluation: what was measured.
-            decisions: what was decided on all queries, then on each slice.
+            whole: the gate on all queries, with its slices.
         """
         from pytest_rankcheck.reports.measurement_findings import TOP, as_json
 
         remarks = (line.strip() for line in self.lines[1:] if not isinstance(line, ValueLine))
         worst = [{"id": each, "below": _below(evaluation, each, TOP)} for each in self.worst]
-        known = {"slice": self.slice, "decisions": [*decisions], "remarks": [*remarks]}
-        detail = {"headline": self.lines[0], **known, "worst": worst}
-        made: dict[str, Any] = as_json(detail)
-        return made
+        sign = 1 if whole["higher_is_better"] else -1
+        slices = sorted(
+            whole["slices"], key=lambda part: sign * (part["difference"] or part["now"])
+        )
+        known = {"slice": self.slice, "remarks": [*remarks], "worst": worst}
+        failure = {"headline": self.lines[0], "decisions": [whole["overall"], *slices], **known}
+        return {"text": self.text, "failure": as_json(failure)}
 
 
 def _below(evaluation: Evaluation, query_id: str, top: int) -> dict[str, int]:

@@ -269,8 +269,6 @@ class Note(ReportedFinding):
     """The whole failure text, if the check failed."""
     remedy: Remedy | None = None
     """The command that it prints."""
-    test: str = ""
-    """The id of the test that failed."""
     is_check: bool = False
     """Whether it is the result of a check, which could have failed."""
     of_test: bool = False
@@ -283,10 +281,9 @@ class Note(ReportedFinding):
 
     def with_test(self, test: str) -> Self:
         """Return it with the name of its test before the text, if it lacks that."""
-        named = replace(self, test=test) if self.failed and not self.test else self
         if not self.of_test:
-            return named
-        return replace(named, text=f"{quoted(test, 200)}: {self.text}", of_test=False)
+            return self
+        return replace(self, text=f"{quoted(test, 200)}: {self.text}", of_test=False)
 
     @property
     def heading(self) -> str:

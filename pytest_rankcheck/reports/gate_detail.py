@@ -48,13 +48,12 @@ def verdict_detail(
         }
         for gap in verdict.gaps
     ]
-    overall, *slices = decisions_of(verdict)
     return _detail(
         verdict.metric,
-        overall,
+        _decision(verdict.overall, verdict),
         gate=verdict.gate,
         outcome=verdict.outcome,
-        slices=slices,
+        slices=[_decision(decision, verdict) for decision in verdict.slices],
         margin=verdict.margin,
         noise=_noise(verdict.overall),
         gaps=gaps,
@@ -66,11 +65,6 @@ def verdict_detail(
         replay=verdict.replay,
         approvals=approvals,
     )
-
-
-def decisions_of(verdict: Verdict) -> Sequence[Detail]:
-    """Return what was decided on all queries, then on each slice."""
-    return [_decision(decision, verdict) for decision in (verdict.overall, *verdict.slices)]
 
 
 def _noise(part: Decision) -> float | None:
@@ -87,14 +81,7 @@ def slice_detail(verdict: Verdict, label: str) -> Detail:
 
 def bound_detail(metric: Metric, bound: Bound, parts: Sequence[Bounded]) -> Detail:
     """Return the detail of a fixed bound on a slice; or on all queries, with the slices after."""
-    overall, *slices = bounded_parts(parts)
-    known = {"limit": bound.limit, "outcome": overall["outcome"], "slices": slices}
-    return _detail(metric, overall, gate=bound.words, **known)
-
-
-def bounded_parts(parts: Sequence[Bounded]) -> Sequence[Detail]:
-    """Return what was held to a bound: all queries, then each slice."""
-    return [
+    overall, *slices = (
         _part(
             len(part.places),
             part.mean,
@@ -103,7 +90,9 @@ def bounded_parts(parts: Sequence[Bounded]) -> Sequence[Detail]:
             outcome="not gated" if not part.gated else "passed" if part.holds else "failed",
         )
         for part in parts
-    ]
+    )
+    known = {"limit": bound.limit, "outcome": overall["outcome"], "slices": slices}
+    return _detail(metric, overall, gate=bound.words, **known)
 
 
 def new_detail(metric: Metric, evaluation: Evaluation) -> Detail:

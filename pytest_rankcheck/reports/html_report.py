@@ -12,7 +12,7 @@ from typing import Any
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.reports.findings import Topic, by_heading
 from pytest_rankcheck.reports.json_report import report_json
-from pytest_rankcheck.reports.report_data import Report
+from pytest_rankcheck.reports.report_data import Report, worst_queries
 
 _Data = dict[str, Any]
 _LONGEST_TEXT = 500
@@ -45,6 +45,11 @@ def html_of(report: Report) -> str:
             ]
         ),
         changes=any(note.topic is Topic.BRANCH for note in report.notes),
+        failures=[
+            (gate, worst_queries(gate, data["measurements"]))
+            for gate in data["gates"]
+            if gate["failure"]
+        ],
         approvals=_approvals(data["gates"]),
         policy=_policy([library, script], style),
         style=Markup(style),
@@ -92,11 +97,19 @@ def _json(value: object) -> str:
 
 
 def _harmless(value: Any) -> Any:
-    """Return a value with the control characters of its texts escaped, and long texts cut."""
+    """Return a value with the control characters of its texts escaped.
+
+    Long texts are cut, but not commands, which would not work any more.
+    """
     if isinstance(value, str):
         if "\n" in value:  # a failure text
             return "\n".join(quoted(line, _LONGEST_TEXT) for line in value.split("\n"))
         return quoted(value, _LONGEST_TEXT)
     if isinstance(value, Mapping):
-        return {quoted(key, _LONGEST_TEXT): _harmless(item) for key, item in value.items()}
+        return {
+            quoted(key, _LONGEST_TEXT): quoted(item, len(item))
+            if key == "command" and isinstance(item, str)
+            else _harmless(item)
+            for key, item in value.items()
+        }
     return [_harmless(item) for item in value] if isinstance(value, (list, tuple)) else value

@@ -48,7 +48,6 @@ def _note(note: Note) -> dict[str, Any]:
         "text": note.text,
         "failure": note.failure,
         "remedy": _command(note.remedy),
-        "test": note.test,
     }
 
 

@@ -1,16 +1,21 @@
-"""The report as Markdown, for a pull request: verdicts, failures in full, notes."""
+"""The report as Markdown, for a pull request: what blocks, what to type, then everything else.
+
+It is read as it is, too: in terminals, in mails and by machines.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any
 
 from pytest_rankcheck.comparison.runs_comparison import markdown_table
 from pytest_rankcheck.errors import markdown_text, plural, quoted
 from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.reports.findings import GateFinding, Note, Topic, by_heading
 from pytest_rankcheck.reports.leaderboard import LeaderboardFinding
-from pytest_rankcheck.reports.report_data import Report
+from pytest_rankcheck.reports.report_data import Report, worst_queries
 from pytest_rankcheck.reports.text.wording import change, number_text
 
 LONGEST_COMMENT = 60_000
@@ -18,6 +23,8 @@ LONGEST_COMMENT = 60_000
 
 _MOST_GATES = 100
 _MOST_PROBLEMS = 10
+_MOST_WORST = 3
+"""How many slices, queries or remarks are named of what blocks."""
 
 
 def markdown_of(report: Report, limit: int = LONGEST_COMMENT) -> str:
@@ -25,18 +32,11 @@ def markdown_of(report: Report, limit: int = LONGEST_COMMENT) -> str:
 
     What does not fit is omitted from the end, whole sections first, and counted.
     """
-    sections = [_head(report), _verdicts(report.gates), _changes(report.notes)]
+    sections = [_head(report), _commands(report), _verdicts(report.gates), _changes(report.notes)]
     sections += map(_leaderboard, report.leaderboards)
-    sections += [
-        _failure(markdown_text(note.heading), note.failure, markdown_text(note.text, 400))
-        for note in report.notes
-        if note.failure is not None
-    ]
-    sections += [
-        _failure(_name(gate), gate.detail["text"]) for gate in report.gates if gate.detail["text"]
-    ]
+    sections += _full_texts(report.blockers)
     versions = ", ".join(f"{name} {value}" for name, value in report.versions.items())
-    how = f"<sub>{markdown_text(report.command, 400)} · {markdown_text(versions, 400)}</sub>\n"
+    how = f"{markdown_text(report.command, 400)} · {markdown_text(versions, 400)}\n"
     sections += [_notes(report.notes), how]
     text, hidden = "", 0
     for section in filter(None, sections):
@@ -51,34 +51,98 @@ def markdown_of(report: Report, limit: int = LONGEST_COMMENT) -> str:
 
 
 def _head(report: Report) -> str:
+    """Return the verdict, and what blocks."""
     sign = {"bad": "❌", "unsure": "⚠️" if report.warnings else "❔", "good": "✅"}[report.tone]
     lines = [f"## {sign} Ranking quality: {report.headline}", ""]
-    lines += [f"- {markdown_text(text, 400)}" for text in report.problems[:_MOST_PROBLEMS]]
-    if len(report.problems) > _MOST_PROBLEMS:
-        lines.append(f"- and {len(report.problems) - _MOST_PROBLEMS:,} more")
+    lines += _at_most(f"- {markdown_text(text, 400)}" for text in report.problems)
+    blocks = map(partial(_blocker, report), report.blockers)
+    lines += _at_most("\n".join(each) for each in blocks if each)
     return "\n".join(lines).rstrip() + "\n"
 
 
+def _at_most(items: Iterable[str]) -> Sequence[str]:
+    """Return the first items, and how many more there are."""
+    every = list(items)
+    more = len(every) - _MOST_PROBLEMS
+    return every[:_MOST_PROBLEMS] + ([f"- and {more:,} more"] if more > 0 else [])
+
+
+def _blocker(report: Report, found: GateFinding | Note) -> Sequence[str]:
+    """Return the lines of what blocks; none if it is among the problems."""
+    if isinstance(found, GateFinding):
+        return [*_gate_lines(report, found)]
+    text = f"- {markdown_text(found.heading)}: {markdown_text(found.text, 400)}"
+    return [] if found.topic is Topic.NOT_RUN else [text]
+
+
+def _gate_lines(report: Report, found: GateFinding) -> Iterator[str]:
+    """Yield the headline of a failing gate; below it the numbers, the worst slices and queries."""
+    failure = found.detail["failure"]
+    yield f"- {markdown_text(failure['headline'], 400)}"
+    overall, *slices = failure["decisions"] or [None]
+    leading = next((part for part in slices if part["label"] == failure["slice"]), overall)
+    if leading and leading["interval"]:
+        counts = f"{leading['losses']:,} worse, {leading['wins']:,} better"
+        yield f"  - 95% interval {_interval(leading)}; {counts}, {leading['ties']:,} equal"
+    fallen = [part for part in slices if part["losses"] or part["outcome"] == "failed"]
+    if fallen:
+        yield f"  - slices: {'; '.join(map(_slice, fallen[:_MOST_WORST]))}"
+    worst = worst_queries(found.detail, report.measurements)[:_MOST_WORST]
+    if worst:
+        yield f"  - worst: {'; '.join(_query(query, found.metric) for query in worst)}"
+    else:
+        yield from (f"  - {markdown_text(each, 400)}" for each in failure["remarks"][:_MOST_WORST])
+
+
+def _interval(part: dict[str, Any]) -> str:
+    return " to ".join(map(change, part["interval"] or ()))
+
+
+def _slice(part: dict[str, Any]) -> str:
+    before = "" if part["before"] is None else f"{number_text(part['before'])} -> "
+    remark = ", not gated" if part["outcome"] == Outcome.NOT_GATED else ""
+    size = plural(part["queries"], "query", "queries")
+    return f"{markdown_text(part['label'])} {before}{number_text(part['now'])} ({size}{remark})"
+
+
+def _query(query: dict[str, Any], metric: str) -> str:
+    text = f' "{markdown_text(query["text"], 80)}"' if query["text"] else ""
+    values = [number_text(value, 3) for value in query["values"][metric] if value is not None]
+    return f"{markdown_text(query['id'], 60)}{text} {' -> '.join(values)}"
+
+
+def _commands(report: Report) -> str:
+    """Return what to type, each command in a block that can be copied."""
+    texts = (
+        f"{each.purpose[:1].upper()}{each.purpose[1:]}:\n\n{_fenced(each.command, 'sh')}\n"
+        for each in report.commands
+    )
+    return "\n".join(texts)
+
+
 def _verdicts(gates: Sequence[GateFinding]) -> str:
+    """Return the table: a row for each gate, and a column for rankers if they differ."""
     if not gates:
         return ""
-    columns = "test | golden set | ranker | metric | baseline | now | change | 95% interval"
-    lines = [f"|  | {columns} | verdict |", "|" + "---|" * 10]
+    runs = {(gate.golden_set, gate.ranker) for gate in gates}
+    has_rankers = len(runs) > len({name for name, _ in runs})
+    rows = [["", "metric", "golden set", "ranker", "baseline", "now", "change", "verdict", "test"]]
     for gate in gates[:_MOST_GATES]:
-        overall = gate.detail["overall"]
+        difference = gate.detail["overall"]["difference"]
         cells = (
             _sign(gate),
-            markdown_text(gate.test),
+            markdown_text(gate.subject),
             markdown_text(gate.golden_set, 40),
             markdown_text(gate.ranker, 40),
-            markdown_text(gate.subject),
             number_text(gate.baseline),
             number_text(gate.now),
-            "" if overall["difference"] is None else change(overall["difference"]),
-            " to ".join(map(change, overall["interval"] or ())),
+            "" if difference is None else change(difference),
             markdown_text(gate.verdict),
+            markdown_text(gate.test),
         )
-        lines.append(f"| {' | '.join(cells)} |")
+        rows.append([*cells])
+    table = markdown_table([row if has_rankers else row[:3] + row[4:] for row in rows])
+    lines = [table.rstrip()]
     if len(gates) > _MOST_GATES:
         lines += ["", f"_and {plural(len(gates) - _MOST_GATES, 'more gate')}_"]
     return "\n".join(lines) + "\n"
@@ -90,18 +154,28 @@ def _leaderboard(board: LeaderboardFinding) -> str:
     return "\n".join([*lines, *(f"- {markdown_text(text, 400)}" for text in board.failure_lines)])
 
 
-def _name(gate: GateFinding) -> str:
-    golden, test = markdown_text(gate.golden_set, 60), markdown_text(gate.test)
-    return f"{markdown_text(gate.subject)} on {golden}, {test}"
+def _full_texts(blockers: Sequence[GateFinding | Note]) -> Iterator[str]:
+    """Yield the whole text of each failure, folded away."""
+    for number, each in enumerate(blockers, 1):
+        if isinstance(each, Note):
+            name, text = markdown_text(each.heading), each.failure or ""
+        else:
+            golden, test = markdown_text(each.golden_set, 60), markdown_text(each.test)
+            name, text = f"{markdown_text(each.subject)} on {golden}, {test}", each.detail["text"]
+        count = f" {number} of {len(blockers)}" if len(blockers) > 1 else ""
+        yield _folded(f"Full text{count}", [f"**{name}**", "", _fenced(text, "text")])
 
 
-def _failure(heading: str, text: str, note: str = "") -> str:
-    """Return the section of what failed: a line about it, and its whole text, folded away."""
+def _folded(summary: str, lines: Sequence[str]) -> str:
+    head = f"<details><summary>{summary}</summary>"
+    return "\n".join([head, "", *lines, "", "</details>"]) + "\n"
+
+
+def _fenced(text: str, language: str) -> str:
+    """Return a block of code, whatever is in it."""
     fence = "`" * (max(map(len, re.findall("`+", text)), default=0) + 3)
-    shown = "\n".join(quoted(line, 400) for line in text.splitlines())
-    lines = [f"### {heading}", "", *([note, ""] if note else [])]
-    lines += ["<details><summary>Full text</summary>", "", f"{fence}text", shown, fence]
-    return "\n".join([*lines, "", "</details>"]) + "\n"
+    shown = (quoted(line, len(line)) for line in text.splitlines())
+    return "\n".join([f"{fence}{language}", *shown, fence])
 
 
 def _changes(notes: Sequence[Note]) -> str:
@@ -117,13 +191,11 @@ def _notes(notes: Sequence[Note]) -> str:
     groups = by_heading(
         note for note in notes if note.topic is not Topic.BRANCH and not note.failed
     )
-    if not groups:
-        return ""
-    lines = ["<details><summary>Notes</summary>", ""]
+    lines = []
     for heading, group in groups.items():
         lines.append(f"- {markdown_text(heading)}")
         lines += [f"  - {markdown_text(note.text.strip(), 2000)}" for note in group]
-    return "\n".join([*lines, "", "</details>"]) + "\n"
+    return _folded("Notes", lines) if lines else ""
 
 
 def _sign(gate: GateFinding) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -56,8 +56,6 @@ class Report:
     """Pytest's, or that of the command."""
     problems: tuple[str, ...]
     """What else failed, and the gates that did not run."""
-    commands: tuple[Remedy, ...]
-    """What to type: what mends all that it can, and what runs the other failing tests again."""
     gates: tuple[GateFinding, ...]
     """Those that failed first, then those with a baseline."""
     notes: tuple[Note, ...]
@@ -115,7 +113,22 @@ class Report:
     @property
     def blockers(self) -> Sequence[GateFinding | Note]:
         """What says why it failed: a gate for each failing assertion, then other checks."""
-        return _blockers([*self.gates, *self.notes])
+        gates = (gate for gate in self.gates if gate.detail.get("failure"))
+        return [*gates, *(note for note in self.notes if note.failed)]
+
+    @property
+    def commands(self) -> Sequence[Remedy]:
+        """What to type: what mends, then what runs again if anything else failed.
+
+        A test of which a part cannot be mended writes nothing, so its other parts are not either.
+        """
+        stuck = [each for each in self.blockers if each.remedy is None]
+        tests = {each.test for each in stuck if isinstance(each, GateFinding)}
+        able = (each for each in self.blockers if getattr(each, "test", None) not in tests)
+        mends = joined(each.remedy for each in able if each.remedy)
+        unrun = sum(note.topic is Topic.NOT_RUN for note in self.notes)
+        is_whole = not stuck and len(self.problems) == unrun and (mends or not self.exit_status)
+        return mends if is_whole else [*mends, Remedy("to reproduce", self.command)]
 
     @property
     def _checks(self) -> Sequence[Note]:
@@ -135,14 +148,24 @@ class Report:
         return tuple(f"{count:,} {words}" for words, count in counts.items() if count)
 
 
+def worst_queries(gate: _Data, measurements: Iterable[_Data]) -> Sequence[_Data]:
+    """Return the queries that show best why a gate failed, as its measurement has them.
+
+    Args:
+        gate: of the JSON report.
+        measurements: of the same report.
+    """
+    queries = next(each["queries"] for each in measurements if each["key"] == gate["measurement"])
+    known = {query["id"]: query for query in queries}
+    worst = gate["failure"]["worst"]
+    return [{**known[each["id"]], **each} for each in worst if each["id"] in known]
+
+
 def report_of(
     findings: Sequence[ReportedFinding],
     command: str,
     exit_status: int = 0,
     problems: Iterable[str] = (),
-    *,
-    errors: Iterable[str] = (),
-    rerun: Callable[[Sequence[str]], str] | None = None,
 ) -> Report:
     """Return the report of what the tests of a session found.
 
@@ -151,8 +174,6 @@ def report_of(
         command: how the session can be run again.
         exit_status: pytest's, or that of the command.
         problems: what failed besides gates and checks.
-        errors: the ids of tests that failed in this way.
-        rerun: returns the command that runs tests again; None: only ``command`` does.
     """
     measurements, moved = _merged(
         [finding.data for finding in findings if isinstance(finding, MeasurementFinding)]
@@ -164,14 +185,12 @@ def report_of(
     ]
     notes = tuple(dict.fromkeys(each for each in findings if isinstance(each, Note)))
     unrun = (f"not run: {note.text}" for note in notes if note.topic is Topic.NOT_RUN)
-    blockers = _blockers([*gates, *notes])
     return Report(
         created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         command=command,
         versions=dict(_versions()),
         exit_status=exit_status,
         problems=(*problems, *unrun),
-        commands=tuple(_commands(blockers, errors, exit_status, rerun or (lambda _: command))),
         gates=tuple(sorted(gates, key=lambda gate: (not gate.failed, gate.baseline is None))),
         notes=notes,
         leaderboards=tuple(each for each in findings if isinstance(each, LeaderboardFinding)),
@@ -189,33 +208,6 @@ def report_of(
             for document in finding.documents
         ),
     )
-
-
-def _blockers(findings: Iterable[ReportedFinding]) -> Sequence[GateFinding | Note]:
-    return [
-        each
-        for each in findings
-        if (isinstance(each, GateFinding) and each.detail.get("failure"))
-        or (isinstance(each, Note) and each.failed)
-    ]
-
-
-def _commands(
-    blockers: Iterable[GateFinding | Note],
-    errors: Iterable[str],
-    exit_status: int,
-    rerun: Callable[[Sequence[str]], str],
-) -> Iterable[Remedy]:
-    """Yield what to type: what mends, then what runs again whatever nothing mends.
-
-    A test of which a part cannot be mended writes nothing, so its other parts are not either.
-    """
-    stuck = dict.fromkeys([*(each.test for each in blockers if each.remedy is None), *errors])
-    own = [each.remedy for each in blockers if not each.test or each.test not in stuck]
-    mends = joined(filter(None, own))
-    yield from mends
-    if stuck or (exit_status and not mends):
-        yield Remedy("to reproduce", rerun([*stuck]))
 
 
 def _merged(measurements: Sequence[_Data]) -> tuple[list[_Data], dict[str, str]]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import csv
+import html
 import json
+import re
+import shlex
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -77,6 +80,84 @@ def test_all_reports_are_written(regressed: Project, workers: tuple[str, ...]) -
     # Worst for RR where the relevant document is third: two fillers above it, the first judged.
     assert (rows[0]["query_id"], rows[0]["doc_id"], rows[0]["rank"]) == ("q000", "filler-1", "2")
     assert float(rows[0]["influence"]) == pytest.approx((1 / 2 - 1 / 3) / 80, abs=1e-6)
+
+
+SEVERAL = """
+from pytest_rankcheck import Gate, assert_at_least, assert_not_regressed, assert_ranking_stable
+
+def test_floor(evaluation):
+    assert_at_least(evaluation, "P@1", 0.1)
+
+def test_mrr(evaluation, baseline):
+    assert_not_regressed(evaluation, baseline, ["RR", "nDCG@10"], by="locale")
+
+def test_ap(evaluation, baseline):
+    assert_not_regressed(evaluation, baseline, "AP")
+
+def test_same(evaluation, baseline):
+    assert_ranking_stable(evaluation, baseline, max_changed_queries=0)
+"""
+NEW = """
+def test_new(evaluation, baseline):
+    assert_not_regressed(evaluation, baseline, "P@1")
+"""
+
+
+@pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
+def test_the_one_command_of_several_failures_turns_them_green(
+    project: Project, workers: tuple[str, ...]
+) -> None:
+    """It is the same in all reports; an approval also records what is new."""
+    project.test(SEVERAL)
+    project.update()
+    project.test(SEVERAL + NEW)
+    project.rank(dict.fromkeys(range(8), 3))
+    reports = ("--rankcheck-markdown=r.md", "--rankcheck-json=r.json", "--rankcheck-html=r.html")
+    project.run(*reports, *workers).assert_outcomes(passed=1, failed=4)
+    text = (project.path / "r.md").read_text("utf-8")
+    places = [
+        text.index(part)
+        for part in (
+            "\n- RR regressed on golden set 'web'",
+            "\n  - slices: locale=en 1.0000 -> 0.8667 (40 queries)\n",
+            '\n  - worst: q000 "query 0" 1.000 -> 0.333; q001 ',
+            "\n- nDCG@10 regressed",
+            "\n- AP regressed",
+            "\n- P@1 has no baseline",
+            "\n- rankings compared with their baseline: ",
+            "\n```sh\n",
+            "\n|  | metric | golden set |",
+            "<details>",
+        )
+    ]
+    assert workers or places == sorted(places)
+    report = json.loads((project.path / "r.json").read_text("utf-8"))
+    [remedy] = report["commands"]
+    jsonschema.validate(report, SCHEMA)
+    command = remedy["command"]
+    assert text.count("```sh\n") == text.count(f"```sh\n{command}\n```") == 1
+    assert command in html.unescape((project.path / "r.html").read_text("utf-8"))
+    printed = {
+        each["remedy"]["command"] for each in (*report["gates"], *report["notes"]) if each["remedy"]
+    }
+    assert len(printed) == 4
+    assert all(one in text for one in printed)  # the full texts have them
+    project.run(*shlex.split(command)[1:]).assert_outcomes(passed=4)
+    project.run().assert_outcomes(passed=5)
+
+
+def test_what_cannot_be_approved_is_to_be_reproduced(regressed: Project) -> None:
+    """A test that fails all the same writes nothing; an error of a test is listed first."""
+    regressed.test(TESTS.replace("0.5)", "0.99)", 1) + "\ndef test_error(evaluation): 1 / 0\n")
+    regressed.run("--rankcheck-markdown=r.md").assert_outcomes(failed=3)
+    text = (regressed.path / "r.md").read_text("utf-8")
+    assert text.splitlines()[2] == (
+        "- tests/test_ranking.py::test_error: ZeroDivisionError: division by zero"
+    )
+    commands = re.findall("^(.*):\n\n```sh\n(.*)\n```$", text, re.MULTILINE)
+    assert [purpose for purpose, _ in commands] == ["To approve", "To reproduce"]
+    regressed.run(*shlex.split(commands[0][1])[1:]).assert_outcomes(passed=1)
+    regressed.run(*shlex.split(commands[1][1])[1:]).assert_outcomes(passed=1, failed=2)
 
 
 def test_without_the_extra_the_message_says_what_to_install(

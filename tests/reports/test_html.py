@@ -14,9 +14,12 @@ from typing import Any
 import pytest
 from hostile import HOSTILE
 
+from pytest_rankcheck import GoldenSet, Run, assert_at_least, evaluate
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.reports.html_report import html_of
-from pytest_rankcheck.reports.report_data import Report
+from pytest_rankcheck.reports.ledger import collecting
+from pytest_rankcheck.reports.markdown_report import markdown_of
+from pytest_rankcheck.reports.report_data import Report, report_of
 
 Opened = Callable[..., Any]
 
@@ -35,9 +38,10 @@ def test_verdicts_come_first_and_charts_are_drawn(opened: Opened, report: Report
     assert "nDCG@10" in rows[0]
     page.wait_for_selector("#chart-gates svg")
     page.wait_for_selector("[data-slices] svg")
-    assert "golden set\trun\t60\tRR\t1.0000\t0.7778" in texts(page, "#verdicts table")[1]
+    assert "golden set\trun\t60\tRR\t1.0000\t0.7778" in texts(page, "#measurements table")[0]
     assert "locale=de" in texts(page, "#slices tbody tr")[0]
-    assert "worst queries" in page.locator("#verdicts pre").first.inner_text()
+    assert texts(page, "header pre") == ["pytest -q"]
+    assert "RR regressed" in texts(page, "#failures summary")[1]
     for chart in ("differences", "bars", "scatter"):
         assert page.locator(f"#chart-{chart} svg").count() == 1
 
@@ -77,16 +81,17 @@ def test_a_query_opens_to_its_two_rankings(opened: Opened, report: Report) -> No
     page.keyboard.press("Enter")
     assert button.get_attribute("aria-expanded") == "true"
     before, now = (
-        page.locator(".rankings ol").nth(place).locator("li").all_inner_texts() for place in (0, 1)
+        page.locator("#rows .rankings ol").nth(place).locator("li").all_inner_texts()
+        for place in (0, 1)
     )
     assert before[0].replace("\n", " ") == "1. q03 good grade 3"
     assert before[2].replace("\n", " ") == "3. q03 fair grade 1 · left"
     assert now[0].replace("\n", " ") == "1. q03 new unjudged · entered"
     assert now[2].replace("\n", " ") == "3. q03 good grade 3 · moved 1 → 3"
-    page.locator(".rankings line").nth(1).wait_for(state="attached")
-    assert page.locator(".rankings line.down").count() == 1
+    page.locator("#rows .rankings line").nth(1).wait_for(state="attached")
+    assert page.locator("#rows .rankings line.down").count() == 1
     page.keyboard.press("Enter")
-    assert page.locator(".rankings").count() == 0
+    assert page.locator("#rows .rankings").count() == 0
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -98,6 +103,7 @@ def test_the_report_fits_a_phone_and_is_accessible(
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     page = opened(report, width, scheme)
     page.locator("#rows button.open").first.click()
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     found = axe.Axe().run(page)
     violations = [
@@ -151,7 +157,50 @@ def test_untrusted_text_is_shown_and_not_run(opened: Opened, hostile: Report) ->
     shown = set(texts(page, "#rows button.open"))
     assert quoted(HOSTILE[0], 500) in shown
     assert len(shown) == len(HOSTILE)
-    assert "49" not in " ".join(texts(page, "#verdicts, #slices"))
+    assert "49" not in " ".join(texts(page, "#verdicts, #failures, #slices"))
+
+
+def test_a_failure_is_shown_by_its_values_and_says_all_that_its_text_says(report: Report) -> None:
+    """Without JavaScript; the text itself is not there."""
+    page = html_of(report)
+    section = page[page.index('<section id="failures"') : page.index('<section id="measurements"')]
+    assert "<pre" not in section
+    shown = " ".join(unescape(re.sub("<[^>]*>", " ", section)).split())
+    for part in (
+        "nDCG@10 0.9639 → 0.7833 (60 queries) Change -0.1806, 95% interval -0.2488 to -0.1124",
+        "Queries 20 worse, 5 better, 35 equal Gate tolerance(abs=0.01, rel=0)",
+        "all 60 0.9639 0.7833 -0.1806 -0.2488 to -0.1124 regressed locale=de 30 0.9639 0.5967 -0.3672",
+        "-0.3672 -0.4658 to -0.2686 regressed locale=en 30",
+        "q00 text of q00 0.964 → 0.413 Baseline 1. q00 good grade 3 2. q00 bad grade 0",
+        "3. q00 fair grade 1 · left Now 1. q00 new unjudged · entered 2. q00 bad grade 0",
+        "3. q00 good grade 3 · moved 1 → 3 q01 text of q01",
+    ):
+        assert part in shown
+    # What is not a slice or a query is a sentence, which is there as it is.
+    for gate in (gate for gate in report.gates if gate.detail["failure"]):
+        for line in gate.detail["text"].splitlines():
+            is_value = line.startswith("      ") or ("->" in line and line.startswith("    "))
+            heads = ("worst queries", "slices, worst first", "20 queries worse", "and 15 more")
+            if not is_value and not line.strip().startswith(heads):
+                assert " ".join(line.split()) in shown, line
+
+
+def test_documents_below_the_top_are_named_with_their_rank() -> None:
+    golden = GoldenSet.from_dict({f"q{i}": {"deep": 2} for i in range(5)})
+    run = {f"q{i}": [*(f"x{n}" for n in range(11)), "deep"] for i in range(5)}
+    with collecting(detail=True) as ledger, pytest.raises(AssertionError):
+        assert_at_least(evaluate(Run.from_dict(run), golden), "RR", 0.9)
+    assert "Relevant, ranked lower now: deep (grade 2) at 12" in html_of(report_of(ledger, ""))
+
+
+def test_a_command_is_never_cut(report: Report) -> None:
+    command = f"pytest {'x' * 3000} 'y'"
+    page, text = (
+        html_of(replace(report, command=command)),
+        markdown_of(replace(report, command=command)),
+    )
+    assert unescape(page).count(f">{command}<") == 2
+    assert f"\n{command}\n" in text
 
 
 def test_the_policy_of_the_page_allows_its_own_scripts_and_style_only(report: Report) -> None:

@@ -7,29 +7,59 @@ from dataclasses import replace
 
 import pytest
 from hostile import HOSTILE
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from pytest_rankcheck.errors import markdown_text
+from pytest_rankcheck.errors import markdown_text, quoted
 from pytest_rankcheck.reports.findings import Note, Topic
 from pytest_rankcheck.reports.markdown_report import LONGEST_COMMENT, markdown_of
 from pytest_rankcheck.reports.report_data import Report
 
-TEST = "tests/test_it.py::test_it"
+HEAD = """\
+## ❌ Ranking quality: 3 of 5 gates failed
+
+- nDCG@10 regressed on golden set 'golden set' (60 queries): 0.9639 -> 0.7833, -0.1806; allowed -0.0100
+  - 95% interval -0.2488 to -0.1124; 20 worse, 5 better, 35 equal
+  - slices: locale=de 0.9639 -> 0.5967 (30 queries)
+  - worst: q00 "text of q00" 0.964 -> 0.413; q01 "text of q01" 0.964 -> 0.413; q02 "text of q02" 0.964 -> 0.413
+- RR regressed on golden set 'golden set' (60 queries): 1.0000 -> 0.7778, -0.2222; more than chance \
+explains, and a fall of 0.0010 is not ruled out (p < 0.0001, alpha 0.05)
+  - 95% interval -0.3041 to -0.1404; 20 worse, 0 better, 40 equal
+  - worst: q00 "text of q00" 1.000 -> 0.333; q01 "text of q01" 1.000 -> 0.333; q02 "text of q02" 1.000 -> 0.333
+
+To reproduce:
+
+```sh
+pytest -q
+```
+
+|  | metric | golden set | baseline | now | change | verdict | test |
+|---|---|---|---|---|---|---|---|
+| ❌ | nDCG@10 | golden set | 0.9639 | 0.7833 | -0.1806 | regressed | tests/test_it.py::test_it |
+| ❌ | nDCG@10\\[locale=de] | golden set | 0.9639 | 0.5967 | -0.3672 | regressed | tests/test_it.py::test_it |
+| ❌ | RR | golden set | 1.0000 | 0.7778 | -0.2222 | regressed | tests/test_it.py::test_it |
+| ✅ | nDCG@10\\[locale=en] | golden set | 0.9639 | 0.9700 | +0.0060 | passed | tests/test_it.py::test_it |
+| ✅ | P@1 | golden set | - | 0.6667 |  | at least 0.1000 | tests/test_it.py::test_it |
+
+<details><summary>Full text 1 of 2</summary>
+
+**nDCG@10 on golden set, tests/test_it.py::test_it**
+"""
 
 
-def test_verdicts_slices_and_worst_queries(report: Report) -> None:
+def test_it_leads_with_what_blocks_and_what_to_type_and_is_readable_as_it_is(
+    report: Report,
+) -> None:
     text = markdown_of(report)
+    assert text.startswith(HEAD)
     lines = text.splitlines()
-    assert lines[0].startswith("## ❌ Ranking quality: ")
-    assert any(
-        line.startswith(f"| ❌ | {markdown_text(TEST)} | golden set | run | nDCG@<!-- -->10 |")
-        for line in lines
-    )
-    assert "<details><summary>Full text</summary>" in text
     assert any(line.startswith("    locale=de  ") for line in lines)
-    assert "  worst queries" in lines
     assert "    and 15 more queries that are worse" in lines
-    assert lines[-2].startswith("<sub>pytest \\-q · ")
+    assert lines[-2].startswith("pytest -q · python ")
+    shown = re.sub("<details>.*?</details>", "", text, flags=re.DOTALL)
+    assert "and 15 more" not in shown  # everything else is folded
+    assert "<" not in shown.replace("p < 0.0001", "")
 
 
 @pytest.mark.parametrize(
@@ -51,7 +81,7 @@ def test_a_title_is_green_only_if_the_session_was(
     problems = tuple(f"test_{number}: error" for number in range(12))
     lines = markdown_of(replace(ended, problems=problems)).splitlines()
     assert lines[0] == f"## {title}"
-    assert (lines[2], lines[12]) == ("- test\\_0: error", "- and 2 more")
+    assert (lines[2], lines[12]) == ("- test_0: error", "- and 2 more")
 
 
 def test_the_title_counts_what_did_not_simply_pass(report: Report) -> None:
@@ -82,7 +112,7 @@ def test_failed_behaviour_checks_are_shown_in_full(report: Report) -> None:
     note = Note(Topic.EXPECTATIONS, "one", failure="one\n  ```two")
     text = markdown_of(replace(report, gates=passed, notes=(*report.notes, note)))
     assert text.startswith("## ❌ Ranking quality: 0 of 2 gates and 1 other check failed\n")
-    assert "### expectations\n\none\n" in text
+    assert "\n\n- expectations: one\n\n" in text
     assert "\n``````text\none\n  ```two\n``````\n" in text
     assert "  - one" not in text
 
@@ -98,11 +128,36 @@ def test_untrusted_text_stays_text() -> None:
             assert linked not in markdown_text(text)
 
 
+MARKS = st.text(
+    st.sampled_from([*"\\\\`*_{}[]()<>#+-.!|~$^&\"':=/ @1a0bx", "\t", "é"]), max_size=20
+)
+PLACES = ["- {}", "  - {}", "a\n\n{}", "| a |\n|---|\n| {} |"]
+
+
+@given(MARKS, st.sampled_from(PLACES))
+@example("1. x", "- {}")
+@example("<!--", "- {}")
+@example("_it_ __init__ a_b", "- {}")
+def test_any_text_is_shown_as_it_is(text: str, place: str) -> None:
+    """Also in the raw form where that is possible: names and numbers are not escaped."""
+    expected = " ".join(quoted(text).split())
+    assume(expected)
+    parser = MarkdownIt("gfm-like", {"linkify": False})
+    tokens = parser.parse(place.format(markdown_text(text)))
+    assert [token.type for token in tokens] == [
+        token.type for token in parser.parse(place.format("x"))
+    ]
+    children = [child for token in tokens for child in token.children or ()]
+    assert all(child.type.startswith("text") or child.content == "<!-- -->" for child in children)
+    shown = "".join(child.content for child in children if child.type.startswith("text"))
+    assert " ".join(shown.removeprefix("a").split()) in (expected, expected.removeprefix("a"))
+
+
 def test_a_hostile_report_has_no_tag_and_no_link(hostile: Report) -> None:
     text = markdown_of(hostile)
     tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(text)
     every = [child for token in tokens for child in (token, *(token.children or ()))]
     assert not {token.type for token in every} & {"image", "link_open"}
     html = " ".join(token.content for token in every if token.type.startswith("html_"))
-    assert not re.sub(r"</?(details|summary|sub)>|<!-- -->|[^<>]+", "", html)
+    assert not re.sub(r"</?(details|summary)>|<!-- -->|[^<>]+", "", html)
     assert "\x1b" not in text

@@ -81,24 +81,22 @@ def bound_failure(
     leading = next((part for part in parts if part.gated and not part.holds), None)
     if leading is None:
         return None
-    worst = _worst(evaluation, metric, leading, 1 if bound.is_floor else -1)
-    lines = [*_lines(evaluation, metric, bound, parts, leading)]
-    lines += map(ValueLine, _worst_lines(evaluation, metric, worst))
+    values, places = evaluation.values(metric), np.asarray(leading.places, dtype=np.intp)
+    valued = places[~np.isnan(values[places])]
+    order = np.argsort(values[valued] if bound.is_floor else -values[valued], kind="stable")
+    worst = [evaluation.query_ids[place] for place in valued[order][:_WORST_QUERIES].tolist()]
     targets = "sessions like these" if metric.unit == "session" else "these queries"
-    lines.append(
-        f"  to fix: improve {targets}, or change the bound to a value that the ranker must hold"
-    )
-    return Failure(lines, leading.label, [evaluation.query_ids[place] for place in worst])
+    lines = [
+        *_part_lines(evaluation, metric, bound, parts, leading),
+        *map(ValueLine, _worst_lines(evaluation, metric, worst)),
+        f"  to fix: improve {targets}, or change the bound to a value that the ranker must hold",
+    ]
+    return Failure(lines, leading.label, worst)
 
 
-def _lines(
-    evaluation: Evaluation,
-    metric: Metric,
-    bound: Bound,
-    parts: Sequence[Bounded],
-    leading: Bounded,
+def _part_lines(
+    evaluation: Evaluation, metric: Metric, bound: Bound, parts: Sequence[Bounded], leading: Bounded
 ) -> Iterator[str]:
-    """Yield the headline, the slices, and the queries without an answer."""
     queries = counted(len(leading.places), metric.unit)
     where = golden_name(evaluation)
     if leading.label:
@@ -115,26 +113,16 @@ def _lines(
             if not bounded.gated:
                 remark = ", too few to gate"
             count = counted(len(bounded.places), metric.unit)
-            mean = number_text(bounded.mean)
-            yield ValueLine(f"  {quoted(bounded.label)}  {mean} ({count}{remark})")
+            value = number_text(bounded.mean)
+            yield ValueLine(f"  {quoted(bounded.label)}  {value} ({count}{remark})")
     if evaluation.unanswered:
         yield f"  {unanswered_text(evaluation)}"
 
 
-def _worst(evaluation: Evaluation, metric: Metric, part: Bounded, direction: int) -> Sequence[int]:
-    """Return the places of the queries with the lowest values; of the highest, if it is -1."""
-    values, places = evaluation.values(metric), np.asarray(part.places, dtype=np.intp)
-    valued = places[~np.isnan(values[places])]
-    ordered = valued[np.argsort(direction * values[valued], kind="stable")]
-    worst: list[int] = ordered[:_WORST_QUERIES].tolist()
-    return worst
-
-
-def _worst_lines(evaluation: Evaluation, metric: Metric, places: Sequence[int]) -> Iterator[str]:
+def _worst_lines(evaluation: Evaluation, metric: Metric, worst: Sequence[str]) -> Iterator[str]:
     yield "  worst sessions" if metric.unit == "session" else "  worst queries"
     values = evaluation.values(metric)
-    for place in places:
-        query_id = evaluation.query_ids[place]
+    for query_id, place in zip(worst, evaluation.places(worst), strict=True):
         value = number_text(float(values[place]), 3)
         yield f"    {query_in(evaluation.golden, query_id)}   {value}"
         documents = () if metric.unit == "time" else _documents(evaluation, query_id)
