@@ -67,9 +67,12 @@ def refuse_dropped_gates(baseline: Baseline) -> None:
     """
     dropped = baseline.unapproved_drops()
     if dropped is not None:
-        from pytest_rankcheck.reports.text.blocked_text import dropped_text
+        from pytest_rankcheck.assertions.entered_findings import conclude
+        from pytest_rankcheck.reports.findings import Topic
+        from pytest_rankcheck.reports.text.blocked_text import dropped_failure
 
-        raise AssertionError(dropped_text(dropped, baseline.place))
+        failure = dropped_failure(dropped, baseline.place)
+        conclude(Topic.NO_LONGER_GATED, dropped, failure.text, failure.remedy)
 
 
 def settled(item: pytest.Item) -> Ledger:

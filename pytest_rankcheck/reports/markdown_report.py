@@ -81,9 +81,12 @@ def _gate_lines(report: Report, found: GateFinding) -> Iterator[str]:
     yield f"- {markdown_text(failure['headline'], 400)}"
     overall, *slices = failure["decisions"] or [None]
     leading = next((part for part in slices if part["label"] == failure["slice"]), overall)
+    certain = ""
     if leading and leading["interval"]:
         counts = f"{leading['losses']:,} worse, {leading['wins']:,} better"
-        yield f"  - 95% interval {_interval(leading)}; {counts}, {leading['ties']:,} equal"
+        interval = " to ".join(map(change, leading["interval"]))
+        certain = f": 95% interval {interval}; {counts}, {leading['ties']:,} equal"
+    yield f"  - {markdown_text(found.test)}{certain}"
     fallen = [part for part in slices if part["losses"] or part["outcome"] == "failed"]
     if fallen:
         yield f"  - slices: {'; '.join(map(_slice, fallen[:_MOST_WORST]))}"
@@ -92,10 +95,6 @@ def _gate_lines(report: Report, found: GateFinding) -> Iterator[str]:
         yield f"  - worst: {'; '.join(_query(query, found.metric) for query in worst)}"
     else:
         yield from (f"  - {markdown_text(each, 400)}" for each in failure["remarks"][:_MOST_WORST])
-
-
-def _interval(part: dict[str, Any]) -> str:
-    return " to ".join(map(change, part["interval"] or ()))
 
 
 def _slice(part: dict[str, Any]) -> str:

@@ -227,7 +227,7 @@ def test_names_are_only_text_in_every_form() -> None:
     assert "&lt;b&gt;| \\x1b[2J@all</th>" in found._repr_html_()
     lines = found.to_markdown().splitlines()
     assert lines[0].startswith("| run | metric | mean | difference | low |")
-    assert lines[2].startswith("| \\<b\\>\\| \\\\x1b\\[2J@<!-- -->all | RR | 0.")
+    assert lines[2].startswith("| \\<b>\\| \\\\x1b\\[2J@<!-- -->all | RR | 0.")
     assert len(lines) == 4
     assert "nan" not in found.to_markdown()
 

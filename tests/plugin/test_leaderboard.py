@@ -116,7 +116,7 @@ def test_a_leaderboard_ranks_the_candidates_beside_the_ranker(project: Project) 
     assert (row["wins"], row["ties"], row["losses"]) == (0, 40, 40)
     markdown = (project.path / "out/report.markdown").read_text("utf-8")
     assert "### Leaderboard" in markdown
-    assert "| engine:search \\(ships\\) | 0\\.8750 | 0\\.7500 | 1\\.0000 |" in markdown
+    assert "| engine:search (ships) | 0.8750 | 0.7500 | 1.0000 |" in markdown
     html = (project.path / "out/report.html").read_text("utf-8")
     assert "<td>0.7083 -0.1667*</td>" in html
     assert '<a href="#leaderboard">' in html

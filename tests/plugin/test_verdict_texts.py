@@ -301,7 +301,7 @@ def test_a_gate_that_was_not_reached_shows_its_recorded_value(gated: GatedTest) 
     check(
         outputs["markdown"],
         "Ranking quality: 1 of 1 gate failed, 2 not reached",
-        "| – | tests/test_ranking.py::test_mrr | web | run | RR | 1.0000 | 0.7500 | -0.2500 | | not reached |",
+        "| – | RR | web | 1.0000 | 0.7500 | -0.2500 | not reached | tests/test_ranking.py::test_mrr |",
     )
     check(outputs["html"], "1 of 1 gate failed, 2 not reached", "– not reached")
 

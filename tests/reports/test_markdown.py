@@ -20,12 +20,12 @@ HEAD = """\
 ## ❌ Ranking quality: 3 of 5 gates failed
 
 - nDCG@10 regressed on golden set 'golden set' (60 queries): 0.9639 -> 0.7833, -0.1806; allowed -0.0100
-  - 95% interval -0.2488 to -0.1124; 20 worse, 5 better, 35 equal
+  - tests/test_it.py::test_it: 95% interval -0.2488 to -0.1124; 20 worse, 5 better, 35 equal
   - slices: locale=de 0.9639 -> 0.5967 (30 queries)
   - worst: q00 "text of q00" 0.964 -> 0.413; q01 "text of q01" 0.964 -> 0.413; q02 "text of q02" 0.964 -> 0.413
 - RR regressed on golden set 'golden set' (60 queries): 1.0000 -> 0.7778, -0.2222; more than chance \
 explains, and a fall of 0.0010 is not ruled out (p < 0.0001, alpha 0.05)
-  - 95% interval -0.3041 to -0.1404; 20 worse, 0 better, 40 equal
+  - tests/test_it.py::test_it: 95% interval -0.3041 to -0.1404; 20 worse, 0 better, 40 equal
   - worst: q00 "text of q00" 1.000 -> 0.333; q01 "text of q01" 1.000 -> 0.333; q02 "text of q02" 1.000 -> 0.333
 
 To reproduce:

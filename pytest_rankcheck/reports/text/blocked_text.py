@@ -45,9 +45,10 @@ def blocked_failure(check: Check, block: Block, evaluation: Evaluation, place: P
     return Failure(lines, remedy=remedy)
 
 
-def dropped_text(why: str, place: Place) -> str:
+def dropped_failure(why: str, place: Place) -> Failure:
     """Return why a test fails whose assertions have passed, but which dropped gates."""
-    return "\n".join((why, *_what_to_do(Block.REFUSED, place, place.approve())))
+    remedy = place.approve()
+    return Failure([why, *_what_to_do(Block.REFUSED, place, remedy)], remedy=remedy)
 
 
 def _what_to_do(block: Block, place: Place, remedy: Remedy | None) -> Iterator[str]:
