@@ -2,6 +2,7 @@
 
     pip install -e '.[browser]'    # and a Chromium
     python docs/screenshots.py
+    python docs/screenshots.py FOLDER    # the whole report, narrow, wide, light and dark
 
 They show the symbol-search example: in the terminal, with a ranker that no longer corrects typing
 errors, and in the HTML report, with a ranker that only finds substrings. The script works on a copy
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +107,17 @@ def take(browser: Any, report: Path, pictures: Sequence[tuple[str, str | None, s
     page.close()
 
 
+def look(browser: Any, report: Path, folder: Path) -> None:
+    """Take pictures of a whole report, narrow and wide, light and dark: look at all of them."""
+    for width, scheme in product((400, 1400), ("light", "dark")):
+        page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        page.goto(report.as_uri())
+        page.wait_for_selector("html[data-ready]")
+        page.wait_for_timeout(1000)
+        page.screenshot(path=folder / f"report-{width}-{scheme}.png", full_page=True)
+        page.close()
+
+
 def main() -> None:
     """Run the example, blocked and approved, and take the pictures."""
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
@@ -112,13 +125,17 @@ def main() -> None:
         example = Path(temporary) / "symbol_search"
         shutil.copytree(EXAMPLE, example)
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        show_failure(browser, example)
         blocked = tested(example, "blocked", *WORSE)
+        if len(sys.argv) > 1:
+            look(browser, blocked, Path(sys.argv[1]))
+            return
+        show_failure(browser, example)
         take(
             browser,
             blocked,
             [
                 ("blocked", None, "header"),
+                ("failures", None, "#failures"),
                 ("slices", None, "#slices"),
                 ("rankings", "nl-29", "#queries .scroll"),
             ],

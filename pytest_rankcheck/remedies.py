@@ -98,7 +98,8 @@ def joined(remedies: Iterable[Remedy]) -> Sequence[Remedy]:
     if not runs:
         return others
     words = dict.fromkeys(word for tests in runs.values() for word in shlex.split(tests))
-    tests = shlex.join(words) if all(runs.values()) else ""
+    ordered = sorted(words, key=lambda word: word.startswith("-"))
+    tests = shlex.join(ordered) if all(runs.values()) else ""
     options = next((each.options for each in runs if _APPROVE in each.options), distinct[0].options)
     purpose = "; ".join(dict.fromkeys(each.purpose for each in runs))
     return [*others, Remedy.of_tests(purpose, tests, options)]

@@ -12,7 +12,7 @@ A, B = (
 )
 AT_MAIN = Place("a.json", "t.py::a", "main")
 REASON = '--rankcheck-approve "why this is acceptable"'
-BOTH = "t.py::a --rankcheck-run=x 't u.py::b[x y]'"
+BOTH = "t.py::a 't u.py::b[x y]' --rankcheck-run=x"
 
 
 @pytest.mark.parametrize(
