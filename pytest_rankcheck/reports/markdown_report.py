@@ -83,9 +83,10 @@ def _gate_lines(report: Report, found: GateFinding) -> Iterator[str]:
     leading = next((part for part in slices if part["label"] == failure["slice"]), overall)
     certain = ""
     if leading and leading["interval"]:
-        counts = f"{leading['losses']:,} worse, {leading['wins']:,} better"
-        interval = " to ".join(map(change, leading["interval"]))
-        certain = f": 95% interval {interval}; {counts}, {leading['ties']:,} equal"
+        certain = f": 95% interval {' to '.join(map(change, leading['interval']))}"
+        if leading["paired"]:
+            certain += f"; {leading['losses']:,} worse, {leading['wins']:,} better"
+            certain += f", {leading['ties']:,} equal"
     yield f"  - {markdown_text(found.test)}{certain}"
     fallen = [part for part in slices if part["losses"] or part["outcome"] == "failed"]
     if fallen:

@@ -84,6 +84,15 @@ def test_a_title_is_green_only_if_the_session_was(
     assert (lines[2], lines[12]) == ("- test_0: error", "- and 2 more")
 
 
+def test_two_samples_have_no_counts_of_queries(report: Report) -> None:
+    gate = report.gates[0]
+    failure = gate.detail["failure"]
+    parts = [{**part, "paired": False} for part in failure["decisions"]]
+    detail = {**gate.detail, "failure": {**failure, "decisions": parts}}
+    text = markdown_of(replace(report, gates=(replace(gate, detail=detail),)))
+    assert "test_it: 95% interval -0.2488 to -0.1124\n" in text
+
+
 def test_the_title_counts_what_did_not_simply_pass(report: Report) -> None:
     passed = [gate for gate in report.gates if not gate.failed]
     [unsure] = [gate for gate in report.gates if gate.metric == "RR"]
