@@ -1,110 +1,94 @@
-"""What a folder has already: golden sets, runs, and functions that could be the ranker.
+"""What a folder has already: golden sets, and functions that could be the ranker.
 
 Its code is read, and never imported.
 """
 
 from __future__ import annotations
 
-import ast
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
 
-from pytest_rankcheck.errors import GoldenSetError, RankcheckError
-from pytest_rankcheck.files.packed_files import unpacked_suffix
+from pytest_rankcheck.errors import ConfigurationError, RankcheckError, listed, plural, quoted
+from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.plugin.inputs import Inputs
+from pytest_rankcheck.plugin.option_table import Config
 from pytest_rankcheck.rankers.ranker_lookup import is_name
 
-T = TypeVar("T")
-
-_DEPTH, _FILES, _BYTES = 6, 20_000, 100_000_000
-"""How deep is looked, how many files are listed, and how large a file is read."""
-_FOREIGN = re.compile(r"\.|node_modules|venv|env$|site-packages|__pycache__|baselines|build$|dist$")
+_NO_GOLDEN_SET = """no golden set found. The smallest is a file such as golden/web.jsonl,
+with a line for each query (a higher grade is better, 0 is not relevant):
+  {"query_id": "q1", "query": "red shoes", "relevance": {"red-sneaker": 3, "red-hat": 0}}
+Write one, or name yours with --golden PATH (docs/formats.md)"""
+_FOREIGN = re.compile(r"\.|node_modules|venv|env$|site-packages|baselines|build$|dist$")
 _GOLDEN = re.compile(r"golden|qrel|judg", re.IGNORECASE)
 _ENDINGS = {"", ".jsonl", ".json", ".csv", ".tsv", ".qrels", ".txt", ".parquet"}
-_SIDE_FILE = re.compile(r"(.*\.)?(queries|corpus|documents)\.|requirements")
-_NOT_SHIPPED = re.compile(r"(.*[./])?(tests?|test_\w+|\w+_test|conftest|setup|docs)(\.|$)")
-_RANKER = {"search", "rank", "retrieve", "ranker"}
+_NOT_SHIPPED = re.compile(r"(.*\.)?(tests?|test_\w+|conftest|setup|docs)(\.|$)")
+_RANKER = re.compile(r"(?m)^def (search|rank|retrieve|ranker)\([^,=)]+(\)|,[^,=)]+=)")
+"""A function with one argument that has no default."""
+
+GoldenSets = dict[Path, GoldenSet]
+Settings = Mapping[str, str | Sequence[str]]
 
 
 def files_here() -> Sequence[Path]:
-    """Return the files under the working directory, without what is hidden, installed or built."""
+    """Return the files of this folder, without what is hidden, installed or built."""
     found: list[Path] = []
     for folder, folders, names in os.walk("."):
-        here = Path(folder)
-        is_own = "pyvenv.cfg" not in names and len(here.parts) <= _DEPTH
-        folders[:] = sorted(name for name in folders if is_own and not _FOREIGN.match(name))
-        found += [here / name for name in sorted(names) if is_own and not name.startswith(".")]
-        if len(found) > _FILES:
-            break
+        folders[:] = sorted(name for name in folders if not _FOREIGN.match(name))
+        found += [Path(folder, name) for name in sorted(names)]
     return found
 
 
-def golden_sets_among(
-    files: Iterable[Path], load: Callable[[Path], T]
-) -> tuple[dict[Path, T], list[str]]:
-    """Return the golden sets, and why files that are called so are none.
+def find_golden_sets(files: Sequence[Path], inputs: Inputs, named: Sequence[Path]) -> GoldenSets:
+    """Return the golden sets that are named; else the files that are called golden sets.
 
-    Where nothing is called so, any file that is one counts.
+    Raises:
+        ConfigurationError: there is none, or two have the same name.
+        GoldenSetError: one that is named cannot be read.
     """
-    data = [path for path in files if unpacked_suffix(path) in _ENDINGS]
-    data = [path for path in data if not _SIDE_FILE.match(path.name)]
-    called = [path for path in data if any(map(_GOLDEN.match, path.parts))]
-    loaded, unreadable = _read(map(_whole, called), load)
-    return loaded or _read(map(_whole, data), load)[0], unreadable
+    found = {path: inputs.golden_set(path) for path in named}
+    found = found or _golden_sets_among(files, inputs)
+    if not found:
+        raise ConfigurationError(_NO_GOLDEN_SET)
+    for path, golden in found.items():
+        print(f"golden set: {quoted(path)}, {plural(len(golden), 'query', 'queries')}")
+    if len({golden.name for golden in found.values()}) < len(found):
+        raise ConfigurationError("two golden sets share a name; choose with --golden PATH")
+    return found
 
 
-def _read(paths: Iterable[Path], load: Callable[[Path], T]) -> tuple[dict[Path, T], list[str]]:
-    """Return what is in files, and why others cannot be read."""
-    loaded: dict[Path, T] = {}
-    unreadable = []
-    for path in dict.fromkeys(paths):
+def _golden_sets_among(files: Sequence[Path], inputs: Inputs) -> GoldenSets:
+    found = {}
+    called = [path for path in files if any(map(_GOLDEN.match, path.parts))]
+    for path in (path for path in called if path.suffix in _ENDINGS):
         try:
-            if path.stat().st_size > _BYTES:
-                raise GoldenSetError(f"{path} is large; if it is one, name it with --golden")
-            loaded[path] = load(path)
+            found[path] = inputs.golden_set(path)
         except (RankcheckError, ModuleNotFoundError, OSError) as error:
-            unreadable.append(str(error).partition("\n")[0])
-    return loaded, unreadable
+            print(f"not a golden set: {quoted(error, 300)}")
+    return found
 
 
-def runs_among(files: Iterable[Path], load: Callable[[Path], object]) -> Sequence[Path]:
-    """Return the files that are called runs and can be read."""
-    return list(_read([path for path in files if path.suffix == ".run"], load)[0])
+def find_ranker(files: Sequence[Path], config: Config) -> Settings:
+    """Return the settings that name the ranker: guessed, or to be filled in."""
+    conftests = [path for path in files if path.name == "conftest.py"]
+    has_fixture = any(b"def ranker(" in path.read_bytes() for path in conftests)
+    if config.ranker or config.run or has_fixture:
+        print(f"ranker: {'the fixture in conftest.py' if has_fixture else 'as configured'}")
+        return {}
+    names = list(_rankers_among(files))
+    settings = {"pythonpath": [".", *filter(os.path.isdir, ["src"])]}
+    if len(names) != 1:
+        print(f"ranker: {f'one of {listed(names)}?' if names else 'not found'}")
+        return {**settings, "# rankcheck_ranker": "package.module:name"}
+    print(f"ranker: {names[0]}, a guess by its name")
+    return {**settings, "rankcheck_ranker": names[0]}
 
 
-def _whole(path: Path) -> Path:
-    """Return the BEIR folder that a file of judgments belongs to; otherwise the file."""
-    folder = path.parent.parent
-    is_beir = path.parent.name == "qrels" and (folder / "queries.jsonl").is_file()
-    return folder if is_beir else path
-
-
-def ranker_names(files: Iterable[Path]) -> Sequence[str]:
-    """Return ``module:name`` of the functions that take a text and are called like a ranker."""
-    names = []
+def _rankers_among(files: Sequence[Path]) -> Iterator[str]:
     for path in (path for path in files if path.suffix == ".py"):
         module = ".".join(path.with_suffix("").parts)
         module = module.removeprefix("src.").removesuffix(".__init__")
         if is_name(f"{module}:x") and not _NOT_SHIPPED.match(module):
-            named = [node for node in _functions_in(path) if node.name in _RANKER]
-            names += [f"{module}:{node.name}" for node in named if _takes_text(node.args)]
-    return names
-
-
-def _functions_in(path: Path) -> Sequence[ast.FunctionDef | ast.AsyncFunctionDef]:
-    try:
-        tree = ast.parse(path.read_bytes())
-    except (OSError, SyntaxError, ValueError, RecursionError):
-        return []
-    return [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-
-
-def _takes_text(arguments: ast.arguments) -> bool:
-    """Return whether a function can be called with one text."""
-    names = [*arguments.posonlyargs, *arguments.args]
-    if len(names) - len(arguments.defaults) != 1 or None in arguments.kw_defaults:
-        return False
-    kind = names[0].annotation
-    return kind is None or ast.unparse(kind).strip("'") == "str"
+            text = path.read_text("utf-8", errors="replace")
+            yield from (f"{module}:{found[1]}" for found in _RANKER.finditer(text))
