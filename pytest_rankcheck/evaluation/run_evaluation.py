@@ -226,7 +226,9 @@ class RunEvaluation(Evaluation):
                 f"it was ranked in batches of up to {self.run.largest_batch} queries, and the "
                 "seconds of a batch are not those of a query; ask one by one, such as with size=1"
             )
-        if all(map(math.isnan, self.run.seconds.values())):
+        if self.run.seconds and all(map(math.isnan, self.run.seconds.values())):
+            return "its ranker is asked all queries at once, so no query has a time of its own"
+        if not self.run.seconds:
             return (
                 "it has no timings, since it was not ranked here, and seconds of another machine "
                 "mean nothing; evaluate(rank(ranker, golden), golden) has them"

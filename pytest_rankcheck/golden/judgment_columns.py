@@ -143,7 +143,7 @@ def columns_in_words(columns: Mapping[str, str]) -> str:
 def columns_line(columns: Mapping[str, str]) -> str:
     """Return the configuration that says which column or key has which meaning."""
     lines = readable_json([f"{meaning}={name}" for meaning, name in columns.items()])
-    return f"rankcheck_columns = {lines} (columns= in Python)"
+    return f"rankcheck_columns = {lines} (pyproject.toml; columns= in Python)"
 
 
 def is_index(name: str) -> bool:

@@ -116,6 +116,11 @@ def pairs(example: str) -> Kind:
         by_name = {}
         for line in given.value:
             key, equals, value = line.partition("=")
+            if line.startswith("["):
+                raise ConfigurationError(
+                    f"{given.name}: '{quoted(line)}' is a list of TOML; in a file such as "
+                    "pytest.ini, write one name=value per line, without brackets and quotes"
+                )
             if not equals:
                 raise ConfigurationError(
                     f"{given.name}: '{quoted(line)}' is not of the form name=value, such as "

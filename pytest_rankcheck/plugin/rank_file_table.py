@@ -74,9 +74,11 @@ class RankFileTable:
 
     def line(self, *keys: str) -> int:
         """Return the line of a key, or of the table that it is in."""
-        while keys and keys not in self.lines:
-            keys = keys[:-1]
-        return self.lines.get(keys, 1)
+        for end in range(len(keys), 0, -1):
+            inside = (line for key, line in self.lines.items() if key[:end] == keys[:end])
+            if (first := next(inside, None)) is not None:
+                return first
+        return 1
 
     def error(self, keys: Keys, problem: str) -> ConfigurationError:
         """Return the error of a key."""
@@ -258,7 +260,7 @@ def _check_names(key: str, value: Any, depth: int | None) -> None:
     Raises:
         RankcheckError: one is unknown.
     """
-    from pytest_rankcheck.evaluation.metric_checks import beyond_depth, cutoff_of
+    from pytest_rankcheck.evaluation.metric_checks import cutoff_of
     from pytest_rankcheck.gates.configured_gates import gate_of
     from pytest_rankcheck.metrics.metric_names import Metric
     from pytest_rankcheck.rankers.allowed_failures import most_failures
@@ -269,7 +271,7 @@ def _check_names(key: str, value: Any, depth: int | None) -> None:
         for metric in map(Metric.parse, names):
             cutoff = cutoff_of(metric)
             if depth and cutoff and cutoff > depth:
-                raise ConfigurationError(beyond_depth(str(metric), cutoff, depth))
+                raise ConfigurationError(f"{metric} needs depth = {cutoff}, not {depth}")
     elif key == "gate":
         gate_of(value)
     elif key == "python":

@@ -39,7 +39,7 @@ def refusal(file: Path, **how: Any) -> str:
 
 def columns_in(message: str) -> dict[str, str]:
     """Return the configuration that a message prints."""
-    found = re.search(r"rankcheck_columns = \[.*?\](?= \(columns=)", message)
+    found = re.search(r"rankcheck_columns = \[.*?\](?= \(pyproject)", message)
     assert found, message
     lines = tomllib.loads(found[0])["rankcheck_columns"]
     return dict(line.split("=", 1) for line in lines)

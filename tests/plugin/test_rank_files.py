@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import stat
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from project import MAIN, NEEDS_GIT, WITHOUT_AND_WITH_WORKERS, Project, text_of
@@ -114,6 +116,15 @@ def test_last_failed_runs_what_failed(files: Project) -> None:
     first = files.pytester.runpytest_inprocess("-v")
     first.assert_outcomes(passed=1, failed=1)
     files.pytester.runpytest_inprocess("-v", "--lf").assert_outcomes(failed=1)
+
+
+def test_a_program_has_no_times_of_single_queries(files: Project) -> None:
+    times = '[test.fast]\nat_most = { "Seconds(q=0.95)" = 9 }\n'
+    files.write(FILE, GOLDEN + program(files) + times)
+    said = (
+        "is not known: its ranker is asked all queries at once, so no query has a time of its own"
+    )
+    assert said in text_of(files.run())
 
 
 def test_collecting_starts_nothing_and_a_program_is_asked_in_its_folder(files: Project) -> None:
@@ -248,7 +259,7 @@ def test_the_value_of_a_variable_in_the_url_appears_in_no_message(
     monkeypatch.setenv("SEARCH_URL", "http://user:s3cret@127.0.0.1:9")
     http = '[ranker]\nhttp = { url = "${SEARCH_URL}/a/_search", engine = "solr" }\n'
     files.write(FILE, GOLDEN + http + TESTS)
-    text = text_of(files.run())
+    text = text_of(files.run("--log-level=INFO"))
     assert "is the server running?" in text
     assert "GET ${SEARCH_URL}/a/_search" in text
     assert "s3cret" not in text
@@ -257,6 +268,29 @@ def test_the_value_of_a_variable_in_the_url_appears_in_no_message(
     text = text_of(files.run())
     assert f"{FILE}:3: http: '${{SEARCH_URL}}/a/_search' is not a URL" in text
     assert "s3cret" not in text
+
+
+def test_the_log_of_requests_does_not_show_the_value_of_a_variable(
+    files: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Found(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b'{"ids": ["filler-0"]}')
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Found) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setenv("SEARCH_URL", f"http://127.0.0.1:{server.server_port}/s3cret")
+        http = '[ranker]\nhttp = { url = "${SEARCH_URL}/{query}", ids = "ids" }\n'
+        files.write(FILE, GOLDEN + http + "[test.floor]\nat_least = { RR = 0.5 }\n")
+        result = files.run("--log-level=INFO")
+        server.shutdown()
+    result.assert_outcomes(failed=1)
+    assert "s3cret" not in text_of(result)
 
 
 def test_candidates_are_on_the_leaderboard(files: Project) -> None:

@@ -52,7 +52,8 @@ def read(source: Source) -> Contents:
         if keys and found != keys:
             raise GoldenSetError(
                 f"{entry.where}: has {columns_in_words(found)}, but the first entry has "
-                f"{columns_in_words(keys)}; use the same keys in all entries"
+                f"{columns_in_words(keys)}; use the same keys in all entries (here: "
+                f"{listed([key for key, _ in entry.pairs()], 10)})"
             )
         keys = keys or _complete(found, entry)
         _add_case(builder, entry, keys)

@@ -31,7 +31,7 @@ _TICK = 0.2
 """Seconds between two looks at whether the program still runs."""
 _SECONDS_TO_END = 30.0
 """How long a program that has answered every query may take to end."""
-_TAIL = 5
+_TAIL = 16
 """How many of the last lines of standard error a message shows."""
 
 

@@ -154,7 +154,10 @@ class _Http(ConcurrentAdapter):
             why = "" if has_secret else f": {failure}"
             raise RankerError(f"http: '{quoted(self.url)}' is not a URL{why}") from None
         if plain.scheme not in ("http", "https"):
-            raise RankerError(f"http: '{quoted(self.url)}' is not a URL that starts with http://")
+            filled_in = " once its variables are filled in" if has_secret else ""
+            raise RankerError(
+                f"http: '{quoted(self.url)}' is not a URL that starts with http://{filled_in}"
+            )
         if has_secret:
             self.name = f"{self.method} {self.url.partition('?')[0]}"
             return
@@ -178,15 +181,23 @@ class _Http(ConcurrentAdapter):
     @asynccontextmanager
     async def opened(self, task: RankingTask) -> AsyncIterator[AskAsync]:
         """Open one client, with one connection per concurrent query."""
+        import logging
+
         import httpx
 
+        log = logging.getLogger("httpx")  # it logs each URL, with what came from the environment
+        if self.address != self.url:
+            log.addFilter(_silent)
         async with httpx.AsyncClient(
             headers={name: _VARIABLE.sub(_secret, text) for name, text in self.headers.items()},
             limits=httpx.Limits(max_connections=task.concurrency),
             timeout=task.timeout or _TIMEOUT,
             verify=self.verify,
         ) as client:
-            yield partial(self._asked, client, task.depth)
+            try:
+                yield partial(self._asked, client, task.depth)
+            finally:
+                log.removeFilter(_silent)
 
     async def _asked(self, client: Any, depth: int, query: Query) -> list[object]:
         import httpx
@@ -225,6 +236,10 @@ class _Http(ConcurrentAdapter):
                 f"{self.name}: nothing at '{quoted(self.ids.path)}' in the answer, which has {has}"
             )
         return doc_ids
+
+
+def _silent(record: object) -> bool:
+    return False
 
 
 def _secret(match: re.Match[str]) -> str:

@@ -68,14 +68,14 @@ def branch_notes(reference: Reference, folder: Path) -> Iterator[Note]:
 
 
 def _change_text(change: Change) -> str:
-    try:
-        before, after = (
-            None if text is None else Record.from_text(text, change.path.name)
-            for text in (change.before, change.after)
-        )
-    except BaselineError as error:
-        why = str(error).partition("\n")[0]
-        return f"changed, but cannot be read: {quoted(why, 300)}"
+    records = []
+    for text, side in ((change.before, "there"), (change.after, "here")):
+        try:
+            records.append(None if text is None else Record.from_text(text, change.path.name))
+        except BaselineError as error:
+            why = str(error).partition("\n")[0]
+            return f"changed, but cannot be read {side}: {quoted(why, 300)}"
+    before, after = records
     if after is None:
         return f"removed ({_means(before) if before else ''})"
     if before is None:
