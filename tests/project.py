@@ -22,7 +22,7 @@ import pytest_rankcheck
 _OURS = [
     module.name for module in pkgutil.walk_packages(pytest_rankcheck.__path__, "pytest_rankcheck.")
 ]
-for _name in (*_OURS, "pandas", "scipy.special", "scipy.stats"):
+for _name in (*_OURS, "pandas", "scipy.special", "scipy.stats", "yaml"):
     with suppress(ModuleNotFoundError):  # of a module that needs an extra
         importlib.import_module(_name)
 
