@@ -9,7 +9,7 @@ _NUMBER = re.compile(r"[_.]\d+(\.\d+)?$")
 
 _NO_CATALOGUE = (
     "the coverage of a catalogue needs the catalogue, which a golden set does not list; Distinct "
-    "is the number of distinct documents shown, as a share of all ranks"
+    "is another number, the distinct documents shown as a share of all ranks"
 )
 _INSTEAD_OF = {
     "coverage": _NO_CATALOGUE,

@@ -9,6 +9,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::pytest_rankcheck.errors.MetricW
 
 LAW_VARIANTS = [
     "P(rel=3)@2",
+    "R(divide=min)@2",
     "F(beta=2)@10",
     "IPrec(rel=2)@0",
     "IPrec@1",
@@ -42,6 +43,12 @@ def test_shares_of_the_relevant_by_hand() -> None:
         ("R(rel=2)", 2 / 3),
         ("R(rel=2)@3", 0),
         ("R(judged_only=true)@2", 1 / 5),
+        # five are relevant: of the three or of the ten that the top k could hold
+        ("R(divide=min)@3", 1 / 3),
+        ("R_cap@3", 1 / 3),
+        ("R_cap(rel=2)@3", 0),
+        ("R_cap@10", 3 / 5),
+        ("R_cap", 3 / 5),
         ("HitRate@3", 1),
         ("Accuracy@2", 0),
         ("Precision@4", 2 / 4),

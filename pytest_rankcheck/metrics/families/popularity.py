@@ -29,7 +29,7 @@ _of_run = partial(metric, unit="run", unjudged="-")
     "Distinct",
     reference=_GE + "; divided by the number of ranks, since the size of the catalogue is unknown",
     formula="distinct documents in the top k of all queries / (k * queries)",
-    use="to see whether the ranker shows much of the catalogue or the same documents to everybody",
+    use="to see whether the ranker shows the same documents to everybody",
 )
 def distinct(run: WholeRun, cutoff: int | None) -> FloatArray:
     """The number of distinct documents in the top k of all queries, as a share of all ranks.

@@ -76,12 +76,28 @@ def precision(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray
     reference="van Rijsbergen, Information Retrieval, 2nd edition, 1979, chapter 7",
     formula="relevant documents in the top k / all relevant documents",
     use="a first stage that passes k candidates to a reranker or an LLM",
-    parameters=(REL,),
+    spellings={"R_cap": {"divide": "min"}},
+    parameters=(
+        REL,
+        Parameter(
+            "divide",
+            default="relevant",
+            check=choice("relevant", "min"),
+            allowed="relevant or min",
+            description=(
+                "the denominator: all relevant documents (relevant), or the smaller of k and all "
+                "relevant documents (min), as in BEIR's R_cap"
+            ),
+        ),
+    ),
     trec_eval=("recall",),
 )
-def recall(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
+def recall(hits: JudgedHits, cutoff: int | None, *, rel: Value, divide: Value) -> FloatArray:
     """Recall: the share of relevant documents that are in the top k; 0 if nothing is relevant."""
-    return share_of(found_count(hits, cutoff, rel), relevant_count(hits, rel))
+    total = relevant_count(hits, rel)
+    if divide == "min" and cutoff is not None:
+        total = np.minimum(total, cutoff)
+    return share_of(found_count(hits, cutoff, rel), total)
 
 
 @metric(
@@ -111,7 +127,8 @@ def f_measure(hits: JudgedHits, cutoff: int | None, *, beta: Value, rel: Value) 
     F = (1 + beta^2) P R / (beta^2 P + R).
     """
     weight = float(beta) ** 2  # type: ignore[arg-type]
-    p, r = precision(hits, cutoff, rel=rel), recall(hits, cutoff, rel=rel)
+    p = precision(hits, cutoff, rel=rel)
+    r = recall(hits, cutoff, rel=rel, divide="relevant")
     product = (1 + weight) * p * r
     return share_of(product, weight * p + r)
 
