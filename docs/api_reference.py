@@ -128,7 +128,7 @@ INTERNAL = {
     "Comparison": "places other_places",
     "Differences": "gains degrees",
     "Evaluation": "fits refuse_no_value differences_at recorded_metrics slice_places slice_counts "
-    "computed cluster_names why_no_ties gaps",
+    "computed cluster_names why_no_ties gaps weights_of",
     "EvaluationPart": "merged origin hits",
     "RunEvaluation": "of unchecked warn_of_misfits",
     "Approval": "now to_dict",
@@ -136,9 +136,9 @@ INTERNAL = {
     "Gate": "refuse_misfit",
     "GoldenSet": "kind candidates_frame has_numbered_features first_feature positive_grades "
     "columns",
-    "Metric": "of definition needs_grades compute",
+    "Metric": "of definition needs_grades compute weights",
     "Paired": "contributions counted at",
-    "Record": "slice_places slice_counts cluster_names text",
+    "Record": "slice_places slice_counts cluster_names text weights_of",
     "Run": "columns rankings",
     "SessionEvaluation": "part",
     "SessionLog": "trails part repeated_users cluster_names",

@@ -204,7 +204,8 @@ def _tested(evaluation: Evaluation, metric: Metric, places: Sequence[int], bound
         )
     is_geometric = metric.definition.aggregate == "geometric"
     values = evaluation.values(metric)
-    differences = evaluation.differences_at(places, np.log(values) if is_geometric else values)
+    averaged = np.log(values) if is_geometric else values
+    differences = evaluation.differences_at(metric, places, averaged)
     if differences.count < 2 or bound.confidence is None:
         return math.nan
     limit = metric.definition.range[0 if bound.is_floor else 1]

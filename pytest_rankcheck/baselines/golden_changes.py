@@ -95,7 +95,7 @@ def set_changes(record: Record, overlap: QueryOverlap) -> Mapping[str, float]:
         if overlap.measured.fits(metric):
             values = np.array(as_recorded(overlap.measured.values(metric)))
             values[overlap.places] = record.values(metric)[overlap.other_places]
-            mean = metric.mean(values, overlap.measured.weights)
+            mean = metric.mean(values, overlap.measured.weights_of(metric))
             changes[str(metric)] = mean - record.mean(metric)
     return changes
 

@@ -164,7 +164,7 @@ def _counts_less(record: Record, comparison: Comparison, metric: Metric) -> bool
     if not comparison.is_paired:
         return False
     evaluation, places = comparison.evaluation, comparison.places
-    weights = None if evaluation.weights is None else evaluation.weights[places]
+    weights = evaluation.weights_of(metric, places)
     then = record.values(metric)[comparison.other_places]
     now = as_recorded(evaluation.values(metric)[places])
     change = metric.mean(now, weights) - metric.mean(then, weights)

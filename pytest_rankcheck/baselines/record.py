@@ -282,7 +282,7 @@ class Record:
         Raises:
             BaselineError: the record does not have this metric.
         """
-        values, weights = self.values(metric), self.weights
+        values, weights = self.values(metric), self.weights_of(metric)
         if places is not None:
             chosen = np.asarray(places, dtype=np.intp)
             values, weights = values[chosen], None if weights is None else weights[chosen]
@@ -325,6 +325,10 @@ class Record:
     def weights(self) -> FloatArray | None:
         """How much each query counts, ``[Q]``; None where all count the same."""
         return self.queries.weights
+
+    def weights_of(self, metric: Metric) -> FloatArray | None:
+        """Return how much each query counts in the mean of a metric, ``[Q]``; None: the same."""
+        return metric.weights(self.weights, self.queries.judged)
 
     @property
     def clusters(self) -> IntArray | None:

@@ -16,6 +16,7 @@ from pytest_rankcheck.baselines.typed_json import decoded, refuse
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import as_recorded
+from pytest_rankcheck.metrics.metric_names import Metric
 
 Slices = Mapping[str, tuple[str, ...]]
 
@@ -33,6 +34,8 @@ class RecordedQueries:
     """The first documents of the ranking of each."""
     weights: FloatArray | None = None
     """How much each counts, ``[Q]``; None where all count the same."""
+    judged: FloatArray | None = None
+    """How many judged documents each has, ``[Q]``; None if no metric is weighted by them."""
     slices: Sequence[Slices] | None = None
     """The slices of each by gated attribute; None without gated attributes."""
     clusters: Sequence[int] | None = None
@@ -102,12 +105,16 @@ class RecordedQueries:
         if units is not None and evaluation.unit == "session":
             clusters = [numbers.setdefault(units[place], len(numbers)) for place in order]
         weights, fingerprints = evaluation.weights, evaluation.query_fingerprints
+        judged = None
+        if any(Metric.parse(name).definition.aggregate == "by_judged" for name in names):
+            judged = np.diff(evaluation.golden.columns.starts)[order].astype(np.float64)
         return cls(
             [ids[place] for place in order],
             [fingerprints[ids[place]] for place in order],
             {name: as_recorded(evaluation.values(name)[order]) for name in names},
             [tuple(evaluation.ranking(ids[place])[:depth]) for place in order],
             weights=None if weights is None else np.asarray(weights, dtype=np.float64)[order],
+            judged=judged,
             slices=[slices[place] for place in order] if any(slices) else None,
             clusters=clusters,
         )
@@ -125,6 +132,8 @@ class RecordedQueries:
             entry["values"] = {name: column[place] for name, column in columns.items()}
             if self.weights is not None:
                 entry["weight"] = float(self.weights[place])
+            if self.judged is not None:
+                entry["judged"] = int(self.judged[place])
             if self.slices and self.slices[place]:
                 entry["slices"] = {name: list(each) for name, each in self.slices[place].items()}
             if self.clusters is not None:
@@ -147,11 +156,13 @@ class RecordedQueries:
             if query_id >= following:
                 what = "duplicate query" if query_id == following else "not sorted before"
                 raise ValueError(f"{what} '{quoted(following)}'")
-        weights = clusters = None
+        weights = judged = clusters = None
         if any("weight" in entry for entry in entries):
             weights = _numbers("weight", ids, [entry["weight"] for entry in entries])
             if not (weights > 0).all():
                 raise ValueError("a weight is not above 0")
+        if any("judged" in entry for entry in entries):
+            judged = _numbers("judged", ids, [entry["judged"] for entry in entries])
         if any("cluster" in entry for entry in entries):
             clusters = [decoded(int, entry["cluster"]) for entry in entries]
         slices = [decoded(Mapping[str, tuple[str, ...]], e.get("slices", {})) for e in entries]
@@ -164,6 +175,7 @@ class RecordedQueries:
             },
             [decoded(tuple[str, ...], entry.get("top", [])) for entry in entries],
             weights=weights,
+            judged=judged,
             slices=slices if any(slices) else None,
             clusters=clusters,
         )

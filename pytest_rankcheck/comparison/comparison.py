@@ -142,7 +142,7 @@ class Comparison(QueryOverlap):
         return parts
 
     def _paired(self, metric: Metric) -> Paired:
-        weights, clusters = self.evaluation.weights, self.evaluation.clusters
+        weights, clusters = self.evaluation.weights_of(metric), self.evaluation.clusters
         pairs = Paired(
             metric,
             self.query_ids,

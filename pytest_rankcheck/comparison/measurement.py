@@ -41,16 +41,15 @@ class Measured(Protocol):
         """The only metrics that have values; None if every metric can be computed."""
 
     @property
-    def weights(self) -> FloatArray | None:
-        """The weight of each query in the mean, ``[Q]``; None if all have the same."""
-
-    @property
     def clusters(self) -> IntArray | None:
         """The number of the independent unit of each query, ``[Q]``; None: each is one."""
 
     @property
     def cluster_names(self) -> Sequence[str] | None:
         """Whose each query is, in the order of `query_ids`; None if it has no names of units."""
+
+    def weights_of(self, metric: Metric) -> FloatArray | None:
+        """The weight of each query in the mean of a metric, ``[Q]``; None: all have the same."""
 
     def fits(self, metric: Metric) -> bool:
         """Return whether it has values of a metric."""

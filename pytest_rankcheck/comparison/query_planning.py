@@ -92,7 +92,7 @@ def spread_of(evaluation: Evaluation, metric: Metric, values: ComparedValues | N
     # Two rankers whose values correlate by 1/2 differ as much as one varies: (2 - 2r) = 1.
     own = evaluation.values(metric)
     return _spread(
-        evaluation.differences_at(range(len(own)), own),
+        evaluation.differences_at(metric, range(len(own)), own),
         int(np.count_nonzero(~np.isnan(own))),
         "guessed from how much the values of the queries vary, since there is no other measurement "
         "to compare with; two versions of one ranker usually differ less",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -22,7 +22,7 @@ from pytest_rankcheck.evaluation.judged_matches import Matches, ids_matched
 from pytest_rankcheck.files.id_columns import HeldIds, IdColumn
 from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.rankers.ranked_columns import HeldDocuments, RankedColumns
-from pytest_rankcheck.rankers.ranking import first_ranks
+from pytest_rankcheck.rankers.ranking import Ranking, first_ranks
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,8 @@ class BlockHits:
     """``[H]``"""
     judged: IntArray | None
     """``[H]`` the rows of the documents among the judgments, if tops are kept."""
+    tied: BoolArray
+    """``[H]`` whether a hit has the score of the hit before it."""
     tops: tuple[IdColumn, IntArray] | None
     """The first documents of all rankings and where each query's begin, ``[S + 1]``, if they are
     kept."""
@@ -62,7 +64,7 @@ class BlockJoin:
         self.columns, self.codes, self.judgments = columns, codes, judgments
         self.top = top
         self.retrieved = np.diff(columns.starts)
-        self.exact: dict[int, Sequence[str]] = {}
+        self.exact: dict[int, Ranking] = {}
         """The rankings of the queries that are read one by one."""
 
     def hits(self) -> BlockHits:
@@ -71,11 +73,13 @@ class BlockJoin:
         Raises:
             RunError: a document is a duplicate or scores are tied, if the conventions forbid it.
         """
-        places, ranks, judged = self._in_order()
+        places, ranks, judged, scores = self._in_order()
+        tied = np.zeros(len(ranks), dtype=np.bool_)
+        tied[1:] = (scores[1:] == scores[:-1]) & (places[1:] == places[:-1])
         depth = self.columns.depth
         if depth is not None:
             kept = ranks <= depth
-            places, ranks, judged = places[kept], ranks[kept], judged[kept]
+            places, ranks, judged, tied = places[kept], ranks[kept], judged[kept], tied[kept]
             self.retrieved = np.minimum(self.retrieved, depth)
         rows = judged.astype(np.int64) if self.has_rows else None
         return BlockHits(
@@ -85,21 +89,22 @@ class BlockJoin:
             ranks,
             judged if rows is None else self.judgments.grades[rows],
             rows,
+            tied,
             self._tops() if self.top else None,
         )
 
-    def _in_order(self) -> tuple[IntArray, IntArray, FloatArray]:
-        """Return the query, the rank and the judged document of each hit, best first."""
+    def _in_order(self) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+        """Return the query, the rank, the judged document and the score of each hit, best first."""
         matches, scores = self._matches(), self.columns.ordering_scores
         starts = self.columns.starts
         if matches.are_all and scores is not None and not self.exact:
             rows, is_tied = rows_by_score(scores, starts, np.arange(len(self.codes)))
             if not is_tied.any():
                 ranks = np.arange(1, len(rows) + 1) - starts[matches.places]
-                return matches.places, ranks, matches.judged[rows]
-        places, ranks, judged = self._with_exact(matches, self._ranks(matches))
+                return matches.places, ranks, matches.judged[rows], scores[rows]
+        places, ranks, judged, own = self._with_exact(matches, self._ranks(matches))
         order = np.argsort(starts[places] + ranks)
-        return places[order], ranks[order], judged[order]
+        return places[order], ranks[order], judged[order], own[order]
 
     @cached_property
     def has_rows(self) -> bool:
@@ -116,7 +121,7 @@ class BlockJoin:
         if self.columns.rules.ties == "error" and self.columns.ordering_scores is not None:
             doubtful.update(np.flatnonzero(self.is_disordered).tolist())
         for place in sorted(doubtful):
-            self.exact[place] = self.columns.ranking(place).doc_ids
+            self.exact[place] = self.columns.ranking(place)
             self.retrieved[place] = len(self.exact[place])
         return matches.without(self.exact)
 
@@ -158,22 +163,28 @@ class BlockJoin:
 
     def _with_exact(
         self, matches: Matches, ranks: IntArray
-    ) -> tuple[IntArray, IntArray, FloatArray]:
-        """Return places, ranks and judged documents, with the queries that are read one by one."""
-        places, found, judged = [], [], []
-        for place, doc_ids in self.exact.items():
+    ) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+        """Return `_in_order` unsorted, with the queries that are read one by one.
+
+        A hit without a score has NaN.
+        """
+        places, found, judged, own = [], [], [], []
+        for place, ranking in self.exact.items():
             code = int(self.codes[place])
             known = self.judgments.rows_of if self.has_rows else self.judgments.of_query
             lookup: Mapping[str, float] = {} if code < 0 else known(code)
-            for doc_id, rank in first_ranks(doc_ids).items():
+            for doc_id, rank in first_ranks(ranking.doc_ids).items():
                 if doc_id in lookup:
                     places.append(place)
                     found.append(rank)
                     judged.append(lookup[doc_id])
+                    own.append(ranking.scores[rank - 1] if ranking.scores else np.nan)
+        scores = np.full(len(ranks), np.nan) if matches.scores is None else matches.scores
         return (
             np.concatenate([matches.places, np.array(places, dtype=np.int64)]),
             np.concatenate([ranks, np.array(found, dtype=np.int64)]),
             np.concatenate([matches.judged, np.array(judged, dtype=np.float64)]),
+            np.concatenate([scores, np.array(own, dtype=np.float64)]),
         )
 
     def _tops(self) -> tuple[IdColumn, IntArray]:
@@ -185,7 +196,7 @@ class BlockJoin:
             wanted = np.flatnonzero(by_score & (self.codes >= 0))
             rows, is_tied = rows_by_score(columns.ordering_scores, begins, wanted, self.top + 1)
             for place in np.flatnonzero(is_tied).tolist():
-                self.exact[place] = columns.ranking(place).doc_ids
+                self.exact[place] = columns.ranking(place)
         most = np.where(self.codes >= 0, min(self.top, columns.depth or self.top), 0)
         counts = np.minimum(self.retrieved, most)
         starts = np.concatenate([[0], np.cumsum(counts)])
@@ -196,11 +207,11 @@ class BlockJoin:
             places = np.repeat(np.arange(len(counts)), counts)
             cells = zip(places.tolist(), (tops - begins[places]).tolist(), strict=True)
             listed = [lists[place][row] for place, row in cells]
-            for place, doc_ids in self.exact.items():
-                listed[starts[place] : starts[place + 1]] = doc_ids[: counts[place]]
+            for place, ranking in self.exact.items():
+                listed[starts[place] : starts[place + 1]] = ranking.doc_ids[: counts[place]]
             return HeldIds(listed), starts
-        for place, doc_ids in self.exact.items():
+        for place, ranking in self.exact.items():
             row_of = first_ranks(columns.doc_ids(place))
-            best = [begins[place] + row_of[doc] - 1 for doc in doc_ids[: counts[place]]]
+            best = [begins[place] + row_of[doc] - 1 for doc in ranking.doc_ids[: counts[place]]]
             tops[starts[place] : starts[place + 1]] = best
         return columns.documents.reordered(tops), starts

@@ -77,7 +77,7 @@ def _found_in_lists(columns: RankedColumns, found: Sequence[tuple[int, int, floa
     places, own, judged = np.array(found, np.float64).T
     of_rows: IntArray = places.astype(np.int64)
     rows = columns.starts[of_rows] + own.astype(np.int64)
-    scores = None if columns.ordering_scores is None else columns.ordering_scores[rows]
+    scores = None if columns.scores is None else columns.scores[rows]
     return Matches(of_rows, rows, judged, scores)
 
 
@@ -146,7 +146,7 @@ def _looked_up(
     before = np.cumsum(lengths) - lengths
     offsets = columns.starts[:-1][places] - before
     rows = np.repeat(offsets, lengths)[at] + at
-    scores = None if columns.ordering_scores is None else columns.ordering_scores[rows]
+    scores = None if columns.scores is None else columns.scores[rows]
     of_rows = np.repeat(np.array(places, np.int64), lengths)[at]
     return Matches(of_rows, rows, known[at].astype(np.float64), scores)
 

@@ -87,7 +87,7 @@ def ids_matched(columns: RankedColumns, codes: IntArray, judgments: Judgments) -
         rows, judged_rows = rows[keep], judged_rows[keep]
     if row_of is not None:
         judged_rows = row_of[judged_rows]
-    scores = None if columns.ordering_scores is None else columns.ordering_scores[rows]
+    scores = None if columns.scores is None else columns.scores[rows]
     return Matches(places[rows], rows, judged_rows.astype(np.float64), scores, doubtful=doubtful)
 
 
@@ -117,7 +117,7 @@ def _all_matched(columns: RankedColumns, first_row: int) -> Matches:
     rows = np.arange(int(columns.starts[-1]))
     places = np.repeat(np.arange(len(columns)), np.diff(columns.starts))
     judged = (rows + first_row).astype(np.float64)
-    return Matches(places, rows, judged, columns.ordering_scores, are_all=True)
+    return Matches(places, rows, judged, columns.scores, are_all=True)
 
 
 def _judged_like(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.array_types import FloatArray, IntArray
+from pytest_rankcheck.array_types import FloatArray, IntArray, PlaceArray
 from pytest_rankcheck.errors import MetricError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.metric_checks import warn_if_uninformative
@@ -79,6 +79,17 @@ class MetricValues(ABC):
             return None
         return np.array(weights, dtype=np.float64)
 
+    def weights_of(self, metric: Metric, places: PlaceArray | None = None) -> FloatArray | None:
+        """Return how much each query counts in the mean of a metric; None: all count the same.
+
+        Args:
+            metric: the metric.
+            places: the places of some queries in `query_ids`; without them, all.
+        """
+        judged = np.diff(self.golden.columns.starts).astype(np.float64)
+        weights = metric.weights(self.weights, judged)
+        return weights if weights is None or places is None else weights[places]
+
     @property
     def cluster_names(self) -> Sequence[str] | None:
         """The name of the independent unit of each query, ``[Q]``; None: each is one."""
@@ -126,10 +137,12 @@ class MetricValues(ABC):
         """
         if np.isnan(self.values(metric)).all():
             units = "sessions" if self.unit == "session" else "queries"
+            hint = self._hint_for_no_value()
+            if metric.definition.aggregate == "by_judged":
+                hint = "judge relevant and not relevant documents of the same queries"
             raise MetricError(
                 f"{metric} has no value on {self.golden.kind} '{quoted(self.golden.name)}': all "
-                f"{len(self.query_ids):,} {units} are left out, so a gate would always pass; "
-                f"{self._hint_for_no_value()}"
+                f"{len(self.query_ids):,} {units} are left out, so a gate would always pass; {hint}"
             )
 
     def _hint_for_no_value(self) -> str:
@@ -142,17 +155,17 @@ class MetricValues(ABC):
         The kind of mean depends on the metric: geometric for GMAP, arithmetic for most others,
         and the sum for TotalRet and the other totals.
         """
-        return Metric.parse(metric).mean(self.values(metric), self.weights)
+        parsed = Metric.parse(metric)
+        return parsed.mean(self.values(parsed), self.weights_of(parsed))
 
     def mean_at(self, metric: MetricLike, places: Sequence[int]) -> float:
         """Return the mean over the queries at some places of `query_ids`."""
-        chosen = np.asarray(places, dtype=np.intp)
-        weights = None if self.weights is None else self.weights[chosen]
-        return Metric.parse(metric).mean(self.values(metric)[chosen], weights)
+        chosen, parsed = np.asarray(places, dtype=np.intp), Metric.parse(metric)
+        return parsed.mean(self.values(parsed)[chosen], self.weights_of(parsed, chosen))
 
     def median(self, metric: MetricLike) -> float:
         """Return the median over the queries with a value; NaN if all are NaN."""
-        return median_of(self.values(metric), self.weights)
+        return median_of(self.values(metric), self.weights_of(Metric.parse(metric)))
 
     @checked_arguments
     def interval(self, metric: MetricLike, level: float = 0.95) -> tuple[float, float]:
@@ -173,7 +186,7 @@ class MetricValues(ABC):
                 f"{parsed} has no interval here: its mean is {parsed.definition.aggregate}"
             )
         everything = range(len(self.query_ids))
-        spread = self.differences_at(everything, self.values(parsed))
+        spread = self.differences_at(parsed, everything, self.values(parsed))
         if spread.count > 1:
             return spread.interval(level)
         return (math.nan, math.nan)
@@ -201,31 +214,33 @@ class MetricValues(ABC):
         values, clusters = self.values(metric), self.clusters
         if clusters is None:
             return 1.0
-        kept = ~np.isnan(values)
-        weights = None if self.weights is None else self.weights[kept]
+        kept = np.flatnonzero(~np.isnan(values))
+        weights = self.weights_of(Metric.parse(metric), kept)
         alone, together = (
             Differences(*unit_means(values[kept], weights, units)).error
             for units in (None, clusters[kept])
         )
         return (together / alone) ** 2 if alone > 0 else math.nan
 
-    def differences_at(self, places: Sequence[int], values: FloatArray) -> Differences:
+    def differences_at(
+        self, metric: Metric, places: Sequence[int], values: FloatArray
+    ) -> Differences:
         """Return how precisely the values at some places determine their mean.
 
         Args:
+            metric: the metric, by whose weights they are averaged.
             places: the places of the queries in `query_ids`.
             values: a value for each query, ``[Q]``; NaN is left out.
         """
-        own, clusters, weights = self._sample(places, values)
+        own, clusters, weights = self._sample(metric, places, values)
         return Differences(*unit_means(own, weights, clusters), drawn_share=self.drawn_share)
 
-    def _sample(self, places: Sequence[int], values: FloatArray) -> Sample:
+    def _sample(self, metric: Metric, places: Sequence[int], values: FloatArray) -> Sample:
         """Return the values at some places without NaN, their units and weights."""
         chosen = np.asarray(places, dtype=np.intp)
         kept = chosen[~np.isnan(values[chosen])]
         clusters = None if self.clusters is None else self.clusters[kept]
-        weights = None if self.weights is None else self.weights[kept]
-        return values[kept], clusters, weights
+        return values[kept], clusters, self.weights_of(metric, kept)
 
     def per_query(self, metric: MetricLike) -> pd.Series:
         """Return the value of each query, indexed by ``query_id``, named after the metric."""
@@ -262,12 +277,12 @@ class MetricValues(ABC):
         rows = []
         for ids in slices.values():
             places = self.places(ids)
-            own = self._sample(places, values)
+            own = self._sample(parsed, places, values)
             low = high = p = math.nan
             if parsed.definition.is_mean_of_values:
                 outside = np.setdiff1d(np.arange(len(values)), places).tolist()
-                p = p_of_difference(self._sample(outside, values), own)
-                spread = self.differences_at(places, values)
+                p = p_of_difference(self._sample(parsed, outside, values), own)
+                spread = self.differences_at(parsed, places, values)
                 if spread.count > 1:
                     low, high = spread.interval()
             rows.append((self.mean_at(parsed, places), len(own[0]), low, high, p))

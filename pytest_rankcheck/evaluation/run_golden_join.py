@@ -41,6 +41,8 @@ class QueryHits:
     """The same documents; empty if the whole ranking is kept."""
     top: Sequence[str]
     """The first documents; empty if the whole ranking is kept."""
+    tied: Sequence[bool] = ()
+    """Whether each judged document has the score of the one before it."""
 
 
 class Joined:
@@ -71,6 +73,8 @@ class Joined:
         """``[H]`` from 1, best first within each query."""
         self.grades = self._in_order([block.grades for block in blocks])
         """``[H]``"""
+        self.tied = self._in_order([block.tied.astype(np.float64) for block in blocks]) > 0
+        """``[H]`` whether a hit has the score of the hit before it."""
         retrieved = np.concatenate([np.zeros(0, np.int64), *(block.retrieved for block in blocks)])
         self.retrieved = np.append(retrieved, 0)[self._segments]
         """``[Q]`` how many documents were ranked."""
@@ -103,6 +107,7 @@ class Joined:
             return QueryHits(0, (), (), ())
         start, end = self.starts[code : code + 2].tolist()
         ranks = self.ranks[start:end].astype(np.int64).tolist()
+        tied = self.tied[start:end].tolist()
         number = int(np.searchsorted(self._begins, segment, side="right")) - 1
         block, place = self._blocks[number], segment - int(self._begins[number])
         doc_ids: Sequence[str] = ()
@@ -113,7 +118,7 @@ class Joined:
         if block.tops is not None:
             first, last = block.tops[1][place : place + 2].tolist()
             top = block.tops[0].part(first, last).texts()
-        return QueryHits(int(self.retrieved[code]), ranks, doc_ids, top)
+        return QueryHits(int(self.retrieved[code]), ranks, doc_ids, top, tied)
 
 
 def join(run: Run, golden: GoldenSet, top: int | None = None) -> Joined:
@@ -177,6 +182,7 @@ def joined_parts(
         np.array([rank for each in found for rank in each.ranks], np.int64),
         judgments.grades[rows],
         rows,
+        np.array([each for of_query in found for each in of_query.tied], np.bool_),
         (tops, starts_of([len(each.top) for each in found])),
     )
     return Joined(judgments, [block], extra)
@@ -201,6 +207,7 @@ def _hits_of_queries(
         retrieved=joined.retrieved[start:end].astype(np.float64),
         ideal=-np.sort(-padded_columns(judgments.grades, rows), axis=1),
         max_grade=max_grade,
+        tied=padded_columns(joined.tied, hits) if joined.tied.any() else None,
     )
 
 

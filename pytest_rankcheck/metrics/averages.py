@@ -9,8 +9,11 @@ import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray
 
-Aggregate = Literal["arithmetic", "geometric", "median", "quantile", "sum"]
-"""How the values of the queries become one number: one of three means, a quantile or the sum."""
+Aggregate = Literal["arithmetic", "by_judged", "geometric", "median", "quantile", "sum"]
+"""How the values of the queries become one number: one of four means, a quantile or the sum.
+
+``by_judged`` is the arithmetic mean with the number of judged documents of a query as its weight.
+"""
 
 
 def mean_of(

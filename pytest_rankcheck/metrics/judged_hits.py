@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pytest_rankcheck.array_types import FloatArray, IntArray, make_read_only
+from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray, make_read_only
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,10 @@ class JudgedHits:
     max_grade: float = 0.0
     """The golden set's scale: the highest grade that a document could get."""
 
+    tied: FloatArray | None = None
+    """``[Q, J]`` 1 for a hit with the score of the hit before it, else 0; None: no scores are
+    tied."""
+
     def __post_init__(self) -> None:
         make_read_only(self)
 
@@ -48,7 +52,10 @@ class JudgedHits:
             return self
         if np.any(self.ranks[:, cutoff:] <= cutoff):  # `judged_only` leaves gaps
             return self
-        return replace(self, ranks=self.ranks[:, :cutoff], grades=self.grades[:, :cutoff])
+        tied = None if self.tied is None else self.tied[:, :cutoff]
+        return replace(
+            self, ranks=self.ranks[:, :cutoff], grades=self.grades[:, :cutoff], tied=tied
+        )
 
     def judged_only(self) -> JudgedHits:
         """Return the hits as if no unjudged document had been ranked.
@@ -56,16 +63,15 @@ class JudgedHits:
         As in trec_eval with ``-J``, a document with a negative grade counts as unjudged.
         """
         judged = self.grades >= 0
-        return JudgedHits(
+        return replace(
+            self,
             ranks=np.where(judged, np.cumsum(judged, axis=1), np.nan),
             grades=np.where(judged, self.grades, np.nan),
             retrieved=judged.sum(axis=1).astype(np.float64),
-            ideal=self.ideal,
-            max_grade=self.max_grade,
         )
 
 
-def padded_columns(values: FloatArray | IntArray, starts: IntArray) -> FloatArray:
+def padded_columns(values: FloatArray | IntArray | BoolArray, starts: IntArray) -> FloatArray:
     """Return the values of some queries as one matrix, ``[Q, longest]``, padded with NaN.
 
     Args:

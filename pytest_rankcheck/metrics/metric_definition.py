@@ -95,8 +95,8 @@ class Definition:
 
     @property
     def is_mean_of_values(self) -> bool:
-        """Whether the difference of two means is the mean of the differences."""
-        return self.aggregate == "arithmetic"
+        """Whether the difference of two means is the mean of the differences, maybe weighted."""
+        return self.aggregate in ("arithmetic", "by_judged")
 
     def __call__(
         self, block: MetricInput, cutoff: int | None, parameters: Mapping[str, Value]

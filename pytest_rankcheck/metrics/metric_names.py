@@ -152,6 +152,17 @@ class Metric:
         """Return the metric's mean of the values that are not NaN; NaN if all are NaN."""
         return mean_of(values, weights, self.definition.aggregate, self.quantile or 0.5)
 
+    def weights(self, given: FloatArray | None, judged: FloatArray | None) -> FloatArray | None:
+        """Return how much each query counts in the mean, ``[Q]``; None: all count the same.
+
+        Args:
+            given: the weights of the golden set.
+            judged: how many judged documents each query has.
+        """
+        if self.definition.aggregate != "by_judged" or judged is None:
+            return given
+        return judged if given is None else judged * given
+
     @property
     def needs_grades(self) -> bool:
         """Whether the metric needs more than two grades to be informative."""

@@ -1,11 +1,16 @@
-"""Bpref and infAP worked out by hand, with the working above each value."""
+"""Bpref and infAP worked out by hand, with the working above each value; GAUC: test_grouped_auc."""
 
 from __future__ import annotations
+
+import math
 
 import pytest
 from worked import UNJUDGED, value
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest_rankcheck.errors.MetricWarning")
+
+LAW_VARIANTS = ["GAUC(rel=2)"]
+ON_AN_EMPTY_RANKING = WITH_NOTHING_RELEVANT = {"GAUC": math.nan}
 
 # relevant, not, relevant, not, unjudged, relevant; one relevant and one not are not retrieved:
 # m = 4, N = 3.

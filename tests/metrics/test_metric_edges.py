@@ -17,9 +17,14 @@ def test_scores_of_an_empty_ranking_and_of_a_query_with_nothing_relevant() -> No
     )
     nothing = evaluation_of((0, UNJUDGED), other={"x": 1})
     for metric in names_at_a_cutoff():
-        assert evaluation.per_query(metric)["q"] == on_an_empty_ranking().get(metric, 0), metric
+        expected = on_an_empty_ranking().get(metric, 0)
+        assert evaluation.per_query(metric)["q"] == pytest.approx(expected, abs=0, nan_ok=True), (
+            metric
+        )
         expected = with_nothing_relevant().get(metric, 0)
-        assert nothing.per_query(metric)["q"] == pytest.approx(expected, abs=1e-12), metric
+        assert nothing.per_query(metric)["q"] == pytest.approx(expected, abs=1e-12, nan_ok=True), (
+            metric
+        )
 
 
 def test_the_families_name_metrics_that_are_tested() -> None:

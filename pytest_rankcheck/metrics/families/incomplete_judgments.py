@@ -1,6 +1,7 @@
 """Metrics for incomplete judgments: an unjudged document does not count as not relevant.
 
-As in trec_eval, a negative grade marks a document in the pool that was not judged.
+As in trec_eval, a negative grade marks a document in the pool that was not judged; to GAUC, it is
+not relevant.
 """
 
 from __future__ import annotations
@@ -86,6 +87,44 @@ def inferred_average_precision(hits: JudgedHits, cutoff: int | None, *, rel: Val
     relevant_rate = (r + _EPSILON) / (r + s + 2 * _EPSILON)
     expected = (1 + higher * pooled * relevant_rate) / hits.ranks
     return share_of(last_of_running_sum(np.where(found, expected, 0.0)), relevant_count(hits, rel))
+
+
+@metric(
+    "GAUC",
+    reference="Zhou et al., Deep interest network for click-through rate prediction, KDD 2018",
+    formula="(pairs in the right order + tied pairs / 2) / (m N); mean weighted by m + N",
+    use="click models and learning to rank, where all documents of a query are judged and ranked",
+    parameters=(REL,),
+    at=None,
+    unjudged="left out",
+    aggregate="by_judged",
+)
+def grouped_area_under_curve(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
+    """AUC of each query, averaged with its number of judged documents as the weight.
+
+    Each of the m relevant documents makes a pair with each of the N other judged ones. Documents
+    with the same score are tied, and so are, at the end, those that are not ranked. A query whose
+    judged documents are all relevant, or none, has no value and is left out.
+    """
+    found, other = relevant_hits(hits, cutoff, rel), ~np.isnan(hits.grades)
+    other &= ~found
+    relevant, retrieved = relevant_count(hits, rel), count_of(other)
+    judged_other = count_of(~np.isnan(hits.ideal)) - relevant
+    above = np.where(found, _mean_count_above(other, hits.tied), 0.0)
+    above_missing = (relevant - count_of(found)) * (retrieved + judged_other) / 2
+    pairs = relevant * judged_other
+    lost = last_of_running_sum(above) + above_missing
+    return np.asarray(1 - lost / np.where(pairs > 0, pairs, np.nan), dtype=np.float64)
+
+
+def _mean_count_above(flags: BoolArray, tied: FloatArray | None) -> FloatArray:
+    """Return how many flagged hits are above each hit, of those with its score half, ``[Q, J]``."""
+    count = np.cumsum(flags, axis=1, dtype=np.float64)
+    is_first = np.ones(flags.shape, np.bool_) if tied is None else tied != 1
+    before = np.maximum.accumulate(np.where(is_first, count - flags, 0.0), axis=1)
+    is_last = np.roll(is_first, -1, axis=1)  # the first hit of each query is not tied
+    through = np.minimum.accumulate(np.where(is_last, count, np.inf)[:, ::-1], axis=1)[:, ::-1]
+    return np.asarray((before + through) / 2, dtype=np.float64)
 
 
 def _judged_not_relevant(grades: FloatArray, rel: Value) -> BoolArray:

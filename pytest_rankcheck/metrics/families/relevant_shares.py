@@ -84,20 +84,17 @@ def precision(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray
             default="relevant",
             check=choice("relevant", "min"),
             allowed="relevant or min",
-            description=(
-                "the denominator: all relevant documents (relevant), or the smaller of k and all "
-                "relevant documents (min), as in BEIR's R_cap"
-            ),
+            description="the denominator: all relevant documents, or the smaller of k and that",
         ),
     ),
     trec_eval=("recall",),
 )
-def recall(hits: JudgedHits, cutoff: int | None, *, rel: Value, divide: Value) -> FloatArray:
+def recall(
+    hits: JudgedHits, cutoff: int | None, *, rel: Value, divide: Value = "relevant"
+) -> FloatArray:
     """Recall: the share of relevant documents that are in the top k; 0 if nothing is relevant."""
-    total = relevant_count(hits, rel)
-    if divide == "min" and cutoff is not None:
-        total = np.minimum(total, cutoff)
-    return share_of(found_count(hits, cutoff, rel), total)
+    most = np.inf if cutoff is None or divide != "min" else cutoff
+    return share_of(found_count(hits, cutoff, rel), np.minimum(relevant_count(hits, rel), most))
 
 
 @metric(
@@ -127,8 +124,7 @@ def f_measure(hits: JudgedHits, cutoff: int | None, *, beta: Value, rel: Value) 
     F = (1 + beta^2) P R / (beta^2 P + R).
     """
     weight = float(beta) ** 2  # type: ignore[arg-type]
-    p = precision(hits, cutoff, rel=rel)
-    r = recall(hits, cutoff, rel=rel, divide="relevant")
+    p, r = precision(hits, cutoff, rel=rel), recall(hits, cutoff, rel=rel)
     product = (1 + weight) * p * r
     return share_of(product, weight * p + r)
 
