@@ -135,7 +135,7 @@ INTERNAL = {
     "Expectation": "claim",
     "Gate": "refuse_misfit",
     "GoldenSet": "kind candidates_frame has_numbered_features first_feature positive_grades "
-    "columns",
+    "columns by_subtopic",
     "Metric": "of definition needs_grades compute weights",
     "Paired": "contributions counted at",
     "Record": "slice_places slice_counts cluster_names text weights_of",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -17,13 +18,14 @@ def ir_measures_values(name: str, run: Run, golden: GoldenSet) -> FloatArray:
     """Return the value of each query of ``golden`` that ir_measures computes, ``[Q]``.
 
     Rankings are passed as falling scores, so that our order counts however that library breaks
-    ties. Golden sets have no subtopics: for a measure of diversity, all documents belong to one. A
-    query without a value scores 0.
+    ties. For a measure of diversity, all documents of a set without subtopics belong to one.
+    A query without a value scores 0.
 
     Raises:
         MetricError: a grade is not a whole number, or ir_measures cannot compute the measure.
     """
-    measure, qrels = measure_of(name), _qrels(golden)
+    measure = measure_of(name)
+    qrels = _qrels(golden, measure)
     values = dict.fromkeys(golden.query_ids, 0.0)
     try:
         for result in measure.iter_calc(qrels, _scores(run, golden)):
@@ -37,17 +39,19 @@ def ir_measures_values(name: str, run: Run, golden: GoldenSet) -> FloatArray:
     return np.array(list(values.values()), dtype=np.float64)
 
 
-def _qrels(golden: GoldenSet) -> dict[str, dict[str, int]]:
-    qrels: dict[str, dict[str, int]] = {}
-    for query_id in golden.query_ids:
-        grades = golden.grades(query_id)
-        for doc_id, grade in grades.items():
-            if grade != int(grade):
-                raise MetricError(
-                    f"ir_measures takes whole grades only; document '{quoted(doc_id)}' of query "
-                    f"'{quoted(query_id)}' has {grade:g}"
-                )
-        qrels[query_id] = {doc_id: int(grade) for doc_id, grade in grades.items()}
+def _qrels(golden: GoldenSet, measure: Any) -> list[Any]:
+    from ir_measures import Qrel, pyndeval
+
+    by_subtopic = golden.by_subtopic if pyndeval.supports(measure) else None
+    qrels = []
+    for key, doc_id, grade in (by_subtopic or golden.columns).rows_at():
+        query_id, _, subtopic = key.rpartition("\t") if by_subtopic else (key, "", "0")
+        if grade != int(grade):
+            raise MetricError(
+                f"ir_measures takes whole grades only; document '{quoted(doc_id)}' of query "
+                f"'{quoted(query_id)}' has {grade:g}"
+            )
+        qrels.append(Qrel(query_id, doc_id, int(grade), subtopic))
     return qrels
 
 

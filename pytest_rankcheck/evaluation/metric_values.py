@@ -75,9 +75,7 @@ class MetricValues(ABC):
     def weights(self) -> FloatArray | None:
         """How much each query counts, ``[Q]``; None: all count the same."""
         weights = self.golden.weights
-        if weights is None:
-            return None
-        return np.array(weights, dtype=np.float64)
+        return None if weights is None else np.array(weights, dtype=np.float64)
 
     def weights_of(self, metric: Metric, places: PlaceArray | None = None) -> FloatArray | None:
         """Return how much each query counts in the mean of a metric; None: all count the same.
@@ -137,17 +135,18 @@ class MetricValues(ABC):
         """
         if np.isnan(self.values(metric)).all():
             units = "sessions" if self.unit == "session" else "queries"
-            hint = self._hint_for_no_value()
-            if metric.definition.aggregate == "by_judged":
-                hint = "judge relevant and not relevant documents of the same queries"
             raise MetricError(
                 f"{metric} has no value on {self.golden.kind} '{quoted(self.golden.name)}': all "
-                f"{len(self.query_ids):,} {units} are left out, so a gate would always pass; {hint}"
+                f"{len(self.query_ids):,} {units} are left out, so a gate would always pass; "
+                f"{self._hint_for_no_value()}"
             )
 
     def _hint_for_no_value(self) -> str:
         """Return the likely reason that no query has a value, and what to do."""
-        return "did the ranker find nothing at all? Then give the metric a value for that"
+        return (
+            "did the ranker find nothing at all? Then give the metric a value for that; GAUC needs "
+            "relevant and other judged documents of the same query"
+        )
 
     def mean(self, metric: MetricLike) -> float:
         """Return the mean over the queries with a value; NaN if all are NaN.

@@ -60,7 +60,8 @@ class CollectedJudgments:
     """Judgments in the order in which they are added, by columns, by query or one by one."""
 
     def __init__(self, contradictions: Contradictions, places: Places) -> None:
-        self._rule = contradictions
+        self.rule = contradictions
+        """Which of two different grades of a document counts; or that they are an error."""
         self._places = places
         self._codes: dict[str, int] = {}
         """The place of each query."""
@@ -98,7 +99,7 @@ class CollectedJudgments:
                     return ""
                 return self._places.shown(int(lines[row]))
 
-            settled, repeats = without_repeats(joined, self._rule, where, order)
+            settled, repeats = without_repeats(joined, self.rule, where, order)
             self.repeats += repeats
             self.take(settled)
             return settled

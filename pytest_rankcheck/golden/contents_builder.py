@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, compress
 from math import isfinite
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -43,6 +43,8 @@ class ContentsBuilder:
         self.columns_of_queries: Mapping[str, str] = {}
         """The columns of the source that a table of queries has."""
         self.collected = CollectedJudgments(self.source.contradictions, self.places)
+        self.by_subtopic = CollectedJudgments(self.source.contradictions, self.places)
+        """The judgments of each ``query<tab>subtopic``."""
         self.titles: dict[str, str] = {}
         self.candidates = Candidates()
         self.expectations: dict[str, list[Expectation]] = {}
@@ -57,13 +59,17 @@ class ContentsBuilder:
         Args:
             others: further fields of the contents.
         """
+        subtopics = self.by_subtopic.judgments
+        keys = [*compress(subtopics.query_ids, np.diff(subtopics.starts))]
+        has_several = len(keys) > len({key.rpartition("\t")[0] for key in keys})
         return Contents(
             judgments=self.collected.judgments,
+            by_subtopic=subtopics if has_several else None,
             queries=self.queries,
             source=self.source,
             places=self.places,
             has_grade_map=self.reader.has_map,
-            repeats=self.collected.repeats,
+            repeats=() if has_several else self.collected.repeats,
             titles=self.titles,
             candidates=self.candidates,
             expectations=self.expectations,

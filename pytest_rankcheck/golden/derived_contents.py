@@ -41,6 +41,7 @@ def with_mapped_ids(contents: Contents, rule: DocIdRule | None) -> Contents:
     """
     if rule is None:
         return contents
+    contents.refuse_subtopics("read with doc_id=")
     to_id = DocIdMap(rule)
     columns = contents.judgments
     mapped = replace(columns, documents=HeldIds(list(map(to_id, columns.documents.texts()))))
@@ -117,6 +118,7 @@ def merged(parts: Sequence[Contents], contradictions: Contradictions) -> Content
     columns = {role: name for part in parts for role, name in part.source.columns.items()}
     builder = ContentsBuilder(Source(columns=columns, contradictions=contradictions))
     for part in parts:
+        part.refuse_subtopics("merged")
         for query_id, query in part.complete_queries().items():
             where = part.query_place(query_id) or f"query '{quoted(query_id)}'"
             before = builder.queries.get(query_id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from json.encoder import encode_basestring_ascii
 
@@ -23,13 +24,17 @@ def query_fingerprints(
     queries: Mapping[str, Query],
     candidates: Candidates,
     weights: Sequence[float] | None = None,
+    by_subtopic: Judgments | None = None,
 ) -> Mapping[str, str]:
-    """Return the fingerprint of each query's id, text, judgments, candidates and weight.
+    """Return the fingerprint of each query's id, text, judgments, candidates, weight, subtopics.
 
-    It is that of the JSON text ``[id, text, [[document, grade], ...], candidates, weight]``,
-    without candidates or weight if the query has none.
+    It is that of the JSON text ``[id, text, [[document, grade], ...], candidates, weight,
+    subtopics]``, without what the query does not have.
     """
     fingerprints = {}
+    subtopics = defaultdict[str, list[str]](list)
+    for key, judged in by_subtopic or ():
+        subtopics[key.rpartition("\t")[0]].append(json.dumps([key, judged], sort_keys=True))
     endings = {grade: f'", {float(grade)!r}]' for grade in judgments.distinct_grades}
     for place, (query_id, documents, grades) in enumerate(judgments.walk()):
         query = queries.get(query_id)
@@ -46,6 +51,7 @@ def query_fingerprints(
             parts.append(json.dumps(sorted(rows)))
         if weights is not None:
             parts.append(json.dumps({"weight": weights[place]}))
+        parts += sorted(subtopics[query_id])
         fingerprints[query_id] = _digest(f"[{', '.join(parts)}]")
     return fingerprints
 

@@ -30,6 +30,8 @@ class Contents:
 
     judgments: Judgments
     """All judgments in columns, with all queries in their order."""
+    by_subtopic: Judgments | None = None
+    """The judgments of each ``query<tab>subtopic``; None if no query has several subtopics."""
     queries: Mapping[str, Query] = field(default_factory=dict)
     """The queries with a text or attributes, by their ids."""
     source: Source = field(default_factory=Source)
@@ -92,6 +94,15 @@ class Contents:
     def shown_place(self, row: int) -> str:
         """Return the place of the judgment in a row; the id of its query if it is unknown."""
         return self.place_at(row) or f"query '{quoted(self.judgments.query_at(row))}'"
+
+    def refuse_subtopics(self, what: str) -> None:
+        """Refuse to do what would lose the subtopics.
+
+        Raises:
+            GoldenSetError: a query has several subtopics.
+        """
+        if self.by_subtopic is not None:
+            raise GoldenSetError(f"{self.places.file} has subtopics, and cannot be {what}")
 
     @property
     def attributes(self) -> Sequence[str]:

@@ -42,6 +42,7 @@ def write_contents(contents: Contents, path: Path, format: str | None) -> None:
     require_packer(path, GoldenSetError)
     chosen = GOLDEN_FORMATS.to_write(format, unpacked_suffix(path), "jsonl")
     assert chosen.write is not None
+    contents.refuse_subtopics("saved; keep its file")
     _refuse_loss(contents, chosen)
     chosen.write(contents, path)
 

@@ -47,6 +47,8 @@ class JudgedQueries:
         contents.check_scale()
         self.name = name
         self._contents = contents
+        self.by_subtopic = contents.by_subtopic
+        """The judgments of each ``query<tab>subtopic``; None if no query has several subtopics."""
         self._slices: dict[str, Mapping[str, Sequence[str]]] = {}
 
     @cached_property
@@ -300,7 +302,8 @@ class JudgedQueries:
         from pytest_rankcheck.golden.fingerprint import query_fingerprints
 
         contents = self._contents
-        return query_fingerprints(self.columns, contents.queries, contents.candidates, self.weights)
+        given = contents.candidates, self.weights, self.by_subtopic
+        return query_fingerprints(self.columns, contents.queries, *given)
 
     @cached_property
     def fingerprint(self) -> str:

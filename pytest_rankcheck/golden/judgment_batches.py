@@ -19,7 +19,7 @@ import numpy as np
 from pytest_rankcheck.array_types import BoolArray, FloatArray
 from pytest_rankcheck.errors import GoldenSetError, quoted
 from pytest_rankcheck.files.delimited_tables import index_of_roles, lacks, normalised_name
-from pytest_rankcheck.files.id_columns import IdColumn
+from pytest_rankcheck.files.id_columns import HeldIds, IdColumn
 from pytest_rankcheck.files.id_runs import run_starts
 from pytest_rankcheck.files.plain_values import (
     as_booleans,
@@ -38,6 +38,7 @@ from pytest_rankcheck.golden.judgment_columns import (
     CANDIDATE,
     NO_FEATURES,
     QUERY_ID,
+    SUBTOPIC,
     TEXT,
     first_varying,
     is_index,
@@ -63,7 +64,11 @@ def add_table(
     """
     builder.places.numbering = table.numbering
     place = place or places_of_roles(builder, table.header)
-    others = {at: name for at, name in enumerate(table.header) if at not in place.values()}
+    if "subtopic" in place and builder.collected.rule == "error":
+        builder.collected.rule = "highest"  # contradictions within a subtopic are found beside it
+    names = enumerate(map(normalised_name, table.header))
+    taken = {at for at, name in names if at in place.values() and not SUBTOPIC.among([name])}
+    others = {at: name for at, name in enumerate(table.header) if at not in taken}
     extras = _ExtraColumns(builder, others, is_marked="candidate" in place)
     for batch in table.batches(rows=BATCH_ROWS):
         _add_batch(builder, batch, place, extras)
@@ -134,6 +139,10 @@ def _add_batch(
         builder.titles.update(
             (doc_id, str(title)) for doc_id, title, is_one in rows if is_one and title is not None
         )
+    if "subtopic" in columns:
+        pairs = zip(queries.texts(), columns["subtopic"].cells(), strict=True)
+        keys = HeldIds([f"{query}\t{label_of(cell)}" for query, cell in pairs])
+        builder.by_subtopic.add_rows(keys, documents, grades, batch.numbers, is_judged)
     extras.add_rows(batch, queries, documents, is_named & is_candidate)
     builder.collected.add_rows(queries, documents, grades, batch.numbers, is_judged)
 

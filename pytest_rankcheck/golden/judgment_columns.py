@@ -38,8 +38,11 @@ GRADE = Role(
 
 NO_FEATURES = frozenset({GRADE.name, *GRADE.names} - {"rating"}) | {
     *("judge", "judge_id", "judged_by", "rater", "annotator", "assessor"),
+    *("subtopic", "subtopic_id"),
 }
-"""Names of columns that are grades, or say who judged. A product may have a rating."""
+"""Names of columns that are grades, or say who judged or what for. A product may have a rating."""
+SUBTOPIC = Role("subtopic", ("subtopic_id",))
+"""If a query has several, a document may be judged for each of them."""
 TEXT = Role("query", ("query", "query_text", "keywords", "search_term", "text"))
 ROLES = (
     QUERY_ID,
@@ -48,6 +51,7 @@ ROLES = (
     GRADE,
     Role("title", ("title", "doc_title", "document_title", "product_title")),
     Role("candidate", ("is_candidate",)),
+    SUBTOPIC,
     Role(SCALE, ()),
 )
 """The column roles of a golden set, with their usual names (also written like ``query-id``).

@@ -48,14 +48,12 @@ class JudgedHits:
         What a metric reads of the top k is the same, and takes less time. All hits of the top k are
         kept, and some hits below it may be. ``ideal`` and ``retrieved`` stay.
         """
-        if cutoff is None or cutoff >= self.ranks.shape[1]:
+        width = self.ranks.shape[1]
+        k = width if cutoff is None else min(cutoff, width)
+        if k == width or np.any(self.ranks[:, k:] <= k):  # `judged_only` leaves gaps
             return self
-        if np.any(self.ranks[:, cutoff:] <= cutoff):  # `judged_only` leaves gaps
-            return self
-        tied = None if self.tied is None else self.tied[:, :cutoff]
-        return replace(
-            self, ranks=self.ranks[:, :cutoff], grades=self.grades[:, :cutoff], tied=tied
-        )
+        tied = None if self.tied is None else self.tied[:, :k]
+        return replace(self, ranks=self.ranks[:, :k], grades=self.grades[:, :k], tied=tied)
 
     def judged_only(self) -> JudgedHits:
         """Return the hits as if no unjudged document had been ranked.

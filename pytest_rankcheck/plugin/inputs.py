@@ -42,7 +42,7 @@ _INPUTS = pytest.StashKey["Inputs"]()
 FILE_INPUTS = pytest.StashKey["Inputs"]()
 """The inputs of a rank file, of which each has its own."""
 _OF_RUNS = ("score", "rank")
-_OF_GOLDEN_SETS = ("query", "relevance", "title", "candidate", "grade_scale")
+_OF_GOLDEN_SETS = ("query", "relevance", "title", "candidate", "subtopic", "grade_scale")
 """What columns of only runs, or of only golden sets, mean."""
 GOLDEN_NAME = "{golden}"
 """Stands for the name of the golden set in the name of a run's file."""

@@ -108,8 +108,7 @@ def _mean_before(
     own = evaluation.query_fingerprints
     same = np.array([prints.get(query_id) == own[query_id] for query_id in evaluation.query_ids])
     before = np.array([values.get(query_id) for query_id in evaluation.query_ids], dtype=np.float64)
-    weights = evaluation.weights_of(metric)
-    return metric.mean(before[same], None if weights is None else weights[same])
+    return metric.mean(before[same], evaluation.weights_of(metric, np.flatnonzero(same)))
 
 
 def _definition(metric: Metric) -> dict[str, Any]:

@@ -4,6 +4,9 @@ The separator of a CSV file (comma, tab, semicolon or bar) is detected from the 
 column names are recognised (``qid``, ``docno``, ``query-id``, ``corpus-id``, ``label``, ``rating``,
 ``grade``). Without a ``query_id``, the text of the query, in the column ``query``, is its id.
 
+If a query has several values in the column ``subtopic``, documents are judged for each, and the
+grade of a document is its highest one. A column with one value for each query is an attribute.
+
 Parquet and Arrow need the extra ``[fast]``. Their ids may be text or whole numbers; attributes and
 features keep their types.
 """
@@ -25,6 +28,7 @@ from pytest_rankcheck.golden.judgment_columns import (
     CANDIDATE,
     NO_FEATURES,
     ROLES,
+    SUBTOPIC,
     first_varying,
     is_index,
     may_have_judgments,
@@ -63,7 +67,7 @@ def _table_of(contents: Contents) -> tuple[list[str], list[list[object]]]:
     own += [SCALE] if contents.stored_scale is not None else []
     header = [*own, *attributes, *features]
     names = [normalised_name(name) for name in header]
-    meant = {place for role in ROLES for place in role.among(names)}
+    meant = {place for role in ROLES if role is not SUBTOPIC for place in role.among(names)}
     taken = [header[place] for place in sorted(meant) if place >= len(own)]
     taken += [name for name in header if header.count(name) > 1]
     if taken:

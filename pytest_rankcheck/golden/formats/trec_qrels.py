@@ -3,6 +3,9 @@
 Lines that begin with ``#`` are comments. Qrels cannot hold texts and attributes of queries; these
 are in a file beside it: ``web.queries.tsv`` for ``web.qrels``, tab-separated with the header
 ``query_id  query  [attribute ...]``; without texts, ``query_id  [attribute ...]``.
+
+The second column is ignored, since most collections have a constant or a round of judging there.
+With ``columns={"subtopic": "iteration"}`` it is the subtopic that a document is judged for.
 """
 
 from __future__ import annotations
@@ -33,7 +36,8 @@ def read(source: Source) -> Contents:
 
     builder = ContentsBuilder(source)
     table = Table(list(_PLACES), builder.places.numbering, lambda *_: _batches(source.file))
-    add_table(builder, table, _PLACES)
+    also = {"subtopic": 1} if source.columns.get("subtopic") == "iteration" else {}
+    add_table(builder, table, {**_PLACES, **also})
     companion = _queries_file(source.file)
     if companion.exists():
         from pytest_rankcheck.files.tables import read_table

@@ -106,8 +106,8 @@ def grouped_area_under_curve(hits: JudgedHits, cutoff: int | None, *, rel: Value
     with the same score are tied, and so are, at the end, those that are not ranked. A query whose
     judged documents are all relevant, or none, has no value and is left out.
     """
-    found, other = relevant_hits(hits, cutoff, rel), ~np.isnan(hits.grades)
-    other &= ~found
+    found = relevant_hits(hits, cutoff, rel)
+    other = ~(np.isnan(hits.grades) | found)
     relevant, retrieved = relevant_count(hits, rel), count_of(other)
     judged_other = count_of(~np.isnan(hits.ideal)) - relevant
     above = np.where(found, _mean_count_above(other, hits.tied), 0.0)

@@ -89,9 +89,7 @@ def precision(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray
     ),
     trec_eval=("recall",),
 )
-def recall(
-    hits: JudgedHits, cutoff: int | None, *, rel: Value, divide: Value = "relevant"
-) -> FloatArray:
+def recall(hits: JudgedHits, cutoff: int | None, *, rel: Value, divide: Value) -> FloatArray:
     """Recall: the share of relevant documents that are in the top k; 0 if nothing is relevant."""
     most = np.inf if cutoff is None or divide != "min" else cutoff
     return share_of(found_count(hits, cutoff, rel), np.minimum(relevant_count(hits, rel), most))
@@ -124,7 +122,7 @@ def f_measure(hits: JudgedHits, cutoff: int | None, *, beta: Value, rel: Value) 
     F = (1 + beta^2) P R / (beta^2 P + R).
     """
     weight = float(beta) ** 2  # type: ignore[arg-type]
-    p, r = precision(hits, cutoff, rel=rel), recall(hits, cutoff, rel=rel)
+    p, r = precision(hits, cutoff, rel=rel), recall(hits, cutoff, rel=rel, divide="relevant")
     product = (1 + weight) * p * r
     return share_of(product, weight * p + r)
 
