@@ -105,16 +105,15 @@ class RecordedQueries:
         if units is not None and evaluation.unit == "session":
             clusters = [numbers.setdefault(units[place], len(numbers)) for place in order]
         weights, fingerprints = evaluation.weights, evaluation.query_fingerprints
-        judged = None
-        if any(Metric.parse(name).definition.aggregate == "by_judged" for name in names):
-            judged = np.diff(evaluation.golden.columns.starts)[order].astype(np.float64)
+        judged = np.diff(evaluation.golden.columns.starts)[order].astype(np.float64)
+        by_judged = any(Metric.parse(name).definition.aggregate == "by_judged" for name in names)
         return cls(
             [ids[place] for place in order],
             [fingerprints[ids[place]] for place in order],
             {name: as_recorded(evaluation.values(name)[order]) for name in names},
             [tuple(evaluation.ranking(ids[place])[:depth]) for place in order],
             weights=None if weights is None else np.asarray(weights, dtype=np.float64)[order],
-            judged=judged,
+            judged=judged if by_judged else None,
             slices=[slices[place] for place in order] if any(slices) else None,
             clusters=clusters,
         )

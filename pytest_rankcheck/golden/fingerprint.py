@@ -8,9 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from json.encoder import encode_basestring_ascii
 
-from pytest_rankcheck.golden.judgments import Judgments
+from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.query import Query
-from pytest_rankcheck.golden.reranking_candidates import Candidates
 
 _LENGTH = 16
 """Hexadecimal digits, 64 bits: with a million contents, a collision has odds of 1 to 37 million."""
@@ -19,25 +18,19 @@ _NOT_PLAIN = re.compile(r"[^#-\[\]-~]")
 """Characters that JSON escapes, or that sort before its quotation mark."""
 
 
-def query_fingerprints(
-    judgments: Judgments,
-    queries: Mapping[str, Query],
-    candidates: Candidates,
-    weights: Sequence[float] | None = None,
-    by_subtopic: Judgments | None = None,
-) -> Mapping[str, str]:
+def query_fingerprints(contents: Contents, weights: Sequence[float] | None) -> Mapping[str, str]:
     """Return the fingerprint of each query's id, text, judgments, candidates, weight, subtopics.
 
     It is that of the JSON text ``[id, text, [[document, grade], ...], candidates, weight,
     subtopics]``, without what the query does not have.
     """
-    fingerprints = {}
+    judgments, candidates, fingerprints = contents.judgments, contents.candidates, {}
     subtopics = defaultdict[str, list[str]](list)
-    for key, judged in by_subtopic or ():
+    for key, judged in contents.by_subtopic or ():
         subtopics[key.rpartition("\t")[0]].append(json.dumps([key, judged], sort_keys=True))
     endings = {grade: f'", {float(grade)!r}]' for grade in judgments.distinct_grades}
     for place, (query_id, documents, grades) in enumerate(judgments.walk()):
-        query = queries.get(query_id)
+        query = contents.queries.get(query_id)
         parts = [
             encode_basestring_ascii(query_id),
             json.dumps(query.text) if query and query.text else '""',

@@ -47,8 +47,6 @@ class JudgedQueries:
         contents.check_scale()
         self.name = name
         self._contents = contents
-        self.by_subtopic = contents.by_subtopic
-        """The judgments of each ``query<tab>subtopic``; None if no query has several subtopics."""
         self._slices: dict[str, Mapping[str, Sequence[str]]] = {}
 
     @cached_property
@@ -96,6 +94,11 @@ class JudgedQueries:
         """Return where a query is defined, as ``file:line``; empty if that is unknown."""
         place = self._contents.query_place(query_id)
         return "" if place == f"query '{quoted(query_id)}'" else place
+
+    @property
+    def by_subtopic(self) -> Judgments | None:
+        """The judgments of each ``query<tab>subtopic``; None if no query has several subtopics."""
+        return self._contents.by_subtopic
 
     def __len__(self) -> int:
         return len(self._contents.grades)
@@ -301,9 +304,7 @@ class JudgedQueries:
         """The fingerprint of each query's text and judgments, by query id."""
         from pytest_rankcheck.golden.fingerprint import query_fingerprints
 
-        contents = self._contents
-        given = contents.candidates, self.weights, self.by_subtopic
-        return query_fingerprints(self.columns, contents.queries, *given)
+        return query_fingerprints(self._contents, self.weights)
 
     @cached_property
     def fingerprint(self) -> str:
