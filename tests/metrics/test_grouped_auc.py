@@ -21,6 +21,7 @@ from pytest_rankcheck import (
 )
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.reports.text.measurement_notes import evaluation_notes
 
 GOLDEN = GoldenSet.from_dict(
     {
@@ -59,6 +60,8 @@ def test_by_hand() -> None:
         assert found.isna().tolist() == [False, False, True, True, True]
         evaluation = evaluate(run_of(scores), GOLDEN)
         assert evaluation.mean("GAUC") == pytest.approx((4 * one + 2 * two) / 6)
+        notes = [note.text for note in evaluation_notes(evaluation)]
+        assert any("GAUC has no value for 3 queries of 5, left out" in text for text in notes)
     found = evaluate(run_of({"a": 3, "b": 2, "c": 1, "d": 4}), GOLDEN).per_query("GAUC(rel=2)")
     assert found.dropna().to_dict() == {"one": 1, "only relevant": 1 / 2}
 

@@ -70,6 +70,14 @@ def _remarks(evaluation: Evaluation) -> Iterator[tuple[Topic, str]]:
             )
         topic = Topic.MISLEADING if warning else Topic.MEASURED
         yield topic, f"the effective sample size of {queries} is {size:,.1f}{warning}"
+    for metric in evaluation.computed:
+        left_out = sum(map(math.isnan, evaluation.values(metric).tolist()))
+        if metric.definition.aggregate == "by_judged" and left_out:
+            queries = plural(left_out, "query", "queries")
+            yield (
+                Topic.MEASURED,
+                f"{metric} has no value for {queries} of {len(golden):,}, left out",
+            )
     for finding in findings_of(golden, LintOptions(), _LINTED):
         yield _LINTED[finding.rule], finding.message
     if evaluation.failed or len(evaluation.unanswered) >= max(1, _MANY_UNANSWERED * len(golden)):
