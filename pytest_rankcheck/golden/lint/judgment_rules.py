@@ -68,7 +68,7 @@ def no_judgment(linted: Linted) -> LintFinding | None:
     return _queries(
         linted.queries_where(_are_empty(linted)),
         "without a judgment",
-        "They score 0 whatever the ranker does",
+        "They score 0 (GAUC leaves them out) whatever the ranker does",
         "judge or remove them",
     )
 
@@ -79,7 +79,7 @@ def no_relevant(linted: Linted) -> LintFinding | None:
     return _queries(
         linted.queries_where(~linted.contents.judgments.has_relevant & ~_are_empty(linted)),
         "without a relevant document",
-        "They score 0 whatever the ranker does",
+        "They score 0 (GAUC leaves them out) whatever the ranker does",
         "find a relevant document, remove them, or evaluate with no_relevant='exclude'",
     )
 
