@@ -12,9 +12,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from pytest_rankcheck.command_line.compare_command import add_compare_command
+from pytest_rankcheck.command_line.import_judgments_command import add_import_judgments_command
 from pytest_rankcheck.command_line.init_command import add_init_command
 from pytest_rankcheck.command_line.lint_command import add_lint_command
 from pytest_rankcheck.command_line.metrics_command import add_metrics_command
+from pytest_rankcheck.command_line.pool_command import add_pool_command
 from pytest_rankcheck.command_line.retire_command import add_retire_command
 from pytest_rankcheck.command_line.sessions_command import add_sessions_command
 from pytest_rankcheck.command_line.shared_inputs import INVALID, PASSED
@@ -37,6 +39,8 @@ _EPILOG = """examples:
   python -m pytest_rankcheck compare bm25.run dense.run hybrid.run --golden golden/web.jsonl
   python -m pytest_rankcheck show new.run --golden golden/web.jsonl --metric nDCG@10 --by locale
   python -m pytest_rankcheck lint golden/web.jsonl
+  python -m pytest_rankcheck pool bm25.run dense.run --golden golden/web.jsonl --out to-judge.csv
+  python -m pytest_rankcheck import-judgments to-judge.csv --golden golden/web.jsonl
   python -m pytest_rankcheck sessions logs/week.jsonl --reading first_rank=0
   python -m pytest_rankcheck metrics nDCG
   python -m pytest_rankcheck metrics Revenue --import conftest
@@ -93,6 +97,8 @@ def _parser() -> argparse.ArgumentParser:
     add_compare_command(commands)
     add_show_command(commands)
     add_lint_command(commands)
+    add_pool_command(commands)
+    add_import_judgments_command(commands)
     add_sessions_command(commands)
     add_metrics_command(commands)
     add_retire_command(commands)

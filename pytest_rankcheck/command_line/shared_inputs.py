@@ -78,6 +78,12 @@ class ProjectInputs:
     """How many documents of each ranking count; None: neither the command line nor the project
     says."""
 
+    @staticmethod
+    def add_options(command: argparse.ArgumentParser) -> None:
+        """Add the option that names the golden set, and `add_reading_options`."""
+        command.add_argument("--golden", type=Path, help="the golden set (default: the project's)")
+        add_reading_options(command)
+
     @classmethod
     def of(cls, chosen: argparse.Namespace, **given: Path | None) -> ProjectInputs:
         """Return the inputs for the arguments of a command that has `add_reading_options`.

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from pytest_rankcheck.argument_checks import library_of_frame
-from pytest_rankcheck.document_ids import DocIdMap
+from pytest_rankcheck.document_ids import DocIdMap, DocIdRule
 from pytest_rankcheck.errors import GoldenSetError, listed, plural, quoted
 from pytest_rankcheck.files.delimited_tables import (
     Role,
@@ -224,6 +224,29 @@ def _of_file(file: Path, named: str | None) -> Batches:
     if len(header) > 1 and "\t" not in line:
         raise _no_column(f"{file}:{number}", header)
     return _of_lines(file, skipped=number if has_ids else 0)
+
+
+def documents_of(
+    path: Path, wanted: Collection[str], rule: DocIdRule | None
+) -> Mapping[str, Mapping[str, object]]:
+    """Return the rows of some documents in a table, by column; the others are not kept.
+
+    Args:
+        path: the table, the folder of its parts, or a BEIR folder.
+        wanted: the ids of the documents.
+        rule: maps the ids of the table, as ``doc_id=`` does.
+
+    Raises:
+        GoldenSetError: the table cannot be read, or has no column of ids.
+    """
+    found, to_id = {}, DocIdMap(rule) if rule else str
+    for file in _files(path):
+        for batch in read_table(file, GoldenSetError, name="the documents").batches():
+            place = _id_column(batch.header, None, str(file))
+            for _, cells in batch.rows():
+                if (doc_id := to_id(str(cells[place]))) in wanted:
+                    found[doc_id] = dict(zip(batch.header, cells, strict=True))
+    return found
 
 
 def _of_lines(file: Path, skipped: int) -> Batches:

@@ -1,4 +1,4 @@
-r"""Judging lists with grades filled in: the CSV of ``--rankcheck-unjudged``.
+r"""Judging lists with grades filled in: the CSV of ``--rankcheck-unjudged`` and of ``pool``.
 
     query_id,query,doc_id,title,relevance,rank,metric,influence
 
@@ -89,7 +89,7 @@ def read(source: Source) -> Contents:
 
 FORMAT = Format(
     name="to_judge",
-    description="the CSV of `--rankcheck-unjudged`, once grades are filled in",
+    description="the CSV of `--rankcheck-unjudged` or `pool`, once grades are filled in",
     recognises=lambda sample: {"relevance", "metric", "influence"} <= set(sample.header),
     read=read,
 )
