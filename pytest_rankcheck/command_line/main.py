@@ -48,8 +48,8 @@ _EPILOG = """examples:
       --reason "replaced by test_new"
   python -m pytest_rankcheck unrun reports/*.json --baseline-ref origin/main
 
-exit codes: 0 passed, 1 the gate blocks (or the linter found errors, or
-gates did not run), 2 inconclusive, or invalid usage or input"""
+exit codes: 0 passed, 1 the gate blocks (or the linter found errors, gates
+did not run, or judgments conflict), 2 inconclusive, or invalid usage or input"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

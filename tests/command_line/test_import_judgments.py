@@ -160,10 +160,13 @@ def test_another_format_is_refused_with_the_line_that_converts_it(
     assert GoldenSet.load("my cases.jsonl").grades("red") == {"d1": 1, "d2": 1}
 
 
-def test_a_golden_set_whose_grades_or_ids_are_mapped_is_refused(
+def test_a_golden_set_that_is_not_as_its_file_or_has_candidates_is_refused(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     judged(("q1", "d3", 1))
+    (folder / "f.csv").write_text("query_id,doc_id,relevance,bm25\nq1,d1,1,0.5\nq1,d2,0,2\n")
+    assert imported(golden="f.csv") == 2
+    assert "f.csv: it has candidates, or " in capsys.readouterr().err
     before = Path("g.jsonl").read_bytes()
     for option in ("rankcheck_grades = 0=0\n  2=1\n  0.5=3", "rankcheck_doc_id = remove_prefix:d"):
         (folder / "pytest.ini").write_text(f"[pytest]\n{option}\n")
