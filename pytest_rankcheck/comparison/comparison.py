@@ -257,6 +257,8 @@ class Comparison(QueryOverlap):
         """
         for side in (self.evaluation, self.other):
             side.read_rankings(k)
+        if self.other.known_depth == 0:  # no document is known to be new
+            return []
         grades = self.evaluation.golden.grades(query_id)
         before, after = self.other.ranks(query_id), self.evaluation.ranks(query_id)
         tops = (side.ranking(query_id)[:k] for side in (self.other, self.evaluation))

@@ -118,7 +118,7 @@ def unjudged_between(evaluation: Evaluation, other: Measured, values: ComparedVa
         new += [(place, doc) for doc in now if doc not in grades and doc not in then]
         left += [(place, doc) for doc in then if doc not in grades and doc not in now]
     tops = _Tops(evaluation, other, values, new, left)
-    shares = k * max(1, len(values.query_ids))
+    shares = max(1, k * len(values.query_ids))
     highest = max(evaluation.golden.scale, 1.0)
     ordered = np.array(sorted(judged))
     relevant = ordered[is_relevant(ordered, dict(values.metric.parameters).get("rel"))]

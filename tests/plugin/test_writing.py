@@ -156,3 +156,18 @@ def test_an_approval_of_another_session_is_kept(project: Project) -> None:
         "against their record ours is an improvement"
     )
     assert record["metrics"]["RR"]["mean"] == pytest.approx(1 - 3 / 2 / 80)
+
+
+def test_a_baseline_without_rankings_is_compared_and_reported(project: Project) -> None:
+    project.configure('rankcheck_kept_depth = "0"')
+    project.test()
+    project.update()
+    reports = ("--rankcheck-json=report.json", "--rankcheck-markdown=report.md")
+    assert project.run(*reports).ret == 0
+    project.rank({0: 3, 1: None})
+    result = project.run(*reports)
+    result.assert_outcomes(failed=1)
+    text = text_of(result)
+    assert "RR regressed on golden set 'web' (80 queries)" in text
+    assert 'q001 "query 1"   1.000 -> 0.000' in text
+    assert "- ->" not in text
