@@ -71,7 +71,8 @@ class Unjudged:
 
     They have the median grade of the relevant documents in both tops; of those that left, as large
     a share is relevant as of the judged ones. None: there is no fall, not even all would be enough,
-    or the rankings before are not known far enough down.
+    the golden set judges relevant documents only, or the rankings before are not known far enough
+    down.
     """
 
     @property
@@ -135,7 +136,8 @@ def unjudged_between(evaluation: Evaluation, other: Measured, values: ComparedVa
         grade=highest,
         relevant_share=len(relevant) / len(judged) if judged else math.nan,
     )
-    if not new or values.gain >= -SLACK or not len(relevant):
+    only_relevant = bool((evaluation.golden.columns.grades > 0).all())  # so the share says nothing
+    if not new or values.gain >= -SLACK or not len(relevant) or only_relevant:
         return found
     usual = float(relevant[len(relevant) // 2])
     return replace(found, needed=_needed(found, tops, usual))

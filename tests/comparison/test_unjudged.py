@@ -94,6 +94,13 @@ def test_the_remark_needs_no_larger_a_share_than_among_the_judged_documents() ->
     assert (one.documents, one.needed, one.could_explain_fall) == (2, 2, False)
 
 
+def test_where_only_relevant_documents_are_judged_their_share_says_nothing() -> None:
+    golden = GoldenSet.from_dict({query_id: {"x": 1} for query_id in "abc"})
+    now = {**BEFORE, "a": ["new", "x"], "b": ["other", "x"]}
+    found = compare(evaluation_of(now, golden), evaluation_of(BEFORE, golden)).unjudged("RR")
+    assert (found.relevant_share, found.documents, found.could_explain_fall) == (1, 2, False)
+
+
 def test_a_rise_needs_nothing_and_not_all_may_be_enough() -> None:
     found = fall(["u1", "n1", "n2", "old"])
     assert (found.if_relevant, found.needed) == (pytest.approx(-0.04), None)
