@@ -22,7 +22,7 @@ with a line for each query (a higher grade is better, 0 is not relevant):
 Write one, or name yours with --golden PATH (docs/formats.md)"""
 _FOREIGN = re.compile(r"\.|node_modules|venv|env$|site-packages|baselines|build$|dist$")
 _GOLDEN = re.compile(r"golden|qrel|judg", re.IGNORECASE)
-_ENDINGS = {"", ".jsonl", ".json", ".csv", ".tsv", ".qrels", ".txt", ".parquet", ".yaml"}
+_ENDINGS = {"", ".jsonl", ".json", ".csv", ".tsv", ".qrels", ".txt", ".parquet", ".yaml", ".yml"}
 _NOT_SHIPPED = re.compile(r"(.*\.)?(tests?|test_\w+|conftest|setup|docs)(\.|$)")
 _RANKER = re.compile(r"(?m)^def (search|rank|retrieve|ranker)\([^,=)]+(\)|,[^,=)]+=)")
 """A function with one argument that has no default."""
