@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 
 from pytest_rankcheck.baselines.baseline_path import is_baseline_path
@@ -65,9 +66,9 @@ def _lint(chosen: argparse.Namespace) -> int:
     fails = False
     for path in paths:
         if path.name.endswith(RANK_FILE):
-            fails |= _is_broken_rank_file(path)
+            fails |= _is_broken(path, _rank_file)
         elif is_baseline_path(path) or is_record(path):
-            fails |= _is_broken_record(path)
+            fails |= _is_broken(path, _baseline)
         else:
             fails |= _has_golden_errors(project, path, needs_run=chosen.ranked is not None)
     return BLOCKED if fails else PASSED
@@ -80,28 +81,23 @@ def _has_golden_errors(project: ProjectInputs, path: Path, *, needs_run: bool) -
     return any(finding.level == "error" for finding in findings)
 
 
-def _is_broken_rank_file(path: Path) -> bool:
-    """Print what is wrong with a rank file, or how many tests it has; return whether it is."""
+def _is_broken(path: Path, described: Callable[[Path], str]) -> bool:
+    """Print what a file is, or what is wrong with it; return whether anything is."""
     try:
-        tests = RankFileTable.read(path).values["test"]
-    except ConfigurationError as error:
+        print(described(path))
+    except (BaselineError, ConfigurationError) as error:
         print(error)
         return True
-    print(f"rank file {quoted(path)}: {plural(len(tests), 'test')}")
     return False
 
 
-def _is_broken_record(path: Path) -> bool:
-    """Print whether a baseline is whole; return whether it is not.
+def _rank_file(path: Path) -> str:
+    tests = RankFileTable.read(path).values["test"]
+    return f"rank file {quoted(path)}: {plural(len(tests), 'test')}"
 
-    Its metrics need not be known here, so that no extension of the project has to be imported.
-    """
-    try:
-        text = text_of(path, BaselineError)
-        with content_of_text(text, str(path), lambda: "to mend it: run its test, which says how"):
-            pass
-    except BaselineError as error:
-        print(error)
-        return True
-    print(f"baseline {quoted(path)}: whole")
-    return False
+
+def _baseline(path: Path) -> str:
+    """Return that a baseline is whole; its metrics may be those of an extension."""
+    text = text_of(path, BaselineError)
+    with content_of_text(text, str(path), lambda: "to mend it: run its test, which says how"):
+        return f"baseline {quoted(path)}: whole"

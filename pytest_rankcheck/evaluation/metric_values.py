@@ -77,6 +77,11 @@ class MetricValues(ABC):
         weights = self.golden.weights
         return None if weights is None else np.array(weights, dtype=np.float64)
 
+    @cached_property
+    def _judged(self) -> FloatArray:
+        """How many judged documents each query has, ``[Q]``."""
+        return np.diff(self.golden.columns.starts).astype(np.float64)
+
     def weights_of(self, metric: Metric, places: PlaceArray | None = None) -> FloatArray | None:
         """Return how much each query counts in the mean of a metric; None: all count the same.
 
@@ -84,8 +89,7 @@ class MetricValues(ABC):
             metric: the metric.
             places: the places of some queries in `query_ids`; without them, all.
         """
-        judged = np.diff(self.golden.columns.starts).astype(np.float64)
-        weights = metric.weights(self.weights, judged)
+        weights = metric.weights(self.weights, self._judged)
         return weights if weights is None or places is None else weights[places]
 
     @property
@@ -138,15 +142,14 @@ class MetricValues(ABC):
             raise MetricError(
                 f"{metric} has no value on {self.golden.kind} '{quoted(self.golden.name)}': all "
                 f"{len(self.query_ids):,} {units} are left out, so a gate would always pass; "
-                f"{self._hint_for_no_value()}"
+                f"{self._hint_for_no_value(metric)}"
             )
 
-    def _hint_for_no_value(self) -> str:
+    def _hint_for_no_value(self, metric: Metric) -> str:
         """Return the likely reason that no query has a value, and what to do."""
-        return (
-            "did the ranker find nothing at all? Then give the metric a value for that; GAUC needs "
-            "relevant and other judged documents of the same query"
-        )
+        if metric.definition.aggregate == "by_judged":
+            return "it needs relevant and other judged documents of the same query"
+        return "did the ranker find nothing at all? Then give the metric a value for that"
 
     def mean(self, metric: MetricLike) -> float:
         """Return the mean over the queries with a value; NaN if all are NaN.

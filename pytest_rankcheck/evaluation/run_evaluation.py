@@ -227,7 +227,10 @@ class RunEvaluation(Evaluation):
                 "seconds of a batch are not those of a query; ask one by one, such as with size=1"
             )
         if self.run.seconds and all(map(math.isnan, self.run.seconds.values())):
-            return "its ranker is asked all queries at once, so no query has a time of its own"
+            return (
+                "its ranker did not say how long each query took; a program, for example, is asked "
+                "all of them at once"
+            )
         if not self.run.seconds:
             return (
                 "it has no timings, since it was not ranked here, and seconds of another machine "

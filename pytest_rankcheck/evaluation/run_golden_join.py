@@ -207,7 +207,7 @@ def _hits_of_queries(
         retrieved=joined.retrieved[start:end].astype(np.float64),
         ideal=-np.sort(-padded_columns(judgments.grades, rows), axis=1),
         max_grade=max_grade,
-        tied=padded_columns(joined.tied, hits) if joined.tied.any() else None,
+        tied=padded_columns(joined.tied, hits) if joined.tied[hits[0] : hits[-1]].any() else None,
     )
 
 

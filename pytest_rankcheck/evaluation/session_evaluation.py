@@ -152,7 +152,7 @@ class SessionEvaluation(Evaluation):
             return whole.values(metric)[places].copy()
         return computed_values(metric, self._trails, self.query_ids)
 
-    def _hint_for_no_value(self) -> str:
+    def _hint_for_no_value(self, metric: Metric) -> str:
         if self._trails.is_abandoned.all():
             return "nothing was selected; which column has selections? columns={'selected': ...}"
         return "the log has no times, perhaps; which column has them? columns={'time': ...}"

@@ -5,7 +5,6 @@ What needs numpy is imported when a fixture is used, never before.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -19,11 +18,13 @@ from pytest_rankcheck.errors import BaselineError, ConfigurationError, quoted
 from pytest_rankcheck.plugin.baseline_settings import baseline_settings
 from pytest_rankcheck.plugin.configuration import CONFIG
 from pytest_rankcheck.plugin.item_identity import (
+    GOLDEN_NAME,
     HAS_GOLDEN,
     is_repeat,
     item_key,
     run_label,
     shared_text,
+    typed_id,
 )
 from pytest_rankcheck.plugin.option_table import Config
 
@@ -59,7 +60,7 @@ def configured_fixtures(config: Config) -> ModuleType:
     """
     run: Callable[..., Run] = _run_from_ranker
     if config.run:
-        needs_golden = config.golden or config.run.is_dir() or "{golden}" in config.run.name
+        needs_golden = config.golden or config.run.is_dir() or GOLDEN_NAME in config.run.name
         run = _run_of_golden_set if needs_golden else _run_from_file
     made: dict[str, Callable[..., object]] = {
         "ranker": _ranker,
@@ -238,14 +239,12 @@ def _baseline(request: pytest.FixtureRequest) -> Baseline:
     chosen = inputs.config
     settings = baseline_settings(request.config)
     mode = settings.mode
-    file = os.path.relpath(item.path, item.config.invocation_params.dir)
     if is_repeat(item):
         raise BaselineError(f"{item.nodeid}: a repeated test has no baseline; run it once")
     defaults = Defaults(chosen.metrics, inputs.gates, chosen.slices, chosen.kept_depth)
     made = Baseline(
         partial(_store, item, mode),
-        # The id as it can be given to pytest where this session was started.
-        f"{Path(file).as_posix()}::{item.nodeid.partition('::')[2]}",
+        typed_id(item.nodeid, item.config),
         mode,
         defaults,
         settings.reference,

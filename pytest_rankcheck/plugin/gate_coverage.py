@@ -15,7 +15,7 @@ from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.errors import BaselineError, ConfigurationError, GitError, quoted
 from pytest_rankcheck.plugin.baseline_settings import BaselineSettings, baseline_settings
 from pytest_rankcheck.plugin.configuration import idle_option
-from pytest_rankcheck.plugin.item_identity import shared_text
+from pytest_rankcheck.plugin.item_identity import RANK_FILE, shared_text
 from pytest_rankcheck.plugin.unrun_gates import ExpectedGates, Unrun, readable_record
 from pytest_rankcheck.plugin.watched_tests import WatchedTests
 from pytest_rankcheck.remedies import approve_all, delete, retire
@@ -57,7 +57,8 @@ def coverage_findings(
         found = list(_findings(unrun, settings.reference, root, ran, settings.unrun))
         if settings.reference is not None:
             found += _option_notes(settings, settings.reference)
-            for file in sorted({test.file for test in watched.collected}):
+            files = {test.file for test in watched.collected if test.file.endswith(RANK_FILE)}
+            for file in sorted(files):
                 found += _option_notes(settings, settings.reference, root / file)
         return [*shared, *found]
     except (ConfigurationError, GitError) as error:
@@ -171,7 +172,7 @@ def _option_notes(
     Args:
         settings: of the test session.
         reference: the commit to compare with.
-        file: a test file, which may set options of its own; None: the configuration.
+        file: a rank file, which sets options of its own; None: the configuration.
     """
     then, now = settings.of_rank_file(file) if file else (settings.at_reference, settings.here)
     place = f"{quoted(_shown(file, reference.folder), 200)}: " if file else ""

@@ -38,7 +38,7 @@ from pytest_rankcheck.plugin.item_findings import (
     settled,
     without_false_better,
 )
-from pytest_rankcheck.plugin.item_identity import RANK_FILE
+from pytest_rankcheck.plugin.item_identity import RANK_FILE, typed_id
 from pytest_rankcheck.plugin.terminal_summary import CARRIED, LEDGER, SessionFindings
 from pytest_rankcheck.plugin.watched_tests import WatchedTests
 
@@ -260,7 +260,7 @@ def pytest_runtest_makereport(
         names.pop("__tracebackhide__", None)
     printed = item.config.stash.get(PRINTED, None)
     if printed and report.failed and call.excinfo is not None:
-        printed.settle(item.nodeid, str(call.excinfo.value))
+        printed.settle(typed_id(item.nodeid, item.config), str(call.excinfo.value))
     # This also sees the reports of subtests, and strict xfails that pass.
     if not report.passed or hasattr(report, "wasxfail"):
         item.stash[NOT_PASSED] = True

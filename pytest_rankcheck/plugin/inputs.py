@@ -24,6 +24,7 @@ from pytest_rankcheck.errors import (
 from pytest_rankcheck.files.file_patterns import is_pattern, matches_any
 from pytest_rankcheck.files.packed_files import shown_name
 from pytest_rankcheck.plugin.configuration import CONFIG
+from pytest_rankcheck.plugin.item_identity import GOLDEN_NAME
 from pytest_rankcheck.plugin.option_table import Config
 
 if TYPE_CHECKING:
@@ -44,8 +45,6 @@ FILE_INPUTS = pytest.StashKey["Inputs"]()
 _OF_RUNS = ("score", "rank")
 _OF_GOLDEN_SETS = ("query", "relevance", "title", "candidate", "subtopic", "grade_scale")
 """What columns of only runs, or of only golden sets, mean."""
-GOLDEN_NAME = "{golden}"
-"""Stands for the name of the golden set in the name of a run's file."""
 
 
 def inputs_of(config: pytest.Config) -> Inputs:
@@ -170,7 +169,7 @@ class Inputs:
         config = self.config
         self._judged.append(path)
         source = Source.of(
-            _shorter(path),
+            shorter(path),
             grades=config.grades,
             columns=self._columns(path, [config.run] if config.run else [], _OF_RUNS),
             split=config.split,
@@ -215,7 +214,7 @@ class Inputs:
         """Return the session log at ``path``, read as configured."""
         from pytest_rankcheck.sessions.session_log import SessionLog
 
-        log = SessionLog.load(_shorter(path), **self.log_reading)
+        log = SessionLog.load(shorter(path), **self.log_reading)
         clusters = self.config.session_clusters
         return log if clusters is None else log.clustered(clusters)
 
@@ -394,7 +393,7 @@ def _present(kind: str, paths: Sequence[Path], option: str) -> Sequence[Path]:
     return paths
 
 
-def _shorter(path: Path) -> Path:
+def shorter(path: Path) -> Path:
     """Return a path relative to the working directory where it is in it, for messages."""
     here = Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path

@@ -5,6 +5,7 @@ pytest imports this at every start, so it imports nothing heavy.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -16,6 +17,8 @@ from pytest_rankcheck.errors import quoted
 
 RANK_FILE = ".rank.toml"
 """How the names of rank files end."""
+GOLDEN_NAME = "{golden}"
+"""Stands for the name of the golden set in the name of a run's file."""
 HAS_GOLDEN = ("golden_set", "session_log")
 """The fixtures whose parameters choose what a test measures on."""
 _MAKES_RUN = ("ranker", "ranking_run", "evaluation", "golden_set")
@@ -23,6 +26,13 @@ _MAKES_RUN = ("ranker", "ranking_run", "evaluation", "golden_set")
 
 _REPEAT = re.compile("__pytest_repeat_step_number|__flakefinder_.*")
 """The parameters that pytest-repeat and pytest-flakefinder add to run a test several times."""
+
+
+def typed_id(nodeid: str, config: pytest.Config) -> str:
+    """Return the id of a test as it can be given to pytest where this session was started."""
+    file, _, rest = nodeid.partition("::")
+    path = os.path.relpath(config.rootpath / file, config.invocation_params.dir)
+    return "::".join(filter(None, (Path(path).as_posix(), rest)))
 
 
 def item_key(item: pytest.Item) -> str:

@@ -6,8 +6,6 @@ The tests, their fixtures and marks are pytest's own, so that all of pytest work
 from __future__ import annotations
 
 import ast
-import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -34,7 +32,6 @@ _FIXTURES: Mapping[str, tuple[str, ...]] = {
 }
 """The fixtures that each kind of check gets."""
 _HOW_TO_ASK = ("timeout", "retries", "concurrency")
-_VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
 class RankFile(pytest.Module):
@@ -105,15 +102,13 @@ def _made(table: RankFileTable, given: Mapping[str, Any], *keys: str) -> object:
         ConfigurationError: its arguments are invalid; the message names the line.
     """
     from pytest_rankcheck import rankers
+    from pytest_rankcheck.rankers.adapters.http_ranker import unset_variables
     from pytest_rankcheck.rankers.ranker_lookup import load_ranker
 
     place = (*keys, *list(given)[:1])
-    for name in _VARIABLE.findall(str(given.get("http"))):
-        if name not in os.environ:
-            problem = (
-                f"the environment variable {name} is not set; start pytest with it: {name}=..."
-            )
-            raise RankerError(str(table.error(place, problem)))
+    for name in unset_variables(str(given.get("http"))):
+        problem = f"the environment variable {name} is not set; start pytest with it: {name}=..."
+        raise RankerError(str(table.error(place, problem)))
     try:
         if "http" in given:
             return rankers.http(**given["http"])

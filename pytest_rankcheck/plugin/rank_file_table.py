@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_rankcheck.errors import ConfigurationError, RankcheckError, quoted, suggestion
+from pytest_rankcheck.plugin.inputs import shorter
 
 Keys = tuple[str, ...]
 """The way to a value, such as ``("test", "floor", "by")``."""
@@ -59,10 +60,10 @@ class RankFileTable:
             table = cls(path, tomllib.loads(text), _lines(text))
         except tomllib.TOMLDecodeError as error:
             line = re.search(r"\(at line (\d+)", str(error))
-            place = f"{_shorter(path)}:{line[1]}" if line else f"{_shorter(path)}"
+            place = f"{shorter(path)}:{line[1]}" if line else f"{shorter(path)}"
             raise ConfigurationError(f"{place}: not TOML: {quoted(error)}") from None
         except (OSError, ValueError, RecursionError) as error:
-            raise ConfigurationError(f"{_shorter(path)}: {quoted(error, 200)}") from None
+            raise ConfigurationError(f"{shorter(path)}: {quoted(error, 200)}") from None
         for keys, problem in _problems(table.values, schema(), ()):
             raise table.error(keys, problem)
         for keys, value in table.named():
@@ -82,7 +83,7 @@ class RankFileTable:
 
     def error(self, keys: Keys, problem: str) -> ConfigurationError:
         """Return the error of a key."""
-        return ConfigurationError(f"{_shorter(self.path)}:{self.line(*keys)}: {problem}")
+        return ConfigurationError(f"{shorter(self.path)}:{self.line(*keys)}: {problem}")
 
     def named(self) -> Iterator[tuple[Keys, Any]]:
         """Yield each key whose value has names in it: of metrics, gates or rankers."""
@@ -111,7 +112,7 @@ class RankFileTable:
         given = tuple(map(self.beside, texts(value or ())))
         missing = next((path for path in given if not matches_any(path)), None)
         if missing is not None:
-            raise self.error(keys, f"golden set {quoted(_shorter(missing), 200)} does not exist")
+            raise self.error(keys, f"golden set {quoted(shorter(missing), 200)} does not exist")
         return given
 
 
@@ -139,10 +140,6 @@ def file_options(text: str) -> Mapping[str, str]:
 def texts(value: str | Sequence[str]) -> Sequence[str]:
     """Return a text or a list of them as a list."""
     return [value] if isinstance(value, str) else value
-
-
-def _shorter(path: Path) -> Path:
-    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 # --- where keys are ------------------------------------------------------------------------------

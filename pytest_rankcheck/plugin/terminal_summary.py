@@ -17,6 +17,7 @@ from _pytest._code.code import ExceptionRepr
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
 from pytest_rankcheck.plugin.baseline_settings import baseline_settings
 from pytest_rankcheck.plugin.configuration import CONFIG
+from pytest_rankcheck.plugin.item_identity import typed_id
 from pytest_rankcheck.plugin.watched_tests import WatchedTests
 
 if TYPE_CHECKING:
@@ -89,19 +90,21 @@ class SessionFindings:
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Note what could not be collected."""
         if report.failed:
-            self._errors.setdefault(_reason(report.longrepr), []).append(report.nodeid)
+            file = typed_id(report.nodeid, self._config)
+            self._errors.setdefault(_reason(report.longrepr), []).append(file)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the findings out of a test's report."""
         from pytest_rankcheck.reports.ledger import unpacked
 
         carried = vars(report).get(CARRIED)
-        findings = [each.with_test(report.nodeid) for each in unpacked(carried)] if carried else []
+        test = typed_id(report.nodeid, self._config)
+        findings = [each.with_test(test) for each in unpacked(carried)] if carried else []
         self.findings += findings
         if report.failed and carried:
             self.failures.append(report)
         if report.failed and not any(finding.failed for finding in findings):
-            self._errors.setdefault(_reason(report.longrepr), []).append(report.nodeid)
+            self._errors.setdefault(_reason(report.longrepr), []).append(test)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the table and the notes; nothing where nothing was measured."""

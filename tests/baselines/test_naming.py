@@ -59,6 +59,15 @@ def test_different_test_files_have_different_folders(other: str) -> None:
     assert folders[0] != folders[1]
 
 
+def test_a_rank_file_has_a_folder_of_its_own() -> None:
+    names = [
+        baseline_path(Path("/repo/tests") / file, "test_mrr", "web").parent.name
+        for file in ("test_web.rank.toml", "test_web.rank.py", "test_web.py")
+    ]
+    assert names[0] == "test_web.rank"
+    assert len(set(names)) == 3
+
+
 PARTS = st.text() | st.text("aB-.[]:~_", max_size=6)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
-from project import CONFIGURATION, Project, text_of
+import pytest
+from project import CONFIGURATION, REGRESSION_TEST, Project, text_of
 
 TWO_SETS = CONFIGURATION.replace(
     'rankcheck_golden = "golden/web.jsonl"',
@@ -150,3 +152,21 @@ def test_a_test_can_read_its_record_before_it_measures(project: Project) -> None
     result = project.run()
     result.assert_outcomes(failed=1)
     assert "this test has not measured anything yet; make an assertion first" in text_of(result)
+
+
+def test_tests_have_the_names_that_can_be_typed_where_pytest_was_started(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    floor = "def test_floor(evaluation):\n    assert_at_least(evaluation, 'RR', 0.99)\n"
+    imported = "from pytest_rankcheck import assert_at_least\n"
+    project.test(imported + REGRESSION_TEST + "\n" + floor)
+    project.update("-k", "mrr")
+    project.rank({0: 4, 1: 4})
+    monkeypatch.chdir(project.path.parent)
+    folder = project.path.name
+    result = project.run(folder, f"--rootdir={folder}", "-c", f"{folder}/pyproject.toml")
+    result.assert_outcomes(failed=2)
+    named = re.findall(r"^\S*test_ranking\.py::test_\w+$", text_of(result), re.MULTILINE)
+    test = f"{folder}/tests/test_ranking.py::test_"
+    assert named == [f"{test}mrr", f"{test}floor"]
+    assert f"documents: see {test}mrr" in text_of(result)

@@ -6,6 +6,8 @@ import json
 import stat
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -39,6 +41,30 @@ for line in sys.stdin:
     query = json.loads(line)
     print(json.dumps({{"query_id": query["query_id"], "ranking": ["doc of " + query["query"]]}}))
 """
+
+
+HTTP = '[ranker]\nhttp = { url = "${SEARCH_URL}/{query}", ids = "ids" }\n'
+
+
+@contextmanager
+def serving(*, busy_at_first: bool = False) -> Iterator[str]:
+    """Serve one answer to every query, perhaps after one that says that the server is busy."""
+    asked: list[str] = []
+
+    class Answer(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_response(503 if busy_at_first and len(asked) == 1 else 200)
+            self.end_headers()
+            self.wfile.write(b'{"ids": ["filler-0"]}')
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Answer) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
 
 
 @pytest.fixture
@@ -76,6 +102,17 @@ def test_a_record_has_the_content_of_that_of_the_equal_python_test(
     assert files.run("--snapshot-update", "tests/test_equal.py", *options, *workers).ret == 0
     equal = files.baseline_file("test_no_regression", "test_equal").read_text("utf-8")
     assert equal == written
+
+
+@pytest.mark.parametrize("line", ["abs = 0.3", "rel = 0.3", 'gate = "tolerance(abs=0.3)"'])
+def test_a_fall_within_what_is_allowed_passes(files: Project, line: str) -> None:
+    test = '[test.no_regression]\nnot_regressed = "RR"\n'
+    files.write(FILE, GOLDEN + PYTHON + test + line + "\n")
+    assert files.run("--snapshot-update").ret == 0
+    files.rank(dict.fromkeys(range(40), 2))
+    files.run().assert_outcomes(passed=1)
+    files.rank(dict.fromkeys(range(40), None))
+    files.run().assert_outcomes(failed=1)
 
 
 @pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
@@ -118,18 +155,37 @@ def test_last_failed_runs_what_failed(files: Project) -> None:
     files.pytester.runpytest_inprocess("-v", "--lf").assert_outcomes(failed=1)
 
 
+def test_as_many_queries_may_fail_as_the_file_says(files: Project) -> None:
+    broken = (
+        "def search(text):\n    if text in ('query 3', 'query 5'):\n        raise KeyError(text)\n"
+    )
+    files.write("broken.py", broken + "    return [f'doc of {text}']\n")
+    floor = '[ranker]\npython = "broken:search"\n[test.floor]\nat_least = { RR = 0.5 }\n'
+    for failures, outcome in (("2", "passed"), ('"2.5%"', "passed"), ("1", "errors")):
+        files.write(FILE, f"failures = {failures}\n" + GOLDEN + floor)
+        files.run().assert_outcomes(**{outcome: 1})
+
+
+def test_a_program_is_given_as_much_time_as_the_file_says(files: Project) -> None:
+    command = [sys.executable, "-c", "import time; time.sleep(60)"]
+    ranker = f"[ranker]\ncommand = {json.dumps(command)}\ntimeout = 0.5\n"
+    files.write(FILE, GOLDEN + ranker + "[test.floor]\nat_least = { RR = 0.5 }\n")
+    assert "no answer within 0.5 s" in text_of(files.run())
+
+
 def test_a_program_has_no_times_of_single_queries(files: Project) -> None:
     times = '[test.fast]\nat_most = { "Seconds(q=0.95)" = 9 }\n'
     files.write(FILE, GOLDEN + program(files) + times)
-    said = (
-        "is not known: its ranker is asked all queries at once, so no query has a time of its own"
-    )
+    said = "is not known: its ranker did not say how long each query took; a program, for example,"
     assert said in text_of(files.run())
 
 
 def test_collecting_starts_nothing_and_a_program_is_asked_in_its_folder(files: Project) -> None:
     files.write(FILE, GOLDEN + program(files) + TESTS)
-    assert files.run("--collect-only").ret == 0
+    collected = files.run("--collect-only")
+    collected.stdout.re_match_lines(
+        [r" +<Function test_floor>", r" +<Function test_no_regression>"]
+    )
     assert not (files.path / "tests/started").exists()
     files.run("--snapshot-update").assert_outcomes(passed=2)
     assert (files.path / "tests/started").exists()
@@ -149,9 +205,12 @@ def test_the_file_overrides_the_configuration_and_options_override_the_file(
     assert "AP " not in text
     ranked = (files.path / "runs/web.jsonl").read_text("utf-8").splitlines()
     assert {len(json.loads(line)["ranking"]) for line in ranked} == {10}
-    text = text_of(files.run("--rankcheck-golden", "golden/small.jsonl", "-k", "floor"))
-    assert "small" in text
-    assert "asked" in text_of(files.run("--rankcheck-ranker", "other:search", "-k", "floor"))
+    files.run("--rankcheck-golden", "golden/small.jsonl", "-k", "floor").stdout.re_match_lines(
+        [r"small +nDCG@10 +- +1.0000"]
+    )
+    assert "RuntimeError: asked" in text_of(
+        files.run("--rankcheck-ranker", "other:search", "-k", "floor")
+    )
     files.write(FILE, "depth = 10\n" + GOLDEN + program(files) + TESTS)
     files.run("--rankcheck-run", "runs", "-k", "floor").assert_outcomes(passed=1, deselected=1)
     assert not (files.path / "tests/started").exists()
@@ -273,24 +332,24 @@ def test_the_value_of_a_variable_in_the_url_appears_in_no_message(
 def test_the_log_of_requests_does_not_show_the_value_of_a_variable(
     files: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Found(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(b'{"ids": ["filler-0"]}')
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Found) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        monkeypatch.setenv("SEARCH_URL", f"http://127.0.0.1:{server.server_port}/s3cret")
-        http = '[ranker]\nhttp = { url = "${SEARCH_URL}/{query}", ids = "ids" }\n'
-        files.write(FILE, GOLDEN + http + "[test.floor]\nat_least = { RR = 0.5 }\n")
+    with serving() as url:
+        monkeypatch.setenv("SEARCH_URL", f"{url}/s3cret")
+        files.write(FILE, GOLDEN + HTTP + "[test.floor]\nat_least = { RR = 0.5 }\n")
         result = files.run("--log-level=INFO")
-        server.shutdown()
     result.assert_outcomes(failed=1)
     assert "s3cret" not in text_of(result)
+
+
+@pytest.mark.parametrize(("retries", "outcome"), [(1, "passed"), (0, "errors")])
+def test_a_query_is_retried_as_often_as_the_file_says(
+    files: Project, monkeypatch: pytest.MonkeyPatch, retries: int, outcome: str
+) -> None:
+    files.golden(files.queries(1))
+    with serving(busy_at_first=True) as url:
+        monkeypatch.setenv("SEARCH_URL", url)
+        test = f"retries = {retries}\n[test.all]\nat_most = {{ RR = 0.9 }}\n"
+        files.write(FILE, GOLDEN + HTTP + test)
+        files.run().assert_outcomes(**{outcome: 1})
 
 
 def test_candidates_are_on_the_leaderboard(files: Project) -> None:

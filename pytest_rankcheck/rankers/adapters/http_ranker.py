@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -238,12 +238,17 @@ class _Http(ConcurrentAdapter):
         return doc_ids
 
 
+def unset_variables(*texts: str) -> Sequence[str]:
+    """Return the environment variables that texts name, and that are not set."""
+    return [name for name in _VARIABLE.findall(" ".join(texts)) if name not in os.environ]
+
+
 def _silent(record: object) -> bool:
     return False
 
 
 def _secret(match: re.Match[str]) -> str:
     """Return the value of an environment variable that the URL or a header names."""
-    if match[1] not in os.environ:
+    if unset_variables(match[0]):
         raise RankerError(f"http: the environment variable {match[1]} is not set")
     return os.environ[match[1]]
