@@ -46,7 +46,7 @@ def oldest(session: nox.Session) -> None:
     """Run the tests of every day on the oldest supported Python and versions."""
     session.install("-e", ".[test,fast]", *OLDEST)
     can_import(session, "polars", "pyarrow")
-    session.run("pytest", "-q", *session.posargs)
+    session.run("pytest", "-q", *(session.posargs or EVERY_CORE))
 
 
 @nox.session(python=["3.14", "3.13"])
