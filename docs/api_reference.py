@@ -135,8 +135,9 @@ INTERNAL = {
     "Expectation": "claim",
     "Gate": "refuse_misfit",
     "GoldenSet": "kind candidates_frame has_numbered_features first_feature positive_grades "
-    "columns by_subtopic",
-    "Metric": "of definition needs_grades compute weights",
+    "columns by_subtopic catalogue interactions",
+    "JudgedHits": "about",
+    "Metric": "of definition needs_grades compute weights gain is_whole",
     "Paired": "contributions counted at",
     "Record": "slice_places slice_counts cluster_names text weights_of",
     "Run": "columns rankings",

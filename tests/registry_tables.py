@@ -41,7 +41,7 @@ def in_code(names: Iterable[str]) -> str:
 def best(entry: Any) -> str:
     """Return which values of a metric or a similarity are better, and its range."""
     low, high = entry.range
-    better = "higher" if entry.higher_is_better else "lower"
+    better = getattr(entry, "better", "higher" if entry.higher_is_better else "lower")
     return f"{better}, {low:g} to {high:g}"
 
 

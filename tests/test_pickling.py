@@ -126,7 +126,7 @@ def test_what_is_measured_is_the_same_after_the_journey() -> None:
             assert after.values(name).tobytes() == before.values(name).tobytes()
 
 
-NEEDED = {"abandoned": "zero", "q": 0.9}
+NEEDED = {"abandoned": "zero", "q": 0.9, "by": "brand", "of": "acme"}
 """Values of the parameters without a default."""
 
 

@@ -79,10 +79,7 @@ class Key:
         """How far a mean falls; negative if it rises, infinite if it has no value any more."""
         if not isinstance(self.before, float | int) or not isinstance(self.after, float | int):
             return math.inf
-        gain = self.after - self.before
-        if Metric.parse(self.subject).higher_is_better:
-            return -gain
-        return gain
+        return -Metric.parse(self.subject).gain(float(self.before), float(self.after))
 
     @property
     def text(self) -> str:

@@ -9,8 +9,12 @@ from itertools import chain
 from pytest_rankcheck.baselines.approval import Key, is_looser, known_gate, united
 from pytest_rankcheck.baselines.check import Check, compared
 from pytest_rankcheck.baselines.golden_changes import lost_values
-from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.baselines.succession import manner_changes, reversed_direction
+from pytest_rankcheck.baselines.record import Record, RecordedSet
+from pytest_rankcheck.baselines.succession import (
+    manner_changes,
+    other_wholes,
+    reversed_direction,
+)
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.errors import quoted
@@ -64,12 +68,17 @@ def metric_checks(
     _refuse_undecidable(evaluation, new)
     comparison: Comparison | None = None
     differences: tuple[Key, ...] = ()
+    of_wholes: tuple[Key, ...] = ()
     if record is None:
         gated = (gated_attributes(attributes, gate) for gate in gates.values())
         _refuse_unrecordable(evaluation, dict.fromkeys(chain.from_iterable(gated)))
     else:
         keys = [*_differences(record, evaluation, gates)]
         comparison, differences = compared(record, evaluation, keys)
+        measured_on = RecordedSet.of(
+            evaluation.golden, with_catalogue=any(metric.is_whole for metric in gates)
+        )
+        of_wholes = tuple(other_wholes(record.golden_set, measured_on))
     checks = [
         MetricCheck(
             subject=str(metric),
@@ -78,13 +87,14 @@ def metric_checks(
             attributes=gated_attributes(attributes, gate),
             record=record,
             comparison=comparison,
-            differences=differences,
+            differences=differences or (of_wholes if _is_known_whole(record, metric) else ()),
         )
         for metric, gate in gates.items()
     ]
     if record is None or comparison is None or differences:
         return checks
-    recorded = {metric: gate for metric, gate in gates.items() if record.fits(metric)}
+    comparable = [check.metric for check in checks if not check.differences]
+    recorded = {metric: gates[metric] for metric in comparable if record.fits(metric)}
     loosened = {
         metric: known
         for metric, gate in recorded.items()
@@ -99,6 +109,11 @@ def metric_checks(
         else check
         for check in checks
     ]
+
+
+def _is_known_whole(record: Record | None, metric: Metric) -> bool:
+    """Whether a metric of the whole run is recorded, which is comparable as a whole or not."""
+    return metric.is_whole and record is not None and record.fits(metric)
 
 
 def _decided(
@@ -161,14 +176,13 @@ def _loosened(
 
 def _counts_less(record: Record, comparison: Comparison, metric: Metric) -> bool:
     """Whether the mean is lower because queries lost their value, though no other fell."""
-    if not comparison.is_paired:
+    if not comparison.is_paired or metric.is_whole:
         return False
     evaluation, places = comparison.evaluation, comparison.places
     weights = evaluation.weights_of(metric, places)
     then = record.values(metric)[comparison.other_places]
     now = as_recorded(evaluation.values(metric)[places])
-    change = metric.mean(now, weights) - metric.mean(then, weights)
-    return bool((change if metric.higher_is_better else -change) < -EXACT)
+    return metric.gain(metric.mean(then, weights), metric.mean(now, weights)) < -EXACT
 
 
 def _blocked(verdict: Verdict) -> tuple[Key, ...]:

@@ -23,6 +23,7 @@ from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.files.text_files import text_of
+from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.metric_definition import Unit
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.rankers.ranking import first_ranks
@@ -54,6 +55,15 @@ class RecordedSet:
     scale: float
     """The highest grade."""
     fingerprint: str
+    catalogue: int | None = None
+    """The number of documents in the catalogue, if a metric of the whole run was measured."""
+
+    @classmethod
+    def of(cls, golden: JudgedQueries, *, with_catalogue: bool) -> RecordedSet:
+        """Return what is recorded of a golden set."""
+        size = golden.catalogue.size if with_catalogue and golden.catalogue else None
+        counts = len(golden), golden.judgment_count
+        return cls(golden.name, *counts, float(golden.scale), golden.fingerprint, size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,12 +248,8 @@ class Record:
         slices = {name: golden.slices(name) for name in sorted(set(attributes))}
         return cls(
             test=test,
-            golden_set=RecordedSet(
-                golden.name,
-                len(golden),
-                golden.judgment_count,
-                float(golden.scale),
-                golden.fingerprint,
+            golden_set=RecordedSet.of(
+                golden, with_catalogue=any(Metric.parse(name).is_whole for name in names)
             ),
             depth=evaluation.depth,
             conventions=evaluation.conventions,

@@ -110,7 +110,7 @@ class RecordedQueries:
         return cls(
             [ids[place] for place in order],
             [fingerprints[ids[place]] for place in order],
-            {name: as_recorded(evaluation.values(name)[order]) for name in names},
+            {name: as_recorded(_column(evaluation, name)[order]) for name in names},
             [tuple(evaluation.ranking(ids[place])[:depth]) for place in order],
             weights=None if weights is None else np.asarray(weights, dtype=np.float64)[order],
             judged=judged if by_judged else None,
@@ -125,6 +125,7 @@ class RecordedQueries:
         columns = {
             name: [None if math.isnan(value) else value for value in column.tolist()]
             for name, column in self.values.items()
+            if not Metric.parse(name).is_whole
         }
         for place, query_id in enumerate(self.ids):
             entry: dict[str, Any] = {"id": query_id, "fingerprint": self.fingerprints[place]}
@@ -142,8 +143,12 @@ class RecordedQueries:
             yield entry
 
     @classmethod
-    def of_entries(cls, entries: Sequence[Any], metrics: Iterable[str]) -> RecordedQueries:
+    def of_entries(cls, entries: Sequence[Any], metrics: Mapping[str, Any]) -> RecordedQueries:
         """Return the columns of the lines of a file.
+
+        Args:
+            entries: the lines.
+            metrics: what the file has of each metric.
 
         Raises:
             ValueError: a value has another type, or the queries are not sorted.
@@ -169,8 +174,10 @@ class RecordedQueries:
             ids,
             [decoded(str, entry["fingerprint"]) for entry in entries],
             {
-                name: _numbers(name, ids, [entry["values"][name] for entry in entries])
-                for name in metrics
+                name: np.full(len(ids), decoded(float, of_metric["mean"]))
+                if Metric.parse(name).is_whole
+                else _numbers(name, ids, [entry["values"][name] for entry in entries])
+                for name, of_metric in metrics.items()
             },
             [decoded(tuple[str, ...], entry.get("top", [])) for entry in entries],
             weights=weights,
@@ -178,6 +185,13 @@ class RecordedQueries:
             slices=slices if any(slices) else None,
             clusters=clusters,
         )
+
+
+def _column(evaluation: Evaluation, name: str) -> FloatArray:
+    """Return the value of each query; of a metric of the whole run, that of the run."""
+    if Metric.parse(name).is_whole:
+        return np.full(len(evaluation.query_ids), evaluation.mean(name))
+    return evaluation.values(name)
 
 
 def _numbers(name: str, ids: Sequence[str], values: Sequence[Any]) -> FloatArray:

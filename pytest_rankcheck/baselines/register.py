@@ -128,7 +128,8 @@ def _with_lines_of_failed(
     lost = list(evaluation.failed)
     if before is not None and not any(manner_changes(before, evaluation)):
         unchanged = set(QueryOverlap(evaluation, before).query_ids)
-        if before.metrics.keys() >= measured.metrics.keys():
+        has_lines = not any(Metric.parse(name).is_whole for name in measured.metrics)
+        if has_lines and before.metrics.keys() >= measured.metrics.keys():
             lost = [query_id for query_id in lost if query_id not in unchanged]
     if before is None or lost:
         raise BaselineError(
@@ -155,8 +156,12 @@ def _next_lines(
     values = dict(measured.queries.values)
     for name in before.metrics.keys() & values.keys():
         if not _is_rewritten(name, before, measured, rewritten, comparison):
+            metric = Metric.parse(name)
             values[name] = values[name].copy()
-            values[name][now] = before.values(Metric.parse(name))[then]
+            if metric.is_whole:
+                values[name][:] = before.mean(metric)
+            else:
+                values[name][now] = before.values(metric)[then]
     tops = list(measured.queries.tops)
     # Compared rankings change only with a reason, even if a metric is better.
     if before.limits or not rewritten:

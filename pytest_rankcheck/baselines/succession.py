@@ -19,7 +19,7 @@ from pytest_rankcheck.baselines.approval import (
     number_of,
 )
 from pytest_rankcheck.baselines.golden_changes import lost_queries, lost_values
-from pytest_rankcheck.baselines.record import Record, RecordedMetric, as_decimal
+from pytest_rankcheck.baselines.record import Record, RecordedMetric, RecordedSet, as_decimal
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 from pytest_rankcheck.comparison.measurement import QueryOverlap
 from pytest_rankcheck.errors import quoted
@@ -61,6 +61,7 @@ def _is_undone(key: Key, record: Record) -> bool:
         "clusters": record.cluster_by,
         "scale": record.golden_set.scale,
         "golden-set": record.golden_set.fingerprint,
+        "catalogue": record.golden_set.catalogue,
     }
     if key.kind in now:
         return now[key.kind] == key.before
@@ -123,6 +124,8 @@ def changes(before: Record, after: Record) -> Iterator[Key]:
         few = lost_queries(before, after.query_fingerprints)
         if few is not None:
             yield few
+    if any(Metric.parse(name).is_whole and name in after.metrics for name in before.approved):
+        yield from other_wholes(before.golden_set, after.golden_set)
     yield from fewer_replicates(before, after)
     yield from looser_limits(before, after.limits)
     if before.limits and after.limits and overlap.is_paired and not other_manner:
@@ -189,6 +192,15 @@ def manner_changes(before: Record, after: Record | Evaluation) -> Iterator[Key]:
         yield Key("clusters", before.cluster_by, by)
 
 
+def other_wholes(before: RecordedSet, after: RecordedSet) -> Iterator[Key]:
+    """Yield what one value of the whole run was measured on, if it differs: it has no parts."""
+    if before.fingerprint != after.fingerprint:
+        words = "the golden set changed, and one value of the whole run has no unchanged queries"
+        yield Key("golden-set", before.fingerprint, after.fingerprint, words=words)
+    if before.catalogue != after.catalogue:
+        yield Key("catalogue", before.catalogue, after.catalogue)
+
+
 def looser_limits(record: Record, now: Sequence[StabilityLimits]) -> Iterator[Key]:
     """Yield the limits on rankings for which there are now none that are at least as strict."""
     given = " and by ".join(dict.fromkeys(map(str, now))) or None
@@ -213,6 +225,8 @@ def _falls(before: Record, after: Record, overlap: QueryOverlap) -> Iterator[Key
         ):
             continue
         yield from _fall(f"fall:{name}", metric, (before, then), (after, now))
+        if metric.is_whole:
+            continue
         gate = known_gate(before.metrics[name].gate)
         given = gate.min_queries if gate else None
         smallest = max(1, MIN_QUERIES if given is None else given)
@@ -225,8 +239,7 @@ def _fall(
     name: str, metric: Metric, before: tuple[Record, Places], after: tuple[Record, Places]
 ) -> Iterator[Key]:
     then, now = (record.mean(metric, places) for record, places in (before, after))
-    gain = now - then if metric.higher_is_better else then - now
-    if gain < -EXACT or (np.isnan(now) and not np.isnan(then)):
+    if metric.gain(then, now) < -EXACT or (np.isnan(now) and not np.isnan(then)):
         yield Key.of_means(name, then, now)
 
 

@@ -132,7 +132,7 @@ def is_raise(before: Record, after: Record) -> bool:
     if before.unit == "query":
         return True
     gains = (
-        (after.mean(metric) - before.mean(metric)) * (1 if metric.higher_is_better else -1)
+        metric.gain(before.mean(metric), after.mean(metric))
         for metric in before.recorded_metrics
         if after.fits(metric)
     )

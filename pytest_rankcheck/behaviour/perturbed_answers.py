@@ -112,7 +112,7 @@ class PerturbationResult:
     @property
     def mean_gain(self) -> float:
         """How much better the metric's mean is for perturbed queries; NaN without judgments."""
-        return _gain(self.metric, *self.means)
+        return self.metric.gain(*self.means)
 
     def refuse_unjudged(self, golden: GoldenSet) -> None:
         """Refuse a metric that cannot change, because no query or no ranked document is judged.
@@ -216,7 +216,7 @@ def _trials(
                 rbo=rbo(*(tuple(dict.fromkeys(ranking)) for ranking in rankings), p=p),
                 value_before=values[0],
                 value_after=values[1],
-                gain=_gain(metric, *values),
+                gain=metric.gain(*values),
                 failure=attempt.failures.get(query_id),
             )
             trials[query_id].append(trial)
@@ -235,11 +235,6 @@ def _mean_of(trials: Sequence[PerturbedQuery]) -> PerturbedQuery:
         value_after=fmean(trial.value_after for trial in trials),
         gain=fmean(trial.gain for trial in trials),
     )
-
-
-def _gain(metric: Metric, before: float, after: float) -> float:
-    """Return how much better the second value of a metric is; positive is always better."""
-    return after - before if metric.higher_is_better else before - after
 
 
 def _values(run: Run, golden: GoldenSet, metric: Metric) -> dict[str, float]:

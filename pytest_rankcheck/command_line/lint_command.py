@@ -37,11 +37,11 @@ def add_lint_command(commands: Commands) -> None:
         help="golden sets, rank files and baselines (default: rankcheck_golden)",
     )
     lint.add_argument(
-        "--corpus",
+        "--documents",
         type=Path,
         metavar="PATH",
-        help="the documents that are ranked: a file or a folder (default: rankcheck_corpus, or "
-        "corpus.jsonl of a BEIR folder)",
+        help="all documents that can be ranked: a file or a folder (default: rankcheck_documents, "
+        "or corpus.jsonl of a BEIR folder)",
     )
     lint.add_argument(
         "--run",
@@ -56,13 +56,12 @@ def add_lint_command(commands: Commands) -> None:
 
 
 def _lint(chosen: argparse.Namespace) -> int:
-    project = ProjectInputs.of(chosen, run=chosen.ranked, corpus=chosen.corpus)
+    project = ProjectInputs.of(chosen, run=chosen.ranked, documents=chosen.documents)
     inputs = project.inputs
     paths = chosen.files or inputs.config.golden
     if not paths:
         raise ConfigurationError("no golden set: name one, or configure rankcheck_golden")
-    if chosen.corpus is None:
-        _ = inputs.corpus
+    _ = inputs.documents
     fails = False
     for path in paths:
         if path.name.endswith(RANK_FILE):

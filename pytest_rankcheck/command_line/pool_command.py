@@ -17,7 +17,7 @@ from pytest_rankcheck.command_line.shared_inputs import PASSED, Commands, Projec
 from pytest_rankcheck.errors import ConfigurationError, plural, quoted
 from pytest_rankcheck.files.delimited_tables import table_text
 from pytest_rankcheck.files.whole_files import write_whole
-from pytest_rankcheck.golden.corpus import documents_of
+from pytest_rankcheck.golden.documents import Documents
 from pytest_rankcheck.golden.formats.to_judge_csv import COLUMNS, shown
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.ranking import first_ranks
@@ -54,12 +54,14 @@ def _pool(chosen: argparse.Namespace) -> int:
     for place, name in enumerate(runs):
         print(f"  {quoted(name)}: {sum(ranks[place] is not None for *_, ranks in pooled):,}")
     if pooled:
-        wanted, path = {doc_id for _, _, doc_id, _ in pooled}, chosen.documents
-        documents = documents_of(path, wanted, inputs.doc_id) if path else {}
+        wanted, path = [doc_id for _, _, doc_id, _ in pooled], chosen.documents
+        documents = Documents(path, rule=inputs.doc_id) if path else golden.catalogue
+        texts = documents.values("text", wanted) if documents else []
+        text_of = dict(zip(wanted, texts, strict=False))
         rows = []
         for value, query_id, doc_id, ranks in pooled:
-            row = documents.get(doc_id, {})
-            title, text = (" ".join(str(row.get(key) or "").split()) for key in ("title", "text"))
+            known = (documents.title(doc_id) if documents else None, text_of.get(doc_id))
+            title, text = (" ".join(str(each or "").split()) for each in known)
             start = map(shown, (query_id, golden.query(query_id).text or "", doc_id, title))
             best = (min(filter(None, ranks)), f"nDCG@{depth}", f"{-value:.6f}")
             rows.append((*start, "", *best, shown(text), *ranks))

@@ -119,9 +119,7 @@ class ComparedValues(ABC):
     @property
     def gain(self) -> float:
         """The difference of the means; positive is better."""
-        if self.metric.higher_is_better:
-            return self.difference
-        return -self.difference
+        return self.metric.gain(self.mean_before, self.mean_after)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the confidence interval of the difference; NaN with fewer than two queries."""
@@ -172,9 +170,13 @@ class Paired(ComparedValues):
 
     @property
     def gains(self) -> FloatArray:
-        """How much better each query is, ``[n]``; positive is better for every metric."""
-        difference = self.after - self.before
-        return difference if self.metric.higher_is_better else -difference
+        """How much better each query is, ``[n]``; positive is better for every metric.
+
+        0 for a metric of the whole run, of which no query has a value.
+        """
+        if self.metric.is_whole:
+            return np.zeros(len(self.after))
+        return self.metric.gain(self.before, self.after)
 
     @property
     def size(self) -> int:

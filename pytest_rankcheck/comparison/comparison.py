@@ -13,7 +13,9 @@ from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.comparison.compared_values import SIDES, ComparedValues, Paired, Sides
 from pytest_rankcheck.comparison.measurement import Measured, QueryOverlap
+from pytest_rankcheck.errors import MetricError
 from pytest_rankcheck.evaluation.evaluation import Evaluation, html_table
+from pytest_rankcheck.evaluation.metric_values import whole_has_no_parts
 from pytest_rankcheck.evaluation.recorded_precision import as_recorded
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike, usual_metrics
 from pytest_rankcheck.statistics.paired_tests import FallTest
@@ -128,6 +130,8 @@ class Comparison(QueryOverlap):
             GoldenSetError: no query has this attribute.
         """
         values = self.values(metric)
+        if values.metric.is_whole:
+            raise whole_has_no_parts(values.metric)
         if not isinstance(values, Paired):
             then = self.other.slice_places(attribute)
             return {
@@ -142,6 +146,8 @@ class Comparison(QueryOverlap):
         return parts
 
     def _paired(self, metric: Metric) -> Paired:
+        if metric.is_whole:
+            return self._of_whole_runs(metric)
         weights, clusters = self.evaluation.weights_of(metric), self.evaluation.clusters
         pairs = Paired(
             metric,
@@ -153,6 +159,20 @@ class Comparison(QueryOverlap):
             drawn_share=self.evaluation.drawn_share,
         )
         return self._with_noise(pairs.counted(), "")
+
+    def _of_whole_runs(self, metric: Metric) -> Paired:
+        """Return the value of each whole run, as if each query had it."""
+        if set(self.evaluation.query_ids) != set(self.other.query_ids):
+            raise MetricError(
+                f"{metric} is one value of all queries, and the two sides have different ones; "
+                "compare measurements on the same golden set"
+            )
+        ids = tuple(self.evaluation.query_ids)
+        before, after = (
+            as_recorded(np.full(len(ids), side.mean(metric)))
+            for side in (self.other, self.evaluation)
+        )
+        return self._with_noise(Paired(metric, ids, before, after), "")
 
     def _unpaired(
         self,

@@ -48,6 +48,9 @@ class Measured(Protocol):
     def cluster_names(self) -> Sequence[str] | None:
         """Whose each query is, in the order of `query_ids`; None if it has no names of units."""
 
+    def mean(self, metric: Metric) -> float:
+        """The mean of a metric over the queries that count."""
+
     def weights_of(self, metric: Metric) -> FloatArray | None:
         """The weight of each query in the mean of a metric, ``[Q]``; None: all have the same."""
 

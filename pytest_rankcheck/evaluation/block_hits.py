@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
-from operator import itemgetter
+from itertools import chain, groupby
+from operator import getitem, itemgetter
 from typing import Any
 
 import numpy as np
@@ -92,6 +92,13 @@ class BlockJoin:
             tied,
             self._tops() if self.top else None,
         )
+
+    def only_tops(self) -> BlockHits:
+        """Return the first documents of each ranking, and no hits."""
+        none: IntArray = np.zeros(0, dtype=np.int64)
+        starts = np.zeros(len(self.columns) + 1, dtype=np.int64)
+        hits = (starts, none, none.astype(np.float64), none, none.astype(np.bool_))
+        return BlockHits(self.codes, self.retrieved, *hits, self._tops())
 
     def _in_order(self) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
         """Return the query, the rank, the judged document and the score of each hit, best first."""
@@ -204,6 +211,9 @@ class BlockJoin:
         tops = rows[np.arange(starts[-1]) + offsets]
         if isinstance(columns.documents, HeldDocuments):
             lists: Any = columns.documents.groups  # no dicts: their tops are not kept
+            if columns.ordering_scores is None and not self.exact:
+                firsts = map(getitem, lists, map(slice, counts.tolist()))
+                return HeldIds(list(chain.from_iterable(firsts))), starts
             places = np.repeat(np.arange(len(counts)), counts)
             cells = zip(places.tolist(), (tops - begins[places]).tolist(), strict=True)
             listed = [lists[place][row] for place, row in cells]

@@ -179,6 +179,8 @@ class Evaluation(MetricValues):
 
         Empty for a single run.
         """
+        if metric.is_whole:
+            return [each.mean(metric) for each in self.replicates]
         known = [query_id for query_id in query_ids if query_id not in self.failed]
         return [each.mean_at(metric, each.places(known)) for each in self.replicates]
 

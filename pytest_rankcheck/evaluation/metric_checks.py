@@ -36,6 +36,8 @@ def computed_values(metric: Metric, block: MetricInput, query_ids: Sequence[str]
 
 def _outside_range(values: FloatArray, metric: Metric, query_ids: Sequence[str]) -> str | None:
     """Return the place of an infinite or out-of-range value; None if all are valid, as NaN is."""
+    if metric.is_whole:  # the range is that of the whole, not of what queries contribute
+        values = np.full(len(values), metric.mean(values))
     valid, precision = metric.definition.range, np.finfo(values.dtype).eps
     lowest, highest = (
         bound + sign * max(_ROUNDING, 8 * precision) * max(1.0, abs(bound))

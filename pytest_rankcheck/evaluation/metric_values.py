@@ -163,6 +163,8 @@ class MetricValues(ABC):
     def mean_at(self, metric: MetricLike, places: Sequence[int]) -> float:
         """Return the mean over the queries at some places of `query_ids`."""
         chosen, parsed = np.asarray(places, dtype=np.intp), Metric.parse(metric)
+        if parsed.is_whole and len(chosen) < len(self.query_ids):
+            raise whole_has_no_parts(parsed)
         return parsed.mean(self.values(parsed)[chosen], self.weights_of(parsed, chosen))
 
     def median(self, metric: MetricLike) -> float:
@@ -175,7 +177,8 @@ class MetricValues(ABC):
 
         Student's t. Weights and clusters of queries are taken into account (Taylor linearisation:
         Cochran, Sampling Techniques, 1977, section 6.3). For a metric whose mean is a quantile, see
-        `quantile_interval_at`.
+        `quantile_interval_at`. For one value of the whole run, it is that of the delete-one-query
+        jackknife.
 
         Raises:
             MetricError: the metric's mean is geometric, a median or a sum.
@@ -183,7 +186,7 @@ class MetricValues(ABC):
         parsed = Metric.parse(metric)
         if parsed.quantile is not None:
             return self.quantile_interval_at(parsed, range(len(self.query_ids)), level)
-        if not parsed.definition.is_mean_of_values:
+        if not (parsed.definition.is_mean_of_values or parsed.is_whole):
             raise MetricError(
                 f"{parsed} has no interval here: its mean is {parsed.definition.aggregate}"
             )
@@ -324,6 +327,14 @@ class MetricValues(ABC):
     @cached_property
     def _place(self) -> Mapping[str, int]:
         return {query_id: place for place, query_id in enumerate(self.query_ids)}
+
+
+def whole_has_no_parts(metric: Metric) -> MetricError:
+    """Return the error that a metric is asked for of some queries only."""
+    return MetricError(
+        f"{metric} is one value of the whole run, and has none of a slice or of some queries; "
+        "leave out by=, or measure golden.subset(...)"
+    )
 
 
 def attributes_of(by: str | Sequence[str] | None) -> tuple[str, ...]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,7 +16,13 @@ from pytest_rankcheck.errors import MetricError, quoted, warn_caller
 from pytest_rankcheck.evaluation.conventions import Conventions, TieOrder, conventions_for
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.metric_checks import computed_values, warn_if_rankings_are_short
-from pytest_rankcheck.evaluation.run_golden_join import BLOCK, Joined, join, judged_hits
+from pytest_rankcheck.evaluation.run_golden_join import (
+    BLOCK,
+    Joined,
+    join,
+    joined_tops,
+    judged_hits,
+)
 from pytest_rankcheck.evaluation.unfit_runs import (
     UnmetIds,
     gaps_of,
@@ -23,12 +30,15 @@ from pytest_rankcheck.evaluation.unfit_runs import (
     unmet_ids,
 )
 from pytest_rankcheck.golden.golden_set import GoldenSet
-from pytest_rankcheck.metrics.judged_hits import JudgedHits
+from pytest_rankcheck.metrics.judged_hits import HitDocuments, JudgedHits
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.metrics.whole_run import Timings, WholeRun
 from pytest_rankcheck.rankers.ranked_columns import TOP
 from pytest_rankcheck.rankers.ranking import first_ranks
 from pytest_rankcheck.rankers.run import Run
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.evaluation.run_documents import RunDocuments
 
 
 class RunEvaluation(Evaluation):
@@ -68,6 +78,9 @@ class RunEvaluation(Evaluation):
         )
         self.unanswered = [golden.query_ids[code] for code in np.flatnonzero(is_empty).tolist()]
         self._top, self._remarks = top, remarks
+        self._tops: tuple[int, WholeRun] | None = None
+        if golden.catalogue is not None:
+            golden.catalogue.may_show(self._shown_documents)
         self._tied: dict[int | None, Sequence[str]] = {}
         self._reordered: dict[TieOrder, RunEvaluation] = {}
         self.gaps, self._warns_of_gaps = gaps_of(golden, joined), False
@@ -123,7 +136,7 @@ class RunEvaluation(Evaluation):
 
     def _means(self, metric: Metric) -> str:
         """Return the means over all queries and over those without gaps; empty if they agree."""
-        if self.gaps is None:
+        if self.gaps is None or metric.is_whole:
             return ""
         mean, other = self.mean(metric), self.mean_at(metric, self.gaps.others)
         if mean == other:
@@ -199,7 +212,25 @@ class RunEvaluation(Evaluation):
     @cached_property
     def hits(self) -> Sequence[JudgedHits]:
         """The judged hits of all queries, in blocks."""
-        return tuple(judged_hits(self._joined, self.golden))
+        blocks = judged_hits(self._joined, self.golden)
+        return tuple(
+            replace(hits, about=partial(self._about, number * BLOCK))
+            for number, hits in enumerate(blocks)
+        )
+
+    def _about(self, start: int) -> HitDocuments:
+        """Return what is known about the documents of a block that begins at a query."""
+        from pytest_rankcheck.evaluation.run_documents import BlockDocuments
+
+        known, rankings = self._judged_documents, self.query_ids[start : start + BLOCK]
+        documents = [*map(self.ranking, rankings)]
+        return BlockDocuments(documents, self._joined_with_rows, self.golden.columns, known, start)
+
+    def _shown_documents(self) -> Iterator[str]:
+        """Yield the documents that reports show: judged ones, and the top of each ranking."""
+        yield from self.golden.columns.documents.texts()
+        for query_id in self.query_ids:
+            yield from self.ranking(query_id)[:TOP]
 
     def depends_on_scale(self, metric: Metric, scale: float) -> bool:
         """Return whether another scale of the golden set would change values of a metric."""
@@ -269,7 +300,7 @@ class RunEvaluation(Evaluation):
                     for start, hits in zip(starts, self.hits, strict=True)
                 ]
             )
-        if self.conventions.no_relevant == "exclude":
+        if self.conventions.no_relevant == "exclude" and not metric.is_whole:
             values = np.where(self.golden.columns.has_relevant, values, np.nan)
         return values
 
@@ -284,7 +315,7 @@ class RunEvaluation(Evaluation):
         return ir_measures_values(name, self.run, self.golden)
 
     def _whole_run(self, metric: Metric) -> WholeRun:
-        """Return the top of all rankings, down to the depth that a metric of the whole run uses."""
+        """Return the top of all rankings, at least to the depth that a metric of the run uses."""
         depth = self.known_depth
         if depth is not None and (metric.cutoff or depth + 1) > depth and metric.definition.at:
             why = "this run was scanned in its file"
@@ -296,11 +327,34 @@ class RunEvaluation(Evaluation):
                 f"{metric} needs whole rankings, but {why}, and only the first {depth} documents "
                 f"of each ranking are known; use a cutoff of at most {depth}, or {instead}"
             )
-        rankings = [
-            tuple(dict.fromkeys(self.ranking(query_id)[: metric.cutoff]))
-            for query_id in self.query_ids
-        ]
-        return WholeRun.of(rankings, self._joined.retrieved.tolist())
+        longest = int(self._joined.retrieved.max(initial=1)) if metric.definition.at else 1
+        depth = min(metric.cutoff or longest, longest)
+        if self._tops is None or self._tops[0] < depth:
+            from pytest_rankcheck.evaluation.run_documents import whole_run
+
+            joined = self._joined
+            if self.run is not None and self._is_in_memory:
+                joined = joined_tops(self.run, self.golden, depth)
+            self._tops = depth, whole_run(joined, self.golden, self._add_remark)
+        return self._tops[1]
+
+    @cached_property
+    def _joined_with_rows(self) -> Joined:
+        """The judged hits, with their rows among the judgments."""
+        if self.run is None or not self._is_in_memory:
+            return self._joined
+        return join(self.run, self.golden, top=1)
+
+    @cached_property
+    def _judged_documents(self) -> RunDocuments:
+        """What is known about the judged documents."""
+        from pytest_rankcheck.evaluation.run_documents import RunDocuments
+
+        return RunDocuments(self.golden, (), self._add_remark)
+
+    def _add_remark(self, text: str) -> None:
+        if text not in self._remarks:
+            self._remarks = (*self._remarks, text)
 
     @property
     def why_no_ties(self) -> str:

@@ -8,14 +8,15 @@ from itertools import chain, repeat
 
 import numpy as np
 
-from pytest_rankcheck.array_types import BoolArray, FloatArray
+from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.evaluation.block_hits import BlockHits, BlockJoin
-from pytest_rankcheck.files.id_columns import HeldIds
-from pytest_rankcheck.files.id_runs import rows_of_groups, starts_of
+from pytest_rankcheck.files.id_columns import HeldIds, numbered
+from pytest_rankcheck.files.id_runs import joined_ids, rows_of_groups, starts_of
 from pytest_rankcheck.files.paused_collector import collector_paused
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.metrics.judged_hits import JudgedHits, padded_columns
+from pytest_rankcheck.metrics.whole_run import ABSENT
 from pytest_rankcheck.rankers.ranked_columns import (
     TOP,
     HeldDocuments,
@@ -100,6 +101,25 @@ class Joined:
         found = np.diff(starts_of(self.grades > 0)[self.starts])
         return found < self._judgments.counts(self._judgments.grades > 0)
 
+    @property
+    def judged(self) -> IntArray:
+        """``[H]`` the row of each hit among the judgments, if the tops are kept."""
+        rows = [block.judged for block in self._blocks if block.judged is not None]
+        return self._in_order([each.astype(np.float64) for each in rows]).astype(np.int64)
+
+    def tops(self) -> tuple[IntArray, Sequence[str]]:
+        """Return the number of each document at the top, and the id of each number.
+
+        The numbers are ``[Q, D]``; -1 past the end.
+        """
+        known: dict[str, int] = {}
+        tops = [block.tops for block in self._blocks if block.tops is not None]
+        numbers = numbered(joined_ids([ids for ids, _ in tops]), known)
+        counts = [np.zeros(0, np.int64), *(np.diff(starts) for _, starts in tops)]
+        rows, starts = rows_of_groups(starts_of(np.concatenate(counts)), self._segments)
+        top = padded_columns(numbers[rows], starts)
+        return np.nan_to_num(top, nan=ABSENT).astype(np.int64), list(known)
+
     def of_query(self, code: int) -> QueryHits:
         """Return the hits of one query, given its place in the golden set."""
         segment = int(self._segments[code])
@@ -143,7 +163,17 @@ def join(run: Run, golden: GoldenSet, top: int | None = None) -> Joined:
             return _joined(run.columns(together=True), golden.columns, top)
 
 
-def _joined(columns: Iterable[RankedColumns], judgments: Judgments, top: int) -> Joined:
+def joined_tops(run: Run, golden: GoldenSet, top: int) -> Joined:
+    """Return the first documents of each ranking of a run in memory, without the judged hits."""
+    if run.duplicates != "error":  # each document has only its first place
+        return join(run, golden, top)
+    with collector_paused():
+        return _joined(run.columns(), golden.columns, top, with_hits=False)
+
+
+def _joined(
+    columns: Iterable[RankedColumns], judgments: Judgments, top: int, *, with_hits: bool = True
+) -> Joined:
     blocks: list[BlockHits] = []
     extra: list[str] = []
     for block in columns:
@@ -151,7 +181,8 @@ def _joined(columns: Iterable[RankedColumns], judgments: Judgments, top: int) ->
         codes = np.fromiter(known, np.int64, len(block))
         extra += [block.query_ids[place] for place in np.flatnonzero(codes < 0).tolist()]
         columns_here = _in_lists(block) if top else block
-        blocks.append(BlockJoin(columns_here, codes, judgments, top=top).hits())
+        block_join = BlockJoin(columns_here, codes, judgments, top=top)
+        blocks.append(block_join.hits() if with_hits else block_join.only_tops())
     return Joined(judgments, blocks, tuple(extra))
 
 

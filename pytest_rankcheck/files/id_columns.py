@@ -101,6 +101,21 @@ class NumberIds(IdColumn):
         return list(map(str, (self.ids if rows is None else self.ids[rows]).tolist()))
 
 
+def numbered(column: IdColumn, known: dict[str, int]) -> IntArray:
+    """Return a number for each id, ``[N]``: that of ``known``, to which new ids are added."""
+    if isinstance(column, TextIds):
+        texts = column.ids.unique(maintain_order=True)
+        numbers = [known.setdefault(each, len(known)) for each in texts.to_list()]
+        codes = column.ids.replace_strict(texts, numbers).to_numpy()
+        return np.asarray(codes, dtype=np.int64)
+    import pandas as pd
+
+    ids = np.array(column.ids, dtype=object if isinstance(column, HeldIds) else np.int64)
+    places, distinct = pd.factorize(ids)
+    numbers = [known.setdefault(str(each), len(known)) for each in distinct.tolist()]
+    return np.array(numbers, np.int64)[places]
+
+
 def number_spelled(doc_id: str) -> int | None:
     """Return the whole number that spells exactly this id; None if none does."""
     digits = doc_id.removeprefix("-")

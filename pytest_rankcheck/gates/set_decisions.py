@@ -93,7 +93,7 @@ def _too_wide(values: ComparedValues, allowed: float) -> str:
     """Return why a rule decides nothing that allows the loss of all that the baseline has."""
     low, high = values.metric.definition.range
     before = values.mean_before
-    room = before - low if values.metric.higher_is_better else high - before
+    room = -min(values.metric.gain(before, low), values.metric.gain(before, high))
     if not math.isfinite(room) or allowed + SLACK < room:
         return ""
     if room <= 0:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from pytest_rankcheck.argument_checks import library_of_frame
-from pytest_rankcheck.document_ids import DocIdMap, DocIdRule
+from pytest_rankcheck.document_ids import DOC_ID, DocIdMap
 from pytest_rankcheck.errors import GoldenSetError, listed, plural, quoted
 from pytest_rankcheck.files.delimited_tables import (
     Role,
@@ -28,10 +28,9 @@ from pytest_rankcheck.files.delimited_tables import (
 from pytest_rankcheck.files.file_patterns import is_pattern, matching_files
 from pytest_rankcheck.files.packed_files import unpacked_suffix
 from pytest_rankcheck.files.plain_values import id_text
-from pytest_rankcheck.files.table_batches import Table
+from pytest_rankcheck.files.table_batches import Batch, Table
 from pytest_rankcheck.files.tables import kind_of_table, read_table
 from pytest_rankcheck.files.text_files import blocks_of_lines, decode_utf8, lines_of
-from pytest_rankcheck.golden.judgment_columns import DOC_ID
 
 if TYPE_CHECKING:
     from pytest_rankcheck.files.frame_tables import Frame
@@ -60,6 +59,8 @@ spelling in the corpus to count as misspelt."""
 _DECIMALS = re.compile(r"(?<=\d)\.0+$")
 
 Batches: TypeAlias = Iterator[Sequence[str]]
+Rows: TypeAlias = Iterator[tuple[Sequence[str], Batch | None]]
+"""Some ids, and the rows of the table that they are from, if they are from one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,8 @@ class Corpus:
 
     name: str
     """What messages call it: ``the corpus``, followed by the path if it is in files."""
-    _read: Callable[[], Batches]
+    _read: Callable[[bool], Rows]
+    """Reads the ids, and if asked for, the other columns."""
 
     @classmethod
     def of(cls, source: CorpusSource, columns: Mapping[str, str] | None = None) -> Corpus:
@@ -87,13 +89,15 @@ class Corpus:
             path = Path(source)
             return cls(
                 f"the corpus {quoted(path, 300)}",
-                lambda: chain.from_iterable(_of_file(file, named) for file in _files(path)),
+                lambda whole: chain.from_iterable(
+                    _of_file(file, named, whole) for file in _files(path)
+                ),
             )
         if library_of_frame(source) is not None:
             table = read_table(source, GoldenSetError, name="the corpus")
-            return cls("the corpus", lambda: _of_table(table, named))
+            return cls("the corpus", lambda whole: _of_table(table, named, whole))
         ids = cast("Iterable[object]", source)
-        return cls("the corpus", lambda: _of_ids(ids))
+        return cls("the corpus", lambda _: _of_ids(ids))
 
     def batches(self) -> Batches:
         """Yield the ids in order, some thousands at a time, including duplicates.
@@ -102,11 +106,15 @@ class Corpus:
             GoldenSetError: a file is missing, damaged or empty, has no column of ids, or has a row
                 without an id; the message names the file and the line.
         """
-        batches = self._read()
-        first = next(batches, None)
+        return (ids for ids, _ in self.rows(whole=False))
+
+    def rows(self, *, whole: bool = True) -> Rows:
+        """Yield the ids as `batches` does, with the rows that they are from."""
+        rows = self._read(whole)
+        first = next(rows, None)
         if first is None:
             raise GoldenSetError(f"{self.name} has no documents")
-        return chain([first], batches)
+        return chain([first], rows)
 
 
 @dataclass(frozen=True)
@@ -206,10 +214,11 @@ def _files(path: Path) -> Sequence[Path]:
     return matching_files(files, GoldenSetError)
 
 
-def _of_file(file: Path, named: str | None) -> Batches:
+def _of_file(file: Path, named: str | None, whole: bool) -> Rows:
     kind = kind_of_table(file, GoldenSetError)
     if kind != "delimited":
-        return _of_table(read_table(file, GoldenSetError, name="the corpus", kind=kind), named)
+        table = read_table(file, GoldenSetError, name="the corpus", kind=kind)
+        return _of_table(table, named, whole)
     lines = lines_of(file, GoldenSetError)
     number, line = next((each for each in lines if not each[1].startswith("#")), (0, ""))
     if line.startswith("["):
@@ -220,36 +229,14 @@ def _of_file(file: Path, named: str | None) -> Batches:
     header = header_of(line)
     has_ids = bool(_ROLE.among(header)) or normalised_name(named or "") in header
     if len(header) > 1 and has_ids:
-        return _of_table(read_table(file, GoldenSetError, name="the corpus", kind=kind), named)
+        table = read_table(file, GoldenSetError, name="the corpus", kind=kind)
+        return _of_table(table, named, whole)
     if len(header) > 1 and "\t" not in line:
         raise _no_column(f"{file}:{number}", header)
     return _of_lines(file, skipped=number if has_ids else 0)
 
 
-def documents_of(
-    path: Path, wanted: Collection[str], rule: DocIdRule | None
-) -> Mapping[str, Mapping[str, object]]:
-    """Return the rows of some documents in a table, by column; the others are not kept.
-
-    Args:
-        path: the table, the folder of its parts, or a BEIR folder.
-        wanted: the ids of the documents.
-        rule: maps the ids of the table, as ``doc_id=`` does.
-
-    Raises:
-        GoldenSetError: the table cannot be read, or has no column of ids.
-    """
-    found, to_id = {}, DocIdMap(rule) if rule else str
-    for file in _files(path):
-        for batch in read_table(file, GoldenSetError, name="the documents").batches():
-            place = _id_column(batch.header, None, str(file))
-            for _, cells in batch.rows():
-                if (doc_id := to_id(str(cells[place]))) in wanted:
-                    found[doc_id] = dict(zip(batch.header, cells, strict=True))
-    return found
-
-
-def _of_lines(file: Path, skipped: int) -> Batches:
+def _of_lines(file: Path, skipped: int) -> Rows:
     """Yield the first column of a file without a header, or the lines of a list."""
     for number, block in blocks_of_lines(file, GoldenSetError):
         text = decode_utf8(block, f"{file}:{number}", GoldenSetError).replace("\r\n", "\n")
@@ -258,14 +245,14 @@ def _of_lines(file: Path, skipped: int) -> Batches:
             lines = lines[skipped - number + 1 :]
         ids = [line.partition("\t")[0] for line in lines if not line.isspace()]
         if some := list(filter(None, ids)):
-            yield some
+            yield some, None
 
 
-def _of_table(table: Table, named: str | None) -> Batches:
+def _of_table(table: Table, named: str | None, whole: bool) -> Rows:
     header, numbering = table.header, table.numbering
-    wanted = [_id_column(header, named, numbering.source)] if header else None
+    wanted = None if whole or not header else [id_column(header, named, numbering.source)]
     for batch in table.batches(wanted):
-        index = _id_column(batch.header, named, numbering.place(batch.numbers[0]))
+        index = id_column(batch.header, named, numbering.place(batch.numbers[0]))
         column = batch.column(index)
         cells = column.ids()
         for row in cells.invalid[:1].tolist():
@@ -275,10 +262,10 @@ def _of_table(table: Table, named: str | None) -> Batches:
                 f"{quoted(repr(column.cell(row)), 60)}; an id is a text or a whole number"
             )
         if len(cells.ids):
-            yield cells.ids.texts()
+            yield cells.ids.texts(), batch
 
 
-def _id_column(header: Sequence[str], named: str | None, where: str) -> int:
+def id_column(header: Sequence[str], named: str | None, where: str) -> int:
     """Return the index of the column with the ids."""
     columns = {}
     if named is not None and named in header:
@@ -297,15 +284,15 @@ def _no_column(where: str, header: Sequence[str]) -> GoldenSetError:
     )
 
 
-def _of_ids(source: Iterable[object]) -> Batches:
+def _of_ids(source: Iterable[object]) -> Rows:
     iterator, number = iter(source), 0
     while some := list(islice(iterator, _BATCH)):
         ids = [id_text(each) for each in some]
         if None in ids:
             wrong = ids.index(None)
             raise GoldenSetError(
-                f"corpus=: element {number + wrong + 1:,} is {quoted(repr(some[wrong]), 60)}; an "
-                "id is a text or a whole number"
+                f"documents=: element {number + wrong + 1:,} is {quoted(repr(some[wrong]), 60)}; "
+                "an id is a text or a whole number"
             )
-        yield ids  # type: ignore[misc]
+        yield ids, None  # type: ignore[misc]
         number += len(some)

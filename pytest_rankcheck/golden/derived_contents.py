@@ -132,7 +132,11 @@ def merged(parts: Sequence[Contents], contradictions: Contradictions) -> Content
     if any(part.scale is not None for part in parts):
         builder.scale = max(part.scale or part.judgments.highest for part in parts)
     rules = {None if part.doc_id is None else part.doc_id.name for part in parts}
-    corpora = {part.corpus for part in parts}
+    common = {
+        name: values.pop()
+        for name in ("corpus", "documents", "interactions")
+        if len(values := {getattr(part, name) for part in parts}) == 1
+    }
     return replace(
         builder.built(),
         judgments=judgments,
@@ -142,7 +146,7 @@ def merged(parts: Sequence[Contents], contradictions: Contradictions) -> Content
         weight_by=_common("weighted", [part.weight_by for part in parts]),
         cluster_by=_common("clustered", [part.cluster_by for part in parts]),
         doc_id=parts[0].doc_id if len(rules) == 1 else None,
-        corpus=corpora.pop() if len(corpora) == 1 else None,
+        **common,
     )
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from pytest_rankcheck.document_ids import DocIdMap
     from pytest_rankcheck.golden.collected_judgments import Repeat
+    from pytest_rankcheck.golden.documents import Documents, Interactions
     from pytest_rankcheck.golden.expectation import Expectation
 
 
@@ -58,6 +59,10 @@ class Contents:
     """The rules with which ``doc_id=`` mapped the ids of the documents."""
     corpus: Path | None = None
     """The file with all documents, if the golden set has one."""
+    documents: Documents | None = None
+    """What is known about the documents; None if nobody has said."""
+    interactions: Interactions | None = None
+    """What its users, the queries, have interacted with before."""
     guessed_keys: Mapping[str, str] = field(default_factory=dict)
     """By meaning, the keys of the file that were read by their names, and not by `columns`."""
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pytest_rankcheck.document_ids import DocIdRule
     from pytest_rankcheck.files.frame_tables import Frame
     from pytest_rankcheck.golden.corpus import CorpusSource
+    from pytest_rankcheck.golden.documents import DocumentSource, InteractionSource
     from pytest_rankcheck.golden.expectation import Expectation
     from pytest_rankcheck.golden.golden_contents import Contents
     from pytest_rankcheck.golden.lint.lint_rule import LintFinding, RankedQueries
@@ -45,6 +46,8 @@ class GoldenSet(JudgedQueries):
         attributes: Collection[str] | str | None = None,
         scale: float | None = None,
         doc_id: DocIdRule | None = None,
+        documents: DocumentSource | None = None,
+        interactions: InteractionSource | None = None,
     ) -> GoldenSet:
         """Read a golden set from a file or a folder.
 
@@ -75,6 +78,11 @@ class GoldenSet(JudgedQueries):
                 ``"remove_suffix:.html"``, ``"before:#"`` (the part before the first ``#``) or
                 ``"after:/"`` (the part after the last ``/``); or a list of these, applied in
                 order.
+            documents: all documents that can be ranked: a file or folder (JSON lines, CSV, TSV,
+                Parquet, Arrow, or one id per line), a DataFrame, or ``{doc_id: {attribute:
+                value}}``. Without it, the corpus of a BEIR folder.
+            interactions: what users have interacted with before: a file or a DataFrame with the
+                columns ``user`` and ``item``. The id of a query is that of its user.
 
         Raises:
             GoldenSetError: the file is missing, empty or in an unknown format, or a line is
@@ -95,6 +103,7 @@ class GoldenSet(JudgedQueries):
             scale=scale,
         )
         contents = contents_of_file(source, format, doc_id)
+        contents = _with_tables(contents, documents, interactions, doc_id)
         return cls(contents, name or shown_name(source.file))
 
     @classmethod
@@ -109,6 +118,8 @@ class GoldenSet(JudgedQueries):
         contradictions: Contradictions = "error",
         scale: float | None = None,
         doc_id: DocIdRule | None = None,
+        documents: DocumentSource | None = None,
+        interactions: InteractionSource | None = None,
     ) -> GoldenSet:
         """Make a golden set from ``{query_id: {doc_id: grade}}``.
 
@@ -121,6 +132,8 @@ class GoldenSet(JudgedQueries):
                 in `load`.
             scale: the highest grade that a document could get, as in `load`.
             doc_id: maps the ids of documents, as in `load`.
+            documents: all documents that can be ranked, as in `load`.
+            interactions: what users have interacted with before, as in `load`.
 
         Raises:
             GoldenSetError: no query is given, an id or a grade is invalid, or attributes are given
@@ -130,6 +143,7 @@ class GoldenSet(JudgedQueries):
 
         source = Source.of(contradictions=contradictions, scale=scale)
         contents = contents_from_dict(judgments, queries or {}, attributes or {}, source)
+        contents = _with_tables(contents, documents, interactions, doc_id)
         return cls(_with_ids(contents, doc_id), name)
 
     @classmethod
@@ -146,6 +160,8 @@ class GoldenSet(JudgedQueries):
         attributes: Collection[str] | str | None = None,
         scale: float | None = None,
         doc_id: DocIdRule | None = None,
+        documents: DocumentSource | None = None,
+        interactions: InteractionSource | None = None,
     ) -> GoldenSet:
         """Make a golden set from DataFrames of pandas or polars, or tables of Arrow.
 
@@ -163,6 +179,8 @@ class GoldenSet(JudgedQueries):
             attributes: the columns that are attributes of queries, as in `load`.
             scale: the highest grade that a document could get, as in `load`.
             doc_id: maps the ids of documents, as in `load`.
+            documents: all documents that can be ranked, as in `load`.
+            interactions: what users have interacted with before, as in `load`.
 
         Raises:
             GoldenSetError: a column is missing, or a row has no id, has an invalid grade or
@@ -185,6 +203,7 @@ class GoldenSet(JudgedQueries):
         add_table(builder, read_table(judgments, GoldenSetError, name="judgments"))
         contents = builder.built()
         contents.check_attributes()
+        contents = _with_tables(contents, documents, interactions, doc_id)
         return cls(_with_ids(contents, doc_id), name)
 
     @classmethod
@@ -249,7 +268,7 @@ class GoldenSet(JudgedQueries):
         min_queries: int = 30,
         run: RankedQueries | None = None,
         rules: Collection[str] | None = None,
-        corpus: CorpusSource | None = None,
+        documents: CorpusSource | None = None,
     ) -> list[LintFinding]:
         """Return the findings of the linter: what would mislead a gate, errors first.
 
@@ -258,19 +277,18 @@ class GoldenSet(JudgedQueries):
             min_queries: the fewest queries that a gate needs.
             run: a `Run` of these queries, for the rules that compare judgments with a ranker.
             rules: the names of the rules to apply; without them, all.
-            corpus: the documents that are ranked: a file or folder (JSON lines, CSV, TSV, Parquet,
-                Arrow, or one id per line), a DataFrame, or an iterable of ids. It is read once, a
-                part at a time. Without it, that of a BEIR folder is used.
+            documents: all documents that can be ranked, as in `load`, or an iterable of their ids;
+                without it, those of the set. They are read once, a part at a time.
 
         Raises:
-            GoldenSetError: a rule is unknown, an option is invalid, or the corpus cannot be read.
+            GoldenSetError: a rule is unknown, an option invalid, or a table unreadable.
             RunError: the run is in a file that cannot be read.
         """
         from pytest_rankcheck.golden.lint.lint_rule import LintOptions
         from pytest_rankcheck.golden.lint.linter import findings_of
 
         options = LintOptions(scale=scale, min_queries=min_queries)
-        return findings_of(self, options, rules, run=run, corpus=corpus)
+        return findings_of(self, options, rules, run=run, documents=documents)
 
     @checked_arguments
     def subset(
@@ -356,6 +374,8 @@ class GoldenSet(JudgedQueries):
             titles={},
             expectations={},
             corpus=None,
+            documents=None,
+            interactions=None,
             scale=self.scale if self.scale > 0 else None,
             known_attributes=tuple(self.attributes),
         )
@@ -464,3 +484,20 @@ def _with_ids(contents: Contents, doc_id: DocIdRule | None) -> Contents:
     from pytest_rankcheck.golden.derived_contents import with_mapped_ids  # loads numpy
 
     return with_mapped_ids(contents, doc_id)
+
+
+def _with_tables(
+    contents: Contents,
+    documents: DocumentSource | None,
+    interactions: InteractionSource | None,
+    doc_id: DocIdRule | None,
+) -> Contents:
+    """Return a golden set with what is known about its documents and users."""
+    if documents is None and interactions is None:
+        return contents
+    from pytest_rankcheck.golden.documents import Documents, Interactions
+
+    columns = contents.source.columns
+    catalogue = None if documents is None else Documents(documents, columns, doc_id)
+    seen = None if interactions is None else Interactions(interactions, columns, doc_id)
+    return replace(contents, documents=catalogue, interactions=seen)

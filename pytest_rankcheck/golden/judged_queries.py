@@ -22,6 +22,7 @@ from pytest_rankcheck.golden.query import (
 if TYPE_CHECKING:
     import pandas as pd
 
+    from pytest_rankcheck.golden.documents import Documents, Interactions
     from pytest_rankcheck.golden.expectation import Expectation
     from pytest_rankcheck.golden.golden_contents import Contents
     from pytest_rankcheck.golden.judgments import Judgments
@@ -229,9 +230,42 @@ class JudgedQueries:
             return list(self._contents.candidates.rows(query_id))
         return tuple(self.grades(query_id))
 
+    @cached_property
+    def catalogue(self) -> Documents | None:
+        """The table of all documents, or the corpus of a BEIR folder; None if it is unknown."""
+        contents = self._contents
+        if contents.documents is not None or contents.corpus is None:
+            return contents.documents
+        from pytest_rankcheck.golden.documents import Documents
+
+        return Documents(contents.corpus, rule=contents.doc_id)
+
+    @property
+    def interactions(self) -> Interactions | None:
+        """What its users, the queries, have interacted with before; None if it is unknown."""
+        return self._contents.interactions
+
+    @property
+    def documents(self) -> pd.DataFrame:
+        """One row per document that is judged, or was ranked in an evaluation with attributes.
+
+        ``doc_id`` and the attributes. A catalogue may be larger than memory, so its other rows are
+        not kept.
+
+        Raises:
+            GoldenSetError: nobody has said what the documents are, or the table cannot be read.
+        """
+        if self.catalogue is None:
+            raise GoldenSetError(
+                f"the documents of {self.kind} '{quoted(self.name)}' are unknown; give documents="
+            )
+        self.catalogue.has(self.columns.documents.texts())
+        return self.catalogue.frame
+
     def title(self, doc_id: str) -> str | None:
         """Return the title of a document, or None if it is unknown."""
-        return self._contents.titles.get(doc_id)
+        title, documents = self._contents.titles.get(doc_id), self._contents.documents
+        return documents.title(doc_id) if title is None and documents else title
 
     @checked_arguments
     def ceiling(self, k: int = 10) -> float:

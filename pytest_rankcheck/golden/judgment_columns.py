@@ -6,6 +6,7 @@ import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
+from pytest_rankcheck.document_ids import DOC_ID
 from pytest_rankcheck.errors import GoldenSetError, quoted
 from pytest_rankcheck.files.delimited_tables import (
     Role,
@@ -19,13 +20,6 @@ from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.golden_contents import SCALE
 
 QUERY_ID = Role("query_id", ("query_id", "qid", "queryid", "q_id", "topic_id", "topic"))
-DOC_ID = Role(
-    "doc_id",
-    (
-        *("doc_id", "docid", "docno", "document_id", "documentid", "doc"),
-        *("corpus_id", "passage_id", "pid", "product_id", "item_id"),
-    ),
-)
 GRADE = Role(
     "relevance",
     (

@@ -9,11 +9,16 @@ import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray
 
-Aggregate = Literal["arithmetic", "by_judged", "geometric", "median", "quantile", "sum"]
+Aggregate = Literal["arithmetic", "by_judged", "geometric", "median", "quantile", "sum", "whole"]
 """How the values of the queries become one number: one of four means, a quantile or the sum.
 
 ``by_judged`` is the arithmetic mean with the number of judged documents of a query as its weight.
+``whole`` is one value of the whole run: the mean of the values that `jackknife` makes of it.
 """
+
+
+_WHOLE_DECIMALS = 12
+"""The sum of the jackknife's values has the rounding errors of each."""
 
 
 def mean_of(
@@ -42,6 +47,8 @@ def mean_of(
         return float(counted[order][np.searchsorted(below, q * below[-1] * (1 - 1e-12))])
     if aggregate == "sum":
         return math.fsum(counted if weights is None else counted * weights[is_counted])
+    if aggregate == "whole":
+        return round(math.fsum(counted) / counted.size, _WHOLE_DECIMALS)
     scaled = np.log(counted) if aggregate == "geometric" else counted
     if weights is None:
         mean = math.fsum(scaled) / counted.size

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray, make_read_only
+
+
+class HitDocuments(Protocol):
+    """What is known about the documents of a block of queries."""
+
+    @property
+    def documents(self) -> Sequence[Sequence[str]]:
+        """The ids of the first documents of each query."""
+
+    def attribute(self, name: str) -> FloatArray:
+        """The number that is known about each judged document that was retrieved, ``[Q, J]``."""
+
+    def ideal_attribute(self, name: str) -> FloatArray:
+        """The number that is known about each judged document, highest grade first, ``[Q, I]``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +55,9 @@ class JudgedHits:
     """``[Q, J]`` 1 for a hit with the score of the hit before it, else 0; None: no scores are
     tied."""
 
+    about: Callable[[], HitDocuments] | None = None
+    """Looks up what is known about the documents; see `documents` and `attribute`."""
+
     def __post_init__(self) -> None:
         make_read_only(self)
 
@@ -54,6 +73,34 @@ class JudgedHits:
             return self
         tied = None if self.tied is None else self.tied[:, :k]
         return replace(self, ranks=self.ranks[:, :k], grades=self.grades[:, :k], tied=tied)
+
+    @property
+    def documents(self) -> Sequence[Sequence[str]]:
+        """The ids of the first documents of each query, judged or not, best first.
+
+        A run in a large file has the first 20 of each.
+        """
+        return self.about().documents if self.about else [()] * len(self.ranks)
+
+    def attribute(self, name: str) -> FloatArray:
+        """Return a number that is known about each hit, such as its price, ``[Q, J]``.
+
+        NaN where it is unknown. The numbers are those of the documents that the golden set was
+        given (``documents=``, `rankcheck_documents`).
+
+        Raises:
+            MetricError: the golden set has no documents, or no such column of numbers.
+        """
+        if self.about is None:
+            return np.full(self.ranks.shape, np.nan)
+        values = self.about().attribute(name)[:, : self.ranks.shape[1]]
+        return np.where(np.isnan(self.ranks), np.nan, values)
+
+    def ideal_attribute(self, name: str) -> FloatArray:
+        """Return a number that is known about each document of ``ideal``, ``[Q, I]``."""
+        if self.about is None:
+            return np.full(self.ideal.shape, np.nan)
+        return self.about().ideal_attribute(name)
 
     def judged_only(self) -> JudgedHits:
         """Return the hits as if no unjudged document had been ranked.

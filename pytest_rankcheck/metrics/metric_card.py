@@ -36,7 +36,7 @@ class MetricCard:
             "formula": definition.formula,
             "use": definition.use,
             "also called": ", ".join(definition.aliases),
-            "better": "higher" if definition.higher_is_better else "lower",
+            "better": definition.better,
             "range": f"{low:g} to {high:g}",
             "after the @": definition.at or "nothing",
             "unit": definition.unit,

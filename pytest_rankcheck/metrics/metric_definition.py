@@ -67,6 +67,8 @@ class Definition:
     spellings: Mapping[str, Spelling] = field(default_factory=dict, compare=False)
     """Other tools' names for the metric with parameters of its own."""
     higher_is_better: bool = True
+    ideal: float | None = None
+    """The best value, if it is neither the highest nor the lowest: the nearer the better."""
     range: tuple[float, float] = (0.0, 1.0)
     at: At = "cutoff"
     unjudged: str = "not relevant"
@@ -97,6 +99,18 @@ class Definition:
     def is_mean_of_values(self) -> bool:
         """Whether the difference of two means is the mean of the differences, maybe weighted."""
         return self.aggregate in ("arithmetic", "by_judged")
+
+    @property
+    def better(self) -> str:
+        """Which values are better, as a word: ``higher``, ``lower`` or ``nearer to 1``."""
+        if self.ideal is not None:
+            return f"nearer to {self.ideal:g}"
+        return "higher" if self.higher_is_better else "lower"
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is one value of the whole run, so that no query has a value of its own."""
+        return self.aggregate == "whole"
 
     def __call__(
         self, block: MetricInput, cutoff: int | None, parameters: Mapping[str, Value]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import ConfigurationError, MetricError, quoted, suggestion
@@ -50,6 +50,9 @@ _CUTOFF_ELSEWHERE = ("k", "cutoff", "top_k")
 """What the cutoff is called in other tools."""
 _NAME_AT = re.compile(r"([A-Za-z]\w*)_at_(\d{1,9})")
 """``recall_at_10``, as MTEB writes it."""
+
+
+_Numbers = TypeVar("_Numbers", float, FloatArray)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -133,6 +136,17 @@ class Metric:
         return self.definition.higher_is_better
 
     @property
+    def is_whole(self) -> bool:
+        """Whether it is one value of the whole run, so that no query has a value of its own."""
+        return self.definition.is_whole
+
+    def gain(self, before: _Numbers, after: _Numbers) -> _Numbers:
+        """Return how much better ``after`` is than ``before``; positive is always better."""
+        if self.definition.ideal is not None:
+            return abs(before - self.definition.ideal) - abs(after - self.definition.ideal)
+        return after - before if self.higher_is_better else before - after
+
+    @property
     def unit(self) -> Unit:
         """What has one value each: ``"query"``, ``"session"``, ``"run"`` or ``"time"``."""
         return self.definition.unit
@@ -159,6 +173,8 @@ class Metric:
             given: the weights of the golden set.
             judged: how many judged documents each query has.
         """
+        if self.is_whole:
+            return None
         if self.definition.aggregate != "by_judged" or judged is None:
             return given
         return judged if given is None else judged * given

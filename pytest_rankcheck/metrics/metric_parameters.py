@@ -131,6 +131,17 @@ def flag(value: object) -> Value:
     raise ValueError
 
 
+def text(value: object) -> Value:
+    """Return a word, or a number, as text.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        return str(value)
+    raise ValueError
+
+
 def mapping(value: object) -> Value:
     """Return a mapping of finite grades to finite gains of at least 0 as sorted pairs.
 
@@ -157,6 +168,8 @@ def spelled(value: object) -> str:
         return "{" + ",".join(pairs) + "}"
     if isinstance(value, float) and _is_whole(value):
         return str(int(value))
+    if isinstance(value, str) and not value.isidentifier():
+        return repr(value)
     return str(value)
 
 

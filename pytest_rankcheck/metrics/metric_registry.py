@@ -47,6 +47,7 @@ class Declared(TypedDict, total=False):
     renamed: Mapping[str, str]
     spellings: Mapping[str, Spelling]
     higher_is_better: bool
+    ideal: float
     range: tuple[float, float]
     at: At
     unjudged: str
@@ -80,6 +81,7 @@ def metric(
             spellings: other tools' names for the metric with certain parameters, such as
             ``{"rbp": {"p": 0.9}}``; or with a function that translates the given parameters.
             higher_is_better: whether a higher value means a better ranking; by default, it does.
+            ideal: the best value, if neither the highest nor the lowest is: the nearer the better.
             range: the lowest and the highest possible value; by default, 0 to 1.
             at: what the number after @ means: the cutoff, the parameter ``recall``, or None if no
             number is allowed.

@@ -4,14 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
+from typing import Protocol
 
 import numpy as np
 
-from pytest_rankcheck.array_types import FloatArray, IntArray, make_read_only
+from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray, make_read_only
 
 ABSENT = -1
 """The document number that marks the end of a ranking."""
+
+
+class KnownDocuments(Protocol):
+    """What is known about the N documents of a run; an error where a metric needs what is not."""
+
+    @property
+    def catalogue_size(self) -> int:
+        """The number of documents in the catalogue, ranked or not."""
+
+    @property
+    def in_catalogue(self) -> BoolArray:
+        """``[N]`` whether the catalogue has the document."""
+
+    @property
+    def user_count(self) -> int:
+        """The number of users who have interacted with any item."""
+
+    @property
+    def popularity(self) -> IntArray:
+        """``[N]`` how many users have interacted with each document."""
+
+    def seen(self, documents: IntArray) -> BoolArray:
+        """Which of the documents, ``[Q, D]``, the user of the query has interacted with."""
+
+    def values(self, attribute: str) -> Sequence[object]:
+        """The attribute of each document, ``[N]``; None where it is unknown."""
+
+    def judged(self, attribute: str) -> tuple[IntArray, FloatArray, Sequence[object]]:
+        """The query, the grade and the attribute of each judgment; None where it is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,30 +48,17 @@ class WholeRun:
     """The rankings of Q queries, down to a depth D."""
 
     documents: IntArray
-    """``[Q, D]`` the number of each document, the same in all rankings; -1 past the end."""
+    """``[Q, D]`` the number of each document, the same in all rankings; -1 past the end, and
+    where a document is ranked again."""
 
     retrieved: FloatArray
     """``[Q]`` the number of ranked documents, including those below the depth."""
 
+    known: KnownDocuments
+    """What is known about the documents, by their numbers."""
+
     def __post_init__(self) -> None:
         make_read_only(self)
-
-    @classmethod
-    def of(cls, rankings: Sequence[Sequence[str]], retrieved: Sequence[int]) -> WholeRun:
-        """Return rankings of ids with their documents numbered.
-
-        Args:
-            rankings: the documents of each query, best first, without duplicates.
-            retrieved: the number of ranked documents of each query.
-        """
-        numbers: dict[str, int] = {}
-        coded = [[numbers.setdefault(doc, len(numbers)) for doc in ranking] for ranking in rankings]
-        lengths = np.fromiter(map(len, coded), dtype=np.int64, count=len(coded))
-        documents = np.full((len(coded), int(lengths.max(initial=0))), ABSENT, dtype=np.int64)
-        documents[np.arange(documents.shape[1]) < lengths[:, np.newaxis]] = np.fromiter(
-            chain.from_iterable(coded), dtype=np.int64, count=int(lengths.sum())
-        )
-        return cls(documents, np.array(retrieved, dtype=np.float64))
 
     def top(self, cutoff: int | None) -> IntArray:
         """Return the documents of the top k, at most ``[Q, k]``."""
@@ -61,3 +77,17 @@ class Timings:
 
     def __post_init__(self) -> None:
         make_read_only(self)
+
+
+def jackknife(whole: float, without: FloatArray) -> FloatArray:
+    """Return a value for each query, ``[Q]``, such that their mean is the value of the whole run.
+
+    They are the pseudo-values of the delete-one jackknife, moved to have that mean, so that
+    the standard error of their mean is that of the jackknife (Efron, The Jackknife, the Bootstrap
+    and Other Resampling Plans, SIAM 1982, equation 3.6).
+
+    Args:
+        whole: the value of the whole run.
+        without: the value of the run without each query.
+    """
+    return np.asarray(whole + (len(without) - 1) * (without.mean() - without), dtype=np.float64)

@@ -39,7 +39,7 @@ def check_configuration(
         if chosen.lint and chosen.sessions:
             _ = inputs.log_paths
         if chosen.lint:
-            _ = inputs.corpus
+            _ = inputs.documents
         if chosen.lint or chosen.lint_lines:
             inputs.lint_options()
         if "ranking_run" in users and chosen.run:

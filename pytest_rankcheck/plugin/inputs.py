@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pytest_rankcheck.evaluation.conventions import Conventions
     from pytest_rankcheck.evaluation.evaluation import Evaluation
     from pytest_rankcheck.gates.configured_gates import ConfiguredGates
+    from pytest_rankcheck.golden.documents import Documents, Interactions
     from pytest_rankcheck.golden.golden_set import GoldenSet
     from pytest_rankcheck.golden.lint.lint_rule import LintOptions
     from pytest_rankcheck.metrics.metric_names import Metric
@@ -178,7 +179,9 @@ class Inputs:
             scale=config.scale,
             is_shared=any(other != path for other in config.golden),
         )
-        golden = GoldenSet(contents_of_file(source, format, self.doc_id), shown_name(path))
+        contents = contents_of_file(source, format, self.doc_id)
+        contents = replace(contents, documents=self.documents, interactions=self.interactions)
+        golden = GoldenSet(contents, shown_name(path))
         for attribute in config.slices:
             golden.check_no_feature(attribute)
         return golden
@@ -348,12 +351,27 @@ class Inputs:
         with _named("rankcheck_gate"):
             return ConfiguredGates.parse(self.config.gate_lines, names)
 
-    @property
-    def corpus(self) -> Path | None:
-        """The configured corpus, which exists."""
-        if self.config.corpus is not None:
-            _present("corpus", [self.config.corpus], "corpus")
-        return self.config.corpus
+    @cached_property
+    def documents(self) -> Documents | None:
+        """The configured documents, whose file exists."""
+        path = self.config.documents
+        if path is None:
+            return None
+        from pytest_rankcheck.golden.documents import Documents
+
+        _present("documents", [path], "documents")
+        return Documents(shorter(path), self.config.columns, self.doc_id)
+
+    @cached_property
+    def interactions(self) -> Interactions | None:
+        """The configured interactions."""
+        path = self.config.interactions
+        if path is None:
+            return None
+        from pytest_rankcheck.golden.documents import Interactions
+
+        _present("interactions", [path], "interactions")
+        return Interactions(shorter(path), self.config.columns, self.doc_id)
 
     def lint_options(self) -> LintOptions:
         """Return the options of the linter."""

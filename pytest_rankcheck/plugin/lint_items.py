@@ -43,7 +43,7 @@ def lint_of(
         if needs_run:
             raise
     options = inputs.lint_options()
-    return golden, findings_of(golden, options, run=run, corpus=inputs.config.corpus)
+    return golden, findings_of(golden, options, run=run)
 
 
 def lint_items(session: pytest.Session, items: Sequence[pytest.Item]) -> Iterator[pytest.Item]:

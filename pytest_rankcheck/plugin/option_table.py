@@ -107,11 +107,17 @@ class Config:
         "golden-sets.md#what-is-wrong-with-a-golden-set",
         name="lint",
     )
-    corpus: Path | None = option(
+    documents: Path | None = option(
         PATH,
-        "for --rankcheck-lint, the documents that are ranked: a file or a folder (default: "
+        "all documents that can be ranked, with their attributes: a file or a folder (default: "
         "corpus.jsonl of a BEIR folder)",
-        "golden-sets.md#with-the-corpus",
+        "golden-sets.md#documents-and-interactions",
+    )
+    interactions: Path | None = setting(
+        PATH,
+        "a table with the columns user and item: what each user, whose id is that of a query, has "
+        "interacted with before",
+        "golden-sets.md#documents-and-interactions",
     )
     sessions: tuple[Path, ...] = option(
         PATHS,

@@ -223,17 +223,17 @@ def test_lint_needs_no_metric_of_a_baseline(folder: Path) -> None:
 def test_lint_with_a_corpus(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "two.qrels").write_text("a 0 7 1\na 0 8 0\n", "utf-8")
     (folder / "corpus.txt").write_text("007\n008\n", "utf-8")
-    assert main(["lint", "two.qrels", "--corpus", "corpus.txt"]) == 1
+    assert main(["lint", "two.qrels", "--documents", "corpus.txt"]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[2].split()[:3] == ["misspelt-id", "two.qrels:1", "2"]
     assert lines[3].split()[:2] == ["(error)", "two.qrels:2"]
-    assert main(["lint", "two.qrels", "--corpus", "nothere.txt"]) == 2
+    assert main(["lint", "two.qrels", "--documents", "nothere.txt"]) == 2
     assert "nothere.txt" in capsys.readouterr().err
-    (folder / "pytest.ini").write_text("[pytest]\nrankcheck_corpus = corpus.txt\n", "utf-8")
+    (folder / "pytest.ini").write_text("[pytest]\nrankcheck_documents = corpus.txt\n", "utf-8")
     assert main(["lint", "two.qrels"]) == 1
-    (folder / "pytest.ini").write_text("[pytest]\nrankcheck_corpus = none.txt\n", "utf-8")
+    (folder / "pytest.ini").write_text("[pytest]\nrankcheck_documents = none.txt\n", "utf-8")
     assert main(["lint", "two.qrels"]) == 2
-    assert "none.txt does not exist; correct rankcheck_corpus" in capsys.readouterr().err
+    assert "none.txt does not exist; correct rankcheck_documents" in capsys.readouterr().err
 
 
 def test_lint_with_a_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

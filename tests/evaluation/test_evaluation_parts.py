@@ -43,7 +43,15 @@ def golden_set(queries: int = 12, seed: int = 1) -> GoldenSet:
         for q in range(queries)
     }
     locales = {query: {"locale": "de" if int(query[1:]) % 2 else "en"} for query in judged}
-    return GoldenSet.from_dict(judged, attributes=locales, scale=4)
+    documents = {f"d{n}": {"brand": f"b{n % 5}"} for n in range(60)}
+    history = [(f"q{draw.randrange(9)}", f"d{n % 60}") for n in range(200)]
+    return GoldenSet.from_dict(
+        judged,
+        attributes=locales,
+        scale=4,
+        documents=documents,
+        interactions=pd.DataFrame(history, columns=["user", "item"]),
+    )
 
 
 def rankings(queries: int = 12, seed: int = 2) -> dict[str, dict[str, float]]:
@@ -70,7 +78,10 @@ def every_metric() -> list[Metric]:
             continue
         for at in {"cutoff": ["@5", "@20", ""], "recall": ["@0.5"], None: [""]}[entry.at]:
             needs_all = entry.unit == "run" and entry.at is not None and not at
-            found += [] if needs_all else [Metric(f"{entry.name}{at}")]
+            required = {"by": "brand", "of": "b1"}.items()
+            given = [f"{key}={value}" for key, value in required if key in entry.parameters]
+            name = f"{entry.name}({','.join(given)})"
+            found += [] if needs_all else [Metric(f"{name.removesuffix('()')}{at}")]
     return found
 
 

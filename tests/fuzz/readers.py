@@ -104,7 +104,7 @@ def read_record(path: Path) -> None:
 def read_corpus(path: Path) -> None:
     """Look judged documents up in a corpus."""
     golden = GoldenSet.from_dict({"q1": {"d1": 1, "D2": 0, "3.0": 2}}, {"q1": "red"})
-    for finding in golden.lint(corpus=path):
+    for finding in golden.lint(documents=path):
         str(finding).encode("utf-8")
 
 

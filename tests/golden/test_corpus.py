@@ -18,7 +18,7 @@ RULES = ("misspelt-id", "not-in-corpus")
 
 
 def findings(golden: GoldenSet, corpus: object = None) -> dict[str, LintFinding]:
-    found = golden.lint(rules=RULES, corpus=corpus)  # type: ignore[arg-type]
+    found = golden.lint(rules=RULES, documents=corpus)  # type: ignore[arg-type]
     return {finding.rule: finding for finding in found}
 
 
@@ -200,7 +200,7 @@ def test_a_corpus_that_cannot_be_read(tmp_path: Path, text: str, message: str | 
 
 def test_a_corpus_of_something_else_is_refused(tmp_path: Path) -> None:
     for wrong, message in (
-        ([1.5], "corpus=: element 1 is 1.5; an id is a text"),
+        ([1.5], "documents=: element 1 is 1.5; an id is a text"),
         ([], "^the corpus has no documents$"),
         (iter(()), "^the corpus has no documents$"),
         (tmp_path / "none", "no such file"),
@@ -208,8 +208,8 @@ def test_a_corpus_of_something_else_is_refused(tmp_path: Path) -> None:
     ):
         with pytest.raises(GoldenSetError, match=message):
             findings(judged("1"), wrong)
-    with pytest.raises(ValueError, match="corpus"):
-        judged("1").lint(corpus=7)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="documents"):
+        judged("1").lint(documents=7)  # type: ignore[arg-type]
 
 
 # --- BEIR folders --------------------------------------------------------------------------------

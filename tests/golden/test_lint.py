@@ -122,7 +122,7 @@ def test_whole_collections_have_no_findings_that_are_not_true() -> None:
     }.items():
         golden = GoldenSet.load(reference.data(name))
         doc_ids = [doc_id for query_id in golden.query_ids for doc_id in golden.grades(query_id)]
-        assert {each.rule for each in golden.lint(corpus=doc_ids)} <= true, name
+        assert {each.rule for each in golden.lint(documents=doc_ids)} <= true, name
 
 
 # --- judgments ---------------------------------------------------------------------------------
@@ -410,4 +410,4 @@ def test_stale_documents_need_a_deep_run_and_no_corpus() -> None:
     corpus = [f"d{n}" for n in range(30)] + ["x"]
     assert finding(golden, "stale-document", run=run) is not None  # 1,000 documents a query
     assert finding(golden, "stale-document", run=run.top(999)) is None
-    assert finding(golden, "stale-document", run=run, corpus=corpus) is None
+    assert finding(golden, "stale-document", run=run, documents=corpus) is None

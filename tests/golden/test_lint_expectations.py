@@ -107,23 +107,23 @@ def test_a_corpus_shows_which_documents_exist() -> None:
     corpus = ["best", "refund-policy", "refund-polcy", "00184"]
     expectation = not_in_top(3, "refund-polcy")
     golden = expecting({"best": 2, "refund-policy": 0}, expectation)
-    assert golden.lint(rules=RULES, corpus=corpus) == []
+    assert golden.lint(rules=RULES, documents=corpus) == []
     golden = expecting({"best": 2}, in_top(3, "nothing-like-it"), not_in_top(3, "184"))
-    found = finding(golden, "unknown-expected-id", corpus=corpus)
+    found = finding(golden, "unknown-expected-id", documents=corpus)
     assert found.what == (
         "2 expectations with an unknown document: query 'q' expects nothing-like-it in the top 3, "
         "but 'nothing-like-it' is not in the corpus; query 'q' expects 184 not in the top 3, but "
         "'184' is not in the corpus"
     )
     many = expecting({"best": 2}, *(in_top(9, f"new{number}") for number in range(8)))
-    found = finding(many, "unknown-expected-id", corpus=corpus)
+    found = finding(many, "unknown-expected-id", documents=corpus)
     assert found.what.count("query 'q' expects") == 5
     assert found.what.endswith("but 'new4' is not in the corpus; and 3 more")
-    assert found.rule in [each.rule for each in golden.lint(rules=RULES, corpus=corpus)]
+    assert found.rule in [each.rule for each in golden.lint(rules=RULES, documents=corpus)]
     only = expecting({"best": 2}, not_in_top(3, "184"))
-    assert finding(only, "unknown-expected-id", corpus=iter(corpus)) is not None
+    assert finding(only, "unknown-expected-id", documents=iter(corpus)) is not None
     # What is expected is not judged, so the rules for judged documents say nothing about it.
-    assert only.lint(rules=["misspelt-id", "not-in-corpus"], corpus=corpus) == []
+    assert only.lint(rules=["misspelt-id", "not-in-corpus"], documents=corpus) == []
 
 
 def test_an_expectation_of_a_file_is_found_with_its_place(tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ def test_a_merge_keeps_what_the_linter_needs(tmp_path: Path) -> None:
         doc_id="lower",
     ).expecting(Expectation.not_in_top(3, "d2", query="q1"), Expectation.in_top(3, "x", query="q0"))
     merged = whole.subset(["q0", "q1"]).merge(whole.subset(["q2", "q3"]))
-    found, again = (golden.lint(corpus=corpus) for golden in (whole, merged))
+    found, again = (golden.lint(documents=corpus) for golden in (whole, merged))
     assert [(each.rule, each.what) for each in again] == [(each.rule, each.what) for each in found]
     rules = {"contradictory-judgment", "not-in-corpus", "unknown-expected-id", "few-queries"}
     assert rules <= {each.rule for each in found}

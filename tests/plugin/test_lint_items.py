@@ -48,13 +48,15 @@ def test_a_corpus_is_configured_or_given(pytester: pytest.Pytester, golden: Path
     (golden / "web.qrels").write_text("q 0 a 1\nq 0 b 0\n")
     (pytester.path / "stock.txt").write_text("A\nb\n")
     pytester.runpytest("--rankcheck-lint").assert_outcomes(passed=2)
-    result = pytester.runpytest("--rankcheck-lint", "--rankcheck-corpus=stock.txt")
+    result = pytester.runpytest("--rankcheck-lint", "--rankcheck-documents=stock.txt")
     result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(["  misspelt-id *1 of 2 judged documents is not in the*"])
-    pytester.makefile(".toml", pyproject=INI + 'rankcheck_corpus = "none.txt"\n')
+    pytester.makefile(".toml", pyproject=INI + 'rankcheck_documents = "none.txt"\n')
     result = pytester.runpytest("--rankcheck-lint")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*corpus: *none.txt does not exist; correct rankcheck_corpus*"])
+    result.stderr.fnmatch_lines(
+        ["*documents: *none.txt does not exist; correct rankcheck_documents*"]
+    )
 
 
 def test_lint_items_are_collected_and_selected_like_tests(

@@ -90,7 +90,7 @@ def test_an_input_that_cannot_be_used_is_an_error_that_names_the_option(tmp_path
         ("log_paths", {"sessions": (Path("none.jsonl"),)}, "session log: none.jsonl does not exist"),
         ("log_paths", {}, "no session log: the fixture session_log needs one"),
         ("run_path", {"run": Path("none.run")}, "none.run does not exist; correct rankcheck_run"),
-        ("corpus", {"corpus": Path("none.txt")}, "corpus: none.txt does not exist; correct"),
+        ("documents", {"documents": Path("none.txt")}, "documents: none.txt does not exist; correct"),
         ("metrics", {"metrics": ("nDGC@10",)}, "unknown metric 'nDGC'; did you mean 'nDCG'?"),
         ("conventions", {"conventions": {"ties": "inputs"}}, "ties=inputs is invalid; did you mean"),
         ("conventions", {"conventions": {"tie": "input"}}, "unknown convention 'tie'; did you mean"),

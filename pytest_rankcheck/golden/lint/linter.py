@@ -43,19 +43,18 @@ def findings_of(
     rules: Collection[str] | None = None,
     *,
     run: RankedQueries | None = None,
-    corpus: CorpusSource | None = None,
+    documents: CorpusSource | None = None,
 ) -> list[LintFinding]:
     """Return what the named rules, or all, find in a golden set, errors first.
 
-    The levels in the options override those of the rules. Without ``corpus``, the corpus in the
-    golden set's folder is used, if there is one.
+    The levels in the options override those of the rules. Without ``documents``, those of the
+    golden set are used, if it has any.
     """
-    contents, ranked = golden._contents, None
-    source = contents.corpus if corpus is None else corpus
-    if source is not None:
+    contents, ranked = golden._contents, golden.catalogue.corpus if golden.catalogue else None
+    if documents is not None:
         from pytest_rankcheck.golden.corpus import Corpus
 
-        ranked = Corpus.of(source, None if corpus is None else contents.source.columns)
+        ranked = Corpus.of(documents, contents.source.columns)
     linted = Linted(contents, contents.complete_queries(), options, ranked, run)
     known = {rule.name: rule for rule in all_rules()}
     for name in rules or ():

@@ -1,0 +1,154 @@
+"""Metrics of a catalogue: how much of it is shown, how evenly, and whose documents.
+
+Each is one value of the whole run, not a mean over queries; no query has a value of its own.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from pytest_rankcheck.array_types import FloatArray, IntArray
+from pytest_rankcheck.errors import MetricError, listed, quoted
+from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, text
+from pytest_rankcheck.metrics.metric_registry import metric
+from pytest_rankcheck.metrics.whole_run import WholeRun, jackknife
+
+_of_catalogue = partial(metric, unit="run", aggregate="whole", unjudged="-")
+"""Declares one value of the whole run."""
+
+BY = Parameter(
+    "by",
+    default=None,
+    check=text,
+    allowed="brand, or another column of the documents",
+    description="the attribute of the documents",
+    is_required=True,
+)
+
+
+@_of_catalogue(
+    "CatalogCoverage",
+    aliases=("ItemCoverage",),
+    reference="Herlocker, Konstan, Terveen and Riedl, Evaluating collaborative filtering "
+    "recommender systems, TOIS 22(1), 2004, section 4.2.1, of the top k",
+    formula="distinct documents in the top k of all queries / documents in the catalogue",
+    use="to see whether a change hides a part of the catalogue",
+)
+def catalog_coverage(run: WholeRun, cutoff: int | None) -> FloatArray:
+    """The share of the catalogue that is in the top k of any query.
+
+    Ranked documents that are not in the catalogue do not count.
+    """
+    top, counts = _times_shown(run, cutoff)
+    shown = np.count_nonzero(counts)
+    of_one_query = ((top >= 0) & (counts[top] == 1)).sum(axis=1)
+    size = run.known.catalogue_size
+    return jackknife(shown / size, (shown - of_one_query) / size)
+
+
+@_of_catalogue(
+    "Gini",
+    reference="Gini, Variabilità e mutabilità, 1912; of counts that include 0, as in Fleder and "
+    "Hosanagar, Blockbuster culture's next rise or fall, Management Science 55(5), 2009, section 4",
+    formula="sum over i of (2 i - n - 1) x_i / (n * sum of x), x_1 <= ... <= x_n how often each of "
+    "the n documents of the catalogue is in a top k",
+    use="to see whether few documents take most places",
+    higher_is_better=False,
+)
+def gini(run: WholeRun, cutoff: int | None) -> FloatArray:
+    """How unevenly the documents of the catalogue are shown: 0 if all are shown equally often.
+
+    It is 0 if nothing is shown.
+    """
+    top, counts = _times_shown(run, cutoff)
+    size = run.known.catalogue_size
+    ordered = np.sort(np.append(counts[counts > 0], np.zeros(size - np.count_nonzero(counts))))
+    total, weighted = ordered.sum(), float(np.arange(1, size + 1) @ ordered)
+
+    # Without a query, each of its documents is shown once less. Of the documents that are shown as
+    # often, the one that comes first falls below the others, and the weighted sum falls by its i.
+    first_alike = np.searchsorted(ordered, counts) + 1
+    first = np.sort(np.where(top >= 0, first_alike[top], 0), axis=1)
+    place = np.arange(first.shape[1])
+    is_other = np.diff(first, axis=1, prepend=-1) > 0
+    before = place - np.maximum.accumulate(np.where(is_other, place, 0), axis=1)
+    lost = np.where(first > 0, first + before, 0).sum(axis=1)
+    left = total - (top >= 0).sum(axis=1)
+    every = np.append(left, total)
+    sums = np.append(weighted - lost, weighted)
+    values = np.divide(2 * sums, every * size, out=np.ones(len(sums)), where=every > 0)
+    values -= np.where(every > 0, (size + 1) / size, 1.0)
+    return jackknife(float(values[-1]), values[:-1])
+
+
+@_of_catalogue(
+    "Exposure",
+    parameters=(
+        BY,
+        Parameter(
+            "of",
+            default=None,
+            check=text,
+            allowed="acme, or another value of that column",
+            description="the value that the group shares",
+            is_required=True,
+        ),
+    ),
+    reference="Singh and Joachims, Fairness of exposure in rankings, KDD 2018, equation 10, "
+    "disparate treatment of a group against all documents; sums before dividing",
+    formula="(discount of the group / discount of all documents in the top k) / (gain of the "
+    "group / gain of all judged documents), discount 1 / log2(i + 1), gain the grade, sums over "
+    "all queries",
+    use="to see whether a seller or a source gets the exposure that its relevance deserves",
+    range=(0.0, np.inf),
+    ideal=1.0,
+)
+def exposure(run: WholeRun, cutoff: int | None, *, by: Value, of: Value) -> FloatArray:
+    """How much exposure a group of documents gets, for the relevance that it has.
+
+    1 is its share; below 1 it gets less than that, above 1 more. Unjudged documents take
+    exposure too. A negative grade has no gain.
+    """
+    attribute, group, top = str(by), str(of), run.top(cutoff)
+    queries, grades, values = run.known.judged(attribute)
+    gains = np.maximum(grades, 0.0)
+    owned = np.array([str(value) == group for value in values], dtype=np.float64)
+    count = len(top)
+    gain = np.bincount(queries, gains, count)
+    of_group = np.bincount(queries, gains * owned, count)
+    if not of_group.sum():
+        known = sorted({str(value) for value in values if value is not None})
+        raise MetricError(
+            f"Exposure(by={attribute},of={group}): no relevant document has the {quoted(attribute)}"
+            f" '{quoted(group)}', so its share of the relevance is 0; judged documents have "
+            f"{listed(known, 10)}"
+        )
+    shown = [str(value) == group for value in run.known.values(attribute)]
+    discount = np.where(top >= 0, 1 / np.log2(np.arange(top.shape[1]) + 2), 0.0)
+    is_of_group = np.append(shown, False)[top]
+    parts = np.stack([(discount * is_of_group).sum(axis=1), discount.sum(axis=1), of_group, gain])
+    totals = parts.sum(axis=1, keepdims=True)
+    left = np.append(totals - parts, totals, axis=1)
+    ratio = _ratio(_ratio(left[0], left[1]), _ratio(left[2], left[3]))
+    return jackknife(float(ratio[-1]), np.where(np.isnan(ratio), ratio[-1], ratio)[:-1])
+
+
+def _ratio(part: Any, whole: Any) -> FloatArray:
+    """Return part / whole; NaN where that is nothing, such as without the only query."""
+    ratio = np.full(np.shape(whole), np.nan)
+    np.divide(part, whole, out=ratio, where=whole > 1e-12)
+    return ratio
+
+
+def _times_shown(run: WholeRun, cutoff: int | None) -> tuple[IntArray, IntArray]:
+    """Return the documents of the catalogue in each top k, and how often each is shown.
+
+    The first are ``[Q, k]``, -1 for any other; the counts are ``[N + 1]``, the last of them 0.
+    """
+    has_row = np.append(run.known.in_catalogue, False)
+    top = run.top(cutoff)
+    top = np.where(has_row[top], top, -1)
+    return top, np.bincount(top[top >= 0], minlength=len(has_row))

@@ -1,0 +1,155 @@
+"""Metrics of the documents in each top k: how novel, popular and different they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+import numpy as np
+
+from pytest_rankcheck.array_types import FloatArray, IntArray
+from pytest_rankcheck.errors import MetricError, quoted
+from pytest_rankcheck.metrics.families.catalogue import BY
+from pytest_rankcheck.metrics.metric_parameters import Value
+from pytest_rankcheck.metrics.metric_registry import metric
+from pytest_rankcheck.metrics.whole_run import WholeRun
+
+_BLOCK = 4096
+"""Queries whose vectors are compared at once, which bounds the memory."""
+
+_of_run = partial(metric, unit="run", unjudged="-")
+
+
+@_of_run(
+    "Novelty",
+    aliases=("MIUF",),
+    reference="Zhou et al., Solving the apparent diversity-accuracy dilemma of recommender "
+    "systems, PNAS 107(10), 2010, self-information; RecTools, MeanInvUserFreq",
+    formula="mean over the top k of -log2(max(users of the item, 1) / all users)",
+    use="to see whether a recommender only repeats what everybody knows",
+    range=(0.0, np.inf),
+)
+def novelty(run: WholeRun, cutoff: int | None) -> FloatArray:
+    """The mean self-information of the items in the top k, in bits.
+
+    The mean is over the items that are shown; an empty ranking has no value.
+    """
+    users = np.maximum(run.known.popularity, 1)
+    return _mean_shown(run, cutoff, -np.log2(users / run.known.user_count))
+
+
+@_of_run(
+    "AvgPopularity",
+    aliases=("ARP",),
+    reference="Yin et al., Challenging the long tail recommendation, PVLDB 5(9), 2012; RecTools, "
+    "AvgRecPopularity, which counts interactions and not users",
+    formula="mean over the top k of the users of the item",
+    use="to see whether a change favours items that are popular already",
+    higher_is_better=False,
+    range=(0.0, np.inf),
+)
+def average_popularity(run: WholeRun, cutoff: int | None) -> FloatArray:
+    """The mean number of users who have interacted with the items in the top k.
+
+    The mean is over the items that are shown; an empty ranking has no value.
+    """
+    return _mean_shown(run, cutoff, run.known.popularity.astype(np.float64))
+
+
+@_of_run(
+    "SeenItems",
+    reference="by definition",
+    formula="items in the top k that the user has interacted with / items in the top k",
+    use="with a bound of 0, to see that a recommender leaves out what the user has already",
+    higher_is_better=False,
+)
+def seen_items(run: WholeRun, cutoff: int | None) -> FloatArray:
+    """The share of the top k that the user has interacted with; 0 for an empty ranking."""
+    top = run.top(cutoff)
+    seen, shown = run.known.seen(top).sum(axis=1), (top >= 0).sum(axis=1)
+    share: FloatArray = np.divide(seen, shown, out=np.zeros(len(top)), where=shown > 0)
+    return share
+
+
+@_of_run(
+    "ILD",
+    parameters=(BY,),
+    reference="Ziegler, McNee, Konstan and Lausen, Improving recommendation lists through topic "
+    "diversification, WWW 2005, section 3.3, intra-list similarity; RecTools, IntraListDiversity",
+    formula="mean over the pairs in the top k of 0 for equal values and 1 for others; of vectors, "
+    "of 1 - cosine",
+    use="to see whether the lists are varied",
+    range=(0.0, 2.0),
+)
+def intra_list_diversity(run: WholeRun, cutoff: int | None, *, by: Value) -> FloatArray:
+    """The mean difference of two documents in the top k, by an attribute or a vector.
+
+    Pairs with an unknown value are left out. A list without two documents of a known value has 0.
+    """
+    attribute, top = str(by), run.top(cutoff)
+    values = run.known.values(attribute)
+    first = next((value for value in values if value is not None), None)
+    if isinstance(first, Sequence | np.ndarray) and not isinstance(first, str):
+        return _mean_distance(top, _unit_vectors(values, attribute))
+    known: dict[str, int] = {}
+    codes = [-1 if value is None else known.setdefault(str(value), len(known)) for value in values]
+    shown = np.append(np.array(codes, np.int64), -1)[top]
+    pairs, different = np.zeros(len(top)), np.zeros(len(top))
+    for offset in range(1, shown.shape[1]):
+        one, other = shown[:, offset:], shown[:, :-offset]
+        are_known = (one >= 0) & (other >= 0)
+        pairs += are_known.sum(axis=1)
+        different += (are_known & (one != other)).sum(axis=1)
+    return np.divide(different, pairs, out=np.zeros(len(top)), where=pairs > 0)
+
+
+def _mean_shown(run: WholeRun, cutoff: int | None, values: FloatArray) -> FloatArray:
+    """Return the mean of a value of the documents in each top k; NaN for an empty ranking."""
+    top = run.top(cutoff)
+    total, shown = np.append(values, 0.0)[top].sum(axis=1), (top >= 0).sum(axis=1)
+    mean = np.full(len(top), np.nan)
+    np.divide(total, shown, out=mean, where=shown > 0)
+    return mean
+
+
+def _mean_distance(top: IntArray, vectors: FloatArray) -> FloatArray:
+    """Return 1 - the mean cosine of two documents in each top k; unknown vectors are zero."""
+    return np.concatenate([np.zeros(0), *_distances_of_blocks(top, vectors)])
+
+
+def _distances_of_blocks(top: IntArray, vectors: FloatArray) -> Iterator[FloatArray]:
+    is_known = np.any(vectors, axis=1)
+    for start in range(0, len(top), _BLOCK):
+        block = top[start : start + _BLOCK]
+        counts = np.take(is_known, block).sum(axis=1)
+        sums = vectors[block].sum(axis=1)
+        pairs = counts * (counts - 1)
+        cosines = (sums**2).sum(axis=1) - counts  # of all pairs of different places
+        mean = np.divide(cosines, pairs, out=np.ones(len(block)), where=pairs > 0)
+        yield np.maximum(1 - mean, 0.0)
+
+
+def _unit_vectors(values: Sequence[object], attribute: str) -> FloatArray:
+    """Return the vectors of length 1, and at the end a zero, as for an unknown vector.
+
+    Raises:
+        MetricError: vectors have different lengths, or one is zero or not of finite numbers.
+    """
+    known = [place for place, value in enumerate(values) if value is not None]
+    rows: list[FloatArray] = []
+    for place in known:
+        try:
+            row = np.asarray(values[place], dtype=np.float64).reshape(-1)
+        except (TypeError, ValueError):
+            row = np.zeros(0)
+        length = np.linalg.norm(row)
+        if not (np.isfinite(length) and length > 0) or (rows and len(row) != len(rows[0])):
+            raise MetricError(
+                f"ILD(by={attribute}): a {quoted(attribute)} is "
+                f"{quoted(repr(values[place]), 60)}; each must be a vector of the same "
+                f"{len(rows[0]) if rows else len(row)} finite numbers, not all 0"
+            )
+        rows.append(row / length)
+    vectors = np.zeros((len(values) + 1, len(rows[0])))
+    vectors[known] = rows
+    return vectors

@@ -1,0 +1,100 @@
+"""Metrics of the documents in each top k, by hand.
+
+Of four users who have interacted with something, all know a, two know b, one knows c.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pytest_rankcheck import GoldenSet, MetricError, Run, evaluate
+
+INTERACTIONS = pd.DataFrame(
+    [("u1", "a"), ("u1", "a"), ("u1", "b"), ("u2", "a"), ("u2", "b"), ("u3", "a"), ("u4", "a")]
+    + [("u4", "c")],
+    columns=["user", "item"],
+)
+RANKINGS = {"u1": ["a", "b", "c"], "u2": ["c", "new"], "u3": [], "u5": ["a"]}
+BRANDS = {"a": "x", "b": "x", "c": "y", "new": None}
+VECTORS = {"a": [1.0, 0.0], "b": [2.0, 2.0], "c": [0.0, -3.0], "new": None}
+DOCUMENTS = pd.DataFrame(
+    {"doc_id": list(BRANDS), "brand": list(BRANDS.values()), "vector": list(VECTORS.values())}
+)
+GOLDEN = GoldenSet.from_dict(
+    {user: {} for user in RANKINGS}, documents=DOCUMENTS, interactions=INTERACTIONS
+)
+EVALUATION = evaluate(Run.from_dict(RANKINGS), GOLDEN)
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        # -log2 of 4/4, 2/4, 1/4; a document that nobody knows counts as known to one user.
+        ("Novelty", [(0 + 1 + 2) / 3, (2 + 2) / 2, math.nan, 0]),
+        ("Novelty@1", [0, 2, math.nan, 0]),
+        ("AvgPopularity", [(4 + 2 + 1) / 3, (1 + 0) / 2, math.nan, 4]),
+        ("AvgPopularity@2", [3, 0.5, math.nan, 4]),
+        # u1 knows a and b; u2 knows neither; u5 has no history.
+        ("SeenItems", [2 / 3, 0, 0, 0]),
+        ("SeenItems@1", [1, 0, 0, 0]),
+        # a and b are equal, a and c differ, b and c differ; the brand of new is unknown.
+        ("ILD(by=brand)", [2 / 3, 0, 0, 0]),
+        ("ILD(by=brand)@2", [0, 0, 0, 0]),
+        # 1 - cosine: a and b 45 degrees, a and c 90, b and c 135.
+        ("ILD(by=vector)", [(1 - math.sqrt(0.5) + 1 + 1 + math.sqrt(0.5)) / 3, 0, 0, 0]),
+        ("ILD(by=vector)@2", [1 - math.sqrt(0.5), 0, 0, 0]),
+    ],
+)
+def test_by_hand(name: str, values: list[float]) -> None:
+    found = EVALUATION.per_query(name).tolist()
+    assert found == pytest.approx(values, abs=1e-12, nan_ok=True)
+
+
+def test_a_document_that_is_shown_twice_counts_once() -> None:
+    run = Run.from_dict({"u1": ["a", "a", "b", "c"]}, duplicates="keep_places")
+    golden = GoldenSet.from_dict({"u1": {}}, interactions=INTERACTIONS)
+    assert evaluate(run, golden).mean("Novelty@3") == (0 + 1) / 2
+
+
+def test_a_file_gives_the_same_values(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    INTERACTIONS.to_csv(tmp_path / "train.csv", index=False)
+    DOCUMENTS[["doc_id", "brand"]].to_csv(tmp_path / "documents.csv", index=False)
+    run = [f"{q} Q0 {d} {n} {-n} x" for q, top in RANKINGS.items() for n, d in enumerate(top)]
+    (tmp_path / "a.run").write_text("\n".join(run))
+    golden = GoldenSet.from_dict(
+        {user: {} for user in RANKINGS},
+        documents=tmp_path / "documents.csv",
+        interactions=tmp_path / "train.csv",
+    )
+    for read in (Run.load, Run.scan):
+        evaluation = evaluate(read(tmp_path / "a.run"), golden)
+        for name in ("Novelty@3", "SeenItems@3", "ILD(by=brand)@3"):
+            assert evaluation.values(name).tolist() == pytest.approx(
+                EVALUATION.values(name).tolist(), abs=1e-12, nan_ok=True
+            )
+
+
+@pytest.mark.parametrize("value", ["text", [1.0, math.nan], [1.0], [0.0, 0.0], [1.0, "x"]])
+def test_vectors_that_cannot_be_compared_are_refused(value: object) -> None:
+    frame = DOCUMENTS.assign(vector=[[1.0, 0.0], [2.0, 2.0], value, None])
+    golden = GoldenSet.from_dict({"u1": {}}, documents=frame)
+    evaluation = evaluate(Run.from_dict({"u1": ["a", "b", "c"]}), golden)
+    with pytest.raises(MetricError, match=r"ILD\(by=vector\): a vector is .*; each must be a"):
+        evaluation.mean("ILD(by=vector)")
+
+
+def test_queries_that_are_no_users_are_refused() -> None:
+    golden = GoldenSet.from_dict({"q1": {}}, interactions=INTERACTIONS)
+    with pytest.raises(MetricError, match=r"no query of golden set .* is a user of"):
+        evaluate(Run.from_dict({"q1": ["a"]}), golden).mean("SeenItems@5")
+
+
+def test_counts_are_of_users_and_items_that_numbers_spell_too() -> None:
+    numbers = INTERACTIONS.assign(item=INTERACTIONS["item"].map({"a": 1, "b": 2, "c": 3}))
+    golden = GoldenSet.from_dict({"u1": {}}, interactions=numbers)
+    evaluation = evaluate(Run.from_dict({"u1": ["1", "2", "3"]}), golden)
+    assert np.array_equal(evaluation.values("AvgPopularity"), [(4 + 2 + 1) / 3])
