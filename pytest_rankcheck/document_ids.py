@@ -1,4 +1,4 @@
-"""Document ids: their column in a table, rules that map them, and the search for a rule by which two kinds of ids meet."""
+"""Rules that map document ids, and the search for a rule by which two kinds of ids meet."""
 
 from __future__ import annotations
 
@@ -8,20 +8,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from urllib.parse import unquote
 
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
-from pytest_rankcheck.files.delimited_tables import Role
 
 Rule = str | Callable[[str], str]
 DocIdRule = Rule | Sequence[Rule]
 """A named rule such as ``"lower"`` or ``"before:#"``, a function, or several, applied in order."""
-
-DOC_ID = Role(
-    "doc_id",
-    (
-        *("doc_id", "docid", "docno", "document_id", "documentid", "doc"),
-        *("corpus_id", "passage_id", "pid", "product_id", "item_id"),
-    ),
-)
-"""The column of a table that has the ids of documents."""
 
 IdSample = tuple[Collection[str], Collection[str]]
 """The judged and the ranked documents of a query."""

@@ -93,13 +93,6 @@ class BlockJoin:
             self._tops() if self.top else None,
         )
 
-    def only_tops(self) -> BlockHits:
-        """Return the first documents of each ranking, and no hits."""
-        none: IntArray = np.zeros(0, dtype=np.int64)
-        starts = np.zeros(len(self.columns) + 1, dtype=np.int64)
-        hits = (starts, none, none.astype(np.float64), none, none.astype(np.bool_))
-        return BlockHits(self.codes, self.retrieved, *hits, self._tops())
-
     def _in_order(self) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
         """Return the query, the rank, the judged document and the score of each hit, best first."""
         matches, scores = self._matches(), self.columns.ordering_scores

@@ -20,7 +20,6 @@ from pytest_rankcheck.evaluation.run_golden_join import (
     BLOCK,
     Joined,
     join,
-    joined_tops,
     judged_hits,
 )
 from pytest_rankcheck.evaluation.unfit_runs import (
@@ -332,18 +331,19 @@ class RunEvaluation(Evaluation):
         if self._tops is None or self._tops[0] < depth:
             from pytest_rankcheck.evaluation.run_documents import whole_run
 
-            joined = self._joined
-            if self.run is not None and self._is_in_memory:
-                joined = joined_tops(self.run, self.golden, depth)
+            joined = self._joined_with_tops(depth)
             self._tops = depth, whole_run(joined, self.golden, self._add_remark)
         return self._tops[1]
 
-    @cached_property
-    def _joined_with_rows(self) -> Joined:
-        """The judged hits, with their rows among the judgments."""
+    def _joined_with_tops(self, depth: int) -> Joined:
+        """Return the judged hits with the top of each ranking, and the rows of the judgments."""
         if self.run is None or not self._is_in_memory:
             return self._joined
-        return join(self.run, self.golden, top=1)
+        return join(self.run, self.golden, top=depth)
+
+    @cached_property
+    def _joined_with_rows(self) -> Joined:
+        return self._joined_with_tops(1)
 
     @cached_property
     def _judged_documents(self) -> RunDocuments:

@@ -163,17 +163,7 @@ def join(run: Run, golden: GoldenSet, top: int | None = None) -> Joined:
             return _joined(run.columns(together=True), golden.columns, top)
 
 
-def joined_tops(run: Run, golden: GoldenSet, top: int) -> Joined:
-    """Return the first documents of each ranking of a run in memory, without the judged hits."""
-    if run.duplicates != "error":  # each document has only its first place
-        return join(run, golden, top)
-    with collector_paused():
-        return _joined(run.columns(), golden.columns, top, with_hits=False)
-
-
-def _joined(
-    columns: Iterable[RankedColumns], judgments: Judgments, top: int, *, with_hits: bool = True
-) -> Joined:
+def _joined(columns: Iterable[RankedColumns], judgments: Judgments, top: int) -> Joined:
     blocks: list[BlockHits] = []
     extra: list[str] = []
     for block in columns:
@@ -181,8 +171,7 @@ def _joined(
         codes = np.fromiter(known, np.int64, len(block))
         extra += [block.query_ids[place] for place in np.flatnonzero(codes < 0).tolist()]
         columns_here = _in_lists(block) if top else block
-        block_join = BlockJoin(columns_here, codes, judgments, top=top)
-        blocks.append(block_join.hits() if with_hits else block_join.only_tops())
+        blocks.append(BlockJoin(columns_here, codes, judgments, top=top).hits())
     return Joined(judgments, blocks, tuple(extra))
 
 

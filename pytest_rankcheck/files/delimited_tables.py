@@ -60,6 +60,16 @@ class Role:
         return None
 
 
+DOC_ID = Role(
+    "doc_id",
+    (
+        *("doc_id", "docid", "docno", "document_id", "documentid", "doc"),
+        *("corpus_id", "passage_id", "pid", "product_id", "item_id"),
+    ),
+)
+"""The column of a table that has the ids of documents."""
+
+
 def header_of(line: str) -> list[str]:
     """Return a line's normalised column names, read as the header of a table."""
     return [normalised_name(name) for name in cells_of_line(line, delimiter_of(line))]

@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from pytest_rankcheck.argument_checks import library_of_frame
-from pytest_rankcheck.document_ids import DOC_ID, DocIdMap
+from pytest_rankcheck.document_ids import DocIdMap
 from pytest_rankcheck.errors import GoldenSetError, listed, plural, quoted
 from pytest_rankcheck.files.delimited_tables import (
+    DOC_ID,
     Role,
     header_of,
     index_of_roles,

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import repeat
+from itertools import compress, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, IntArray
-from pytest_rankcheck.document_ids import DOC_ID, DocIdMap, DocIdRule
+from pytest_rankcheck.document_ids import DocIdMap, DocIdRule
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted
-from pytest_rankcheck.files.delimited_tables import Role, index_of_roles
+from pytest_rankcheck.files.delimited_tables import DOC_ID, Role, index_of_roles
 from pytest_rankcheck.files.id_columns import numbered
 from pytest_rankcheck.files.plain_values import is_blank
 from pytest_rankcheck.files.tables import read_table
@@ -120,7 +120,7 @@ class Documents:
 
     def _read(self, doc_ids: Iterable[str]) -> None:
         """Look up documents, all at once, unless they were looked up before."""
-        wanted = set(doc_ids).difference(self._known)
+        wanted = dict.fromkeys(doc_id for doc_id in doc_ids if doc_id not in self._known)
         if not wanted:
             return
         self._known.update(dict.fromkeys(wanted, False))
@@ -190,6 +190,11 @@ class Interactions:
     def users(self, query_ids: Sequence[str]) -> IntArray:
         """Return the number of the user that each query is; -1 for no user."""
         return _numbers_in(self._users, query_ids)
+
+    def seen_by(self, user: str, doc_ids: Sequence[str]) -> Sequence[str]:
+        """Return which of some documents a user has interacted with."""
+        shown = np.arange(len(doc_ids))[np.newaxis]
+        return list(compress(doc_ids, self.seen(self.users([user]), doc_ids, shown)[0]))
 
     def seen(self, users: IntArray, doc_ids: Sequence[str], shown: IntArray) -> BoolArray:
         """Return which of the shown documents the users have interacted with.

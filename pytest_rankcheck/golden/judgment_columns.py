@@ -6,9 +6,9 @@ import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from pytest_rankcheck.document_ids import DOC_ID
 from pytest_rankcheck.errors import GoldenSetError, quoted
 from pytest_rankcheck.files.delimited_tables import (
+    DOC_ID,
     Role,
     index_of_roles,
     lacks,

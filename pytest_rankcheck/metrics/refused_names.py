@@ -7,14 +7,11 @@ import re
 _NUMBER = re.compile(r"[_.]\d+(\.\d+)?$")
 """A cutoff, as trec_eval writes it."""
 
-_NO_CATALOGUE = (
-    "the coverage of a catalogue needs the catalogue, which a golden set does not list; Distinct "
-    "is another number, the distinct documents shown as a share of all ranks"
-)
 _INSTEAD_OF = {
-    "coverage": _NO_CATALOGUE,
-    "catalogcoverage": _NO_CATALOGUE,
-    "catalog_coverage": _NO_CATALOGUE,
+    "coverage": (
+        "CatalogCoverage is the share of the catalogue (rankcheck_documents) that is shown, and "
+        "Distinct the share of all ranks with different documents"
+    ),
     "hits": (
         "it is a count in ranx (here NumRelRet) and a share of queries in link prediction (here "
         "Success)"

@@ -6,16 +6,13 @@ from collections.abc import Collection, Mapping, Sequence
 
 from pytest_rankcheck.errors import RunError, listed, quoted
 from pytest_rankcheck.files.delimited_tables import (
+    DOC_ID,
     Role,
     index_of_roles,
     lacks,
     looks_meant_for,
 )
-from pytest_rankcheck.golden.judgment_columns import (
-    DOC_ID,
-    QUERY_ID,
-    is_index,
-)
+from pytest_rankcheck.golden.judgment_columns import QUERY_ID, is_index
 
 RANK = Role("rank", ("rank", "position", "pos"))
 """The place of a document in its ranking."""

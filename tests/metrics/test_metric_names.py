@@ -157,7 +157,7 @@ REFUSED = {
     "IPrec": "IPrec needs a recall level after the @, as in IPrec@0.1",
     "IPrec@1.5": "recall=1.5 is invalid; recall takes a number from 0 to 1",
     "NumRel@5": "NumRel@5: NumRel has no cutoff",
-    "Coverage@10": "'Coverage' is not a metric here: .*needs the catalogue.*Distinct",
+    "Coverage@10": "'Coverage' is not a metric here: CatalogCoverage is .*Distinct",
     "hits@10": r"it is a count in ranx \(here NumRelRet\)",
     "11pt_avg": r"'11pt_avg' is not a metric here: take the mean of IPrec\(needed=rounded\)@0",
     "relative_P_5": "'relative_P_5' is not a metric here: use P",

@@ -31,7 +31,7 @@ BY = Parameter(
 
 @_of_catalogue(
     "CatalogCoverage",
-    aliases=("ItemCoverage",),
+    aliases=("catalog_coverage", "ItemCoverage"),
     reference="Herlocker, Konstan, Terveen and Riedl, Evaluating collaborative filtering "
     "recommender systems, TOIS 22(1), 2004, section 4.2.1, of the top k",
     formula="distinct documents in the top k of all queries / documents in the catalogue",

@@ -15,6 +15,7 @@ from pytest_rankcheck.rankers.ranking import first_ranks
 from pytest_rankcheck.reports.failure import Failure, ValueLine
 from pytest_rankcheck.reports.text.wording import (
     counted,
+    document_in,
     document_name,
     documents_once,
     golden_name,
@@ -22,6 +23,7 @@ from pytest_rankcheck.reports.text.wording import (
     packed,
     query_in,
     unanswered_text,
+    whole_interval,
 )
 
 _WORST_QUERIES = 5
@@ -84,11 +86,13 @@ def bound_failure(
     values, places = evaluation.values(metric), np.asarray(leading.places, dtype=np.intp)
     valued = places[~np.isnan(values[places])]
     order = np.argsort(values[valued] if bound.is_floor else -values[valued], kind="stable")
-    worst = [evaluation.query_ids[place] for place in valued[order][:_WORST_QUERIES].tolist()]
+    shown = 0 if metric.is_whole else _WORST_QUERIES
+    worst = [evaluation.query_ids[place] for place in valued[order][:shown].tolist()]
     targets = "sessions like these" if metric.unit == "session" else "these queries"
+    targets = "the ranker" if metric.is_whole else targets
     lines = [
         *_part_lines(evaluation, metric, bound, parts, leading),
-        *map(ValueLine, _worst_lines(evaluation, metric, worst)),
+        *map(ValueLine, _worst_lines(evaluation, metric, worst) if worst else ()),
         f"  to fix: improve {targets}, or change the bound to a value that the ranker must hold",
     ]
     return Failure(lines, leading.label, worst)
@@ -126,6 +130,8 @@ def _worst_lines(evaluation: Evaluation, metric: Metric, worst: Sequence[str]) -
         value = number_text(float(values[place]), 3)
         yield f"    {query_in(evaluation.golden, query_id)}   {value}"
         documents = () if metric.unit == "time" else _documents(evaluation, query_id)
+        if metric.name == "SeenItems":
+            documents = _seen(evaluation, query_id, metric.cutoff)
         lines = packed(documents, indent="      ")
         yield from documents_once(
             evaluation.golden.name, query_id, evaluation.ranking(query_id), lines
@@ -133,10 +139,12 @@ def _worst_lines(evaluation: Evaluation, metric: Metric, worst: Sequence[str]) -
 
 
 def precision_text(evaluation: Evaluation, metric: Metric, places: Sequence[int]) -> str:
-    """Return how precisely a quantile is known, and what else it depends on, in brackets.
+    """Return how precisely a value that is no mean is known, and what it depends on, in brackets.
 
     Such as `` (95% interval 0.0812 to no upper end, concurrency 8)``; empty for a mean.
     """
+    if metric.is_whole:
+        return whole_interval(evaluation, metric)
     if metric.quantile is None:
         return ""
     low, high = evaluation.quantile_interval_at(metric, places)
@@ -145,6 +153,13 @@ def precision_text(evaluation: Evaluation, metric: Metric, places: Sequence[int]
     run = evaluation.run
     at = f", concurrency {run.concurrency}" if run and metric.unit == "time" else ""
     return f" (95% interval {start} to {end}{at})"
+
+
+def _seen(evaluation: Evaluation, user: str, cutoff: int | None) -> Iterator[str]:
+    """Yield the ranks of the documents that a user has interacted with."""
+    golden, rank = evaluation.golden, first_ranks(evaluation.ranking(user)[:cutoff])
+    for doc_id in golden.interactions.seen_by(user, [*rank]) if golden.interactions else ():
+        yield f"{document_in(golden, doc_id)} at {rank[doc_id]}, seen before"
 
 
 def _documents(evaluation: Evaluation, query_id: str) -> Iterator[str]:

@@ -34,6 +34,7 @@ from pytest_rankcheck.reports.text.wording import (
     packed,
     query_in,
     unanswered_text,
+    whole_interval,
 )
 
 _WORST_QUERIES = 5
@@ -47,8 +48,11 @@ def regression_lines(verdict: Verdict, comparison: Comparison) -> Iterator[str]:
     leading = verdict.leading
     yield _headline(verdict, leading, comparison.evaluation)
     pairs = leading.pairs
-    counts = f"  {counts_text(pairs)}"
-    yield ValueLine(counts) if pairs.is_paired else counts
+    if verdict.metric.is_whole:
+        yield f"  one value of the whole run{whole_interval(comparison.evaluation, verdict.metric)}"
+    else:
+        counts = f"  {counts_text(pairs)}"
+        yield ValueLine(counts) if pairs.is_paired else counts
     if comparison.evaluation.unanswered:
         yield f"  {unanswered_text(comparison.evaluation)}"
     if verdict.groups is not None:

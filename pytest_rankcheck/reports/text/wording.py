@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pytest_rankcheck.comparison.comparison import Move
     from pytest_rankcheck.evaluation.evaluation import Evaluation
     from pytest_rankcheck.golden.judged_queries import JudgedQueries
+    from pytest_rankcheck.metrics.metric_names import Metric
 
 
 _WIDTH = 96
@@ -196,6 +197,12 @@ def document_in(golden: JudgedQueries, doc_id: str) -> str:
     if title:
         return f'{quoted(doc_id, 60)} "{quoted(title, 40)}"'
     return quoted(doc_id, 60)
+
+
+def whole_interval(evaluation: Evaluation, metric: Metric) -> str:
+    """Return how precisely one value of the whole run is known, in brackets."""
+    low, high = map(number_text, evaluation.interval(metric))
+    return f" (95% interval {low} to {high}, jackknife over the queries)"
 
 
 def grade_text(grade: float | None) -> str:

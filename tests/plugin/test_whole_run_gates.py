@@ -1,0 +1,153 @@
+"""Gates on one value of the whole run: what is recorded, and what needs an approval."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+INI = """
+[tool.pytest.ini_options]
+rankcheck_golden = "golden.jsonl"
+rankcheck_documents = "documents.csv"
+rankcheck_interactions = "train.csv"
+rankcheck_slices = "locale"
+"""
+CONFTEST = """
+import json, pathlib, pytest
+
+@pytest.fixture(scope="session")
+def ranker():
+    return lambda query: json.loads(pathlib.Path("ranking.json").read_text())[query]
+"""
+TEST = """
+from pytest_rankcheck import assert_at_most, assert_not_regressed
+
+def test_gate(evaluation, baseline):
+    assert_not_regressed(evaluation, baseline, ["CatalogCoverage@2", "nDCG@2"], abs=0.1)
+
+def test_seen(evaluation):
+    assert_at_most(evaluation, "SeenItems@2", 0)
+"""
+LINES = [
+    {"query_id": f"u{n}", "query": f"u{n}", "relevance": {f"d{n}": 1}, "locale": "de"}
+    for n in range(6)
+]
+
+
+class Project:
+    """A project whose ranker returns what a file says."""
+
+    def __init__(self, pytester: pytest.Pytester) -> None:
+        self.pytester = pytester
+        pytester.makefile(".toml", pyproject=INI)
+        pytester.makeconftest(CONFTEST)
+        pytester.makepyfile(test_it=TEST)
+        Path("train.csv").write_text("user,item\nu0,d9\n")
+        self.golden(6)
+        self.catalogue(10)
+        self.rank({f"u{n}": [f"d{n}", f"d{n + 1}"] for n in range(8)})
+
+    def golden(self, queries: int) -> None:
+        more = [{**LINES[0], "query_id": f"u{n}", "query": f"u{n}"} for n in range(6, queries)]
+        Path("golden.jsonl").write_text("".join(f"{json.dumps(e)}\n" for e in [*LINES, *more]))
+
+    def catalogue(self, documents: int) -> None:
+        rows = [f"d{n},Title {n}\n" for n in range(documents)]
+        Path("documents.csv").write_text("doc_id,title\n" + "".join(rows))
+
+    def rank(self, rankings: dict[str, list[str]]) -> None:
+        Path("ranking.json").write_text(json.dumps(rankings))
+
+    def run(self, *options: str) -> pytest.RunResult:
+        return self.pytester.runpytest("-p", "no:cacheprovider", "-k", "gate", *options)
+
+    @property
+    def record(self) -> dict[str, Any]:
+        (file,) = Path("baselines/test_it").glob("*.json")
+        content: dict[str, Any] = json.loads(file.read_text())
+        return content
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester) -> Project:
+    made = Project(pytester)
+    made.run("--snapshot-update").assert_outcomes(passed=1)
+    return made
+
+
+def test_the_record_has_the_value_once_and_the_size_of_the_catalogue(project: Project) -> None:
+    record = project.record
+    assert record["metrics"]["CatalogCoverage@2"]["mean"] == 0.7
+    assert record["golden_set"]["catalogue"] == 10
+    assert all(list(line["values"]) == ["nDCG@2"] for line in record["queries"])
+    before = [file.read_bytes() for file in Path("baselines/test_it").iterdir()]
+    project.run().assert_outcomes(passed=1)
+    project.run("--snapshot-update").assert_outcomes(passed=1)
+    assert before == [file.read_bytes() for file in Path("baselines/test_it").iterdir()]
+
+
+def test_a_fall_is_blocked_and_approved(project: Project) -> None:
+    project.rank({f"u{n}": [f"d{n % 3}", "d9"] for n in range(6)})
+    result = project.run()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*CatalogCoverage@2 regressed * 0.7000 -> 0.4000, -0.3000; allowed -0.1000",
+            "*one value of the whole run (95% interval * jackknife over the queries)",
+        ]
+    )
+    project.run("--snapshot-update").assert_outcomes(failed=1)
+    assert project.record["metrics"]["CatalogCoverage@2"]["mean"] == 0.7
+    project.run("--rankcheck-approve", "fewer documents on purpose").assert_outcomes(passed=1)
+    keys = project.record["approvals"][0]["keys"]
+    assert keys["fall:CatalogCoverage@2"] == {"from": 0.7, "to": 0.4}
+    project.run().assert_outcomes(passed=1)
+
+
+def test_another_catalogue_needs_an_approval_and_blocks_no_other_metric(project: Project) -> None:
+    project.catalogue(12)
+    for options in ((), ("--snapshot-update",)):
+        result = project.run(*options)
+        result.assert_outcomes(failed=1)
+        result.stdout.fnmatch_lines(
+            [
+                "*CatalogCoverage@2 on golden set 'golden' cannot be compared with its baseline",
+                "*catalogue: 10 in the baseline, 12 now",
+            ]
+        )
+        assert "nDCG@2 on golden set" not in result.stdout.str()
+    project.run("--rankcheck-approve", "new products").assert_outcomes(passed=1)
+    assert project.record["approvals"][0]["keys"]["catalogue"] == {"from": 10, "to": 12}
+    assert project.record["golden_set"]["catalogue"] == 12
+    project.run().assert_outcomes(passed=1)
+
+
+def test_another_golden_set_needs_an_approval(project: Project) -> None:
+    project.golden(8)
+    result = project.run("--snapshot-update")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*the golden set changed, and one value of the whole run has no*"])
+    project.run("--rankcheck-approve", "two users more").assert_outcomes(passed=1)
+    assert "golden-set" in project.record["approvals"][0]["keys"]
+    project.run().assert_outcomes(passed=1)
+
+
+def test_an_edited_record_breaks_its_promise(project: Project, pytester: pytest.Pytester) -> None:
+    for command in ("init -q", "add .", "-c user.name=a -c user.email=b commit -qm all"):
+        assert pytester.run("git", *command.split()).ret == 0
+    project.rank({f"u{n}": [f"d{n % 3}", "d9"] for n in range(6)})
+    (file,) = Path("baselines/test_it").glob("*.json")
+    file.unlink()
+    project.run("--snapshot-update").assert_outcomes(passed=1)
+    result = project.run("--rankcheck-baseline-ref=HEAD")
+    result.assert_outcomes(failed=1)
+
+
+def test_what_a_user_has_seen_is_named_with_its_title(project: Project) -> None:
+    project.rank({f"u{n}": [f"d{n}", "d9"] for n in range(6)})
+    result = project.pytester.runpytest("-k", "seen")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*SeenItems@2 is 0.0833 on*", '*d9 "Title 9" at 2, seen before'])
