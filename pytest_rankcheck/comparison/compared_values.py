@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -122,7 +123,12 @@ class ComparedValues(ABC):
         return self.metric.gain(self.mean_before, self.mean_after)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the confidence interval of the difference; NaN with fewer than two queries."""
+        """Return the confidence interval of the difference; NaN with fewer than two queries.
+
+        NaN too for a metric of the whole run.
+        """
+        if self.metric.is_whole:
+            return math.nan, math.nan
         low, high = self.differences.interval(level)
         if self.metric.higher_is_better:
             return (low, high)
@@ -223,8 +229,11 @@ class Paired(ComparedValues):
     def p_of_fall(self, test: FallTest = "sign_flip") -> float:
         """Return the one-sided p of a fall; small if the fall is more than chance.
 
-        With replicates, that of Student's t over both sources of noise, whatever the test.
+        NaN for a metric of the whole run. With replicates, that of Student's t over both sources of
+        noise, whatever the test.
         """
+        if self.metric.is_whole:
+            return math.nan
         if self.noise is not None:
             return self.differences.fall_p()
         return p_of_fall(self.contributions, test, self.unseen_gain)

@@ -100,6 +100,7 @@ class RunDocuments:
     def values(self, attribute: str) -> Sequence[object]:
         """Return the attribute of each document, ``[N]``; None where it is unknown."""
         if attribute not in self._values:
+            _ = self.in_catalogue  # says so if no document has a row
             values = self._looked_up(attribute, self.doc_ids)
             self._values[attribute] = values
             is_unknown = np.fromiter((value is None for value in values), np.bool_, len(values))

@@ -124,6 +124,7 @@ def _decision(decision: Decision, verdict: Verdict) -> Detail:
     differences = pairs.differences
     interval = pairs.interval()
     has_interval = pairs.metric.definition.is_mean_of_values and not math.isnan(interval[0])
+    counts = {"wins": pairs.wins, "ties": pairs.ties, "losses": pairs.losses}
     return _part(
         len(pairs.query_ids),
         pairs.mean_after,
@@ -136,10 +137,8 @@ def _decision(decision: Decision, verdict: Verdict) -> Detail:
         p=decision.p,
         effect=differences.effect,
         detectable=differences.smallest_detectable(verdict.alpha),
-        wins=pairs.wins,
-        ties=pairs.ties,
-        losses=pairs.losses,
         allowed=decision.allowed,
+        **({} if pairs.metric.is_whole else counts),
     )
 
 

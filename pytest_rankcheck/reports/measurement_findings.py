@@ -87,7 +87,7 @@ def measurement_finding(
         "metrics": {str(metric): _definition(metric) for metric in chosen},
         "means": {
             str(metric): (
-                _mean_before(evaluation, prints, metric, values[str(metric)][0]),
+                _mean_before(evaluation, other, prints, metric, values[str(metric)][0]),
                 evaluation.mean(metric),
             )
             for metric in chosen
@@ -100,9 +100,15 @@ def measurement_finding(
 
 
 def _mean_before(
-    evaluation: Evaluation, prints: Mapping[str, str], metric: Metric, values: _Values
+    evaluation: Evaluation,
+    other: Measured | None,
+    prints: Mapping[str, str],
+    metric: Metric,
+    values: _Values,
 ) -> float:
     """Return the mean before: of the unchanged queries, or of all sessions of another log."""
+    if metric.is_whole:
+        return math.nan if other is None or not other.fits(metric) else other.mean(metric)
     if evaluation.unit == "session":
         return metric.mean(np.array(list(values.values()), dtype=np.float64))
     own = evaluation.query_fingerprints
@@ -121,6 +127,8 @@ def _values(side: Measured | None, metric: Metric) -> _Values:
     """Return the values of a metric by query; nothing if a record does not have the metric."""
     if side is None or (side.recorded_metrics is not None and metric not in side.recorded_metrics):
         return {}
+    if metric.is_whole:
+        return dict.fromkeys(side.query_ids)
     return dict(zip(side.query_ids, map(as_json, side.values(metric).tolist()), strict=True))
 
 

@@ -107,6 +107,20 @@ def test_a_fall_is_blocked_and_approved(project: Project) -> None:
     project.run().assert_outcomes(passed=1)
 
 
+def test_reports_have_no_values_by_query(project: Project) -> None:
+    project.rank({f"u{n}": [f"d{n % 3}", "d9"] for n in range(6)})
+    project.run("--rankcheck-json=report.json")
+    report = json.loads(Path("report.json").read_text())
+    gate = next(each for each in report["gates"] if each["metric"] == "CatalogCoverage@2")
+    assert (gate["baseline"], gate["now"]) == (0.7, 0.4)
+    overall = gate["overall"]
+    assert [overall[name] for name in ("wins", "ties", "losses", "interval", "p")] == [None] * 5
+    (measured,) = report["measurements"]
+    assert measured["means"]["CatalogCoverage@2"] == [0.7, 0.4]
+    values = {tuple(each["values"]["CatalogCoverage@2"]) for each in measured["queries"]}
+    assert values == {(None, None)}
+
+
 def test_another_catalogue_needs_an_approval_and_blocks_no_other_metric(project: Project) -> None:
     project.catalogue(12)
     for options in ((), ("--snapshot-update",)):
