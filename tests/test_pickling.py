@@ -8,9 +8,11 @@ import json
 import pickle
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import pytest_rankcheck
@@ -124,6 +126,18 @@ def test_what_is_measured_is_the_same_after_the_journey() -> None:
     for after in (sent(before), evaluate(sent(run_of(0)), golden)):
         for name in ("nDCG@5", "ERR@5", "Distinct@5"):
             assert after.values(name).tobytes() == before.values(name).tobytes()
+
+
+def test_what_is_known_about_documents_goes_along(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"doc_id": ["a", "b"], "brand": ["x", "y"]})
+    frame.to_csv(tmp_path / "documents.csv", index=False)
+    for documents in (frame, tmp_path / "documents.csv"):
+        history = pd.DataFrame({"user": ["q"], "item": ["a"]})
+        golden = GoldenSet.from_dict({"q": {"a": 1}}, documents=documents, interactions=history)
+        evaluation = evaluate(Run.from_dict({"q": ["a", "b"]}), golden)
+        for after in (sent(evaluation), evaluate(evaluation.run, sent(golden))):
+            for name in ("CatalogCoverage@1", "SeenItems@2", "ILD(by=brand)@2"):
+                assert after.mean(name) == evaluation.mean(name)
 
 
 NEEDED = {"abandoned": "zero", "q": 0.9, "by": "brand", "of": "acme"}

@@ -58,7 +58,6 @@ class RunDocuments:
         self._golden, self._note = golden, note
         self.doc_ids = doc_ids
         """The ranked documents, by their numbers."""
-        self._values: dict[str, Sequence[object]] = {}
         self._numbers: dict[str, FloatArray] = {}
 
     @cached_property
@@ -99,15 +98,12 @@ class RunDocuments:
 
     def values(self, attribute: str) -> Sequence[object]:
         """Return the attribute of each document, ``[N]``; None where it is unknown."""
-        if attribute not in self._values:
-            _ = self.in_catalogue  # says so if no document has a row
-            values = self._looked_up(attribute, self.doc_ids)
-            self._values[attribute] = values
-            is_unknown = np.fromiter((value is None for value in values), np.bool_, len(values))
-            self._report(
-                is_unknown, f"without a value of {quoted(attribute)} in", self._catalogue.name
-            )
-        return self._values[attribute]
+        _ = self.in_catalogue  # says so if no document has a row
+        values = self._looked_up(attribute, self.doc_ids)
+        is_unknown = np.fromiter((value is None for value in values), np.bool_, len(values))
+        what = f"without a value of {quoted(attribute)} in"
+        self._report(is_unknown, what, self._catalogue.name)
+        return values
 
     def judged(self, attribute: str) -> tuple[IntArray, FloatArray, Sequence[object]]:
         """Return the query, the grade and the attribute of each judgment."""
@@ -145,22 +141,20 @@ class RunDocuments:
     @property
     def _catalogue(self) -> Documents:
         if self._golden.catalogue is None:
-            raise MetricError(
-                f"the documents of golden set '{quoted(self._golden.name)}' are unknown: set "
-                "rankcheck_documents to a table with a row for each, or give documents= to "
-                "GoldenSet.load, from_frame or from_dict"
-            )
+            raise self._unknown("documents", "a table with a row for each")
         return self._golden.catalogue
 
     @property
     def _interactions(self) -> Interactions:
         if self._golden.interactions is None:
-            raise MetricError(
-                f"the interactions of the users of golden set '{quoted(self._golden.name)}' are "
-                "unknown: set rankcheck_interactions to a table with the columns user and item, or "
-                "give interactions= to GoldenSet.load, from_frame or from_dict"
-            )
+            raise self._unknown("interactions", "a table with the columns user and item")
         return self._golden.interactions
+
+    def _unknown(self, what: str, table: str) -> MetricError:
+        return MetricError(
+            f"the {what} of golden set '{quoted(self._golden.name)}' are unknown: set "
+            f"rankcheck_{what} to {table}, or give {what}= where the golden set is made"
+        )
 
     def _report(self, is_meant: BoolArray, what: str, where: str) -> None:
         """Note for how many ranked documents something is unknown; refuse all of them."""

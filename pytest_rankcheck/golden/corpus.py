@@ -11,10 +11,11 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_rankcheck.argument_checks import library_of_frame
 from pytest_rankcheck.document_ids import DocIdMap
@@ -88,17 +89,9 @@ class Corpus:
         named = (columns or {}).get("doc_id")
         if isinstance(source, (str, PathLike)):
             path = Path(source)
-            return cls(
-                f"the corpus {quoted(path, 300)}",
-                lambda whole: chain.from_iterable(
-                    _of_file(file, named, whole) for file in _files(path)
-                ),
-            )
-        if library_of_frame(source) is not None:
-            table = read_table(source, GoldenSetError, name="the corpus")
-            return cls("the corpus", lambda whole: _of_table(table, named, whole))
-        ids = cast("Iterable[object]", source)
-        return cls("the corpus", lambda _: _of_ids(ids))
+            return cls(f"the corpus {quoted(path, 300)}", partial(_of_path, path, named))
+        of_source: Any = _of_ids if library_of_frame(source) is None else _of_frame
+        return cls("the corpus", partial(of_source, source, named))
 
     def batches(self) -> Batches:
         """Yield the ids in order, some thousands at a time, including duplicates.
@@ -215,6 +208,14 @@ def _files(path: Path) -> Sequence[Path]:
     return matching_files(files, GoldenSetError)
 
 
+def _of_path(path: Path, named: str | None, whole: bool) -> Rows:
+    return chain.from_iterable(_of_file(file, named, whole) for file in _files(path))
+
+
+def _of_frame(frame: Frame, named: str | None, whole: bool) -> Rows:
+    return _of_table(read_table(frame, GoldenSetError, name="the corpus"), named, whole)
+
+
 def _of_file(file: Path, named: str | None, whole: bool) -> Rows:
     kind = kind_of_table(file, GoldenSetError)
     if kind != "delimited":
@@ -285,7 +286,7 @@ def _no_column(where: str, header: Sequence[str]) -> GoldenSetError:
     )
 
 
-def _of_ids(source: Iterable[object]) -> Rows:
+def _of_ids(source: Iterable[object], *_: object) -> Rows:
     iterator, number = iter(source), 0
     while some := list(islice(iterator, _BATCH)):
         ids = [id_text(each) for each in some]

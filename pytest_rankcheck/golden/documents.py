@@ -120,26 +120,27 @@ class Documents:
 
     def _read(self, doc_ids: Iterable[str]) -> None:
         """Look up documents, all at once, unless they were looked up before."""
-        wanted = dict.fromkeys(doc_id for doc_id in doc_ids if doc_id not in self._known)
-        if not wanted:
+        found = dict.fromkeys((each for each in doc_ids if each not in self._known), False)
+        if not found:
             return
-        self._known.update(dict.fromkeys(wanted, False))
         for ids, batch in self.corpus.rows():
             mapped = ids if self._to_id is None else list(map(self._to_id, ids))
-            rows = [row for row, doc_id in enumerate(mapped) if doc_id in wanted]
-            if self._to_id is None and any(self._known[mapped[row]] for row in rows):
-                doc_id = next(mapped[row] for row in rows if self._known[mapped[row]])
-                raise GoldenSetError(
-                    f"{self.name}: document '{quoted(doc_id)}' has two rows; keep one"
-                )
-            rows = [row for row in rows if not self._known[mapped[row]]]  # the first chunk counts
-            self._known.update((mapped[row], True) for row in rows)
+            rows = []
+            for row, doc_id in enumerate(mapped):
+                if doc_id in found and not found[doc_id]:
+                    found[doc_id] = True
+                    rows.append(row)
+                elif doc_id in found and self._to_id is None:
+                    raise GoldenSetError(
+                        f"{self.name}: document '{quoted(doc_id)}' has two rows; keep one"
+                    )
             if batch is None or not rows:
                 continue
             for index, name in enumerate(batch.header):
                 cells = batch.column(index).cells()
                 kept = ((mapped[row], cells[row]) for row in rows if not is_blank(cells[row]))
                 self._columns.setdefault(name, {}).update(kept)
+        self._known.update(found)
 
 
 class Interactions:

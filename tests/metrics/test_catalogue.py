@@ -15,12 +15,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from pytest_rankcheck import (
     ConfigurationError,
     Gate,
     GoldenSet,
+    GoldenSetError,
     MetricError,
     Run,
     assert_at_least,
@@ -183,6 +185,14 @@ def test_what_is_not_known_is_named() -> None:
         MetricError, match=r"all 2 ranked documents are without a row in .*, such as 1, 2"
     ):
         strangers.mean("CatalogCoverage@2")
+
+
+def test_a_document_with_two_rows_is_refused() -> None:
+    frame = pd.DataFrame({"doc_id": ["a", "b", "a"], "seller": ["x", "y", "z"]})
+    evaluation = evaluate(Run.from_dict(RANKINGS), GoldenSet.from_dict(JUDGMENTS, documents=frame))
+    for _ in range(2):
+        with pytest.raises(GoldenSetError, match="document 'a' has two rows; keep one"):
+            evaluation.mean("CatalogCoverage@2")
 
 
 def test_ranked_documents_without_a_row_are_counted() -> None:
