@@ -48,16 +48,16 @@ _ENDINGS = {
     *(".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".txt"),
     *(".ids", ".parquet", ".arrow", ".feather"),
 }
-"""The files in a folder that are parts of the corpus."""
+"""The files in a folder that are parts of the catalogue."""
 _ROLE = Role("doc_id", DOC_ID.names, otherwise=("id",))
 _BATCH = 1 << 16
 
 _SHOWN = 3
-"""How many ids of the corpus are kept for messages."""
+"""How many ids of the catalogue are kept for messages."""
 _MOST = 0.5
 """If a corpus distinguishes documents by spelling, such as by the case of short ids, a missing id
 often resembles another one by chance. Then at least this share of the missing ids must have another
-spelling in the corpus to count as misspelt."""
+spelling in the catalogue to count as misspelt."""
 _DECIMALS = re.compile(r"(?<=\d)\.0+$")
 
 Batches: TypeAlias = Iterator[Sequence[str]]
@@ -70,17 +70,17 @@ class Corpus:
     """A corpus whose document ids can be read once."""
 
     name: str
-    """What messages call it: ``the corpus``, followed by the path if it is in files."""
+    """What messages call it: ``the catalogue``, followed by the path if it is in files."""
     _read: Callable[[bool], Rows]
     """Reads the ids, and if asked for, the other columns."""
 
     @classmethod
     def of(cls, source: CorpusSource, columns: Mapping[str, str] | None = None) -> Corpus:
-        """Return the corpus in a file or folder, a table, or an iterable of ids.
+        """Return the catalogue in a file or folder, a table, or an iterable of ids.
 
-        A folder is a BEIR collection, or contains the parts of the corpus. A file is a table with
-        a column of ids (JSON lines, CSV, TSV, Parquet, Arrow), a tab-separated table whose first
-        column has the ids, or a list with one id per line. It may be packed.
+        A folder is a BEIR collection, or contains its parts. A file is a table with a column of
+        ids (JSON lines, CSV, TSV, Parquet, Arrow), a tab-separated table whose first column has
+        the ids, or a list with one id per line. It may be packed.
 
         Args:
             source: the source of the ids.
@@ -89,9 +89,9 @@ class Corpus:
         named = (columns or {}).get("doc_id")
         if isinstance(source, (str, PathLike)):
             path = Path(source)
-            return cls(f"the corpus {quoted(path, 300)}", partial(_of_path, path, named))
+            return cls(f"the catalogue {quoted(path, 300)}", partial(_of_path, path, named))
         of_source: Any = _of_ids if library_of_frame(source) is None else _of_frame
-        return cls("the corpus", partial(of_source, source, named))
+        return cls("the catalogue", partial(of_source, source, named))
 
     def batches(self) -> Batches:
         """Yield the ids in order, some thousands at a time, including duplicates.
@@ -116,7 +116,7 @@ class CorpusMatch:
     """The judged documents, looked up in a corpus."""
 
     name: str
-    """What messages call the corpus."""
+    """What messages call the catalogue."""
     size: int
     """How many ids it has, including duplicates."""
     examples: Sequence[str]
@@ -138,12 +138,12 @@ class CorpusMatch:
         to_id: DocIdMap | None,
         expected: Iterable[str] = (),
     ) -> CorpusMatch:
-        """Look up judged documents; the corpus is read once and not kept.
+        """Look up judged documents; the catalogue is read once and not kept.
 
         Args:
-            corpus: the corpus.
+            corpus: its ids.
             judged: the ids of judged documents, possibly repeated.
-            to_id: maps the ids of the corpus, as the ids of the judgments were mapped.
+            to_id: maps the ids of the catalogue, as the ids of the judgments were mapped.
             expected: the ids of documents in expectations.
         """
         is_judged = dict.fromkeys(judged)
@@ -171,7 +171,7 @@ class CorpusMatch:
         return cls(corpus.name, size, examples, len(is_judged), absent, misspelt, others)
 
     def lacks(self, count: int) -> str:
-        """Return that the corpus lacks so many of the judged documents."""
+        """Return that the catalogue lacks so many of the judged documents."""
         verb = "is" if count == 1 else "are"
         return f"{count:,} of {plural(self.judged, 'judged document')} {verb} not in {self.name}"
 
@@ -213,25 +213,25 @@ def _of_path(path: Path, named: str | None, whole: bool) -> Rows:
 
 
 def _of_frame(frame: Frame, named: str | None, whole: bool) -> Rows:
-    return _of_table(read_table(frame, GoldenSetError, name="the corpus"), named, whole)
+    return _of_table(read_table(frame, GoldenSetError, name="the catalogue"), named, whole)
 
 
 def _of_file(file: Path, named: str | None, whole: bool) -> Rows:
     kind = kind_of_table(file, GoldenSetError)
     if kind != "delimited":
-        table = read_table(file, GoldenSetError, name="the corpus", kind=kind)
+        table = read_table(file, GoldenSetError, name="the catalogue", kind=kind)
         return _of_table(table, named, whole)
     lines = lines_of(file, GoldenSetError)
     number, line = next((each for each in lines if not each[1].startswith("#")), (0, ""))
     if line.startswith("["):
         raise GoldenSetError(
-            f"{file}:{number}: the corpus is a JSON array, which cannot be read in parts; write "
+            f"{file}:{number}: the catalogue is a JSON array, which cannot be read in parts; write "
             "one object or id per line"
         )
     header = header_of(line)
     has_ids = bool(_ROLE.among(header)) or normalised_name(named or "") in header
     if len(header) > 1 and has_ids:
-        table = read_table(file, GoldenSetError, name="the corpus", kind=kind)
+        table = read_table(file, GoldenSetError, name="the catalogue", kind=kind)
         return _of_table(table, named, whole)
     if len(header) > 1 and "\t" not in line:
         raise _no_column(f"{file}:{number}", header)
@@ -260,7 +260,7 @@ def _of_table(table: Table, named: str | None, whole: bool) -> Rows:
         for row in cells.invalid[:1].tolist():
             where = numbering.place(int(batch.numbers[row]))
             raise GoldenSetError(
-                f"{where}: the {quoted(batch.header[index])} of a document in the corpus is "
+                f"{where}: the {quoted(batch.header[index])} of a document in the catalogue is "
                 f"{quoted(repr(column.cell(row)), 60)}; an id is a text or a whole number"
             )
         if len(cells.ids):
@@ -280,7 +280,7 @@ def id_column(header: Sequence[str], named: str | None, where: str) -> int:
 
 def _no_column(where: str, header: Sequence[str]) -> GoldenSetError:
     return GoldenSetError(
-        f"{where}: the corpus has no column of ids, such as doc_id, _id or id; it has "
+        f"{where}: the catalogue has no column of ids, such as doc_id, _id or id; it has "
         f"{listed(header, 10)}. Rename the column, or name it with columns={{'doc_id': ...}} "
         "(rankcheck_columns)"
     )

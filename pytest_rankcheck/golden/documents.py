@@ -64,6 +64,8 @@ class Documents:
             source = frame
         self.corpus = Corpus.of(source, columns)
         """The ids of its documents, to be read in batches."""
+        self.name = self.corpus.name
+        """What messages call it."""
         self._to_id = DocIdMap(rule) if rule else None
         self._columns: dict[str, dict[str, object]] = {}
         """By attribute, the values of the documents that have one."""
@@ -77,11 +79,6 @@ class Documents:
         if self._to_id is None:
             return sum(map(len, self.corpus.batches()))
         return len({self._to_id(doc_id) for ids in self.corpus.batches() for doc_id in ids})
-
-    @property
-    def name(self) -> str:
-        """What messages call it."""
-        return self.corpus.name.replace("corpus", "catalogue", 1)
 
     @property
     def attributes(self) -> Sequence[str]:

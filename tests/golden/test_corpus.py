@@ -40,13 +40,13 @@ def test_documents_that_the_corpus_lacks(tmp_path: Path) -> None:
     assert finding.query_ids == ("q", "r")
     assert finding.places == (f"{file}:2", f"{file}:5")
     assert finding.what == (
-        "2 of 4 judged documents are not in the corpus (5 documents, such as a, b, c), 1 "
+        "2 of 4 judged documents are not in the catalogue (5 documents, such as a, b, c), 1 "
         "of them relevant: gone, lost"
     )
 
 
 def test_ids_that_are_spelt_otherwise() -> None:
-    """In either direction: the judgments or the corpus may have been changed."""
+    """In either direction: the judgments or the catalogue may have been changed."""
     cases: list[tuple[Callable[[int], str], str, str]] = [
         (lambda n: f"{n:05d}", " in leading zeros: '7' is '00007'", "doc_id='strip_zeros'"),
         (lambda n: f"{n}.0", ": '7' is '7.0'", "such as doc_id='remove_suffix:.0'"),
@@ -59,7 +59,7 @@ def test_ids_that_are_spelt_otherwise() -> None:
         assert set(found) == {"misspelt-id"}
         assert found["misspelt-id"].level == "error"
         assert found["misspelt-id"].what == (
-            "15 of 15 judged documents are not in the corpus; 15 of them are there under "
+            "15 of 15 judged documents are not in the catalogue; 15 of them are there under "
             f"another spelling; the ids differ{differ} there"
         )
         assert remedy in found["misspelt-id"].remedy
@@ -178,13 +178,13 @@ def test_a_column_with_an_unusual_name(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("", "is empty|c has no documents$"),
-        ("name,title\nx,y\n", r"c:1: the corpus has no column of ids.*it has name, title"),
-        ('{"name": "x"}\n', "c:1: the corpus has no column of ids.*it has name"),
-        ('{"id": "x"}\n{"pid": "x"}\n{"name": "x"}\n', "c:3: the corpus has no column of ids"),
-        ('{"id": "x"}\n{"id": null}\n', "c:2: the id of a document in the corpus is None"),
-        ('{"id": "x"}\n{"id": 1.5}\n', "c:2: the id of a document in the corpus is 1.5"),
+        ("name,title\nx,y\n", r"c:1: the catalogue has no column of ids.*it has name, title"),
+        ('{"name": "x"}\n', "c:1: the catalogue has no column of ids.*it has name"),
+        ('{"id": "x"}\n{"pid": "x"}\n{"name": "x"}\n', "c:3: the catalogue has no column of ids"),
+        ('{"id": "x"}\n{"id": null}\n', "c:2: the id of a document in the catalogue is None"),
+        ('{"id": "x"}\n{"id": 1.5}\n', "c:2: the id of a document in the catalogue is 1.5"),
         ('{"id": "x"}\n{"id": \n', "c:2: not JSON"),
-        ('["a", "b"]\n', "c:1: the corpus is a JSON array"),
+        ('["a", "b"]\n', "c:1: the catalogue is a JSON array"),
         ("doc_id,pid\n1,2\n1,2\n", None),
         ("pid,docno\n1,2\n", "could both be the doc_id"),
     ],
@@ -201,8 +201,8 @@ def test_a_corpus_that_cannot_be_read(tmp_path: Path, text: str, message: str | 
 def test_a_corpus_of_something_else_is_refused(tmp_path: Path) -> None:
     for wrong, message in (
         ([1.5], "documents=: element 1 is 1.5; an id is a text"),
-        ([], "^the corpus has no documents$"),
-        (iter(()), "^the corpus has no documents$"),
+        ([], "^the catalogue has no documents$"),
+        (iter(()), "^the catalogue has no documents$"),
         (tmp_path / "none", "no such file"),
         (tmp_path, "has no file that ends with"),
     ):
@@ -230,7 +230,7 @@ def beir(folder: Path, corpus: Iterable[str]) -> Path:
 def test_a_beir_folder_that_lacks_judged_documents(tmp_path: Path) -> None:
     golden = GoldenSet.load(beir(tmp_path, [f"d{n}" for n in range(5)]))
     finding = findings(golden)["not-in-corpus"]
-    assert finding.what.startswith("10 of 15 judged documents are not in the corpus")
+    assert finding.what.startswith("10 of 15 judged documents are not in the catalogue")
     assert finding.places[0] == f"{tmp_path / 'qrels' / 'test.tsv'}:7"
     assert set(findings(golden.subset(["q7"]))) == {"not-in-corpus"}
     assert findings(golden.subset(["q1"])) == {}

@@ -112,13 +112,13 @@ def test_a_corpus_shows_which_documents_exist() -> None:
     found = finding(golden, "unknown-expected-id", documents=corpus)
     assert found.what == (
         "2 expectations with an unknown document: query 'q' expects nothing-like-it in the top 3, "
-        "but 'nothing-like-it' is not in the corpus; query 'q' expects 184 not in the top 3, but "
-        "'184' is not in the corpus"
+        "but 'nothing-like-it' is not in the catalogue; query 'q' expects 184 not in the top 3, but "
+        "'184' is not in the catalogue"
     )
     many = expecting({"best": 2}, *(in_top(9, f"new{number}") for number in range(8)))
     found = finding(many, "unknown-expected-id", documents=corpus)
     assert found.what.count("query 'q' expects") == 5
-    assert found.what.endswith("but 'new4' is not in the corpus; and 3 more")
+    assert found.what.endswith("but 'new4' is not in the catalogue; and 3 more")
     assert found.rule in [each.rule for each in golden.lint(rules=RULES, documents=corpus)]
     only = expecting({"best": 2}, not_in_top(3, "184"))
     assert finding(only, "unknown-expected-id", documents=iter(corpus)) is not None

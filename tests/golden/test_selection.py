@@ -96,7 +96,7 @@ def test_a_contradictory_merge_reports_the_place(tmp_path: Path) -> None:
 
 
 def test_a_merge_keeps_what_the_linter_needs(tmp_path: Path) -> None:
-    """Codes, repeats, mapped ids, expectations, and the corpus with the names of its columns."""
+    """Codes, repeats, mapped ids, expectations, and the catalogue with the names of its columns."""
     rows = "".join(f"q{n % 4},D{n // 2},{'good' if n % 3 else 'bad'}\n" for n in range(24))
     file, corpus = tmp_path / "g.csv", tmp_path / "corpus.csv"
     file.write_text(f"search,sku,label\n{rows}q1,D0,bad\n", "utf-8")

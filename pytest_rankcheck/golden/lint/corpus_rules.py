@@ -1,4 +1,4 @@
-"""Lint rules for judged documents that the corpus lacks or spells differently, or no run finds."""
+"""Lint rules for judged documents that the catalogue lacks or misspells, or no run finds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pytest_rankcheck.golden.lint.lint_rule import Linted, LintFinding, rule
 _NAMED = 10
 """How many documents are shown with their places."""
 _COMPARED = 1000
-"""How many misspelt ids are compared with those of the corpus."""
+"""How many misspelt ids are compared with those of the catalogue."""
 _STALE_DEPTH = 1000
 """A relevant document may have left the index if no query that judges it ranks it this high."""
 _MOST_STALE = 0.2
@@ -26,7 +26,7 @@ _LEAST_RELEVANT = 20
 
 @rule("error")
 def misspelt_id(linted: Linted) -> LintFinding | None:
-    """A judged document that the corpus has under another spelling of its id."""
+    """A judged document that the catalogue has under another spelling of its id."""
     match = linted.corpus_match
     if match is None or not match.misspelt:
         return None
@@ -45,7 +45,7 @@ def misspelt_id(linted: Linted) -> LintFinding | None:
         f"{'is' if count == 1 else 'are'} there under another spelling; the ids differ{words}: "
         f"'{quoted(pairs[0][0])}' is '{quoted(pairs[0][1])}' there",
         why="A ranker that finds such a document gets no credit for it, as if it were unjudged",
-        remedy="spell the ids as in the corpus (as text: spreadsheets and data frames turn 007 "
+        remedy="spell the ids as in the catalogue (as text: spreadsheets and data frames turn 007 "
         f"into 7), or map them {given} (rankcheck_doc_id), for both the golden set and the run",
         places=linted.places_at(rows[:_NAMED]),
     )
@@ -53,7 +53,7 @@ def misspelt_id(linted: Linted) -> LintFinding | None:
 
 @rule("warning")
 def not_in_corpus(linted: Linted) -> LintFinding | None:
-    """A judged document that the corpus does not have."""
+    """A judged document that the catalogue does not have."""
     match = linted.corpus_match
     if match is None or not match.absent:
         return None
@@ -67,9 +67,9 @@ def not_in_corpus(linted: Linted) -> LintFinding | None:
         f"{len(set(match.absent).intersection(relevant)):,} of them relevant: "
         f"{listed(match.absent)}",
         why="No ranker can find them, so no ranking is perfect, and a ranker on another state of "
-        "the corpus is measured by another standard",
-        remedy="if the ids look like those of the corpus, remove these judgments or judge again; "
-        "otherwise, map them with doc_id=, or give the corpus that is really ranked",
+        "the catalogue is measured by another standard",
+        remedy="if the ids look like those of the catalogue, remove these judgments or judge "
+        "again; otherwise, map them with doc_id=, or give the catalogue that is really ranked",
         places=linted.places_at(rows[:_NAMED]),
     )
 

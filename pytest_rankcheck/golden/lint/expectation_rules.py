@@ -31,7 +31,7 @@ def expectation_against_grades(linted: Linted) -> LintFinding | None:
 
 @rule("error")
 def unknown_expected_id(linted: Linted) -> LintFinding | None:
-    """A document in an expectation that is not in the corpus."""
+    """A document in an expectation that is not in the catalogue."""
     if linted.corpus_match is None:
         return None
     return _result(
@@ -48,7 +48,7 @@ def _naming(unknown: Collection[str], expectation: Expectation, _: _Grades) -> s
     """Return the expectation on an unknown document, and the document that may be meant."""
     for doc_id in (*expectation.documents, *expectation.others):
         if doc_id in unknown:
-            return f"{expectation}, but '{quoted(doc_id)}' is not in the corpus"
+            return f"{expectation}, but '{quoted(doc_id)}' is not in the catalogue"
     return None
 
 

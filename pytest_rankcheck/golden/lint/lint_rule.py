@@ -158,7 +158,7 @@ class Linted:
 
     @cached_property
     def corpus_match(self) -> CorpusMatch | None:
-        """The judged documents looked up in the corpus; None without a corpus."""
+        """The judged documents looked up in the catalogue; None without one."""
         if self.corpus is None:
             return None
         from pytest_rankcheck.golden.corpus import CorpusMatch
