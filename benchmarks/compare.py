@@ -1,4 +1,4 @@
-"""Time pytest-rankcheck against its peers on every shape and form, and write docs/speed.md.
+"""Time pytest-rankcheck against its peers on every shape and form, for the manual.
 
     pip install -e '.[benchmark]'
     python benchmarks/compare.py --json speed.json     # measure everything, keep it and print it
@@ -27,7 +27,7 @@ from pathlib import Path
 from manual_parts import DOCS, write_part
 from speed.cells import Plan, cell, forms_of
 from speed.inputs import FORMS
-from speed.page import as_markdown
+from speed.page import as_markdown, figures_as_markdown
 from speed.peers import PEERS
 from speed.results import Results, this_machine, versions
 from speed.shapes import SHAPES, described
@@ -51,7 +51,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--json", type=Path, help="a file of results, which is added to")
     text = "the Python that has this peer, where it is not the one that runs this"
     parser.add_argument("--python", action="append", default=[], metavar="PEER=PATH", help=text)
-    parser.add_argument("--write", action="store_true", help="write the tables into docs/speed.md")
+    parser.add_argument("--write", action="store_true", help="write the tables into the manual")
     return parser.parse_args()
 
 
@@ -76,10 +76,11 @@ def main() -> None:
             results.keep("versions", name, version)
     peers = [name for name in chosen.peers if known[name]]
     measure(Plan(pythons, chosen.cache, chosen.scale, chosen.runs, peers), chosen, results)
-    text = as_markdown(results.content)
-    print(text)
+    text, figures = as_markdown(results.content), figures_as_markdown(results.content)
+    print(text, figures, sep="\n")
     if chosen.write:
         write_part(DOCS / "speed.md", "speed", text)
+        write_part(DOCS / "reference" / "speed.md", "figures of speed", figures)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Time one machine and clusters on one large run in parts, and write the table into docs/scale.md.
+"""Time one machine and clusters on one large run in parts, and write the table into the manual.
 
     pip install -e '.[benchmark,scale]'
     python benchmarks/scale.py --write                   # 20 million rows in 50 parts
@@ -296,7 +296,7 @@ def main() -> None:
     parser.add_argument("--parts", type=int, default=50, help="files of the run")
     parser.add_argument("--engines", nargs="+", choices=ENGINES, default=list(ENGINES))
     parser.add_argument("--folder", type=Path, help="where the data is, or is made and kept")
-    parser.add_argument("--write", action="store_true", help="write the table into docs/scale.md")
+    parser.add_argument("--write", action="store_true", help="write the table into the manual")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.worker:
@@ -323,7 +323,7 @@ def main() -> None:
         if len(set(hashes.values())) > 1:
             raise SystemExit(f"other values: {hashes}")
         if chosen.write:
-            write_part(DOCS / "scale.md", "scale", text)
+            write_part(DOCS / "reference" / "speed.md", "scale", text)
 
 
 if __name__ == "__main__":

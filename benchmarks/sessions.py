@@ -1,7 +1,7 @@
 """Time reading and measuring session logs of every form, per event, in CPU time.
 
     pip install -e '.[benchmark]'
-    python benchmarks/sessions.py --write     # and write the table into docs/sessions.md
+    python benchmarks/sessions.py --write     # and write the table into docs/reference/speed.md
 
 A log has four events per session and ten results per event. Each measurement runs in its own
 process, whose CPU time (of all threads) and peak memory are read at its end; the median of three
@@ -137,7 +137,7 @@ def main() -> None:
         made = "\n".join(table(Path(temporary), chosen.events)) + "\n"
     print(made)
     if chosen.write:
-        write_part(DOCS / "sessions.md", "speed of sessions", made)
+        write_part(DOCS / "reference" / "speed.md", "speed of sessions", made)
 
 
 if __name__ == "__main__":

@@ -193,6 +193,6 @@ TABLES = {
     "session metrics": Table(
         _METRICS, "metric | also | parameters | best | source", session_metrics
     ),
-    "log columns": Table("sessions.md", "meaning | names", log_columns),
+    "log columns": Table("reference/log-columns.md", "meaning | names", log_columns),
     "rules": Table("golden-sets.md", "rule | level | what it finds", rules),
 }

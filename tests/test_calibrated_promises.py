@@ -95,7 +95,7 @@ def test_every_rate_is_of_at_least_4000_draws_and_its_error_is_stated() -> None:
 
 
 def test_one_machine_beats_every_cluster_at_20_million_rows() -> None:
-    text = part("scale.md", "scale")
+    text = part("reference/speed.md", "scale")
     assert text.startswith("20,000,000 rows, 20,000 queries, 50 parts; ")
     found = rows(text.partition("\n\n")[2])
     here = ("a folder of parts, `evaluate`", "a loop over parts")

@@ -10,7 +10,7 @@ import pytest
 sys.path.append(str(Path(__file__).parent.parent / "benchmarks"))
 
 from speed.inputs import Inputs
-from speed.page import as_markdown
+from speed.page import as_markdown, figures_as_markdown
 from speed.pairs import Series, agreed
 from speed.shapes import SHAPES, described, folder_of
 
@@ -67,16 +67,15 @@ CELL = {
 
 def test_the_page_shows_ratios_seconds_and_memory() -> None:
     """By CPU pytrec_eval is fastest, 1.0 / 0.5 = 2; by the wall clock RecTools, 0.2 / 0.25 = 0.8."""
-    text = as_markdown(
-        {
-            "machine": {"cpu": "a processor", "cores": 2, "python": "3.11.7", "scale": 1.0},
-            "shapes": {"b": {"ranked": 0.42, "ids": ["1168", "FT911-3"]}},
-            "cells": {"b/dicts": CELL},
-            "versions": {"numpy": "2.4", "polars": None},
-        }
-    )
+    results = {
+        "machine": {"cpu": "a processor", "cores": 2, "python": "3.11.7", "scale": 1.0},
+        "shapes": {"b": {"ranked": 0.42, "ids": ["1168", "FT911-3"]}},
+        "cells": {"b/dicts": CELL},
+        "versions": {"numpy": "2.4", "polars": None},
+    }
+    text = as_markdown(results)
     assert "| dicts, everything built | 2.0 / **0.80** |" in text
-    assert "| dicts, everything built | 0.5 / 1; 100 / 300 |" in text
+    assert "| dicts, everything built | 0.5 / 1; 100 / 300 |" in figures_as_markdown(results)
     assert "| b | Robust04 | 250 x 1,000 | 1,250 | 42% | 0 to 2 | `1168`, `FT911-3` |" in text
     assert "- RecTools agrees on nDCG@10 (" in text
     assert "Measured 2026-11-22 on 2 cores of a processor, Python 3.11.7, numpy 2.4." in text

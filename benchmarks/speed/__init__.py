@@ -1,1 +1,1 @@
-"""The benchmark of speed: what is measured, how, against whom, and the tables of docs/speed.md."""
+"""The benchmark of speed: what is measured, how, against whom, and the tables of the manual."""

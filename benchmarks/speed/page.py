@@ -1,4 +1,4 @@
-"""The tables of docs/speed.md, made from kept results."""
+"""The tables of docs/speed.md and docs/reference/speed.md, made from kept results."""
 
 from __future__ import annotations
 
@@ -15,16 +15,20 @@ Results = Mapping[str, Any]
 
 
 def as_markdown(results: Results) -> str:
-    """Return everything that the benchmark writes into the manual."""
+    """Return what the benchmark writes into docs/speed.md."""
     cells = results["cells"]
     parts: list[Iterable[str]] = [
         _shapes(results),
         _by_form(cells, "The fastest peer's time divided by ours, CPU / wall", _both_ratios),
-        _by_form(cells, "Ours / the fastest peer's: CPU seconds; MB of memory", _figures),
         _metrics(cells),
         _machine(results),
     ]
     return "\n\n".join("\n".join(lines) for part in parts if (lines := list(part))) + "\n"
+
+
+def figures_as_markdown(results: Results) -> str:
+    """Return what the benchmark writes into docs/reference/speed.md: seconds and memory."""
+    return "\n".join(_by_form(results["cells"], "", _figures)) + "\n"
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[str]], title: str = "") -> Iterator[str]:
