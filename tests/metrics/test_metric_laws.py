@@ -56,7 +56,7 @@ def test_ndcg_has_one_optimum() -> None:
 
 
 def test_reciprocal_rank_is_blind_to_most_swaps() -> None:
-    # Worked by hand: docs/metric-laws.md. Of the 4 * 2 * 2^3 = 64 swaps of a relevant document with
+    # Worked by hand. Of the 4 * 2 * 2^3 = 64 swaps of a relevant document with
     # another in the 32 binary rankings of 5, it sees those with nothing relevant above:
     # 2 * (2^3 + 2^2 + 2 + 1) = 30.
     report = check_metric("RR")
