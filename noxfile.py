@@ -69,8 +69,8 @@ def peers(session: nox.Session) -> None:
     Something that is not installed is a failure here.
     """
     engines = ("bm25s", "faiss-cpu", "hnswlib", "lightgbm", "scikit-learn")
-    # rbo, the oracle of rank-biased overlap, needs numpy < 2, and pyarrow 26 needs numpy 2.
-    pins = ("numpy<2", "pyarrow<26", "rbo==0.1.3")
+    # rbo, the oracle of rank-biased overlap, and RecTools need numpy < 2; pyarrow 26 needs numpy 2.
+    pins = ("numpy<2", "pyarrow<26", "rbo==0.1.3", "rectools")
     session.install("-e", ".[oracles,browser,adapters]", *engines, *pins)
     marked = ["-m", "oracle or browser", *EVERY_CORE, "--all-installed"]
     session.run("pytest", "-q", *(session.posargs or [*marked, "tests"]))
