@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -155,6 +156,33 @@ def test_candidates_are_compared_and_a_forgetful_retriever_is_blocked(tmp_path: 
     assert code == 1, text
     assert "nDCG@5 regressed on golden set 'questions' (120 queries)" in text
     assert contents(folder) == before
+
+
+# --- recommendations ---------------------------------------------------------------------------
+
+
+def test_the_commands_of_the_recommender_print_what_its_page_shows(tmp_path: Path) -> None:
+    folder = copied("recommender", tmp_path)
+    before = contents(folder)
+    assert len(before) == 1
+    commands = commands_of(blocks_of(folder / "README.md"))
+    codes = []
+    for command, expected in commands:
+        code, text = run(folder, *shlex.split(command)[1:], COLUMNS="200")
+        assert OutputChecker().check_output(expected, text, FLAGS), f"{command}\n{text}"
+        codes.append(code)
+    assert codes == [0, 1, 1]
+    assert contents(folder) == before
+
+
+def test_the_data_of_the_recommender_is_what_its_script_makes(tmp_path: Path) -> None:
+    folder = copied("recommender", tmp_path)
+    tables = sorted(folder.rglob("*.csv"))
+    before = [table.read_bytes() for table in tables]
+    for table in tables:
+        table.unlink()
+    subprocess.run([sys.executable, "-m", "books.make_data"], cwd=folder, check=True)
+    assert [table.read_bytes() for table in tables] == before
 
 
 # --- a search endpoint -------------------------------------------------------------------------

@@ -1,0 +1,1 @@
+"""Recommendations of books."""
