@@ -30,6 +30,13 @@ def rates_of(text: str, row: str) -> list[float]:
     return [float(cell.split("%")[0]) for cell in line.split("|")[2:-1]]
 
 
+def test_the_metrics_of_documents_are_timed_in_every_form() -> None:
+    text = printed("document_metrics.py", "--users", "500", "--runs", "1")
+    rows = [line.split(" | ")[:2] for line in text.splitlines()[2:]]
+    forms, works = ("lists", "frame", "frame, all new"), ("nDCG@10", "five metrics", "all metrics")
+    assert rows == [[f"| {form}", work] for form in forms for work in works]
+
+
 @pytest.mark.oracle
 def test_the_benchmark_of_speed_makes_its_tables(tmp_path: Path) -> None:
     where = ["--cache", str(tmp_path / "cache"), "--json", str(tmp_path / "speed.json")]
