@@ -39,6 +39,8 @@ NOT_NEEDED = [
     "files.git_commands",
     *("comparison.query_planning", "comparison.unjudged_documents"),
     *("comparison.unpaired_values", "gates.statistical_rules"),
+    *("evaluation.run_documents", "golden.corpus", "golden.documents"),
+    *("metrics.families.catalogue", "metrics.families.shown_documents"),
     *("plugin.lint_items", "rankers.adapters", "rankers.shared_run"),
     *("reports.gate_detail", "reports.html_report", "reports.report_data"),
     *("reports.text.blocked_text", "reports.text.evidence_text", "reports.text.branch_notes"),
