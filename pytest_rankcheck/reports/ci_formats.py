@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.reports.findings import GateFinding, ReportedFinding, rows_of
 
 _LONGEST = 4000
 """Characters; GitHub cuts what is longer."""
+_LONGEST_NAME = 1000
 
 
 def properties_of(findings: Iterable[ReportedFinding]) -> Iterator[tuple[str, object]]:
@@ -24,7 +26,7 @@ def properties_of(findings: Iterable[ReportedFinding]) -> Iterator[tuple[str, ob
     for row in rows:
         ranker = row.ranker if runs[row.golden_set] > 1 else ""
         parts = ("rankcheck", row.golden_set, ranker, row.subject)
-        name = ".".join(filter(None, parts))
+        name = quoted(".".join(filter(None, parts)), _LONGEST_NAME)
         counts[name] += 1
         name += f"#{counts[name]}" if counts[name] > 1 else ""
         yield name, f"{row.now:.6f}"

@@ -229,7 +229,7 @@ class Topic(Enum):
     LOOSER_EXPECTATIONS = "expectations that this branch removed or loosened, compared with {about}"
     RETIRED = "baselines retired by this branch"
     RENAMED = "baselines that take the place of those of tests that are gone"
-    KEPT = "baselines kept, because something is lower but within the tolerance"
+    KEPT = "baselines kept, because something is lower or ranked anew, within what is allowed"
     KEPT_WITHIN_NOISE = "baselines kept, because the gain is within noise"
     KEPT_REPLICATES = "baselines kept, because they are means of more replicates; the tests passed"
     UNUSED_APPROVAL = (

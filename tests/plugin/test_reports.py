@@ -170,6 +170,22 @@ def test_without_the_extra_the_message_says_what_to_install(
     assert "pip install altair jinja2" in text_of(result)
 
 
+def test_junit_takes_any_value_of_a_slice(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        from pytest_rankcheck import GoldenSet, Run, assert_at_least, evaluate
+
+        def test_floor():
+            golden = GoldenSet.from_dict({"q": {"a": 1}}, attributes={"q": {"word": "\\ud800\\x07"}})
+            run = Run.from_dict({"q": ["a"]})
+            assert_at_least(evaluate(run, golden), "RR", 0.5, by="word", min_queries=1)
+        """
+    )
+    pytester.runpytest("--junitxml=junit.xml").assert_outcomes(passed=1)
+    names = [one.get("name") for one in ElementTree.parse("junit.xml").iter("property")]
+    assert "rankcheck.golden set.RR[word=\\ud800\\x07]" in names
+
+
 def test_junit_has_values_of_each_case(regressed: Project) -> None:
     regressed.run("--junitxml=junit.xml")
     cases = ElementTree.parse(regressed.path / "junit.xml").getroot().iter("testcase")
