@@ -41,6 +41,10 @@ _CUTS: Mapping[str, Callable[[str, str], str]] = {
 """The rules with an argument, such as ``before:#``: the part before the first ``#``."""
 
 
+ATTRIBUTE = "attribute:"
+"""The beginning of ``attribute:source``, which a golden set looks up in its documents."""
+
+
 class DocIdMap:
     """The mapping that ``doc_id=`` describes.
 
@@ -92,7 +96,7 @@ class DocIdMap:
 
 def is_named_rule(text: str) -> bool:
     """Whether a text is a named rule, or meant as one: ``before:`` without its argument is."""
-    return text.partition(":")[0] in {*_SPELLINGS, *_CUTS}
+    return text.partition(":")[0] in {*_SPELLINGS, *_CUTS, ATTRIBUTE[:-1]}
 
 
 def _function(rule: Rule) -> Callable[[str], str]:
@@ -121,7 +125,8 @@ def _invalid(rule: object) -> ConfigurationError:
     shown = [*_SPELLINGS, *(f"{name}:TEXT" for name in _CUTS)]
     return ConfigurationError(
         f"doc_id={quoted(rule, 60)} is invalid{hint}; give a function from an id to an id, or one "
-        f'of {", ".join(shown)}; or a list of them, such as ["lower", "strip"]'
+        f'of {", ".join(shown)}; or a list of them, such as ["lower", "strip"]. For a golden set '
+        f"with documents=, {ATTRIBUTE}COLUMN is one too; to the run, give doc_id=golden.doc_id"
     )
 
 

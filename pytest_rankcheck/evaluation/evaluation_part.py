@@ -123,6 +123,8 @@ def evaluate_part(
             already; or the conventions do not fit.
     """
     check_whole_number("top", top, 1, ConfigurationError)
+    if golden.by_text:
+        raise ConfigurationError("expected texts are not measured in parts; use evaluate()")
     if isinstance(source, Run):
         if format or reading or depth is not None:
             raise ConfigurationError(

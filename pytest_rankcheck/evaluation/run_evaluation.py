@@ -15,6 +15,7 @@ from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import MetricError, quoted, warn_caller
 from pytest_rankcheck.evaluation.conventions import Conventions, TieOrder, conventions_for
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.expected_matches import in_expected_texts
 from pytest_rankcheck.evaluation.metric_checks import computed_values, warn_if_rankings_are_short
 from pytest_rankcheck.evaluation.run_golden_join import (
     BLOCK,
@@ -90,6 +91,8 @@ class RunEvaluation(Evaluation):
     ) -> RunEvaluation:
         """Return the evaluation of a run, whether or not anything of it can be measured."""
         chosen = conventions or Conventions()
+        if golden.by_text:
+            run, golden = in_expected_texts(run, golden)
         return cls(run.name, run.depth, golden, chosen, join(run, golden), run=run)
 
     @classmethod
@@ -425,7 +428,8 @@ class RunEvaluation(Evaluation):
     def _alike(self, run: Run) -> RunEvaluation:
         """Return the evaluation of another run, measured by the same conventions."""
         conventions = replace(self.conventions, ties=run.ties, duplicates=run.duplicates)
-        return RunEvaluation.of(run, self.golden, conventions)
+        joined = join(run, self.golden)
+        return RunEvaluation(self.name, self.depth, self.golden, conventions, joined, run=run)
 
     def __repr__(self) -> str:
         shown = [f"of {self.run or self.name!r} on {self.golden!r}"]

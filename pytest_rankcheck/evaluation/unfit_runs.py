@@ -28,6 +28,7 @@ _FEW_SHARE, _FEW_FROM = 0.01, 50
 """Below this share of at least so many queries, ids that meet are suspicious."""
 _SAMPLED_QUERIES, _SAMPLED_IDS = 50, 100
 _SHOWN = 3
+_NO_TEXT = "no ranked chunk contains an expected text: compare the two, and lint the golden set"
 
 Rankings = Callable[[str], Sequence[str]]
 """Returns the known top of the ranking of a query."""
@@ -128,7 +129,7 @@ def unmet_ids(name: str, golden: GoldenSet, joined: Joined, ranking: Rankings) -
         ),
         f"judged: {listed(judged)}",
         f"ranked: {listed(ranked) or 'nothing'}",
-        why_known or _advice(rule),
+        why_known or (_NO_TEXT if golden.by_text else _advice(rule)),
     )
     return UnmetIds(lines, not meeting and queries >= _REFUSED_FROM and not why_known)
 

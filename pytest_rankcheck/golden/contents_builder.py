@@ -5,7 +5,7 @@ Dicts become whole columns at once, or are added one by one where something is u
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, compress
 from math import isfinite
@@ -18,6 +18,7 @@ from pytest_rankcheck.errors import GoldenSetError, listed, quoted
 from pytest_rankcheck.files.plain_values import checked_number, is_missing, plain_value
 from pytest_rankcheck.golden.collected_judgments import CollectedJudgments
 from pytest_rankcheck.golden.expectation import Expectation, add_expectation
+from pytest_rankcheck.golden.expected_text import BOTH, Passage, unit_of
 from pytest_rankcheck.golden.golden_contents import SCALE, Contents
 from pytest_rankcheck.golden.golden_source import Place, Places, Source, checked_id, kind_of
 from pytest_rankcheck.golden.judgments import Judgments
@@ -45,6 +46,7 @@ class ContentsBuilder:
         self.collected = CollectedJudgments(self.source.contradictions, self.places)
         self.by_subtopic = CollectedJudgments(self.source.contradictions, self.places)
         """The judgments of each ``query<tab>subtopic``."""
+        self.by_text: set[str] = set()
         self.titles: dict[str, str] = {}
         self.candidates = Candidates()
         self.expectations: dict[str, list[Expectation]] = {}
@@ -70,6 +72,7 @@ class ContentsBuilder:
             places=self.places,
             has_grade_map=self.reader.has_map,
             repeats=() if has_several else self.collected.repeats,
+            by_text=frozenset(self.by_text),
             titles=self.titles,
             candidates=self.candidates,
             expectations=self.expectations,
@@ -143,6 +146,17 @@ class ContentsBuilder:
         for doc_id, value in grades.items():
             self.add_judgment(query_id, doc_id, value, where)
 
+    def add_expected(self, query_id: str, value: object, where: Place, judged: object = ()) -> None:
+        """Add the expected text of a query, or a list of them; it must not be judged otherwise."""
+        texts: Any = value if isinstance(value, (list, tuple)) and value else [value]
+        wrong = [text for text in texts if not isinstance(text, str) or not text.strip()]
+        if judged or wrong:
+            problem = BOTH if judged else f"the expected text is {kind_of(wrong[0])}; give a text"
+            raise GoldenSetError(f"{self.places.shown(where)}: {problem}")
+        units = {Passage(text).text: unit_of(text) for text in texts}  # equal ones count once
+        self.collected.add_all(query_id, dict.fromkeys(units.values(), 1))
+        self.by_text.add(query_id)
+
     def grade(self, value: object, doc_id: str, where: Place) -> float:
         """Return the grade for a value: a finite number, or a code of the grade map."""
         grade = self.reader.grade(value)
@@ -190,12 +204,12 @@ def _are_ordinary(grades: Mapping[str, object]) -> bool:
 
 
 def contents_from_dict(
-    judgments: Mapping[str, Mapping[str, float]],
+    judgments: Mapping[str, Mapping[str, float] | Sequence[str]],
     texts: Mapping[str, str],
     attributes: Mapping[str, Mapping[str, object]],
     source: Source,
 ) -> Contents:
-    """Return the contents of a golden set from ``{query_id: {doc_id: grade}}``."""
+    """Return the contents of a golden set from ``{query_id: {doc_id: grade}}``, or from texts."""
     builder = ContentsBuilder(source)
     builder.places.are_ids = True
     columns = _columns_of(judgments)
@@ -210,8 +224,11 @@ def contents_from_dict(
             key = checked_id(query_id, "the query id", where)
             builder.add_query(Query(key, _text(texts.get(query_id), query_id), of_query), where)
             if columns is None:
-                judged = _mapping(judgments.get(query_id, {}), "judgments", query_id)
-                builder.add_judgments(key, judged, where)
+                judged = judgments.get(query_id, {})
+                if isinstance(judged, (str, list, tuple)):
+                    builder.add_expected(key, judged, where)
+                else:
+                    builder.add_judgments(key, _mapping(judged, "judgments", query_id), where)
         elif query_id in texts:
             builder.queries[query_id] = Query(query_id, _text(texts[query_id], query_id))
     if given:
@@ -240,7 +257,7 @@ def _mapping(value: object, what: str, query_id: object) -> dict[Any, Any]:
     )
 
 
-def _columns_of(judgments: Mapping[str, Mapping[str, float]]) -> Judgments | None:
+def _columns_of(judgments: Mapping[str, Any]) -> Judgments | None:
     """Return dicts as columns; None if an id is not a text, or a grade not a finite number."""
     judged = judgments.values()
     if not set(map(type, judged)) <= {dict}:
@@ -260,5 +277,5 @@ def _columns_of(judgments: Mapping[str, Mapping[str, float]]) -> Judgments | Non
     if not np.isfinite(columns.grades).all():
         return None
     if kinds == {int}:  # as the view shows whole grades
-        columns.remember(judgments)  # type: ignore[arg-type]
+        columns.remember(judgments)
     return columns

@@ -23,6 +23,7 @@ from pytest_rankcheck.golden.collected_judgments import (
 )
 from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.expectation import Expectation, add_expectation
+from pytest_rankcheck.golden.expected_text import BOTH, is_unit
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Contradictions, Source
 from pytest_rankcheck.golden.judgments import Judgments
@@ -44,7 +45,8 @@ def with_mapped_ids(contents: Contents, rule: DocIdRule | None) -> Contents:
     contents.refuse_subtopics("read with doc_id=")
     to_id = DocIdMap(rule)
     columns = contents.judgments
-    mapped = replace(columns, documents=HeldIds(list(map(to_id, columns.documents.texts()))))
+    ids = [each if is_unit(each) else to_id(each) for each in columns.documents.texts()]
+    mapped = replace(columns, documents=HeldIds(ids))
     known = [replace(each, doc_id=to_id(each.doc_id)) for each in contents.repeats]
     contradictions = contents.source.contradictions
     where = contents.shown_place
@@ -128,6 +130,10 @@ def merged(parts: Sequence[Contents], contradictions: Contradictions) -> Content
             for expectation in part.expectations.get(query_id, ()):
                 builder.add_expectation(expectation, where)
         builder.titles.update(part.titles)
+        builder.by_text |= part.by_text
+    for query_id in builder.by_text:
+        if any(part.grades.get(query_id) for part in parts if query_id not in part.by_text):
+            raise GoldenSetError(f"query '{quoted(query_id)}': {BOTH}")
     judgments, repeats = _judgments(parts, tuple(builder.queries), contradictions)
     if any(part.scale is not None for part in parts):
         builder.scale = max(part.scale or part.judgments.highest for part in parts)

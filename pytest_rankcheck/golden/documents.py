@@ -10,16 +10,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import compress, repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, IntArray
-from pytest_rankcheck.document_ids import DocIdMap, DocIdRule
-from pytest_rankcheck.errors import GoldenSetError, listed, quoted
+from pytest_rankcheck.document_ids import ATTRIBUTE, DocIdMap, DocIdRule
+from pytest_rankcheck.errors import ConfigurationError, GoldenSetError, listed, quoted
 from pytest_rankcheck.files.delimited_tables import DOC_ID, Role, index_of_roles
 from pytest_rankcheck.files.id_columns import numbered
-from pytest_rankcheck.files.plain_values import is_blank
+from pytest_rankcheck.files.plain_values import id_text, is_blank
 from pytest_rankcheck.files.tables import read_table
 from pytest_rankcheck.golden.corpus import Corpus, CorpusSource
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 DocumentSource: TypeAlias = "CorpusSource | Mapping[str, Mapping[str, object]]"
 """A file or folder with a table of documents, a frame, or the attributes of each by its id."""
 InteractionSource: TypeAlias = "str | Path | Frame"
+Columns: TypeAlias = "Mapping[str, str] | None"
 
 _TITLES = ("title", "doc_title", "document_title", "product_title")
 _ROLES = {
@@ -138,6 +139,47 @@ class Documents:
                 kept = ((mapped[row], cells[row]) for row in rows if not is_blank(cells[row]))
                 self._columns.setdefault(name, {}).update(kept)
         self._known.update(found)
+
+
+class ColumnRule:
+    """The rule ``attribute:source``, which maps ids to a column of the documents.
+
+    An id without a value stays as it is.
+
+    Raises:
+        ConfigurationError: the documents are unknown, or have no such column.
+    """
+
+    def __init__(self, rule: str, source: DocumentSource | None, columns: Columns) -> None:
+        if source is None:
+            raise ConfigurationError(
+                f"doc_id={quoted(rule)} needs documents= (rankcheck_documents)"
+            )
+        corpus, column = Documents(source, columns).corpus, rule.removeprefix(ATTRIBUTE)
+        self.__qualname__, self._values = rule, dict[str, object]()
+        for ids, batch in corpus.rows():
+            header = batch.header if batch else ()
+            if batch is None or column not in header:
+                raise ConfigurationError(
+                    f"doc_id={quoted(rule)}: {corpus.name} has no column '{quoted(column)}', but "
+                    f"{listed(header, 10) or 'only ids'}"
+                )
+            cells = batch.column(header.index(column)).cells()
+            self._values.update(zip(ids, cells, strict=True))
+
+    def __call__(self, doc_id: str) -> object:
+        """Return the id in a document's column; `DocIdMap` refuses what is no id."""
+        value = self._values.get(doc_id)
+        return doc_id if is_blank(value) else id_text(value) or value
+
+
+def with_column_rules(rule: Any, source: DocumentSource | None, columns: Columns) -> Any:
+    """Return rules of ``doc_id=`` in which ``attribute:source`` looks into the documents."""
+    rules = rule if isinstance(rule, (list, tuple)) else [rule]
+    pairs = [(each, isinstance(each, str) and each.startswith(ATTRIBUTE)) for each in rules]
+    return rule and [
+        ColumnRule(each, source, columns) if is_one else each for each, is_one in pairs
+    ]
 
 
 class Interactions:

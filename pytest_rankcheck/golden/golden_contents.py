@@ -41,6 +41,8 @@ class Contents:
     """Whether the judgments had codes or no grades, which were mapped to grades."""
     repeats: Sequence[Repeat] = ()
     """All repeated judgments, with the same or another grade."""
+    by_text: frozenset[str] = frozenset()
+    """The queries whose judged documents are expected texts."""
     titles: Mapping[str, str] = field(default_factory=dict)
     """The titles of documents, for messages."""
     candidates: Candidates = field(default_factory=Candidates)
@@ -80,6 +82,7 @@ class Contents:
             self,
             judgments=self.judgments.arranged(chosen),
             queries={each: queries[each] for each in chosen if each in queries},
+            by_text=self.by_text & among,
             repeats=[repeat for repeat in self.repeats if repeat.query_id in among],
             candidates=self.candidates.take(chosen),
             expectations={each: expectations[each] for each in chosen if each in expectations},

@@ -53,7 +53,9 @@ def _refuse_loss(contents: Contents, format: Format[Contents]) -> None:
     A format of text would read a list as text, in an attribute or a column of the candidates.
     """
     lost = what = other = None
-    if "candidates" in format.cannot_hold and contents.candidates:
+    if contents.by_text and format.name != "jsonl":
+        lost, what, other = "this golden set", "expected texts", "jsonl"
+    elif "candidates" in format.cannot_hold and contents.candidates:
         lost, what, other = "this golden set", "candidates", "csv, tsv or parquet"
     elif "expectations" in format.cannot_hold and any(contents.expectations.values()):
         lost, what, other = "this golden set", "expectations", "jsonl"

@@ -76,8 +76,9 @@ class GoldenSet(JudgedQueries):
                 ``"lower"``, ``"strip"`` (white space), ``"strip_zeros"`` (of whole numbers),
                 ``"nfc"`` (Unicode), ``"unquote"`` (of URLs), ``"remove_prefix:doc_"``,
                 ``"remove_suffix:.html"``, ``"before:#"`` (the part before the first ``#``) or
-                ``"after:/"`` (the part after the last ``/``); or a list of these, applied in
-                order.
+                ``"after:/"`` (the part after the last ``/``); or ``"attribute:source"``, a column
+                of ``documents``, for chunks whose sources are judged; or a list of these, applied
+                in order.
             documents: all documents that can be ranked: a file or folder (JSON lines, CSV, TSV,
                 Parquet, Arrow, or one id per line), a DataFrame, or ``{doc_id: {attribute:
                 value}}``. Without it, the corpus of a BEIR folder.
@@ -102,7 +103,7 @@ class GoldenSet(JudgedQueries):
             attributes=attributes,
             scale=scale,
         )
-        contents = contents_of_file(source, format, doc_id)
+        contents = contents_of_file(source, format)
         contents = _with_tables(contents, documents, interactions, doc_id)
         return cls(contents, name or shown_name(source.file))
 
@@ -110,7 +111,7 @@ class GoldenSet(JudgedQueries):
     @checked_arguments
     def from_dict(
         cls,
-        judgments: Mapping[str, Mapping[str, float]],
+        judgments: Mapping[str, Mapping[str, float] | Sequence[str]],
         queries: Mapping[str, str] | None = None,
         *,
         attributes: Mapping[str, Mapping[str, object]] | None = None,
@@ -124,7 +125,8 @@ class GoldenSet(JudgedQueries):
         """Make a golden set from ``{query_id: {doc_id: grade}}``.
 
         Args:
-            judgments: the grade of each judged document of each query.
+            judgments: the grade of each judged document of each query; or the text that a returned
+                chunk must contain, or a list of texts.
             queries: the text of each query; a query without judgments may be given here alone.
             attributes: ``{query_id: {attribute: value}}``, to slice by.
             name: what messages and records call the set.
@@ -143,8 +145,7 @@ class GoldenSet(JudgedQueries):
 
         source = Source.of(contradictions=contradictions, scale=scale)
         contents = contents_from_dict(judgments, queries or {}, attributes or {}, source)
-        contents = _with_tables(contents, documents, interactions, doc_id)
-        return cls(_with_ids(contents, doc_id), name)
+        return cls(_with_tables(contents, documents, interactions, doc_id), name)
 
     @classmethod
     @checked_arguments
@@ -203,8 +204,7 @@ class GoldenSet(JudgedQueries):
         add_table(builder, read_table(judgments, GoldenSetError, name="judgments"))
         contents = builder.built()
         contents.check_attributes()
-        contents = _with_tables(contents, documents, interactions, doc_id)
-        return cls(_with_ids(contents, doc_id), name)
+        return cls(_with_tables(contents, documents, interactions, doc_id), name)
 
     @classmethod
     @checked_arguments
@@ -239,7 +239,7 @@ class GoldenSet(JudgedQueries):
         source = Source.of(grades=grades, contradictions=contradictions, scale=scale)
         data = loaded(dataset) if isinstance(dataset, str) else dataset
         contents = contents_of_dataset(data, dataset_name, source)
-        return cls(_with_ids(contents, doc_id), name or dataset_name)
+        return cls(_with_tables(contents, None, None, doc_id), name or dataset_name)
 
     @checked_arguments
     def save(self, path: str | PathLike[str], format: str | None = None) -> None:
@@ -373,6 +373,7 @@ class GoldenSet(JudgedQueries):
             candidates=part.candidates.compact(),
             titles={},
             expectations={},
+            doc_id=None,
             corpus=None,
             documents=None,
             interactions=None,
@@ -480,24 +481,20 @@ class GoldenSet(JudgedQueries):
         return type(self)(merged(parts, contradictions), name or self.name)
 
 
-def _with_ids(contents: Contents, doc_id: DocIdRule | None) -> Contents:
-    from pytest_rankcheck.golden.derived_contents import with_mapped_ids  # loads numpy
-
-    return with_mapped_ids(contents, doc_id)
-
-
 def _with_tables(
     contents: Contents,
     documents: DocumentSource | None,
     interactions: InteractionSource | None,
     doc_id: DocIdRule | None,
 ) -> Contents:
-    """Return a golden set with what is known about its documents and users."""
-    if documents is None and interactions is None:
+    """Return a golden set with what is known about its documents and users, and its ids mapped."""
+    if documents is None and interactions is None and doc_id is None:
         return contents
-    from pytest_rankcheck.golden.documents import Documents, Interactions
+    from pytest_rankcheck.golden.derived_contents import with_mapped_ids  # loads numpy
+    from pytest_rankcheck.golden.documents import Documents, Interactions, with_column_rules
 
     columns = contents.source.columns
-    catalogue = None if documents is None else Documents(documents, columns, doc_id)
-    seen = None if interactions is None else Interactions(interactions, columns, doc_id)
-    return replace(contents, documents=catalogue, interactions=seen)
+    rule = with_column_rules(doc_id, documents, columns)
+    catalogue = None if documents is None else Documents(documents, columns, rule)
+    seen = None if interactions is None else Interactions(interactions, columns, rule)
+    return with_mapped_ids(replace(contents, documents=catalogue, interactions=seen), rule)

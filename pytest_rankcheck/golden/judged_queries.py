@@ -48,6 +48,11 @@ class JudgedQueries:
         contents.check_scale()
         self.name = name
         self._contents = contents
+        self.doc_id = contents.doc_id
+        """How the ids of its documents were mapped, for ``doc_id=`` of a run; None: they were not.
+        It knows the column of ``"attribute:source"``."""
+        self.by_text = contents.by_text
+        """The queries whose judged documents are expected texts."""
         self._slices: dict[str, Mapping[str, Sequence[str]]] = {}
 
     @cached_property

@@ -101,6 +101,7 @@ class Inputs:
         if not self.config.doc_id_lines:
             return None
         from pytest_rankcheck.document_ids import DocIdMap, is_named_rule
+        from pytest_rankcheck.golden.documents import with_column_rules
         from pytest_rankcheck.rankers.ranker_lookup import named_object
 
         with _named("rankcheck_doc_id"):
@@ -108,6 +109,7 @@ class Inputs:
                 line if is_named_rule(line) or ":" not in line else named_object(line, "function")
                 for line in self.config.doc_id_lines
             ]
+            rules = with_column_rules(rules, self.config.documents, self.config.columns)
             to_id = DocIdMap(rules)
 
         def rankcheck_doc_id(doc_id: str) -> str:

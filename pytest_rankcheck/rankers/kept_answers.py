@@ -130,6 +130,7 @@ class ResumedRanker(Adapter):
             "query": answered.query.id,
             "docs": answer.doc_ids,
             "scores": answer.scores,
+            "texts": getattr(answer, "texts", ()),
             "ordered": isinstance(answer, Ranking),
             "seconds": answered.seconds,
             "batch": answered.batch,
@@ -165,5 +166,7 @@ def _answer(entry: Mapping[str, Any]) -> QueryAnswer:
     value: object = ScoredDocuments(docs, scores)
     if entry["ordered"]:
         value = docs if scores is None else list(zip(docs, scores, strict=True))
+        if entry["texts"]:
+            value = Ranking(tuple(docs), None, entry["texts"])
     numbers = float(entry["seconds"]), int(entry["batch"])
     return QueryAnswer(Query(entry["query"]), value, None, *numbers)

@@ -279,6 +279,7 @@ def attempted(
     rankings = dict[str, Ranking]()
     failures = dict[str, Exception]()
     seconds = dict[str, float]()
+    texts = dict[str, Sequence[str | None]]()
     misread = MisreadScores()
     batches = {1}
 
@@ -290,7 +291,10 @@ def attempted(
             try:
                 ranking = ranking_of(answered.answer, query_id, rules)
                 misread.add(query_id, answered.answer, ranking.doc_ids, ranking.scores)
-                rankings[query_id] = ranking.top(task.depth)
+                ranking = ranking.top(task.depth)
+                rankings[query_id] = Ranking(ranking.doc_ids, ranking.scores)
+                if any(ranking.texts) and query_id in task.golden.by_text:
+                    texts[query_id] = ranking.texts
             except Exception as error:  # a generator may raise while it is read
                 failure = error
         if failure is not None:
@@ -315,6 +319,7 @@ def attempted(
         duplicates=rules.duplicates,
         seconds={query_id: seconds.get(query_id, math.nan) for query_id in ranked},
     )
+    run.texts = texts
     run.notes = tuple(adapter.notes)
     run.failed = {query_id: error_text(error) for query_id, error in allowed.items()}
     run.largest_batch = max(batches)

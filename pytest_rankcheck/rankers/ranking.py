@@ -70,6 +70,8 @@ class Ranking:
 
     doc_ids: tuple[str, ...]
     scores: tuple[float, ...] | None = None
+    texts: Sequence[str | None] = ()
+    """The text of each document, from a ranker that returns them."""
 
     def __len__(self) -> int:
         return len(self.doc_ids)
@@ -78,7 +80,8 @@ class Ranking:
         """Return the first ``depth`` documents."""
         if depth >= len(self.doc_ids):
             return self
-        return Ranking(self.doc_ids[:depth], self.scores and self.scores[:depth])
+        scores = self.scores and self.scores[:depth]
+        return Ranking(self.doc_ids[:depth], scores, self.texts[:depth])
 
 
 COLUMNS = ("query_id", "doc_id", "rank", "score")
@@ -159,7 +162,7 @@ def id_map(rule: DocIdRule | None) -> DocIdMap | None:
 
 def duplicates_settled(ranking: Ranking, query_id: str, duplicates: Duplicates) -> Ranking:
     """Return the ranking with its duplicate documents treated."""
-    doc_ids, scores = ranking.doc_ids, ranking.scores
+    doc_ids, scores, texts = ranking.doc_ids, ranking.scores, ranking.texts
     if len(set(doc_ids)) == len(doc_ids):
         return ranking
     ranks = first_ranks(doc_ids)
@@ -177,8 +180,9 @@ def duplicates_settled(ranking: Ranking, query_id: str, duplicates: Duplicates) 
     if duplicates == "close_gaps":
         if scores:
             scores = tuple(scores[rank - 1] for rank in ranks.values())
+        texts = [texts[rank - 1] for rank in ranks.values()] if texts else ()
         doc_ids = tuple(ranks)
-    return Ranking(doc_ids, scores)
+    return Ranking(doc_ids, scores, texts)
 
 
 def first_ranks(doc_ids: Sequence[str]) -> dict[str, int]:

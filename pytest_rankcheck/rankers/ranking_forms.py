@@ -6,7 +6,7 @@ import math
 from collections.abc import ItemsView, Iterable, KeysView, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, TypeGuard
 
@@ -61,7 +61,7 @@ def ranking_of(answer: object, query_id: str, rules: RankingRules) -> Ranking:
     else:
         ranking = ranking_as_given(answer, query_id, rules.ties)
     if rules.to_id is not None:
-        ranking = Ranking(tuple(map(rules.to_id, ranking.doc_ids)), ranking.scores)
+        ranking = replace(ranking, doc_ids=tuple(map(rules.to_id, ranking.doc_ids)))
     return duplicates_settled(ranking, query_id, rules.duplicates)
 
 
@@ -86,8 +86,8 @@ def ranking_as_given(answer: object, query_id: str, ties: Ties = "doc_id") -> Ra
 
 def plain_answer(answer: object, query_id: str) -> Ranking | ScoredDocuments:
     """Return an answer as plain data that gives the same ranking, to be sent or kept in a file."""
-    if isinstance(answer, Ranking):  # kept, or sent by a worker
-        return answer
+    if isinstance(answer, Ranking):  # kept, sent by a worker, or of a retriever
+        return replace(answer, doc_ids=ids_of(answer.doc_ids, query_id))
     if hasattr(answer, "columns") and hasattr(answer, "to_dict"):
         return _from_frame(answer, query_id)
     if isinstance(answer, Mapping):

@@ -10,12 +10,13 @@ from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import RankerError, listed, quoted
 from pytest_rankcheck.rankers.adapter_protocol import Adapter
 from pytest_rankcheck.rankers.callable_adapters import function_adapter, is_async, name_of
+from pytest_rankcheck.rankers.ranking import Ranking
 from pytest_rankcheck.rankers.ranking_forms import has_no_order
 
 _ID_KEYS = ("doc_id", "id", "source")
 """Metadata keys that hold the id of a retriever's document, if it has no id of its own."""
 
-Key = str | Callable[[Any], object]
+Key = str | Callable[[Any], Any]
 
 
 @checked_arguments
@@ -67,17 +68,17 @@ def with_ids(retrieve: Callable[..., Any], key: Key | None = None) -> Callable[.
 
     @wraps(retrieve)
     def ask(*arguments: object, **options: object) -> object:
-        return _ids(retrieve(*arguments, **options), key)
+        return _retrieved(retrieve(*arguments, **options), key)
 
     @wraps(retrieve)
     async def ask_async(*arguments: object, **options: object) -> object:
-        return _ids(await retrieve(*arguments, **options), key)
+        return _retrieved(await retrieve(*arguments, **options), key)
 
     return ask_async if is_async(retrieve) else ask
 
 
-def _ids(results: Any, key: Key | None) -> list[object]:
-    """Return the ids of retrieved documents."""
+def _retrieved(results: Any, key: Key | None) -> Ranking:
+    """Return retrieved documents, with ids as they are and their texts."""
     is_list = isinstance(results, Iterable) and not isinstance(results, (str, bytes, Mapping))
     if not is_list or has_no_order(results):
         problem = "has no order" if has_no_order(results) else "is not a list of documents"
@@ -87,10 +88,10 @@ def _ids(results: Any, key: Key | None) -> list[object]:
             "results"
         )
     # LlamaIndex returns nodes with their scores, LangChain's vector stores pairs with them.
-    if callable(key):
-        return [key(getattr(result, "node", result)) for result in results]
-    documents = map(_alone, results)
-    return [_id_of(getattr(document, "node", document), key) for document in documents]
+    nodes = [getattr(result, "node", result) for result in results]
+    documents = [getattr(document, "node", document) for document in map(_alone, nodes)]
+    ids = [*map(key, nodes)] if callable(key) else [_id_of(each, key) for each in documents]
+    return Ranking(tuple(ids), texts=[*map(_text_of, documents)])
 
 
 def _alone(result: object) -> object:
@@ -98,7 +99,13 @@ def _alone(result: object) -> object:
     return result[0] if type(result) is tuple and len(result) == 2 else result
 
 
-def _id_of(document: object, key: str | None) -> object:
+def _text_of(document: object) -> str | None:
+    """Return the text of a document of LangChain, LlamaIndex or Haystack; None without one."""
+    texts = (getattr(document, name, None) for name in ("page_content", "text", "content"))
+    return next((text for text in texts if isinstance(text, str)), None)
+
+
+def _id_of(document: object, key: str | None) -> Any:
     """Return an entry of a document's metadata, else an attribute of the document.
 
     Without a key, it is the id of a LangChain document, or of a LlamaIndex node.

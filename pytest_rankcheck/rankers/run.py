@@ -78,6 +78,8 @@ class Run:
         """Why the ranker failed on queries, where it may fail; their rankings are empty."""
         self.asked: str | None = None
         """The name of the golden set that was ranked; None if unknown."""
+        self.texts: Mapping[str, Sequence[str | None]] = {}
+        """The texts of each ranking, if the ranker returns them and texts are judged."""
         self.notes: tuple[str, ...] = ()
         """What a reader must know about how the run was ranked, as sentences."""
         self._blocks: Sequence[RankedColumns] | None = None
@@ -286,6 +288,12 @@ class Run:
             run._blocks = [replace(block, depth=depth) for block in self._blocks]
         elif self._files is not None:
             run._files = replace(self._files, depth=depth)
+        return run
+
+    def with_rankings(self, rankings: Rankings) -> Run:
+        """Return the run with other rankings of its queries."""
+        run, own = Run(rankings, ties=self.ties, duplicates=self.duplicates), vars(self)
+        vars(run).update({name: own[name] for name in own if not name.startswith("_")})
         return run
 
     def columns(self, *, together: bool = False) -> Iterator[RankedColumns]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -222,3 +224,75 @@ def test_a_rule_that_makes_one_document_of_all_is_an_error() -> None:
     )
     few = dict(list(judged.items())[:4])
     assert GoldenSet.from_dict(few, doc_id="before:-").grades("q1") == {"doc": 1}
+
+
+# --- attribute:source ---------------------------------------------------------------------------
+
+CHUNKS = pd.DataFrame(
+    {
+        "doc_id": ["c1", "c2", "c3", "c4"],
+        "source": ["guide", "guide", "faq", None],
+        "title": ["Guide, page 1", "Guide, page 2", "Questions", "Alone"],
+    }
+)
+BY_SOURCE: dict[str, Any] = {"doc_id": "attribute:source", "documents": CHUNKS}
+
+
+def test_chunks_are_judged_by_their_source(tmp_path: Path) -> None:
+    judged = {"q1": {"faq": 1, "c4": 1, "unknown": 1}}
+    plain = GoldenSet.from_dict(judged, {"q1": "?"})
+    plain.save(tmp_path / "web.jsonl")
+    CHUNKS.to_csv(tmp_path / "chunks.csv", index=False)
+    from_files = {**BY_SOURCE, "documents": tmp_path / "chunks.csv"}
+    chunks = ["c1", "c2", "c2b", "c4", "c3"]
+    for golden in (
+        GoldenSet.from_dict(judged, {"q1": "?"}, **BY_SOURCE),
+        GoldenSet.from_frame(plain.judgments, plain.queries, **BY_SOURCE),
+        GoldenSet.load(tmp_path / "web.jsonl", **from_files),
+    ):
+        assert golden.fingerprint == plain.fingerprint
+        how: dict[str, Any] = {"doc_id": golden.doc_id, "duplicates": "keep_places"}
+        for run in (Run.from_dict({"q1": chunks}, **how), rank(lambda text: chunks, golden, **how)):
+            assert run["q1"] == ("guide", "guide", "c2b", "c4", "faq")
+            evaluation = evaluate(run, golden)
+            # Five chunks are read; of three relevant documents, two are among them.
+            assert evaluation.mean("R@4") == pytest.approx(1 / 3)
+            assert evaluation.mean("R@5") == pytest.approx(2 / 3)
+        assert golden.title("guide") == "Guide, page 1"
+        assert golden.catalogue is not None
+        assert golden.catalogue.size == 3
+
+
+def test_a_list_of_rules_may_have_a_column() -> None:
+    rules = ["lower", "attribute:source"]
+    golden = GoldenSet.from_dict({"q1": {"C3": 1}}, doc_id=rules, documents=CHUNKS)
+    assert golden.grades("q1") == {"faq": 1}
+    assert golden.doc_id is not None
+    assert golden.doc_id.name == "lower, attribute:source"
+    again = pickle.loads(pickle.dumps(golden))
+    assert again.doc_id("C1") == "guide"
+    assert golden.for_ranker(["q1"]).doc_id is None
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"doc_id": "attribute:source"}, "needs documents= (rankcheck_documents)"),
+        ({**BY_SOURCE, "doc_id": "attribute:sauce"}, "has no column 'sauce', but doc_id, source"),
+        ({**BY_SOURCE, "doc_id": "attribute:"}, "has no column ''"),
+        ({**BY_SOURCE, "doc_id": ["lower", 5]}, "doc_id=5 is invalid"),
+        ({**BY_SOURCE, "doc_id": []}, "is invalid"),
+        (
+            {"doc_id": "attribute:source", "documents": CHUNKS.assign(source=1.5)},
+            "maps document 'c3' to 1.5; an id is a text",
+        ),
+    ],
+)
+def test_a_wrong_column_is_refused(how: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=re.escape(message)):
+        GoldenSet.from_dict({"q1": {"c3": 1}}, **how)
+
+
+def test_a_run_gets_the_column_from_its_golden_set() -> None:
+    with pytest.raises(ConfigurationError, match=r"to the run, give doc_id=golden\.doc_id"):
+        Run.from_dict({"q1": ["c1"]}, doc_id="attribute:source")

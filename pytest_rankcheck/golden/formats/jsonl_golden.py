@@ -2,8 +2,9 @@
 
     {"query_id": "q1", "query": "red shoes", "relevance": {"d3": 2, "d7": 0}, "locale": "en"}
 
-``query_id`` is required, ``relevance`` maps documents to grades, ``expect`` is a list of
-expectations on this query (see ``expectation``), and every other key is an attribute. A line
+``query_id`` is required, ``relevance`` maps documents to grades, ``expected_text`` has instead a
+text that a returned chunk must contain, or several, ``expect`` is a list of expectations on this
+query (see ``expectation``), and every other key is an attribute. A line
 ``{"grade_scale": 4}`` holds the scale of the set.
 """
 
@@ -18,6 +19,7 @@ from pytest_rankcheck.files.json_files import objects_of_lines
 from pytest_rankcheck.files.whole_files import readable_json, write_whole
 from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.expectation import entry_of, expectation_of
+from pytest_rankcheck.golden.expected_text import EXPECTED_TEXT, is_unit, text_of
 from pytest_rankcheck.golden.formats.retrieval_cases import how_to_read
 from pytest_rankcheck.golden.golden_contents import SCALE, Contents
 from pytest_rankcheck.golden.golden_source import Source, checked_id
@@ -27,7 +29,7 @@ from pytest_rankcheck.golden.query import Query
 _EXPECT = "expect"
 _NEARLY_QUERY = Role(TEXT.name, ())
 _ABSENT = object()
-_KEYS = ("query_id", "query", "relevance", _EXPECT)
+_KEYS = ("query_id", "query", "relevance", _EXPECT, EXPECTED_TEXT)
 
 
 def read(source: Source) -> Contents:
@@ -81,11 +83,14 @@ def _add_entry(builder: ContentsBuilder, entry: dict[str, object], where: str) -
             '{"d3": 2, "d7": 0}; in a file of lists, the key is "relevant": ["d3", "d7"]'
         )
     expected = _expected(entry, where)
+    expected_text = entry.pop(EXPECTED_TEXT, None)
     if not isinstance(relevance, dict):
         _refuse_misspelt_relevance(builder, entry, where)
         relevance = {}
     builder.add_query(Query(query_id, text, entry), where)
     builder.add_judgments(query_id, relevance, where)
+    if expected_text is not None:
+        builder.add_expected(query_id, expected_text, where, relevance)
     for number, item in enumerate(expected, start=1):
         try:
             expectation = expectation_of(query_id, item)
@@ -130,7 +135,9 @@ def write(contents: Contents, path: Path) -> None:
         elif _NEARLY_QUERY.near(list(query.attributes)):
             entry["query"] = None  # otherwise that attribute could be the text
         _check_attributes(query)
-        entry["relevance"] = dict(contents.grades[query_id])
+        judged = contents.grades[query_id]
+        texts = [text_of(unit) for unit in filter(is_unit, judged)]
+        entry |= {EXPECTED_TEXT: texts} if texts else {"relevance": dict(judged)}
         expectations = contents.expectations.get(query_id)
         if expectations:
             entry[_EXPECT] = [entry_of(expectation) for expectation in expectations]

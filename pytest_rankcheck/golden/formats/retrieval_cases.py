@@ -22,6 +22,7 @@ from pytest_rankcheck.files.json_files import objects_of_lines, read_json
 from pytest_rankcheck.files.packed_files import unpacked_suffix
 from pytest_rankcheck.files.yaml_files import YamlObject, read_yaml
 from pytest_rankcheck.golden.contents_builder import ContentsBuilder
+from pytest_rankcheck.golden.expected_text import EXPECTED_TEXT
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source, checked_id
 from pytest_rankcheck.golden.json_tree import Node
@@ -33,7 +34,7 @@ _TEXTS = ("query", "question", "user_input")
 _TEXT = Role("query", _TEXTS)
 _LISTS = ("relevant", "relevant_docs", "expected_documents", "expected_ids")
 _RELEVANT = Role("relevance", (*_LISTS, "reference_context_ids"))
-_ROLES = (_ID, _TEXT, _RELEVANT)
+_ROLES = (_ID, _TEXT, _RELEVANT, Role(EXPECTED_TEXT, ()))
 _RANKED = ("contexts", "retrieved_contexts", "sources")
 """Keys of what some ranker returned."""
 _YAML_ENDINGS = (".yaml", ".yml")
@@ -116,14 +117,15 @@ def _complete(keys: dict[str, str], entry: Node) -> dict[str, str]:
     """Return the keys of the first entry, which needs a query and relevant documents."""
     values = {key: child.value for key, child in entry.pairs()}
     ranked = next((key for key in _RANKED if key in values), None)
-    if "query" in keys and "relevance" not in keys and ranked:
+    is_judged = "relevance" in keys or EXPECTED_TEXT in keys
+    if "query" in keys and not is_judged and ranked:
         raise GoldenSetError(
             f"{entry.where}: '{ranked}' is what some ranker returned, and would make that ranker "
             "perfect; add 'expected_ids', the documents that people found relevant. To use "
             f"'{ranked}' all the same: {columns_line({**keys, 'relevance': ranked})}"
         )
     for role, what in ((_TEXT, "query"), (_RELEVANT, "relevant documents")):
-        if role.name not in keys:
+        if role.name not in keys and not (role is _RELEVANT and is_judged):
             raise GoldenSetError(f"{entry.where}: no {what}; {how_to_read(values)}")
     return keys
 
@@ -158,6 +160,10 @@ def _add_case(builder: ContentsBuilder, entry: Node, keys: Mapping[str, str]) ->
     taken = keys.values()
     attributes = {key: child.value for key, child in entry.pairs() if key not in taken}
     builder.add_query(Query(query_id, text, attributes), entry.where)
+    if EXPECTED_TEXT in keys:
+        expected = entry.need(keys[EXPECTED_TEXT]).value
+        builder.add_expected(query_id, expected, entry.where, "relevance" in keys)
+        return
     relevant = entry.need(keys["relevance"])
     if isinstance(relevant.value, dict):
         for doc_id, grade in relevant.pairs():
@@ -188,7 +194,7 @@ def _is_case(entry: Mapping[str, object], columns: Mapping[str, str]) -> bool:
     """Whether an object has keys of a case, and is not of our own format."""
     if any(columns.get(role.name) in entry and role.name not in entry for role in _ROLES):
         return True
-    names = _RELEVANT.names if "query_id" in entry else (*_RELEVANT.names, *_RANKED)
+    names = _RELEVANT.names if "query_id" in entry else (*_RELEVANT.names, *_RANKED, EXPECTED_TEXT)
     return "relevance" not in entry and any(name in entry for name in names)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.document_ids import differences, joining_rule
 from pytest_rankcheck.errors import listed, plural, quoted
+from pytest_rankcheck.golden.expected_text import TEXT_COLUMN, Passage, passages_of, text_of
 from pytest_rankcheck.golden.lint.lint_rule import Linted, LintFinding, rule
 
 _NAMED = 10
@@ -75,10 +76,31 @@ def not_in_corpus(linted: Linted) -> LintFinding | None:
 
 
 @rule("warning")
+def absent_text(linted: Linted) -> LintFinding | None:
+    """An expected text that no document contains."""
+    contents, corpus = linted.contents, linted.corpus
+    absent = passages_of(contents.judgments.documents.texts() if contents.by_text else ())
+    for _, batch in corpus.rows() if corpus and absent else ():
+        if not batch or TEXT_COLUMN not in batch.header:
+            return None
+        for passage in map(Passage, batch.column(batch.header.index(TEXT_COLUMN)).cells()):
+            absent = {unit: text for unit, text in absent.items() if not passage.contains(text)}
+    if not corpus or not absent:
+        return None
+    count = plural(len(absent), "expected text is", "expected texts are")
+    return LintFinding(
+        query_ids=linted.queries_at(_rows_of(linted, absent)),
+        what=f"{count} in no document of {corpus.name}: {listed([*map(text_of, absent)], 3)}",
+        why="No ranker can find them, so no ranking is perfect",
+        remedy="correct the texts, or give the documents that are really ranked",
+    )
+
+
+@rule("warning")
 def stale_document(linted: Linted) -> LintFinding | None:
     """Relevant documents that the run never finds: they may have left the index."""
     run, judgments = linted.run, linted.contents.judgments
-    if linted.corpus is not None or run is None:
+    if linted.corpus is not None or run is None or linted.contents.by_text:
         return None
     # Where nothing says how many documents were requested, the longest ranking does.
     longest = max((len(run.get(query_id)) for query_id in judgments.query_ids), default=0)

@@ -197,7 +197,7 @@ def few_queries(linted: Linted) -> LintFinding | None:
 def one_grade(linted: Linted) -> LintFinding | None:
     """A set whose judgments all have the same grade."""
     grades = linted.contents.judgments.distinct_grades
-    if len(grades) != 1:
+    if len(grades) != 1 or linted.contents.by_text:
         return None
     (grade,) = grades
     return LintFinding(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
+from itertools import chain, filterfalse
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from pytest_rankcheck.argument_checks import is_number
 from pytest_rankcheck.array_types import BoolArray, IntArray
 from pytest_rankcheck.errors import GoldenSetError, listed, plural, quoted, suggestion
+from pytest_rankcheck.golden.expected_text import is_unit
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.query import Query
 
@@ -165,7 +166,7 @@ class Linted:
 
         expectations = chain.from_iterable(self.contents.expectations.values())
         expected = (doc for each in expectations for doc in (*each.documents, *each.others))
-        judged = self.contents.judgments.documents.texts()
+        judged = [*filterfalse(is_unit, self.contents.judgments.documents.texts())]
         return CorpusMatch.of(self.corpus, judged, self.contents.doc_id, expected)
 
     def queries_where(self, is_meant: BoolArray) -> tuple[str, ...]:

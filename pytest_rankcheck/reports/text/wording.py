@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import listed, plural, quoted
+from pytest_rankcheck.golden.expected_text import is_unit, text_of
 from pytest_rankcheck.metrics.metric_definition import Unit
 from pytest_rankcheck.reports.ledger import place_of_documents
 
@@ -194,6 +195,8 @@ def shortened(text: str) -> str:
 def document_in(golden: JudgedQueries, doc_id: str) -> str:
     """Return the id of a document, and its title where the golden set has one."""
     title = golden.title(doc_id)
+    if is_unit(doc_id):  # its title names the chunk that contains it
+        return f'"{quoted(text_of(doc_id), 60)}"' + (f" in {quoted(title, 60)}" if title else "")
     if title:
         return f'{quoted(doc_id, 60)} "{quoted(title, 40)}"'
     return quoted(doc_id, 60)

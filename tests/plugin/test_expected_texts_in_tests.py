@@ -1,0 +1,132 @@
+"""Test sessions that judge chunks by their source, or by the texts that they contain."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from project import WITHOUT_AND_WITH_WORKERS
+
+CHUNKS = [
+    ("c1", "guide", "Press the red button."),
+    ("c2", "guide", "The battery lasts ten hours."),
+    ("c3", "faq", "It charges in one hour."),
+]
+CONFTEST = """
+import pytest
+from types import SimpleNamespace
+from pytest_rankcheck import rankers
+
+@pytest.fixture(scope="session")
+def ranker():
+    chunks = {chunks!r}
+    def retrieve(text):
+        return [SimpleNamespace(metadata={{"id": id}}, {text}) for id, _, text in chunks]
+    return rankers.retriever(retrieve, key="id")
+"""
+TEST = """
+from pytest_rankcheck import assert_at_least, assert_not_regressed
+
+def test_bound(evaluation):
+    assert_at_least(evaluation, "{metric}", {bound})
+
+def test_gate(evaluation, baseline):
+    assert_not_regressed(evaluation, baseline, "{metric}")
+"""
+
+
+def project(
+    pytester: pytest.Pytester,
+    golden: dict[str, object],
+    *options: str,
+    text: str = "page_content=text",
+    metric: str = "R@3",
+    bound: float = 1.0,
+) -> None:
+    """Write a project whose ranker returns all chunks, in the order in which they stand."""
+    ini = ["[tool.pytest.ini_options]", 'rankcheck_golden = "golden.jsonl"', "rankcheck_depth = 3"]
+    pytester.makefile(".toml", pyproject="\n".join([*ini, *options]))
+    pytester.makeconftest(CONFTEST.format(chunks=CHUNKS, text=text))
+    pytester.makepyfile(test_it=TEST.format(metric=metric, bound=bound))
+    Path("golden.jsonl").write_text(json.dumps({"query_id": "q1", "query": "?", **golden}))
+    rows = "".join(f"{doc_id},{source},{text}\n" for doc_id, source, text in CHUNKS)
+    Path("chunks.csv").write_text(f"doc_id,source,text\n{rows}")
+
+
+DOCUMENTS = 'rankcheck_documents = "chunks.csv"'
+BY_SOURCE = (
+    DOCUMENTS,
+    'rankcheck_doc_id = "attribute:source"',
+    'rankcheck_conventions = ["duplicates=keep_places"]',
+)
+
+
+@pytest.mark.parametrize("rank", [2, 3])
+def test_the_option_maps_the_answers_to_their_source(pytester: pytest.Pytester, rank: int) -> None:
+    metric, bound = f"R@{rank}", float(rank == 3)  # faq is the third chunk
+    project(pytester, {"relevance": {"faq": 1}}, *BY_SOURCE, metric=metric, bound=bound)
+    pytester.runpytest("--snapshot-update").assert_outcomes(passed=2)
+    result = pytester.runpytest("-v", "--rankcheck-save-run=runs")
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines([f"*R@{rank}*{bound:.4f}*"])
+    Path("conftest.py").unlink()
+    pytester.runpytest("--rankcheck-run=runs/golden.run").assert_outcomes(passed=2)
+
+
+def test_a_missing_column_is_named(pytester: pytest.Pytester) -> None:
+    options = (DOCUMENTS, 'rankcheck_doc_id = "attribute:sauce"')
+    project(pytester, {"relevance": {"faq": 1}}, *options)
+    text = pytester.runpytest().stderr.str()
+    assert "rankcheck_doc_id: doc_id=attribute:sauce: " in text
+    assert "chunks.csv has no column 'sauce', but doc_id, source, text" in text
+    project(pytester, {"relevance": {"faq": 1}}, options[1])
+    assert "needs documents= (rankcheck_documents)" in pytester.runpytest().stderr.str()
+
+
+EXPECTED = {"expected_text": ["the battery lasts ten hours", "charges in one hour"]}
+
+
+@pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
+def test_expected_texts_are_gated_and_recorded(
+    pytester: pytest.Pytester, workers: tuple[str, ...]
+) -> None:
+    project(pytester, EXPECTED, metric="nDCG@3", bound=0.9)
+    result = pytester.runpytest_subprocess("--snapshot-update", *workers)
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(['*"the battery lasts ten hours" in c2 (grade 1) at 2*'])
+    (record,) = Path("baselines").rglob("test_gate*.json")
+    found = ["c1", *(f"expected text: {text}" for text in EXPECTED["expected_text"])]
+    assert json.dumps(found)[1:-1] in record.read_text()
+    before = record.read_bytes()
+    pytester.runpytest_subprocess(
+        "--snapshot-update", "--deselect=test_it.py::test_bound", *workers
+    ).assert_outcomes(passed=1)
+    assert record.read_bytes() == before
+
+    conftest = Path("conftest.py").read_text()
+    Path("conftest.py").write_text(conftest.replace("in chunks]", "in reversed(chunks[:2])]"))
+    result = pytester.runpytest_subprocess("--deselect=test_it.py::test_bound", *workers)
+    result.stdout.fnmatch_lines(['*"charges in one hour" (grade 1)  3 -> -*'])
+
+
+def test_a_saved_run_needs_the_documents(pytester: pytest.Pytester) -> None:
+    project(pytester, EXPECTED, bound=1.0)
+    pytester.runpytest("--rankcheck-save-run=runs", "-k", "bound").assert_outcomes(passed=1)
+    assert "c2" in Path("runs/golden.run").read_text()
+    replay = ("--rankcheck-run=runs/golden.run", "-k", "bound")
+    text = pytester.runpytest(*replay).stdout.str()
+    assert "expects texts, but those of run 'golden.run' are unknown" in text
+    project(pytester, EXPECTED, DOCUMENTS, bound=1.0)
+    pytester.runpytest(*replay).assert_outcomes(passed=1)
+
+
+def test_the_documents_have_the_texts_and_the_linter_looks_into_them(
+    pytester: pytest.Pytester,
+) -> None:
+    project(pytester, EXPECTED, DOCUMENTS, text="other=text")
+    pytester.runpytest("-k", "bound").assert_outcomes(passed=1)
+    golden = {"expected_text": "it never breaks"}
+    project(pytester, golden, DOCUMENTS, text="other=text", bound=0.0)
+    text = pytester.runpytest("--rankcheck-lint", "-v").stdout.str()
+    assert "1 expected text is in no document of the catalogue chunks.csv: it never breaks" in text
