@@ -74,6 +74,7 @@ WITHOUT_CODE = {
     "docs/which-gate.md",
     "docs/README.md",
     "docs/architecture.md",
+    "docs/messages.md",
     "docs/api.md",
 }
 
@@ -124,6 +125,15 @@ def own_temporary_folder(folder: Path) -> str:
     return str(temporary)
 
 
+READER = {
+    "COLUMNS": "80",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    **{f"GIT_{who}_NAME": "Ada" for who in ("AUTHOR", "COMMITTER")},
+    **{f"GIT_{who}_EMAIL": "ada@example.org" for who in ("AUTHOR", "COMMITTER")},
+}
+"""The environment in which a reader types commands."""
+
+
 def run_console(block: Block, folder: Path) -> None:
     for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
         command, _, expected = part.partition("\n")
@@ -146,7 +156,7 @@ def run(command: list[str], folder: Path) -> str:
     done = subprocess.run(
         command,
         cwd=folder,
-        env=environment | {"COLUMNS": "80", "PYTEST_DEBUG_TEMPROOT": own_temporary_folder(folder)},
+        env=environment | READER | {"PYTEST_DEBUG_TEMPROOT": own_temporary_folder(folder)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",
