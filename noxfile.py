@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import nox
 
 nox.options.default_venv_backend = "venv"
-nox.options.sessions = ["lint", "oldest", "coverage", "peers"]
+nox.options.sessions = ["lint", "site", "oldest", "coverage", "peers"]
 
 OLDEST = [
     "pytest==8.4.0",
@@ -39,6 +40,15 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "format", "--check", ".")
     session.run("ruff", "check", ".")
     session.run("mypy")
+
+
+@nox.session
+def site(session: nox.Session) -> None:
+    """Build the site of the manual in build/site; a broken link or anchor is an error."""
+    session.install("zensical==0.0.73")
+    shutil.rmtree("build/site", ignore_errors=True)
+    session.run("zensical", "build", "--strict", "--clean")
+    session.run("python", "docs/check_site.py", "build/site")
 
 
 @nox.session(python="3.11")

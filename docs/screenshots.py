@@ -85,9 +85,14 @@ def styled(printed: str) -> str:
     return "".join(spans)
 
 
-def take(browser: Any, report: Path, pictures: Sequence[tuple[str, str | None, str]]) -> None:
+def take(
+    browser: Any,
+    report: Path,
+    pictures: Sequence[tuple[str, str | None, str]],
+    scheme: str = "light",
+) -> None:
     """Take pictures of a report: name, what to open, and what to show."""
-    page = browser.new_page(viewport={"width": 1100, "height": 760}, color_scheme="light")
+    page = browser.new_page(viewport={"width": 1100, "height": 760}, color_scheme=scheme)
     page.goto(report.as_uri())
     page.wait_for_selector("html[data-ready]")
     page.wait_for_timeout(1000)
@@ -140,6 +145,7 @@ def main() -> None:
                 ("rankings", "nl-29", "#queries .scroll"),
             ],
         )
+        take(browser, blocked, [("dark", None, "#slices")], scheme="dark")
         reason = "abbreviations go to another index from now on"
         approve = ("--rankcheck-approve", reason)
         tested(example, "update", *WORSE, *approve)

@@ -13,11 +13,13 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from _pytest.mark import ParameterSet
@@ -200,7 +202,10 @@ def test_links_lead_to_a_file_and_a_heading() -> None:
 
 def links_of(page: Path) -> list[tuple[str, str]]:
     """Return the links of a page to files of this repository: file and anchor."""
-    text = page.read_text("utf-8")
+    return links_in(page.read_text("utf-8"))
+
+
+def links_in(text: str) -> list[tuple[str, str]]:
     return re.findall(r"\]\((?!https?:|mailto:)([^)#\s]*)#?([^)\s]*)\)", text)
 
 
@@ -208,3 +213,22 @@ def test_every_page_of_the_manual_is_in_its_table_of_contents() -> None:
     contents = ROOT / "docs" / "README.md"
     listed = {(contents.parent / target).resolve() for target, _ in links_of(contents)}
     assert {page_id(page) for page in MANUAL if page not in {contents, *listed}} == set()
+
+
+def test_the_site_lists_the_pages_as_the_table_of_contents_does() -> None:
+    contents = ROOT / "docs" / "README.md"
+    _, *parts = contents.read_text("utf-8").split("\n## ")
+    project = tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))["project"]
+    for part, listed in zip(parts, project["nav"], strict=True):
+        ((title, entries),) = listed.items()
+        assert title == part.partition("\n")[0]
+        linked = [(contents.parent / target).resolve() for target, _ in links_in(part)]
+        start = [ROOT / "README.md", contents] if title == "Start" else []
+        assert [ROOT / path for path in navigated(entries)] == [*start, *linked]
+
+
+def navigated(entries: list[Any]) -> Iterator[str]:
+    """Yield the paths of a part of the navigation."""
+    for entry in entries:
+        value = entry if isinstance(entry, str) else next(iter(entry.values()))
+        yield from [value] if isinstance(value, str) else navigated(value)
