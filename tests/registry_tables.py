@@ -194,5 +194,5 @@ TABLES = {
         _METRICS, "metric | also | parameters | best | source", session_metrics
     ),
     "log columns": Table("reference/log-columns.md", "meaning | names", log_columns),
-    "rules": Table("golden-sets.md", "rule | level | what it finds", rules),
+    "rules": Table("reference/lint-rules.md", "rule | level | what it finds", rules),
 }
