@@ -1,17 +1,19 @@
 """What is run beyond `pytest`: the oldest and newest versions, the slow tests, the peers.
 
-`.ci/run` runs the sessions that are not tagged `night`.
+`.ci/run` runs the sessions without a tag; workflows run those tagged `night` and `week`.
 """
 
 from __future__ import annotations
 
 import shutil
+import tarfile
+import zipfile
 from pathlib import Path
 
 import nox
 
 nox.options.default_venv_backend = "venv"
-nox.options.sessions = ["lint", "site", "oldest", "coverage", "peers"]
+nox.options.sessions = ["lint", "site", "oldest", "package", "coverage", "peers"]
 
 OLDEST = [
     "pytest==8.4.0",
@@ -59,6 +61,48 @@ def oldest(session: nox.Session) -> None:
     session.run("pytest", "-q", *(session.posargs or EVERY_CORE))
 
 
+def check_contents(session: nox.Session, wheel: Path, sdist: Path) -> None:
+    """Fail unless the wheel has the package alone, and the sdist all but what is for CI."""
+    listed = ("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    files = {*str(session.run(*listed, external=True, silent=True)).split("\0")} - {""}
+    expected = {name for name in files if name.startswith("pytest_rankcheck/")}
+    with zipfile.ZipFile(wheel) as packed:
+        found = {name for name in packed.namelist() if ".dist-info/" not in name}
+    if found != expected:
+        session.error(f"{wheel} differs from the checkout: {sorted(found ^ expected)}")
+    expected = {name for name in files if not name.startswith((".ci/", ".github/"))}
+    with tarfile.open(sdist) as packed:
+        found = {name.partition("/")[2] for name in packed.getnames()} - {"PKG-INFO"}
+    if found != expected:
+        session.error(f"{sdist} differs from the checkout: {sorted(found ^ expected)}")
+
+
+@nox.session(python="3.11")
+def package(session: nox.Session) -> None:
+    """Build the sdist and, from it, the wheel in `dist/`; check both; run an example with each."""
+    session.install("build", "check-wheel-contents", "twine")
+    shutil.rmtree("dist", ignore_errors=True)
+    session.run("python", "-m", "build")
+    (wheel,), (sdist,) = Path("dist").glob("*.whl"), Path("dist").glob("*.tar.gz")
+    session.run("twine", "check", "--strict", str(wheel), str(sdist))
+    session.run("check-wheel-contents", str(wheel))
+    check_contents(session, wheel, sdist)
+    for archive in (wheel.resolve(), sdist.resolve()):
+        clean = Path(session.create_tmp()).resolve() / archive.name.partition("-")[2]
+        session.run("python", "-m", "venv", "--clear", str(clean))
+        python = str(clean / "bin" / "python")
+        session.run(python, "-m", "pip", "install", "-q", f"{archive}[report]", external=True)
+        example = clean / "symbol_search"
+        shutil.copytree("examples/symbol_search", example)
+        with session.chdir(example):
+            installed = (
+                f"import pytest_rankcheck as p; assert p.__file__.startswith({str(clean)!r})"
+            )
+            session.run(python, "-c", installed, external=True, env={"PYTHONPATH": ""})
+            run = (python, "-m", "pytest", "-q", "--rankcheck-html=report.html")
+            session.run(*run, external=True, env={"PYTHONPATH": ""})
+
+
 @nox.session(python=["3.14", "3.13"])
 def coverage(session: nox.Session) -> None:
     """Run the tests of every day and the slow ones on the newest versions; measure coverage."""
@@ -102,6 +146,14 @@ def tests(session: nox.Session) -> None:
     session.install("-e", ".[test,fast]", *versions)
     can_import(session, "polars", "pyarrow")
     session.run("pytest", "-q", *session.posargs)
+
+
+@nox.session(python=["3.14", "3.13"], tags=["week"])
+def newest(session: nox.Session) -> None:
+    """Run the tests on the newest of every dependency, also where our own bounds exclude it."""
+    session.install("-e", ".[adapters,report,scale,test]")
+    session.install("--upgrade", "syrupy")  # the one with an upper bound
+    session.run("pytest", "-q", *(session.posargs or EVERY_CORE))
 
 
 @nox.session(python="3.11", tags=["night"])

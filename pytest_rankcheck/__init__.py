@@ -6,7 +6,7 @@ as pytest does at every start, costs nothing.
 
 from pytest_rankcheck.lazy_names import lazy_names
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __getattr__, __dir__ = lazy_names(__name__)
 del lazy_names
