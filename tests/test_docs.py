@@ -32,7 +32,7 @@ from pytest_rankcheck.reports.ledger import collecting
 ROOT = Path(__file__).parent.parent
 MANUAL = sorted((ROOT / "docs").rglob("*.md"))
 PAGES = [ROOT / "README.md", *MANUAL]
-LINKED = [*PAGES, *sorted(ROOT.glob("CONTRIBUTING.md")), *sorted(ROOT.glob("examples/*/README.md"))]
+LINKED = [*MANUAL, *sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("examples/*/README.md"))]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
