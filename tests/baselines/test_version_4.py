@@ -124,7 +124,7 @@ SHOP = Case(
         "index.json": "{}",
         "golden/shop.jsonl": SHOP_QUERIES,
         "ranker.py": RANKER,
-        "test_gate.py": SHOP_TEST,
+        "test_kept.py": SHOP_TEST,
         **rankings(q3=BA),
     },
     worse=rankings(q2=BA, q3=BA),
@@ -139,7 +139,7 @@ SEEDS = replace(
         "pyproject.toml": CONFIGURATION
         + 'rankcheck_ranker = "ranker:make()"\nrankcheck_replicates = 2\n'
         + 'rankcheck_golden = "golden/shop.jsonl"\n',
-        "test_gate.py": """
+        "test_kept.py": """
 from pytest_rankcheck import Gate, assert_not_regressed
 
 def test_gate(evaluation, baseline):
@@ -162,7 +162,7 @@ USERS = Case(
         ),
         "documents.csv": "doc_id\n" + "".join(f"d{n}\n" for n in range(5)),
         "ranker.py": RANKER,
-        "test_gate.py": """
+        "test_kept.py": """
 from pytest_rankcheck import assert_not_regressed
 
 def test_gate(evaluation, baseline):
@@ -181,7 +181,7 @@ LIMITED = replace(
     record="test_limited--users.json",
     files=USERS.files
     | {
-        "test_gate.py": """
+        "test_kept.py": """
 from pytest_rankcheck import assert_ranking_stable
 
 def test_limited(evaluation, baseline):
@@ -218,7 +218,7 @@ WEEK = Case(
     "test_gate--week.json",
     {
         "pyproject.toml": CONFIGURATION + READING + 'rankcheck_session_clusters = "user"\n',
-        "test_gate.py": """
+        "test_kept.py": """
 from pytest_rankcheck import assert_not_regressed
 
 def test_gate(session_evaluation, baseline):
@@ -236,7 +236,7 @@ REPLAY = Case(
     {
         "pyproject.toml": CONFIGURATION + READING + 'rankcheck_ranker = "ranker:make()"\n',
         "ranker.py": RANKER,
-        "test_gate.py": """
+        "test_kept.py": """
 import pytest
 from pytest_rankcheck import assert_not_regressed
 
@@ -266,7 +266,7 @@ class Recorded:
 
     @property
     def file(self) -> Path:
-        return self.project.path / "baselines" / "test_gate" / self.case.record
+        return self.project.path / "baselines" / "test_kept" / self.case.record
 
     def write(self, files: dict[str, str]) -> None:
         for path, text in files.items():
@@ -280,7 +280,7 @@ def recorded(
     undisturbed_by_this_session(monkeypatch)
     made = Recorded(CASES[request.param], Project(pytester))
     made.write(made.case.files)
-    made.project.write("baselines/test_gate/" + request.param, text_of_version_4(request.param))
+    made.project.write("baselines/test_kept/" + request.param, text_of_version_4(request.param))
     return made
 
 
