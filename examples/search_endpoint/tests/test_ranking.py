@@ -12,4 +12,4 @@ def test_no_regression(evaluation, baseline):
 
 
 def test_no_kind_of_query_gets_worse(evaluation, baseline):
-    assert_not_regressed(evaluation, baseline, "RR", abs=0.02, by="kind")
+    assert_not_regressed(evaluation, baseline, "RR", abs=0.02, by="kind", min_queries=20)

@@ -2,8 +2,8 @@
 
 The user model, in full:
 
-- A user wants one symbol, a document of grade 3 in the golden set of the symbol search, and types
-  the text of its query: the first half of it, then all of it, then the symbol's own name.
+- A user wants one symbol, a document of the highest grade of a query in the golden set, and types
+  the text of that query: the first half of it, then all of it, then the symbol's own name.
 - After each text, ten results of the ranker are shown. The user looks at rank r with the
   probability 1/r, whatever else is shown (the position-based model of Richardson, Dominowska and
   Ragno, WWW 2007; so the propensity of a replay is ``power(1)``), and selects the symbol if they
@@ -15,9 +15,12 @@ The user model, in full:
 - Each user is randomly in the group A or B of an experiment; here both see the same ranker.
 - After half of the selections, the user inserts the symbol into their code.
 
-The log has the form of User Behavior Insights: ``queries.jsonl`` and ``events.jsonl``.
+The log has the form of User Behavior Insights: ``queries.jsonl`` and ``events.jsonl``. The ranker
+and the golden set are yours; those of the example ``symbol_search`` made ``logs``, and
+``next_week`` with the seed 2, a week later:
 
-    python -m search_sessions.simulate logs --sessions 240 --seed 1
+    python -m search_sessions.simulate logs --ranker symbol_search.ranker:search --golden
+    ../symbol_search/golden/symbols.jsonl
 """
 
 from __future__ import annotations
@@ -25,19 +28,21 @@ from __future__ import annotations
 import argparse
 import json
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from pkgutil import resolve_name
 
-from symbol_search.ranker import search
-
-GOLDEN = Path(__file__).parents[2] / "symbol_search" / "golden" / "symbols.jsonl"
 SHOWN = 10
 USERS = 80
 BETWEEN_SESSIONS = timedelta(minutes=40)
 START = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)
+WEEK = timedelta(days=7)
 
 Row = dict[str, object]
+Search = Callable[[str, int], list[tuple[str, float]]]
+"""A ranker: takes a query and a number, and returns so many names with their scores."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +55,10 @@ class User:
     """The probability to give up after a text that did not show the symbol."""
 
 
-def sessions(count: int, seed: int) -> tuple[list[Row], list[Row]]:
-    """Return the queries and the events of so many sessions."""
+def sessions(count: int, seed: int, search: Search, golden: Path) -> tuple[list[Row], list[Row]]:
+    """Return the queries and the events of so many sessions; each seed has a week of its own."""
     chance = random.Random(seed)
-    wishes = [json.loads(line) for line in GOLDEN.read_text("utf-8").splitlines()]
+    wishes = [json.loads(line) for line in golden.read_text("utf-8").splitlines()]
     users = [
         User(f"user-{number}", chance.choice("AB"), chance.betavariate(0.8, 3.2))
         for number in range(USERS)
@@ -61,11 +66,13 @@ def sessions(count: int, seed: int) -> tuple[list[Row], list[Row]]:
     activity = [chance.lognormvariate(0, 1) for _ in users]
     queries: list[Row] = []
     events: list[Row] = []
+    start = START + (seed - 1) * WEEK
     for number in range(count):
         wish = chance.choice(wishes)
         wanted = max(wish["relevance"], key=wish["relevance"].__getitem__)
         (user,) = chance.choices(users, activity)
-        search_for = Session(f"q{seed}-{number:03}", user, START + number * BETWEEN_SESSIONS)
+        time = start + number * BETWEEN_SESSIONS
+        search_for = Session(f"q{seed}-{number:03}", user, time, search)
         search_for.run(_texts(wish["query"], wanted), wanted, chance, queries, events)
     return queries, events
 
@@ -77,6 +84,7 @@ class Session:
     id: str
     user: User
     start: datetime
+    search: Search
 
     def run(
         self,
@@ -91,7 +99,7 @@ class Session:
         for place, text in enumerate(texts, start=1):
             time += timedelta(seconds=2 + 0.25 * abs(len(text) - len(typed)))
             typed = text
-            shown = [name for name, _ in search(text, SHOWN)]
+            shown = [name for name, _ in self.search(text, SHOWN)]
             query_id = f"{self.id}-{place}"
             queries.append(
                 {
@@ -139,10 +147,12 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--sessions", type=int, default=240)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--ranker", type=resolve_name, required=True, help="MODULE:FUNCTION")
+    parser.add_argument("--golden", type=Path, required=True, help="what people want: JSON Lines")
     chosen = parser.parse_args()
     chosen.folder.mkdir(exist_ok=True)
-    tables = dict(zip(("queries", "events"), sessions(chosen.sessions, chosen.seed), strict=True))
-    for name, rows in tables.items():
+    queries, events = sessions(chosen.sessions, chosen.seed, chosen.ranker, chosen.golden)
+    for name, rows in (("queries", queries), ("events", events)):
         path = chosen.folder / f"{name}.jsonl"
         with path.open("w", encoding="utf-8", newline="\n") as file:
             file.writelines(f"{json.dumps(row)}\n" for row in rows)

@@ -8,4 +8,4 @@ def test_the_model_finds_what_people_selected(evaluation):
 
 
 def test_no_regression_on_the_log(evaluation, baseline):
-    assert_mrr_not_regressed(evaluation, baseline, abs=0.03)
+    assert_mrr_not_regressed(evaluation, baseline, abs=0.01)
