@@ -75,10 +75,14 @@ class Place:
         ref = f"--rankcheck-baseline-ref={shlex.quote(self.reference)} " if self.reference else ""
         return Remedy.of_tests(purpose, self.test, f'{ref}{_APPROVE} "why this is acceptable"')
 
-    def restore(self) -> Remedy:
-        """Return how to take back what was made of the record, and to update it again."""
-        commit = shlex.quote(self.reference or "HEAD")
-        checkout = f"git checkout {commit} -- {shlex.quote(self.file)}"
+    def restore(self, commit: str = "") -> Remedy:
+        """Return how to take back what was made of the record, and to update it again.
+
+        Args:
+            commit: whose record is taken; empty: that of the reference, or of HEAD.
+        """
+        chosen = shlex.quote(commit or self.reference or "HEAD")
+        checkout = f"git checkout {chosen} -- {shlex.quote(self.file)}"
         return Remedy("to restore it", f"{checkout} && {self.update('').command}")
 
     def remove(self) -> Remedy:

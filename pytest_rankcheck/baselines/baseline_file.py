@@ -99,7 +99,7 @@ class BaselineFile:
         place = self._place(is_there=False)
         text = self._committed_text
         if text is not None and _is_readable(text):
-            return place.restore()
+            return place.restore(self._commit)
         from pytest_rankcheck.files.git_commands import git_line
 
         is_tracked = git_line(self.path.parent, "ls-files", "--", self.path.name) is not None
@@ -108,14 +108,27 @@ class BaselineFile:
         return place.approve()
 
     @property
+    def _commit(self) -> str:
+        """The commit that has the approved record, as git takes it.
+
+        The reference; or without one what is being merged, usually main; or else HEAD.
+        """
+        from pytest_rankcheck.files.git_commands import git_line
+
+        if self._reference is not None:
+            return self._reference.name
+        merges = git_line(self.path.parent, "rev-parse", "--quiet", "--verify", "MERGE_HEAD")
+        return "MERGE_HEAD" if merges else "HEAD"
+
+    @property
     def _committed_text(self) -> str | None:
-        """The file at the reference commit, or without one in HEAD; None if that has none."""
+        """The file at the commit that has the approved record; None if that has none."""
         from pytest_rankcheck.baselines.reference_commit import Reference
 
         if self._reference is not None:
             return self._reference_text
         try:
-            return Reference.of("HEAD", self.path.parent).text(self.path)
+            return Reference.of(self._commit, self.path.parent).text(self.path)
         except ConfigurationError:  # no git, or no commit yet
             return None
 
@@ -155,7 +168,7 @@ class BaselineFile:
 
     @property
     def merged_approvals(self) -> int:
-        """How many of the first approvals are merged: at the reference, or without one in HEAD."""
+        """How many of the first approvals are merged: those of the approved record."""
         text = self._committed_text
         if text and _is_readable(text):
             return len(Record.from_text(text).approvals)

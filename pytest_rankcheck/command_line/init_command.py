@@ -10,7 +10,7 @@ import argparse
 import os
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pytest_rankcheck.command_line import project_search as search
@@ -18,6 +18,7 @@ from pytest_rankcheck.command_line.shared_inputs import PASSED, Commands, add_re
 from pytest_rankcheck.errors import ConfigurationError, plural, quoted
 from pytest_rankcheck.files.git_commands import git_line
 from pytest_rankcheck.files.whole_files import readable_json, write_whole
+from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.metric_names import usual_metrics
 from pytest_rankcheck.plugin.configuration import CONFIG
 from pytest_rankcheck.plugin.inputs import Inputs
@@ -26,6 +27,7 @@ from pytest_rankcheck.plugin.project_configuration import project_configuration
 _FIRST = Path(__file__).with_name("first_gate")
 """The files to write."""
 _GATES = ((1000, "noninferior(margin=0.02)"), (200, "noninferior(margin=0.03)"))
+_MOST_SLICES = 10
 _RANKER, _COMMAND = "# rankcheck_ranker", '# command = ["../rank"]'
 _NAME = "name your ranker in {}, and remove the # (docs/rankers.md)"
 _JOB = Path(".github/workflows/ranking.yml")
@@ -67,6 +69,9 @@ def _init(chosen: argparse.Namespace) -> int:
     words = {"METRIC": usual_metrics(inputs.config.depth)[0], "GATE": gate_for(fewest)}
     words["GOLDEN"] = readable_json([_shown(path, folder) for path in golden])
     print(f"gate for {plural(fewest, 'query', 'queries')}: {words['GATE']} (docs/which-gate.md)")
+    slices = {name: None for each in golden.values() for name in _sliced(each)}
+    if slices:
+        print(f"to gate slices too, set rankcheck_slices = {readable_json([*slices])}")
     _write_new(test, words)
     if _COMMAND in test.read_text("utf-8"):
         steps.append(_NAME.format(test))
@@ -75,6 +80,13 @@ def _init(chosen: argparse.Namespace) -> int:
     for number, step in enumerate(steps, 1):
         print(f"{number}. {step}")
     return PASSED
+
+
+def _sliced(golden: GoldenSet) -> Iterator[str]:
+    """Yield the attributes that divide the queries into a few slices."""
+    for attribute in golden.attributes:
+        if 1 < len(golden.slices(attribute)) <= _MOST_SLICES:
+            yield attribute
 
 
 def _configure(file: Path, settings: search.Settings) -> list[str]:
@@ -120,7 +132,9 @@ def _steps_to_record(test: Path, written: Sequence[Path]) -> list[str]:
         steps.append("add a CI job (docs/ci.md has one to copy)")
     else:
         _write_new(_JOB, {})
-        steps.append("let requirements.txt install pytest-rankcheck; commit it (docs/ci.md)")
+        steps.append(
+            "let requirements.txt install pytest-rankcheck[report]; commit it (docs/ci.md)"
+        )
     if baselines.joinpath(test.stem).is_dir():
         return []
     paths = [_shown(path) for path in written if path.exists()] + [_shown(baselines)]

@@ -238,7 +238,7 @@ ALONE = {
         (ANOTHER, update, cut_new_short, stage), REMOVE
     ),
     "two branches conflict": Situation(
-        (BETTER, update, on_main(APART, update), conflict), "git checkout HEAD"
+        (BETTER, update, on_main(APART, update), conflict), "git checkout MERGE_HEAD"
     ),
     "it is of an old version": Situation((old_version, commit_to_main), APPROVE),
     "the branch is renamed golden": Situation(RENAMED_SET, UPDATE),

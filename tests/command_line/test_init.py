@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -150,6 +151,23 @@ def test_golden_sets_are_found_by_their_names_or_given(capsys: pytest.CaptureFix
     main(["init"])
     assert configured()["rankcheck_golden"] == ["golden/a b.qrels", "judgments/c.csv"]
     assert "gate=Gate.significant())" in Path(OURS[1]).read_text("utf-8"), "not of the smallest"
+
+
+@pytest.mark.usefixtures("shop")
+def test_slices_are_offered(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = [
+        {
+            "query_id": f"q{n}",
+            "query": f"q{n}",
+            "relevance": {"a": 1},
+            "locale": "de" if n % 3 else "en",
+        }
+        for n in range(30)
+    ]
+    write("golden/shop.jsonl", "".join(f"{json.dumps(each)}\n" for each in lines))
+    write("shop.py", SEARCH)
+    assert main(["init"]) == 0
+    assert 'to gate slices too, set rankcheck_slices = ["locale"]' in capsys.readouterr().out
 
 
 INI = "rankcheck_golden = 'golden/my shop.jsonl'\npythonpath = .\nrankcheck_ranker = shop:search\n"

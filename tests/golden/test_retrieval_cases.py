@@ -131,7 +131,7 @@ def test_a_dataset_of_llama_index(tmp_path: Path) -> None:
         ("relevant_docs", {"q1": ["d3"]}, ': relevant_docs: no "q2"'),
         ("queries", {"q1": "red"}, ": relevant_docs.q2: no query has this id; add it, or remove"),
         ("queries", {"q1": "red", "q2": 5}, ": queries.q2: query: not a text but 5"),
-        ("relevant_docs", {"q1": "d3", "q2": []}, ": queries.q1: relevant_docs: not a list but d3"),
+        ("relevant_docs", {"q1": 3, "q2": []}, ": queries.q1: relevant_docs: not a list but 3"),
     ):
         file.write_text(json.dumps({**dataset, key: value}))
         assert refusal(file).startswith(message)
@@ -235,7 +235,7 @@ def test_files_of_other_formats_are_not_taken(tmp_path: Path) -> None:
         ("- {}\n", ":1: no query; its keys are none"),
         ("- {question: red}\n", ":1: no relevant documents; its keys are question"),
         ("- {question: red, relevant: }\n", ':1: no "relevant"'),
-        ("- {question: red, relevant: d3}\n", ":1: relevant: not a list but d3"),
+        ("- {question: red, relevant: 3}\n", ":1: relevant: not a list but 3"),
         ("- {question: red, relevant: [[d3]]}\n", ": a document id is '['d3']' (list), not an id"),
         ("- {question: red, relevant: [{id: d3}]}\n", ':1: relevant[0]: no "grade"'),
         ("- {question: red, relevant: [{doc: d3, grade: 1}]}\n", ':1: relevant[0]: no "id"'),
@@ -307,3 +307,14 @@ def test_yaml_without_pyyaml(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert refusal(file) == ": YAML needs PyYAML (extra [yaml]): pip install pyyaml"
     file.write_text(json.dumps(ENTRIES))
     assert contents(GoldenSet.load(file.rename(tmp_path / "qa.json"))) == READ
+
+
+def test_one_id_needs_no_list(tmp_path: Path) -> None:
+    (tmp_path / "g.yaml").write_text(
+        "- {question: red, relevant: d3}\n- {question: hat, relevant: [d4]}\n"
+    )
+    golden = GoldenSet.load(tmp_path / "g.yaml")
+    assert (golden.grades("red"), golden.grades("hat")) == ({"d3": 1}, {"d4": 1})
+    (tmp_path / "h.yaml").write_text("- {prompt: red, gold: d3}\n")
+    with pytest.raises(GoldenSetError, match=r'\["query=prompt", "relevance=gold"\]'):
+        GoldenSet.load(tmp_path / "h.yaml")

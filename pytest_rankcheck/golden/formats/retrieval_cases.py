@@ -138,12 +138,14 @@ def how_to_read(entry: Mapping[str, object]) -> str:
         (key for key in others if key in _ID.names or suggestion(key, ["query_id"])), None
     )
     columns = {} if own_id is None else {"query_id": own_id}
-    for role, types in ((_TEXT, str), (_RELEVANT, (list, dict))):
+    for role, types in ((_TEXT, str), (_RELEVANT, (list, dict)), (_RELEVANT, str)):
+        taken = (own_id, columns.get(_TEXT.name), *_RANKED)
         fitting = [key for key, value in entry.items() if isinstance(value, types)]
-        fitting = [key for key in fitting if key != own_id and key not in _RANKED]
-        if not fitting:
-            return keys
-        columns[role.name] = fitting[next(iter(role.among(fitting)), 0)]
+        fitting = [key for key in fitting if key not in taken]
+        if fitting and role.name not in columns:
+            columns[role.name] = fitting[next(iter(role.among(fitting)), 0)]
+    if not columns.keys() >= {_TEXT.name, _RELEVANT.name}:
+        return keys
     if own_id is None and columns["query"] == "query":
         columns["query_id"] = "query"
     columns = {role: key for role, key in columns.items() if key != role}
@@ -171,7 +173,7 @@ def _add_case(builder: ContentsBuilder, entry: Node, keys: Mapping[str, str]) ->
         return
     reader = builder.source.reader(has_grades=False)
     ungraded = (reader.grade(None) if reader.has_one_grade else None) or 1
-    for item in relevant.items():
+    for item in [relevant] if isinstance(relevant.value, str) else relevant.items():
         if isinstance(item.value, dict):
             graded = item.need("id").value, item.need("grade").value
             builder.add_judgment(query_id, *graded, item.where)
