@@ -92,7 +92,7 @@ class Key:
             words = _UNCOMPARED
         return words.format(
             name=about if self.kind == "convention" else self.name,
-            about=f"{about}, {slice_of}" if slice_of else about,
+            about=f"{about} in {slice_of}" if slice_of else about,
             before=_shown(self.before),
             after=_shown(self.after),
         )

@@ -84,7 +84,8 @@ class GateFinding(MetricFinding):
     @property
     def is_plain(self) -> bool:
         """Whether it passed, and nobody need look at it."""
-        return not (self.failed or self.approved or self.verdict.startswith("inconclusive"))
+        open_words = ("inconclusive", "approved")
+        return not (self.failed or self.approved or self.verdict.startswith(open_words))
 
     def with_test(self, test: str) -> Self:
         """Return it with the test that made it, unless it has one."""

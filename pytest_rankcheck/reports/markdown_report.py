@@ -21,6 +21,11 @@ from pytest_rankcheck.reports.text.wording import change, number_text
 LONGEST_COMMENT = 60_000
 """Characters; GitHub takes 65,536 in a comment."""
 
+_OPEN = (
+    *(Topic.BRANCH, Topic.RETIRED, Topic.LOOSER_GATE),
+    *(Topic.NO_LONGER_GATED, Topic.LOOSER_EXPECTATIONS, Topic.GOLDEN_CHANGE),
+)
+"""What is not folded away."""
 _MOST_GATES = 100
 _MOST_PROBLEMS = 10
 _MOST_WORST = 3
@@ -179,18 +184,16 @@ def _fenced(text: str, language: str) -> str:
 
 
 def _changes(notes: Sequence[Note]) -> str:
-    """Return the baselines that the branch changes, which its reviewers must not overlook."""
-    branch = [note for note in notes if note.topic is Topic.BRANCH]
-    if not branch:
-        return ""
-    lines = [f"- {markdown_text(note.text, 400)}" for note in branch]
-    return "\n".join([f"### {markdown_text(branch[0].heading)}", "", *lines]) + "\n"
+    """Return what the branch changes of baselines and gates, which reviewers must not overlook."""
+    lines = []
+    for heading, group in by_heading(note for note in notes if note.topic in _OPEN).items():
+        lines += [f"### {markdown_text(heading)}", ""]
+        lines += [*(f"- {markdown_text(note.text.strip(), 400)}" for note in group), ""]
+    return "\n".join(lines)
 
 
 def _notes(notes: Sequence[Note]) -> str:
-    groups = by_heading(
-        note for note in notes if note.topic is not Topic.BRANCH and not note.failed
-    )
+    groups = by_heading(note for note in notes if note.topic not in _OPEN and not note.failed)
     lines = []
     for heading, group in groups.items():
         lines.append(f"- {markdown_text(heading)}")

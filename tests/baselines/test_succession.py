@@ -98,7 +98,7 @@ def test_a_reason_covers_the_metrics_and_the_size_of_the_fall_that_it_names(
 def test_a_slice_of_many_queries_does_not_fall_behind_the_others() -> None:
     before = record([1, 2] * 40, by=["lang"])
     traded = record([2, 1] * 40, by=["lang"])
-    fell = {"P@1, lang=en 1.0000 -> 0.0000", "RR, lang=en 1.0000 -> 0.5000"}
+    fell = {"P@1 in lang=en 1.0000 -> 0.0000", "RR in lang=en 1.0000 -> 0.5000"}
     assert {*problems(traded, before)} == fell
     both = [Key(f"fall:{name}[lang=en]", 1.0, 0.0) for name in ("RR", "P@1")]
     assert problems(approved(traded, *both), before) == []
