@@ -106,15 +106,20 @@ def _mean_before(
     metric: Metric,
     values: _Values,
 ) -> float:
-    """Return the mean before: of the unchanged queries, or of all sessions of another log."""
+    """Return the mean before: of the same queries, or of all sessions of another log.
+
+    NaN if the golden set has changed: the mean now is that of other queries.
+    """
     if metric.is_whole:
         return math.nan if other is None or not other.fits(metric) else other.mean(metric)
     if evaluation.unit == "session":
         return metric.mean(np.array(list(values.values()), dtype=np.float64))
     own = evaluation.query_fingerprints
     same = np.array([prints.get(query_id) == own[query_id] for query_id in evaluation.query_ids])
+    if not same.all():
+        return math.nan
     before = np.array([values.get(query_id) for query_id in evaluation.query_ids], dtype=np.float64)
-    return metric.mean(before[same], evaluation.weights_of(metric, np.flatnonzero(same)))
+    return metric.mean(before, evaluation.weights_of(metric))
 
 
 def _definition(metric: Metric) -> dict[str, Any]:

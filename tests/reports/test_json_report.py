@@ -8,7 +8,9 @@ from pathlib import Path
 import jsonschema
 
 import pytest_rankcheck.reports.report_data as report_module
+from pytest_rankcheck import GoldenSet, Run, evaluate
 from pytest_rankcheck.reports.json_report import json_of
+from pytest_rankcheck.reports.measurement_findings import measurement_finding
 from pytest_rankcheck.reports.report_data import Report
 
 SCHEMA = json.loads(Path(report_module.__file__).with_name("report.schema.json").read_text("utf-8"))
@@ -44,3 +46,14 @@ def test_failures_come_first(report: Report) -> None:
     failed = [gate.failed for gate in report.gates]
     assert failed == sorted(failed, reverse=True)
     assert json.loads(json_of(report))["outcome"] == "failed"
+
+
+def test_means_of_other_queries_are_not_compared() -> None:
+    judged = {"a": {"x": 1}, "b": {"y": 1}}
+    run = Run.from_dict({"a": ["x"], "b": ["z", "y"], "c": ["x"]})
+    before = evaluate(run, GoldenSet.from_dict(judged))
+    after = evaluate(run, GoldenSet.from_dict({**judged, "c": {"x": 1}}))
+    means = [
+        measurement_finding(each, before, ["RR"]).data["means"]["RR"] for each in (before, after)
+    ]
+    assert means == [[0.75, 0.75], [None, 0.833333]]
