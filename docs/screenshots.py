@@ -52,7 +52,7 @@ def run_pytest(example: Path, *arguments: str) -> str:
 def tested(example: Path, name: str, *arguments: str) -> Path:
     """Run the example's tests; return the report."""
     report = example / f"{name}.html"
-    run_pytest(example, f"--rankcheck-html={report}", *arguments)
+    run_pytest(example, f"--rankcheck-html={report.name}", *arguments)
     return report
 
 
