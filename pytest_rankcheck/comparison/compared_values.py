@@ -178,10 +178,10 @@ class Paired(ComparedValues):
     def gains(self) -> FloatArray:
         """How much better each query is, ``[n]``; positive is better for every metric.
 
-        0 for a metric of the whole run, of which no query has a value.
+        Empty for a metric of the whole run, of which no query has a value.
         """
         if self.metric.is_whole:
-            return np.zeros(len(self.after))
+            return np.zeros(0)
         return self.metric.gain(self.before, self.after)
 
     @property

@@ -116,7 +116,8 @@ class MetricValues(ABC):
     def values(self, metric: MetricLike) -> FloatArray:
         """Return the value of each query in the order of `query_ids`, float64 ``[Q]``.
 
-        NaN marks a query that is left out of the mean (``no_relevant="exclude"``).
+        NaN marks a query that is left out of the mean (``no_relevant="exclude"``). Of a metric of
+        the whole run, they are the pseudo-values of its jackknife, whose mean is its value.
 
         Raises:
             MetricError: no such metric, it does not fit this golden set, or its cutoff is beyond
@@ -168,8 +169,14 @@ class MetricValues(ABC):
         return parsed.mean(self.values(parsed)[chosen], self.weights_of(parsed, chosen))
 
     def median(self, metric: MetricLike) -> float:
-        """Return the median over the queries with a value; NaN if all are NaN."""
-        return median_of(self.values(metric), self.weights_of(Metric.parse(metric)))
+        """Return the median over the queries with a value; NaN if all are NaN.
+
+        NaN too for a metric of the whole run, because no query has a value of its own.
+        """
+        parsed = Metric.parse(metric)
+        if parsed.is_whole:
+            return math.nan
+        return median_of(self.values(parsed), self.weights_of(parsed))
 
     @checked_arguments
     def interval(self, metric: MetricLike, level: float = 0.95) -> tuple[float, float]:
@@ -253,11 +260,15 @@ class MetricValues(ABC):
 
     @checked_arguments
     def table(self, metrics: Iterable[MetricLike]) -> pd.DataFrame:
-        """Return one row per query and one column per metric, indexed by ``query_id``."""
+        """Return one row per query and one column per metric, indexed by ``query_id``.
+
+        A metric of the whole run is NaN, because no query has a value of its own.
+        """
         import pandas as pd
 
         index = pd.Index(self.query_ids, name="query_id")
-        columns = {str(Metric.parse(metric)): self.values(metric) for metric in metrics}
+        parsed = map(Metric.parse, metrics)
+        columns = {str(m): np.nan if m.is_whole else self.values(m) for m in parsed}
         return pd.DataFrame(columns, index=index)
 
     @checked_arguments

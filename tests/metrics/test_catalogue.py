@@ -27,6 +27,7 @@ from pytest_rankcheck import (
     Run,
     assert_at_least,
     compare,
+    compare_runs,
     evaluate,
 )
 
@@ -124,6 +125,16 @@ def test_values_and_jackknife_are_those_of_the_definition(
     low, high = evaluation.interval(name)
     assert (low + high) / 2 == pytest.approx(whole, abs=1e-9)
     assert (high - low) / 2 == pytest.approx(2.022691 * error, rel=1e-5)  # t of 39 degrees, 95%
+
+
+def test_no_query_has_a_value_of_its_own() -> None:
+    assert EVALUATION.table(["Gini@2", "RR"])["Gini@2"].isna().all()
+    assert math.isnan(EVALUATION.median("Gini@2"))
+    values = compare(EVALUATION, EVALUATION).values("Gini@2")
+    assert (values.wins, values.ties, values.losses) == (0, 0, 0)
+    frame = compare_runs({"a": EVALUATION, "b": EVALUATION}, GOLDEN, ["Gini@2"]).to_frame()
+    assert frame["p"].isna().all()
+    assert frame["mean"].tolist() == [round(17 / 30, 6)] * 2
 
 
 def test_parts_have_no_value() -> None:
