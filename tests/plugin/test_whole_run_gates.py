@@ -165,3 +165,10 @@ def test_what_a_user_has_seen_is_named_with_its_title(project: Project) -> None:
     result = project.pytester.runpytest("-k", "seen")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*SeenItems@2 is 0.0833 on*", '*d9 "Title 9" at 2, seen before'])
+
+
+def test_one_ranking_for_all_queries_is_pointed_out(project: Project) -> None:
+    same = "all 6 queries have the same ranking: d1, d2; does the ranker read the query?"
+    assert same not in project.run().stdout.str().replace("\n", " ")
+    project.rank({f"u{n}": ["d1", "d2"] for n in range(6)})
+    assert same in " ".join(project.run().stdout.str().split())
