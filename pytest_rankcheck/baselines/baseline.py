@@ -227,7 +227,8 @@ class Baseline:
         comparison = next((check.comparison for check in self.checks if check.is_decided), None)
         gated = {check.metric for check in self.checks}
         for metric in self._recorded() if comparison else ():
-            if comparison and metric not in gated and comparison.other.fits(metric):
+            compares = comparison and (comparison.has_same_queries or not metric.is_whole)
+            if comparison and compares and metric not in gated and comparison.other.fits(metric):
                 yield comparison.values(metric)
 
     def dropped_gates(self) -> Sequence[Key]:

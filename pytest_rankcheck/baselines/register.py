@@ -184,6 +184,8 @@ def _is_rewritten(
         return Metric.parse(name) in rewritten
     if before.metrics[name].gate is not None:
         return False  # no longer gated: it stays as it was approved
+    if Metric.parse(name).is_whole and not comparison.has_same_queries:
+        return True  # of a whole run, only what is measured now is of these queries
     # What was never gated follows the others, but no recorded mean is lowered in passing.
     return bool(rewritten) and comparison.values(name).gain >= 0
 

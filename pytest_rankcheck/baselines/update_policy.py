@@ -102,7 +102,9 @@ def approved(
     elif unmerged and after == before:
         approvals = (*after.approvals[:-1], approval(unmerged[-1].keys))
     else:
-        return Settlement(Action.LEAVE if after == before else Action.RAISE, after)
+        is_same_set = before is None or before.golden_set == after.golden_set
+        changed = Action.RAISE if is_same_set else Action.REWRITE
+        return Settlement(Action.LEAVE if after == before else changed, after)
     return Settlement(Action.APPROVE, replace(after, approvals=approvals))
 
 

@@ -160,9 +160,14 @@ class Comparison(QueryOverlap):
         )
         return self._with_noise(pairs.counted(), "")
 
+    @cached_property
+    def has_same_queries(self) -> bool:
+        """Whether both sides have the same queries, so that values of whole runs compare."""
+        return set(self.evaluation.query_ids) == set(self.other.query_ids)
+
     def _of_whole_runs(self, metric: Metric) -> Paired:
         """Return the value of each whole run, as if each query had it."""
-        if set(self.evaluation.query_ids) != set(self.other.query_ids):
+        if not self.has_same_queries:
             raise MetricError(
                 f"{metric} is one value of all queries, and the two sides have different ones; "
                 "compare measurements on the same golden set"

@@ -168,6 +168,14 @@ class Evaluation(MetricValues):
         """What was unusual when the data was read, as sentences."""
         return ()
 
+    @property
+    def document_notes(self) -> Mapping[str, bool]:
+        """What metrics found to be unknown about documents, as sentences.
+
+        And whether each is about many of them, so that metrics may mislead.
+        """
+        return {}
+
     def replicate_count(self, metric: Metric) -> int:
         """Return how many replicates the values are means of; 1 for a single run."""
         return max(1, len(self.replicates))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -23,13 +23,24 @@ if TYPE_CHECKING:
     from pytest_rankcheck.golden.documents import Documents, Interactions
 
 
-def whole_run(joined: Joined, golden: GoldenSet, note: Callable[[str], None]) -> WholeRun:
+_MANY = 0.05
+"""If more than this share of the documents or queries is unknown, metrics may mislead."""
+
+
+class NoteTaker(Protocol):
+    """Takes what a reader must know about the documents, as a sentence."""
+
+    def __call__(self, text: str, *, is_about_many: bool) -> None:
+        """Take a sentence; and whether it is about many of them."""
+
+
+def whole_run(joined: Joined, golden: GoldenSet, note: NoteTaker) -> WholeRun:
     """Return the tops of all rankings, which must have been kept.
 
     Args:
         joined: the run, joined with the golden set.
         golden: the golden set.
-        note: takes what a reader must know about the documents, as a sentence.
+        note: takes what a reader must know about the documents.
     """
     tops, doc_ids = joined.tops()
     known = RunDocuments(golden, doc_ids, note)
@@ -52,9 +63,7 @@ def _without_repeats(tops: IntArray) -> IntArray:
 class RunDocuments:
     """What is known about the documents of a run: see `KnownDocuments`."""
 
-    def __init__(
-        self, golden: GoldenSet, doc_ids: Sequence[str], note: Callable[[str], None]
-    ) -> None:
+    def __init__(self, golden: GoldenSet, doc_ids: Sequence[str], note: NoteTaker) -> None:
         self._golden, self._note = golden, note
         self.doc_ids = doc_ids
         """The ranked documents, by their numbers."""
@@ -94,6 +103,11 @@ class RunDocuments:
                 f"{interactions.name}, which has no user '{quoted(query_ids[0])}', for example: "
                 "the id of a query must be that of its user"
             )
+        unknown = [query_ids[place] for place in np.flatnonzero(users < 0).tolist()]
+        if unknown:
+            count = f"{len(unknown):,} of {plural(len(users), 'query', 'queries')}"
+            text = f"{count} not among the users of {interactions.name}: {listed(unknown)}"
+            self._note(text, is_about_many=len(unknown) > _MANY * len(users))
         return interactions.seen(users, self.doc_ids, documents)
 
     def values(self, attribute: str) -> Sequence[object]:
@@ -125,11 +139,21 @@ class RunDocuments:
                     f"'{quoted(doc_id)}' is {quoted(repr(values[place]), 60)}, not a number"
                 )
             self._numbers[attribute] = np.array(numbers, dtype=np.float64)
+            if unknown := int(np.isnan(self._numbers[attribute]).sum()):
+                count = f"{unknown:,} of {plural(len(numbers), 'judgment')}"
+                text = f"{count} without a value of {quoted(attribute)} in {self._catalogue.name}"
+                self._note(text, is_about_many=unknown > _MANY * len(numbers))
         return self._numbers[attribute]
 
     def _looked_up(self, attribute: str, doc_ids: Sequence[str]) -> Sequence[object]:
         catalogue = self._catalogue
         values = catalogue.values(attribute, doc_ids)
+        if doc_ids and not any(catalogue.has(doc_ids)):
+            raise MetricError(
+                f"none of these {plural(len(doc_ids), 'document')} has a row in {catalogue.name}: "
+                f"{listed(doc_ids)}; are the ids spelled in another way? doc_id= "
+                "(rankcheck_doc_id) maps them"
+            )
         if attribute not in catalogue.attributes:
             raise MetricError(
                 f"{catalogue.name} has no column '{quoted(attribute)}'"
@@ -166,7 +190,8 @@ class RunDocuments:
                 "in another way? doc_id= (rankcheck_doc_id) maps them"
             )
         if meant:
-            self._note(f"{len(meant):,} of {total} {what} {where}: {listed(meant)}")
+            text = f"{len(meant):,} of {total} {what} {where}: {listed(meant)}"
+            self._note(text, is_about_many=len(meant) > _MANY * len(self.doc_ids))
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,6 +79,7 @@ class RunEvaluation(Evaluation):
         self.unanswered = [golden.query_ids[code] for code in np.flatnonzero(is_empty).tolist()]
         self._top, self._remarks = top, remarks
         self._tops: tuple[int, WholeRun] | None = None
+        self._document_notes: dict[str, bool] = {}
         if golden.catalogue is not None:
             golden.catalogue.may_show(self._shown_documents)
         self._tied: dict[int | None, Sequence[str]] = {}
@@ -153,7 +154,7 @@ class RunEvaluation(Evaluation):
         of_replay = (
             () if replay is None else replay.notes(is_weighted=self.golden.corrects_positions)
         )
-        return (*of_run, *of_replay, *self._remarks)
+        return (*of_run, *of_replay, *self._remarks, *self.document_notes)
 
     @property
     def known_depth(self) -> int | None:
@@ -355,9 +356,16 @@ class RunEvaluation(Evaluation):
 
         return RunDocuments(self.golden, (), self._add_remark)
 
-    def _add_remark(self, text: str) -> None:
-        if text not in self._remarks:
-            self._remarks = (*self._remarks, text)
+    def _add_remark(self, text: str, *, is_about_many: bool) -> None:
+        self._document_notes[text] = is_about_many
+
+    @property
+    def document_notes(self) -> Mapping[str, bool]:
+        """What metrics found to be unknown about documents, and whether it is about many."""
+        found = dict(self._document_notes)
+        for each in self.replicates:
+            found |= each.document_notes
+        return found
 
     @property
     def why_no_ties(self) -> str:

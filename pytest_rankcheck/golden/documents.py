@@ -22,6 +22,7 @@ from pytest_rankcheck.files.id_columns import numbered
 from pytest_rankcheck.files.plain_values import id_text, is_blank
 from pytest_rankcheck.files.tables import read_table
 from pytest_rankcheck.golden.corpus import Corpus, CorpusSource
+from pytest_rankcheck.golden.golden_source import checked_id
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -205,10 +206,12 @@ class Interactions:
         """What messages call it."""
         pairs = [np.zeros(0, np.int64)]
         for batch in table.batches():
-            user, item = (batch.column(place).ids() for place in self._places(batch.header, given))
-            for row in sorted([*user.invalid.tolist(), *item.invalid.tolist()])[:1]:
-                where = table.numbering.place(int(batch.numbers[row]))
-                raise GoldenSetError(f"{where}: an interaction needs the ids of a user and an item")
+            places = [*self._places(batch.header, given)]
+            user, item = (batch.column(place).ids() for place in places)
+            for name, place, ids in zip(_ROLES, places, (user, item), strict=True):
+                for row in ids.invalid[:1].tolist():
+                    where = table.numbering.place(int(batch.numbers[row]))
+                    checked_id(batch.column(place).cell(row), f"the {name}", where)
             pairs.append(numbered(user.ids, self._users) << _BITS | numbered(item.ids, items))
         every, to_id = np.concatenate(pairs), DocIdMap(rule) if rule else str
         self._items: dict[str, int] = {}
@@ -259,8 +262,8 @@ class Interactions:
             if name not in places:
                 raise GoldenSetError(
                     f"{self.name}: the interactions have no column {name}, but "
-                    f"{listed(header, 10)}; rename the column, or name it: rankcheck_columns = "
-                    f"{name}=..."
+                    f"{listed(header, 10)}; rename the column, or in pytest name it: "
+                    f"rankcheck_columns = {name}=..."
                 )
             yield places[name]
 

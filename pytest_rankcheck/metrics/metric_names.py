@@ -263,7 +263,10 @@ def _build(name: str, given: Mapping[str, object], cutoff: object, text: str) ->
     for key, value in _translated(entry, given, text):
         parameter = entry.parameters.get(key)
         if parameter is None:
-            hint = suggestion(key, entry.parameters) or f"; it has {', '.join(entry.parameters)}"
+            hint = (
+                suggestion(key, entry.parameters)
+                or f"; it has {', '.join(entry.parameters) or 'none'}"
+            )
             if entry.at == "cutoff" and key in _CUTOFF_ELSEWHERE:
                 hint = f"; write the cutoff after an @, as in {entry.name}@10"
             raise MetricError(f"{entry.name} has no parameter '{quoted(key)}'{hint}")

@@ -132,12 +132,14 @@ def flag(value: object) -> Value:
 
 
 def text(value: object) -> Value:
-    """Return a word, or a number, as text.
+    """Return a word, a number, or true or false, as text.
 
     Raises:
         ValueError: it is something else.
     """
-    if isinstance(value, str | int | float) and not isinstance(value, bool):
+    if isinstance(value, bool):
+        return spelled(value)
+    if isinstance(value, str | int | float):
         return str(value)
     raise ValueError
 

@@ -43,8 +43,17 @@ if TYPE_CHECKING:
 _INPUTS = pytest.StashKey["Inputs"]()
 FILE_INPUTS = pytest.StashKey["Inputs"]()
 """The inputs of a rank file, of which each has its own."""
-_OF_RUNS = ("score", "rank")
-_OF_GOLDEN_SETS = ("query", "relevance", "title", "candidate", "subtopic", "grade_scale")
+_OF_INTERACTIONS = ("user", "item")
+_OF_RUNS = ("score", "rank", *_OF_INTERACTIONS)
+_OF_GOLDEN_SETS = (
+    *_OF_INTERACTIONS,
+    "query",
+    "relevance",
+    "title",
+    "candidate",
+    "subtopic",
+    "grade_scale",
+)
 """What columns of only runs, or of only golden sets, mean."""
 
 

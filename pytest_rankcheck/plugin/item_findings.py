@@ -160,6 +160,7 @@ def _of_evaluation(
     from pytest_rankcheck.plugin.inputs import inputs_for
     from pytest_rankcheck.reports.findings import MetricFinding
     from pytest_rankcheck.reports.text.measurement_notes import (
+        document_notes,
         evaluation_notes,
         noise_notes,
         timing_notes,
@@ -169,6 +170,7 @@ def _of_evaluation(
     if evaluation.replicates:
         measured = [finding.metric for finding in ledger if isinstance(finding, MetricFinding)]
         yield from noise_notes(evaluation, dict.fromkeys([*measured, *inputs.config.metrics]))
+    yield from document_notes(evaluation)
     if id(evaluation) in shown:
         return
     shown[id(evaluation)] = (evaluation, inputs)

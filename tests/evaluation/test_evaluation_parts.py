@@ -44,7 +44,7 @@ def golden_set(queries: int = 12, seed: int = 1) -> GoldenSet:
     }
     locales = {query: {"locale": "de" if int(query[1:]) % 2 else "en"} for query in judged}
     documents = {f"d{n}": {"brand": f"b{n % 5}"} for n in range(60)}
-    history = [(f"q{draw.randrange(9)}", f"d{n % 60}") for n in range(200)]
+    history = [(f"q{n % 12}", f"d{n % 60}") for n in range(200)]
     return GoldenSet.from_dict(
         judged,
         attributes=locales,

@@ -26,9 +26,11 @@ from pytest_rankcheck import (
     MetricError,
     Run,
     assert_at_least,
+    assert_not_regressed,
     compare,
     compare_runs,
     evaluate,
+    plan,
 )
 
 DOCUMENTS = {
@@ -150,6 +152,12 @@ def test_parts_have_no_value() -> None:
         with pytest.raises(MetricError, match="one value of the whole run, and has none of a"):
             ask()
     part = evaluate(Run.from_dict(RANKINGS), golden.subset(["q1", "q2"]))
+    for ask in (
+        lambda: assert_not_regressed(evaluation, evaluation, "Gini@2", by="locale"),
+        lambda: plan(evaluation, "Gini@2", 0.1),
+    ):
+        with pytest.raises(MetricError, match="one value of the whole run, and has none of a"):
+            ask()
     with pytest.raises(MetricError, match="the two sides have different ones"):
         compare(part, evaluation).values("Gini@2")
 
@@ -162,9 +170,23 @@ def test_exposure_is_better_nearer_to_its_share() -> None:
         assert worse.mean(name) > better.mean(name) > 1
         assert Gate.tolerance().decide(compare(worse, better), name).regressed
         assert not Gate.tolerance().decide(compare(better, worse), name).regressed
+    with pytest.raises(AssertionError, match=r"allowed 0\.0100 away from 1"):
+        assert_not_regressed(many, few, name, abs=0.01)
+    with pytest.raises(AssertionError, match="allowed no move away from 1"):
+        assert_not_regressed(many, few, name)
     none = evaluate(Run.from_dict({query_id: ["d", "e"] for query_id in RANKINGS}), GOLDEN)
     assert none.mean(name) == 0
     assert Gate.tolerance().decide(compare(none, few), name).regressed
+
+
+def test_true_is_spelled_as_in_slices() -> None:
+    golden = GoldenSet.from_dict(JUDGMENTS, documents={"a": {"new": True}, "b": {"new": False}})
+    evaluation = evaluate(Run.from_dict(RANKINGS), golden)
+    # Of the discount, a has 1 + 1 of 3 (1 + w), b has w + 1; of the relevance 1 of 6 each.
+    w = 1 / math.log2(3)
+    expected = {"true": 2 / (3 * (1 + w)) * 6, "false": (1 + w) / (3 * (1 + w)) * 6}
+    for word, value in expected.items():
+        assert evaluation.mean(f"Exposure(by=new,of={word})@2") == pytest.approx(value)
 
 
 def test_gates_that_need_single_queries_are_refused() -> None:
@@ -187,6 +209,8 @@ def test_what_is_not_known_is_named() -> None:
         ("Exposure(by=selller,of=acme)", "no column 'selller'; did you mean 'seller'"),
         ("Exposure(by=seller,of=ACME)", "no relevant document has the seller 'ACME'.*acme"),
         ("Exposure(by=seller)", "needs of="),
+        ("Exposure(by=seller,of=true)", "no relevant document has the seller 'true'"),
+        ("Novelty(judged_only=true)", "has no parameter 'judged_only'; it has none"),
         ("ILD@2", "needs by="),
     ):
         with pytest.raises(MetricError, match=problem):

@@ -83,8 +83,25 @@ def test_vectors_that_cannot_be_compared_are_refused(value: object) -> None:
     frame = DOCUMENTS.assign(vector=[[1.0, 0.0], [2.0, 2.0], value, None])
     golden = GoldenSet.from_dict({"u1": {}}, documents=frame)
     evaluation = evaluate(Run.from_dict({"u1": ["a", "b", "c"]}), golden)
-    with pytest.raises(MetricError, match=r"ILD\(by=vector\): a vector is .*; each must be a"):
+    with pytest.raises(MetricError, match=r"ILD\(by=vector\): a vector is .*; give each document"):
         evaluation.mean("ILD(by=vector)")
+
+
+def test_a_vector_that_became_a_text_is_refused(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    DOCUMENTS.dropna().to_csv(tmp_path / "documents.csv", index=False)
+    golden = GoldenSet.from_dict({"u1": {}}, documents=tmp_path / "documents.csv")
+    with pytest.raises(
+        MetricError, match=r"is the text '\[1.0, 0.0\]'; give vectors as JSON lines"
+    ):
+        evaluate(Run.from_dict({"u1": ["a", "b"]}), golden).mean("ILD(by=vector)")
+
+
+def test_queries_without_a_history_are_counted() -> None:
+    evaluation = evaluate(Run.from_dict(RANKINGS), GOLDEN)
+    evaluation.mean("SeenItems@2")
+    text = "1 of 4 queries not among the users of the interactions: u5"
+    assert evaluation.document_notes == {text: True}
+    assert text in evaluation.notes
 
 
 def test_queries_that_are_no_users_are_refused() -> None:

@@ -130,6 +130,7 @@ def test_another_catalogue_needs_an_approval_and_blocks_no_other_metric(project:
             [
                 "*CatalogCoverage@2 on golden set 'golden' cannot be compared with its baseline",
                 "*catalogue: 10 in the baseline, 12 now",
+                "*CatalogCoverage@2 was 0.7000, of what was measured then",
             ]
         )
         assert "nDCG@2 on golden set" not in result.stdout.str()
@@ -147,6 +148,49 @@ def test_another_golden_set_needs_an_approval(project: Project) -> None:
     project.run("--rankcheck-approve", "two users more").assert_outcomes(passed=1)
     assert "golden-set" in project.record["approvals"][0]["keys"]
     project.run().assert_outcomes(passed=1)
+
+
+def test_what_is_recorded_and_not_gated_follows_the_golden_set(project: Project) -> None:
+    test = TEST.replace('["CatalogCoverage@2", "nDCG@2"]', '"nDCG@2"')
+    project.pytester.makepyfile(test_other=test)
+    options = ("-o", "rankcheck_metrics=CatalogCoverage@2", "test_other.py")
+    project.run("--snapshot-update", *options).assert_outcomes(passed=1)
+    project.golden(8)
+    project.run(*options).assert_outcomes(failed=1)
+    project.run("--snapshot-update", *options).assert_outcomes(passed=1)
+    (file,) = Path("baselines/test_other").glob("*.json")
+    assert json.loads(file.read_text())["metrics"]["CatalogCoverage@2"]["mean"] == 0.9
+    project.run(*options).assert_outcomes(passed=1)
+
+
+def test_what_is_unknown_is_noted_whichever_test_comes_first(project: Project) -> None:
+    project.pytester.makepyfile(
+        test_it="""
+        from pytest_rankcheck import assert_at_least
+
+        def test_ndcg(evaluation):
+            assert_at_least(evaluation, "nDCG@2", 0.1)
+
+        def test_coverage(evaluation):
+            assert_at_least(evaluation, "CatalogCoverage@2", 0.1)
+        """
+    )
+    project.catalogue(4)
+    words = " ".join(project.pytester.runpytest().stdout.str().split())
+    assert "warning: means that may mislead: golden set 'golden': 3 of 7 ranked documents" in words
+    assert words.count("3 of 7 ranked documents without a row") == 1
+
+
+def test_columns_of_interactions_can_be_named(project: Project) -> None:
+    Path("train.csv").write_text("customer,sku\nu0,d0\n")
+    result = project.pytester.runpytest("-k", "seen")
+    result.stdout.fnmatch_lines(
+        ["*no column user, but customer, sku; * rankcheck_columns = user=..."]
+    )
+    named = 'rankcheck_columns = ["user=customer", "item=sku"]\n'
+    Path("pyproject.toml").write_text(INI + named)
+    result = project.pytester.runpytest("-k", "seen")
+    result.stdout.fnmatch_lines(["*SeenItems@2 is 0.0833 on*"])
 
 
 def test_an_edited_record_breaks_its_promise(project: Project, pytester: pytest.Pytester) -> None:

@@ -91,6 +91,11 @@ def intra_list_diversity(run: WholeRun, cutoff: int | None, *, by: Value) -> Flo
     first = next((value for value in values if value is not None), None)
     if isinstance(first, Sequence | np.ndarray) and not isinstance(first, str):
         return _mean_distance(top, _unit_vectors(values, attribute))
+    if str(first).startswith("["):
+        raise MetricError(
+            f"ILD(by={attribute}): a {quoted(attribute)} is the text {quoted(repr(first), 60)}; "
+            "give vectors as JSON lines, Parquet or a frame"
+        )
     known: dict[str, int] = {}
     codes = [-1 if value is None else known.setdefault(str(value), len(known)) for value in values]
     shown = np.append(np.array(codes, np.int64), -1)[top]
@@ -146,8 +151,8 @@ def _unit_vectors(values: Sequence[object], attribute: str) -> FloatArray:
         if not (np.isfinite(length) and length > 0) or (rows and len(row) != len(rows[0])):
             raise MetricError(
                 f"ILD(by={attribute}): a {quoted(attribute)} is "
-                f"{quoted(repr(values[place]), 60)}; each must be a vector of the same "
-                f"{len(rows[0]) if rows else len(row)} finite numbers, not all 0"
+                f"{quoted(repr(values[place]), 60)}; give each document one value, or a vector of "
+                "as many finite numbers as the others, not all 0"
             )
         rows.append(row / length)
     vectors = np.zeros((len(values) + 1, len(rows[0])))

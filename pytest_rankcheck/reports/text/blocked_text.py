@@ -129,6 +129,9 @@ def _details(check: Check, block: Block) -> Iterator[str]:
     match block:
         case Block.INCOMPARABLE:
             yield from (f"  {key.text}" for key in check.differences)
+            if isinstance(check, MetricCheck) and check.metric.is_whole and check.record:
+                then = number_text(check.record.mean(check.metric))
+                yield f"  {check.subject} was {then}, of what was measured then"
         case Block.STALE:
             yield from _changed_queries(check)
             yield from _on_unchanged(check)

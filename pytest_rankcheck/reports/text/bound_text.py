@@ -84,7 +84,8 @@ def bound_failure(
     if leading is None:
         return None
     values, places = evaluation.values(metric), np.asarray(leading.places, dtype=np.intp)
-    valued = places[~np.isnan(values[places])]
+    beyond = np.less if bound.is_floor else np.greater
+    valued = places[beyond(values[places], bound.limit)]
     order = np.argsort(values[valued] if bound.is_floor else -values[valued], kind="stable")
     shown = 0 if metric.is_whole else _WORST_QUERIES
     worst = [evaluation.query_ids[place] for place in valued[order][:shown].tolist()]

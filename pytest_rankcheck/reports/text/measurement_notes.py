@@ -42,6 +42,8 @@ def evaluation_notes(evaluation: Evaluation) -> Iterator[Note]:
     if isinstance(evaluation, ReplicatedEvaluation) and evaluation.identical:
         yield Note(Topic.MISLEADING, f"{golden_name(evaluation)}: {evaluation.identical}")
     for text in evaluation.notes:
+        if text in evaluation.document_notes:
+            continue
         yield Note(Topic.MEASURED, f"{golden_name(evaluation)}: {text}")
     if evaluation.unit == "query":
         for topic, text in _remarks(evaluation):
@@ -97,6 +99,13 @@ def _remarks(evaluation: Evaluation) -> Iterator[tuple[Topic, str]]:
         has, was = ("has", "was") if len(extra) == 1 else ("have", "were")
         text = f"{count} of the run {has} no judgments and {was} not measured: {listed(extra)}"
         yield Topic.MEASURED, text
+
+
+def document_notes(evaluation: Evaluation) -> Iterator[Note]:
+    """Yield what metrics found to be unknown about documents; the same note may come again."""
+    for text, is_about_many in evaluation.document_notes.items():
+        topic = Topic.MISLEADING if is_about_many else Topic.MEASURED
+        yield Note(topic, f"{golden_name(evaluation)}: {text}")
 
 
 def unmet_id_notes(evaluation: Evaluation) -> Iterator[Note]:

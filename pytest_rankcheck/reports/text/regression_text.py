@@ -131,6 +131,9 @@ def _why(verdict: Verdict, decision: Decision) -> str:
     if verdict.replay is not None and verdict.replay.leaves_open:
         return open_reason(verdict.replay)
     fall = f"{decision.allowed:.4f}"
+    ideal = verdict.metric.definition.ideal
+    if math.isnan(decision.p) and ideal is not None:
+        return f"allowed {fall if decision.allowed else 'no move'} away from {ideal:g}"
     if math.isnan(decision.p):
         sign = "-" if verdict.metric.higher_is_better else "+"
         return f"allowed {sign}{fall}" if decision.allowed else "allowed no fall"

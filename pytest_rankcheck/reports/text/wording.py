@@ -204,8 +204,9 @@ def document_in(golden: JudgedQueries, doc_id: str) -> str:
 
 def whole_interval(evaluation: Evaluation, metric: Metric) -> str:
     """Return how precisely one value of the whole run is known, in brackets."""
-    low, high = map(number_text, evaluation.interval(metric))
-    return f" (95% interval {low} to {high}, jackknife over the queries)"
+    least, most = metric.definition.range
+    ends = (number_text(min(max(end, least), most)) for end in evaluation.interval(metric))
+    return f" (95% interval {' to '.join(ends)}, jackknife over the queries)"
 
 
 def grade_text(grade: float | None) -> str:
