@@ -1,6 +1,6 @@
 """Records of format version 4, as 0.2.0 wrote them, are read, compared and updated for ever.
 
-The files in `version_4/` are never written again, so a change that makes one of these tests fail
+The files in `tests/kept_records/version_4/` are never written again, so a change that makes one of these tests fail
 makes records of users unreadable, or gives them another meaning.
 """
 
@@ -23,7 +23,7 @@ from pytest_rankcheck import Conventions, Metric, Record
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 
 RR = Metric.parse("RR")
-FOLDER = Path(__file__).parent / "version_4"
+FOLDER = Path(__file__).parents[1] / "kept_records" / "version_4"
 SCHEMA = json.loads(Path(record_module.__file__).with_suffix(".schema.json").read_text("utf-8"))
 
 
