@@ -26,7 +26,7 @@ _TINY = 0.1
 """An effective sample size below this share of the queries causes a warning."""
 _SLOWEST = 3
 _MANY_ALIKE = 5
-"""From this number of other queries with the ranking of the first one on, there is a warning."""
+"""From this number of queries on, one ranking for all of them causes a warning."""
 _MANY_UNANSWERED = 0.05
 """From this share of the queries on, empty answers cause a warning."""
 _LINTED = {
@@ -86,8 +86,9 @@ def _remarks(evaluation: Evaluation) -> Iterator[tuple[Topic, str]]:
         yield _LINTED[finding.rule], finding.message
     if evaluation.failed or len(evaluation.unanswered) >= max(1, _MANY_UNANSWERED * len(golden)):
         yield Topic.MISLEADING, unanswered_text(evaluation)
-    first, *others = map(evaluation.ranking, evaluation.query_ids)
-    if first and len(others) >= _MANY_ALIKE and all(each == first for each in others):
+    rankings = map(evaluation.ranking, evaluation.query_ids)
+    first = next(rankings)
+    if first and len(golden) >= _MANY_ALIKE and all(each == first for each in rankings):
         same = f"all {len(golden):,} queries have the same ranking: {listed(first)}"
         yield Topic.MISLEADING, f"{same}; does the ranker read the query?"
     if missing:
