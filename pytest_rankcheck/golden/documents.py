@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import compress, repeat
+from itertools import chain, compress, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -77,10 +77,9 @@ class Documents:
 
     @cached_property
     def size(self) -> int:
-        """The number of documents in the catalogue."""
-        if self._to_id is None:
-            return sum(map(len, self.corpus.batches()))
-        return len({self._to_id(doc_id) for ids in self.corpus.batches() for doc_id in ids})
+        """The number of different documents in the catalogue."""
+        ids = chain.from_iterable(self.corpus.batches())
+        return len(set(ids if self._to_id is None else map(self._to_id, ids)))
 
     @property
     def attributes(self) -> Sequence[str]:

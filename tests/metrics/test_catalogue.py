@@ -230,6 +230,13 @@ def test_a_document_with_two_rows_is_refused() -> None:
             evaluation.mean("CatalogCoverage@2")
 
 
+def test_a_document_with_two_rows_counts_once_where_it_is_not_ranked() -> None:
+    frame = pd.DataFrame({"doc_id": ["a", "b", "x", "never", "never"]})
+    golden = GoldenSet.from_dict({"q": {"a": 1}}, documents=frame)
+    evaluation = evaluate(Run.from_dict({"q": ["a", "b"]}), golden)
+    assert evaluation.mean("CatalogCoverage@2") == 2 / 4  # two of a, b, x and never
+
+
 def test_ranked_documents_without_a_row_are_counted() -> None:
     evaluation = evaluate(Run.from_dict(RANKINGS), GOLDEN)
     evaluation.mean("CatalogCoverage@2")
