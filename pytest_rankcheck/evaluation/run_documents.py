@@ -20,7 +20,8 @@ from pytest_rankcheck.metrics.judged_hits import padded_columns
 from pytest_rankcheck.metrics.whole_run import ABSENT, WholeRun
 
 if TYPE_CHECKING:
-    from pytest_rankcheck.golden.documents import Documents, Interactions
+    from pytest_rankcheck.golden.documents import Documents
+    from pytest_rankcheck.golden.interactions import Interactions
 
 
 _MANY = 0.05

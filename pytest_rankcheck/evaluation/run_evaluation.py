@@ -17,12 +17,7 @@ from pytest_rankcheck.evaluation.conventions import Conventions, TieOrder, conve
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.expected_matches import in_expected_texts
 from pytest_rankcheck.evaluation.metric_checks import computed_values, warn_if_rankings_are_short
-from pytest_rankcheck.evaluation.run_golden_join import (
-    BLOCK,
-    Joined,
-    join,
-    judged_hits,
-)
+from pytest_rankcheck.evaluation.run_golden_join import BLOCK, Joined, join, judged_hits
 from pytest_rankcheck.evaluation.unfit_runs import (
     UnmetIds,
     gaps_of,

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
     from pytest_rankcheck.document_ids import DocIdMap
     from pytest_rankcheck.golden.collected_judgments import Repeat
-    from pytest_rankcheck.golden.documents import Documents, Interactions
+    from pytest_rankcheck.golden.documents import Documents
     from pytest_rankcheck.golden.expectation import Expectation
+    from pytest_rankcheck.golden.interactions import Interactions
 
 
 SCALE = "grade_scale"

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from pytest_rankcheck.document_ids import DocIdRule
     from pytest_rankcheck.files.frame_tables import Frame
     from pytest_rankcheck.golden.corpus import CorpusSource
-    from pytest_rankcheck.golden.documents import DocumentSource, InteractionSource
+    from pytest_rankcheck.golden.documents import DocumentSource
     from pytest_rankcheck.golden.expectation import Expectation
     from pytest_rankcheck.golden.golden_contents import Contents
+    from pytest_rankcheck.golden.interactions import InteractionSource
     from pytest_rankcheck.golden.lint.lint_rule import LintFinding, RankedQueries
 
 
@@ -491,7 +492,8 @@ def _with_tables(
     if documents is None and interactions is None and doc_id is None:
         return contents
     from pytest_rankcheck.golden.derived_contents import with_mapped_ids  # loads numpy
-    from pytest_rankcheck.golden.documents import Documents, Interactions, with_column_rules
+    from pytest_rankcheck.golden.documents import Documents, with_column_rules
+    from pytest_rankcheck.golden.interactions import Interactions
 
     columns = contents.source.columns
     rule = with_column_rules(doc_id, documents, columns)

@@ -22,9 +22,10 @@ from pytest_rankcheck.golden.query import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from pytest_rankcheck.golden.documents import Documents, Interactions
+    from pytest_rankcheck.golden.documents import Documents
     from pytest_rankcheck.golden.expectation import Expectation
     from pytest_rankcheck.golden.golden_contents import Contents
+    from pytest_rankcheck.golden.interactions import Interactions
     from pytest_rankcheck.golden.judgments import Judgments
     from pytest_rankcheck.golden.log_replay import Replay
 

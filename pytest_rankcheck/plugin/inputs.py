@@ -32,8 +32,9 @@ if TYPE_CHECKING:
     from pytest_rankcheck.evaluation.conventions import Conventions
     from pytest_rankcheck.evaluation.evaluation import Evaluation
     from pytest_rankcheck.gates.configured_gates import ConfiguredGates
-    from pytest_rankcheck.golden.documents import Documents, Interactions
+    from pytest_rankcheck.golden.documents import Documents
     from pytest_rankcheck.golden.golden_set import GoldenSet
+    from pytest_rankcheck.golden.interactions import Interactions
     from pytest_rankcheck.golden.lint.lint_rule import LintOptions
     from pytest_rankcheck.metrics.metric_names import Metric
     from pytest_rankcheck.rankers.run import Run
@@ -379,7 +380,7 @@ class Inputs:
         path = self.config.interactions
         if path is None:
             return None
-        from pytest_rankcheck.golden.documents import Interactions
+        from pytest_rankcheck.golden.interactions import Interactions
 
         _present("interactions", [path], "interactions")
         return Interactions(shorter(path), self.config.columns, self.doc_id)

@@ -11,7 +11,7 @@ from pytest_rankcheck import GoldenSetError, RankcheckError, RunError
 from pytest_rankcheck.command_line.main import main
 from pytest_rankcheck.files import packed_files
 from pytest_rankcheck.golden import golden_files
-from pytest_rankcheck.golden.documents import _ROLES
+from pytest_rankcheck.golden.interactions import ROLES as OF_INTERACTIONS
 from pytest_rankcheck.golden.judgment_columns import ROLES
 from pytest_rankcheck.plugin.inputs import _OF_GOLDEN_SETS, _OF_RUNS, Inputs
 from pytest_rankcheck.plugin.option_table import Config
@@ -120,8 +120,8 @@ def test_columns_are_those_of_golden_sets_and_runs(
 def test_the_meanings_of_columns_are_those_of_the_readers(tmp_path: Path) -> None:
     of_runs = {role.name for role in run_columns._ROLES}
     of_golden_sets = {role.name for role in ROLES}
-    assert set(_OF_RUNS) == of_runs - of_golden_sets | {*_ROLES}
-    assert set(_OF_GOLDEN_SETS) == of_golden_sets - of_runs | {*_ROLES}
+    assert set(_OF_RUNS) == of_runs - of_golden_sets | {*OF_INTERACTIONS}
+    assert set(_OF_GOLDEN_SETS) == of_golden_sets - of_runs | {*OF_INTERACTIONS}
     (tmp_path / "t.csv").write_text("query_id,doc_id,relevance\nq,d,1\n")
     inputs = Inputs(Config(columns={"scor": "bm25"}))
     for read in (inputs.golden_set, inputs.read_run):

@@ -40,6 +40,7 @@ NOT_NEEDED = [
     *("comparison.query_planning", "comparison.unjudged_documents"),
     *("comparison.unpaired_values", "gates.statistical_rules"),
     *("evaluation.run_documents", "golden.corpus", "golden.documents"),
+    "golden.interactions",
     *("metrics.families.catalogue", "metrics.families.shown_documents"),
     *("plugin.lint_items", "rankers.adapters", "rankers.shared_run"),
     *("reports.gate_detail", "reports.html_report", "reports.report_data"),
