@@ -6,13 +6,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.errors import MetricError, listed, plural, quoted, suggestion
-from pytest_rankcheck.evaluation.run_golden_join import Joined
+from pytest_rankcheck.evaluation.run_golden_join import Joined, join
 from pytest_rankcheck.files.plain_values import finite_number
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.judgments import Judgments
@@ -22,30 +22,56 @@ from pytest_rankcheck.metrics.whole_run import ABSENT, WholeRun
 if TYPE_CHECKING:
     from pytest_rankcheck.golden.documents import Documents
     from pytest_rankcheck.golden.interactions import Interactions
+    from pytest_rankcheck.rankers.run import Run
 
 
 _MANY = 0.05
 """If more than this share of the documents or queries is unknown, metrics may mislead."""
 
 
-class NoteTaker(Protocol):
-    """Takes what a reader must know about the documents, as a sentence."""
-
-    def __call__(self, text: str, *, is_about_many: bool) -> None:
-        """Take a sentence; and whether it is about many of them."""
+Notes: TypeAlias = dict[str, bool]
+"""What a reader must know about the documents, as sentences, and whether it is about many."""
 
 
-def whole_run(joined: Joined, golden: GoldenSet, note: NoteTaker) -> WholeRun:
-    """Return the tops of all rankings, which must have been kept.
+class EvaluatedDocuments:
+    """The documents of an evaluation, looked up when a metric asks for them.
 
     Args:
-        joined: the run, joined with the golden set.
         golden: the golden set.
-        note: takes what a reader must know about the documents.
+        joined: a run, joined with it.
+        run: the run, if it is in memory; otherwise, its join has the tops of the rankings.
+        notes: gets what a reader must know.
     """
-    tops, doc_ids = joined.tops()
-    known = RunDocuments(golden, doc_ids, note)
-    return WholeRun(_without_repeats(tops), joined.retrieved.astype(np.float64), known)
+
+    def __init__(self, golden: GoldenSet, joined: Joined, run: Run | None, notes: Notes) -> None:
+        self._golden, self._joined, self._run, self._notes = golden, joined, run, notes
+        self._tops: tuple[int, WholeRun] | None = None
+
+    def whole_run(self, depth: int) -> WholeRun:
+        """Return the tops of all rankings, at least to a depth."""
+        if self._tops is None or self._tops[0] < depth:
+            tops, doc_ids = self._joined_to(depth).tops()
+            known = RunDocuments(self._golden, doc_ids, self._notes)
+            retrieved = self._joined.retrieved.astype(np.float64)
+            self._tops = depth, WholeRun(_without_repeats(tops), retrieved, known)
+        return self._tops[1]
+
+    def of_block(self, start: int, rankings: Sequence[Sequence[str]]) -> BlockDocuments:
+        """Return the documents of the block of queries that begins at a place."""
+        judgments = self._golden.columns
+        return BlockDocuments(rankings, self._with_rows, judgments, self._judged, start)
+
+    @cached_property
+    def _with_rows(self) -> Joined:
+        return self._joined_to(1)
+
+    @cached_property
+    def _judged(self) -> RunDocuments:
+        return RunDocuments(self._golden, (), self._notes)
+
+    def _joined_to(self, depth: int) -> Joined:
+        """Return the judged hits with the top of each ranking, and the rows of the judgments."""
+        return join(self._run, self._golden, top=depth) if self._run is not None else self._joined
 
 
 def _without_repeats(tops: IntArray) -> IntArray:
@@ -64,8 +90,8 @@ def _without_repeats(tops: IntArray) -> IntArray:
 class RunDocuments:
     """What is known about the documents of a run: see `KnownDocuments`."""
 
-    def __init__(self, golden: GoldenSet, doc_ids: Sequence[str], note: NoteTaker) -> None:
-        self._golden, self._note = golden, note
+    def __init__(self, golden: GoldenSet, doc_ids: Sequence[str], notes: Notes) -> None:
+        self._golden, self._notes = golden, notes
         self.doc_ids = doc_ids
         """The ranked documents, by their numbers."""
         self._numbers: dict[str, FloatArray] = {}
@@ -108,7 +134,7 @@ class RunDocuments:
         if unknown:
             count = f"{len(unknown):,} of {plural(len(users), 'query', 'queries')}"
             text = f"{count} not among the users of {interactions.name}: {listed(unknown)}"
-            self._note(text, is_about_many=len(unknown) > _MANY * len(users))
+            self._notes[text] = len(unknown) > _MANY * len(users)
         return interactions.seen(users, self.doc_ids, documents)
 
     def values(self, attribute: str) -> Sequence[object]:
@@ -143,7 +169,7 @@ class RunDocuments:
             if unknown := int(np.isnan(self._numbers[attribute]).sum()):
                 count = f"{unknown:,} of {plural(len(numbers), 'judgment')}"
                 text = f"{count} without a value of {quoted(attribute)} in {self._catalogue.name}"
-                self._note(text, is_about_many=unknown > _MANY * len(numbers))
+                self._notes[text] = unknown > _MANY * len(numbers)
         return self._numbers[attribute]
 
     def _looked_up(self, attribute: str, doc_ids: Sequence[str]) -> Sequence[object]:
@@ -192,7 +218,7 @@ class RunDocuments:
             )
         if meant:
             text = f"{len(meant):,} of {total} {what} {where}: {listed(meant)}"
-            self._note(text, is_about_many=len(meant) > _MANY * len(self.doc_ids))
+            self._notes[text] = len(meant) > _MANY * len(self.doc_ids)
 
 
 @dataclass(frozen=True, slots=True)

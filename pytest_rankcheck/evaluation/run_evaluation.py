@@ -33,7 +33,7 @@ from pytest_rankcheck.rankers.ranking import first_ranks
 from pytest_rankcheck.rankers.run import Run
 
 if TYPE_CHECKING:
-    from pytest_rankcheck.evaluation.run_documents import RunDocuments
+    from pytest_rankcheck.evaluation.run_documents import EvaluatedDocuments
 
 
 class RunEvaluation(Evaluation):
@@ -73,7 +73,6 @@ class RunEvaluation(Evaluation):
         )
         self.unanswered = [golden.query_ids[code] for code in np.flatnonzero(is_empty).tolist()]
         self._top, self._remarks = top, remarks
-        self._tops: tuple[int, WholeRun] | None = None
         self._document_notes: dict[str, bool] = {}
         if golden.catalogue is not None:
             golden.catalogue.may_show(self._shown_documents)
@@ -218,11 +217,15 @@ class RunEvaluation(Evaluation):
 
     def _about(self, start: int) -> HitDocuments:
         """Return what is known about the documents of a block that begins at a query."""
-        from pytest_rankcheck.evaluation.run_documents import BlockDocuments
+        rankings = [*map(self.ranking, self.query_ids[start : start + BLOCK])]
+        return self._documents.of_block(start, rankings)
 
-        known, rankings = self._judged_documents, self.query_ids[start : start + BLOCK]
-        documents = [*map(self.ranking, rankings)]
-        return BlockDocuments(documents, self._joined_with_rows, self.golden.columns, known, start)
+    @cached_property
+    def _documents(self) -> EvaluatedDocuments:
+        from pytest_rankcheck.evaluation.run_documents import EvaluatedDocuments
+
+        run = self.run if self._is_in_memory else None
+        return EvaluatedDocuments(self.golden, self._joined, run, self._document_notes)
 
     def _shown_documents(self) -> Iterator[str]:
         """Yield the documents that reports show: judged ones, and the top of each ranking."""
@@ -327,32 +330,7 @@ class RunEvaluation(Evaluation):
             )
         longest = int(self._joined.retrieved.max(initial=1)) if metric.definition.at else 1
         depth = min(metric.cutoff or longest, longest)
-        if self._tops is None or self._tops[0] < depth:
-            from pytest_rankcheck.evaluation.run_documents import whole_run
-
-            joined = self._joined_with_tops(depth)
-            self._tops = depth, whole_run(joined, self.golden, self._add_remark)
-        return self._tops[1]
-
-    def _joined_with_tops(self, depth: int) -> Joined:
-        """Return the judged hits with the top of each ranking, and the rows of the judgments."""
-        if self.run is None or not self._is_in_memory:
-            return self._joined
-        return join(self.run, self.golden, top=depth)
-
-    @cached_property
-    def _joined_with_rows(self) -> Joined:
-        return self._joined_with_tops(1)
-
-    @cached_property
-    def _judged_documents(self) -> RunDocuments:
-        """What is known about the judged documents."""
-        from pytest_rankcheck.evaluation.run_documents import RunDocuments
-
-        return RunDocuments(self.golden, (), self._add_remark)
-
-    def _add_remark(self, text: str, *, is_about_many: bool) -> None:
-        self._document_notes[text] = is_about_many
+        return self._documents.whole_run(depth)
 
     @property
     def document_notes(self) -> Mapping[str, bool]:
