@@ -9,7 +9,9 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
+import yaml
 
 from pytest_rankcheck import GoldenSet, GoldenSetError
 
@@ -148,19 +150,93 @@ def test_one_grade_and_codes_apply_to_cases_too(tmp_path: Path) -> None:
 # --- what would be judgments by mistake -----------------------------------------------------------
 
 
-@pytest.mark.parametrize("key", ["contexts", "retrieved_contexts", "sources"])
-def test_what_a_ranker_returned_is_read_only_on_purpose(tmp_path: Path, key: str) -> None:
-    entry = {"question": "red", key: ["d3", "d9"]}
-    for text in (f"- question: red\n  {key}: [d3, d9]\n", json.dumps(entry), json.dumps([entry])):
+@pytest.mark.parametrize(
+    "key",
+    [
+        *("contexts", "retrieved_contexts", "sources", "context", "results", "hits", "hit_ids"),
+        *("retrieval_context", "retrieved_context_ids", "source_documents", "retrieved_docs"),
+        *("sourceDocuments", "Search-Results", "returned", "top_results", "ranking", "ranked_ids"),
+        *("recommended_items", "predictions"),
+    ],
+)
+@pytest.mark.parametrize("query", ["question", "input"])
+def test_what_a_ranker_answered_is_read_only_on_purpose(
+    tmp_path: Path, key: str, query: str
+) -> None:
+    """No line is printed that would make the ranker its own judge."""
+    entry = {query: "red", key: ["d3", "d9"], "answer": "a text"}
+    columns = {"query": query, "relevance": key}
+    lines = json.dumps(entry)
+    for text in (yaml.safe_dump([entry]), lines, f"[{lines}]", f'{{"tests": [{lines}]}}'):
         file = written(tmp_path, text, "qa")
         message = refusal(file)
-        assert (
-            f"'{key}' is what some ranker returned, and would make that ranker perfect" in message
-        )
-        golden = GoldenSet.load(file, columns=columns_in(message))
-        assert golden.grades("red") == {"d3": 1, "d9": 1}
+        assert f"'{key}' is named like what a ranker answered" in message
+        assert "columns" not in message
+        assert GoldenSet.load(file, columns=columns).grades("red") == {"d3": 1, "d9": 1}
     judged = written(tmp_path, json.dumps({**entry, "expected_ids": ["d3"]}), "qa.jsonl")
-    assert GoldenSet.load(judged).grades("red") == {"d3": 1}
+    judged_by_people = GoldenSet.load(judged, columns={"query": query})
+    assert judged_by_people.grades("red") == {"d3": 1}
+    assert judged_by_people.query("red").attributes[key] == ["d3", "d9"]
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *(
+            "relevant_sources",
+            "expected_results",
+            "reference_contexts",
+            "goldContext",
+            "judged_hits",
+        ),
+        *("retrieval_gt", "ground_truth_context", "correct_source", "resources", "white", "docs"),
+    ],
+)
+def test_what_people_chose_is_suggested_whatever_it_is(tmp_path: Path, key: str) -> None:
+    file = written(tmp_path, json.dumps([{"question": "red", key: ["d3"], "source": "web"}]), "qa")
+    columns = columns_in(refusal(file))
+    assert columns["relevance"] == key
+    golden = GoldenSet.load(file, columns=columns)
+    assert (golden.grades("red"), golden.query("red").attributes) == ({"d3": 1}, {"source": "web"})
+
+
+def test_our_own_format_takes_no_scores_of_a_ranker_for_grades(tmp_path: Path) -> None:
+    line = {"query_id": "q1", "query": "red", "results": {"d1": 0.9}}
+    file = written(tmp_path, json.dumps(line), "web.jsonl")
+    message = refusal(file)
+    assert "'results' is named like what a ranker answered" in message
+    assert "Rename" not in message
+    file.write_text(json.dumps({**line, "relevance": {"d2": 1}}))
+    assert GoldenSet.load(file).grades("q1") == {"d2": 1}
+
+
+@pytest.mark.parametrize(
+    ("header", "grades", "is_refused"),
+    [
+        ("query_id,retrieved_doc", 1, True),
+        ("query,source", 1, True),
+        ("query_id,result_id", None, True),
+        ("query_id,doc_id,rank", None, False),
+        ("query_id,doc_id,bm25_score", None, False),
+    ],
+)
+def test_no_column_of_a_ranker_is_suggested_as_judgments(
+    tmp_path: Path, header: str, grades: float | None, is_refused: bool
+) -> None:
+    """In files and frames."""
+    file = written(tmp_path, f"{header}\nq1,d1,1\n", "web.csv")
+    frame = pd.DataFrame({name: ["1"] for name in header.split(",")})
+    for load in (GoldenSet.load, GoldenSet.from_frame):
+        with pytest.raises(GoldenSetError) as refused:
+            load(file if load == GoldenSet.load else frame, grades=grades)  # type: ignore[operator]
+        message = str(refused.value)
+        assert "columns=" not in message
+        assert ("is named like what a ranker answered" in message) is is_refused
+
+
+def test_results_with_grades_may_be_the_documents(tmp_path: Path) -> None:
+    file = written(tmp_path, "query_id,result_id,relevance\nq1,d1,1\n", "web.csv")
+    assert "columns={'doc_id': 'result_id'}" in refusal(file)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from pytest_rankcheck.golden.expected_text import EXPECTED_TEXT, is_unit, text_o
 from pytest_rankcheck.golden.formats.retrieval_cases import how_to_read
 from pytest_rankcheck.golden.golden_contents import SCALE, Contents
 from pytest_rankcheck.golden.golden_source import Source, checked_id
-from pytest_rankcheck.golden.judgment_columns import TEXT
+from pytest_rankcheck.golden.judgment_columns import TEXT, answer_refused, answers_among
 from pytest_rankcheck.golden.query import Query
 
 _EXPECT = "expect"
@@ -56,6 +56,8 @@ def _refuse_misspelt_relevance(
     for key, value in entry.items():
         grades = list(value.values()) if isinstance(value, dict) else []
         has_grades = bool(grades) and all(map(builder.reader.is_grade, grades))
+        if has_grades and answers_among([key]):
+            raise GoldenSetError(f'{where}: no "relevance". {answer_refused(key, "relevance")}')
         if key == near or has_grades:
             raise _misplaced(key, "relevance", "{}", where)
 

@@ -26,7 +26,12 @@ from pytest_rankcheck.golden.expected_text import EXPECTED_TEXT
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source, checked_id
 from pytest_rankcheck.golden.json_tree import Node
-from pytest_rankcheck.golden.judgment_columns import columns_in_words, columns_line
+from pytest_rankcheck.golden.judgment_columns import (
+    answer_refused,
+    answers_among,
+    columns_in_words,
+    columns_line,
+)
 from pytest_rankcheck.golden.query import Query
 
 _ID = Role("query_id", ("id", "qid", "queryid"))
@@ -35,8 +40,6 @@ _TEXT = Role("query", _TEXTS)
 _LISTS = ("relevant", "relevant_docs", "expected_documents", "expected_ids")
 _RELEVANT = Role("relevance", (*_LISTS, "reference_context_ids"))
 _ROLES = (_ID, _TEXT, _RELEVANT, Role(EXPECTED_TEXT, ()))
-_RANKED = ("contexts", "retrieved_contexts", "sources")
-"""Keys of what some ranker returned."""
 _YAML_ENDINGS = (".yaml", ".yml")
 _START = re.compile(
     r"\s*\[\s*(\{|$)"  # an array
@@ -116,14 +119,7 @@ def _keys_of(entry: Node, source: Source) -> dict[str, str]:
 def _complete(keys: dict[str, str], entry: Node) -> dict[str, str]:
     """Return the keys of the first entry, which needs a query and relevant documents."""
     values = {key: child.value for key, child in entry.pairs()}
-    ranked = next((key for key in _RANKED if key in values), None)
     is_judged = "relevance" in keys or EXPECTED_TEXT in keys
-    if "query" in keys and not is_judged and ranked:
-        raise GoldenSetError(
-            f"{entry.where}: '{ranked}' is what some ranker returned, and would make that ranker "
-            "perfect; add 'expected_ids', the documents that people found relevant. To use "
-            f"'{ranked}' all the same: {columns_line({**keys, 'relevance': ranked})}"
-        )
     for role, what in ((_TEXT, "query"), (_RELEVANT, "relevant documents")):
         if role.name not in keys and not (role is _RELEVANT and is_judged):
             raise GoldenSetError(f"{entry.where}: no {what}; {how_to_read(values)}")
@@ -133,17 +129,21 @@ def _complete(keys: dict[str, str], entry: Node) -> dict[str, str]:
 def how_to_read(entry: Mapping[str, object]) -> str:
     """Return the end of an error: the keys of the first entry, and a line that reads them."""
     keys = f"its keys are {listed(list(entry), 10) or 'none'}"
+    answers = answers_among(entry)
     others = [key for key in entry if key not in _TEXTS]
     own_id = next(
         (key for key in others if key in _ID.names or suggestion(key, ["query_id"])), None
     )
     columns = {} if own_id is None else {"query_id": own_id}
-    for role, types in ((_TEXT, str), (_RELEVANT, (list, dict)), (_RELEVANT, str)):
-        taken = (own_id, columns.get(_TEXT.name), *_RANKED)
+    single = () if answers else ((_RELEVANT, str),)
+    for role, types in ((_TEXT, str), (_RELEVANT, (list, dict)), *single):
+        taken = (own_id, columns.get(_TEXT.name), *answers)
         fitting = [key for key, value in entry.items() if isinstance(value, types)]
         fitting = [key for key in fitting if key not in taken]
         if fitting and role.name not in columns:
             columns[role.name] = fitting[next(iter(role.among(fitting)), 0)]
+    if answers and _RELEVANT.name not in columns:
+        return f"{keys}. {answer_refused(answers[0], 'expected_ids')}"
     if not columns.keys() >= {_TEXT.name, _RELEVANT.name}:
         return keys
     if own_id is None and columns["query"] == "query":
@@ -196,7 +196,10 @@ def _is_case(entry: Mapping[str, object], columns: Mapping[str, str]) -> bool:
     """Whether an object has keys of a case, and is not of our own format."""
     if any(columns.get(role.name) in entry and role.name not in entry for role in _ROLES):
         return True
-    names = _RELEVANT.names if "query_id" in entry else (*_RELEVANT.names, *_RANKED, EXPECTED_TEXT)
+    names = [*_RELEVANT.names]
+    if "query_id" not in entry:
+        lists = (key for key, value in entry.items() if isinstance(value, list))
+        names += (EXPECTED_TEXT, *answers_among(lists))
     return "relevance" not in entry and any(name in entry for name in names)
 
 
