@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 
 import nox
 
-nox.options.default_venv_backend = "venv"
+nox.options.default_venv_backend = "uv|venv"  # uv where it is, else venv and pip
 nox.options.sessions = ["lint", "site", "oldest", "package", "coverage", "peers"]
 
 OLDEST = [
@@ -89,15 +89,16 @@ def package(session: nox.Session) -> None:
     session.run("twine", "check", "--strict", str(wheel), str(sdist))
     session.run("check-wheel-contents", str(wheel))
     check_contents(session, wheel, sdist)
-    for archive in (wheel.resolve(), sdist.resolve()):
-        try_example(session, archive)
-
-
-def try_example(session: nox.Session, archive: Path) -> None:
-    """Install an archive in a new environment; run the gates of an example outside the checkout."""
-    clean = Path(session.create_tmp()).resolve() / archive.name.removesuffix(".whl")
+    clean = Path(session.create_tmp()).resolve() / "clean"
     session.run("python", "-m", "venv", "--clear", str(clean))
+    for archive in (wheel.resolve(), sdist.resolve()):
+        try_example(session, clean, archive)
+
+
+def try_example(session: nox.Session, clean: Path, archive: Path) -> None:
+    """Install an archive in an environment; run the gates of an example outside the checkout."""
     run = partial(session.run, str(clean / "bin" / "python"), external=True, env={"PYTHONPATH": ""})
+    run("-m", "pip", "uninstall", "-q", "--yes", "pytest-rankcheck")  # what it needs stays
     run("-m", "pip", "install", "-q", "--no-compile", f"{archive}[report]")
     with TemporaryDirectory() as folder:
         shutil.copytree("examples/symbol_search", folder, dirs_exist_ok=True)
@@ -108,15 +109,15 @@ def try_example(session: nox.Session, archive: Path) -> None:
 
 @nox.session(python=["3.14", "3.13"])
 def coverage(session: nox.Session) -> None:
-    """Run the tests of every day and the slow ones on the newest versions; measure coverage."""
-    session.install("-e", ".[test,fast,report]", "coverage>=7.10", *NEWEST)
-    can_import(session, "altair", "polars", "pyarrow")
+    """Measure the coverage of the tests of every day on the newest versions; run the slow ones."""
+    session.install("-e", ".[test,fast,report]", "coverage>=7.10", "pip", *NEWEST)
+    can_import(session, "altair", "pip", "polars", "pyarrow")
     session.run("coverage", "erase")
-    everything = ["-m", "not (oracle or browser)", "--hypothesis-profile=thorough"]
-    chosen = session.posargs or [*EVERY_CORE, *everything]
-    session.run("coverage", "run", "-m", "pytest", "-q", *chosen)
+    session.run("coverage", "run", "-m", "pytest", "-q", *(session.posargs or EVERY_CORE))
     session.run("coverage", "combine", "--quiet")
     session.run("coverage", "report")
+    if not session.posargs:  # traced, they would take half as long again
+        session.run("pytest", "-q", "-m", "slow and not (oracle or browser)", *EVERY_CORE)
 
 
 @nox.session(python="3.11")
@@ -149,6 +150,15 @@ def tests(session: nox.Session) -> None:
     session.install("-e", ".[test,fast]", *versions)
     can_import(session, "polars", "pyarrow")
     session.run("pytest", "-q", *session.posargs)
+
+
+@nox.session(python=["3.14", "3.13"], tags=["night"])
+def thorough(session: nox.Session) -> None:
+    """Run all that coverage runs, on the largest sizes too, and with twice as many examples."""
+    session.install("-e", ".[test,fast,report]", "pip", *NEWEST)
+    can_import(session, "altair", "pip", "polars", "pyarrow")
+    everything = ["-m", "not (oracle or browser)", "--hypothesis-profile=thorough"]
+    session.run("pytest", "-q", *everything, *(session.posargs or EVERY_CORE))
 
 
 @nox.session(python=["3.14", "3.13"], tags=["week"])

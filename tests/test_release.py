@@ -62,8 +62,8 @@ def test_every_session_of_nox_is_run_when_its_tag_says() -> None:
         return {*re.findall(r'session:? "?([a-z]+)', (WORKFLOWS / file).read_text("utf-8"))}
 
     every_change = {name for name, tag in tags.items() if not tag}
-    (loop,) = re.findall(r"^for session in (.*);", (ROOT / ".ci" / "run").read_text("utf-8"), re.M)
-    assert {*re.findall(r"([a-z]+)[^ ]*", loop)} == every_change
+    loops = re.findall(r"^for session in (.*);", (ROOT / ".ci" / "run").read_text("utf-8"), re.M)
+    assert {*re.findall(r"([a-z]+)[^ ]*", " ".join(loops))} == every_change
     assert run_by("ci.yml") == every_change
     takes_hours = {"benchmark"}
     assert run_by("nightly.yml") == {n for n, tag in tags.items() if tag == "night"} - takes_hours

@@ -22,9 +22,9 @@ RECORD: Entry = {
     ("seed", "steps"),
     [
         (0, 50),
-        pytest.param(1, 150, marks=pytest.mark.slow),
-        pytest.param(2, 150, marks=pytest.mark.slow),
-        pytest.param(70001, 180, id="approves a mean without a value", marks=pytest.mark.slow),
+        pytest.param(1, 150, marks=pytest.mark.nightly),
+        pytest.param(2, 150, marks=pytest.mark.nightly),
+        pytest.param(70001, 180, id="approves a mean without a value", marks=pytest.mark.nightly),
     ],
 )
 def test_the_promises_are_kept(seed: int, steps: int) -> None:
@@ -51,7 +51,7 @@ def test_a_broken_promise_is_noticed(edit: Callable[[Entry], None]) -> None:
     assert list(broken_promises(RECORD, entry))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_history_reaches_every_state(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Enough updates write, are refused and are approved that a broken promise would be seen."""
     history = History(tmp_path_factory.mktemp("history"), 7)

@@ -48,7 +48,14 @@ def play_session(
         baseline.write_or_keep()
 
 
-@pytest.mark.parametrize("count", [20, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "count",
+    [
+        20,
+        pytest.param(200, marks=pytest.mark.slow),
+        pytest.param(1000, marks=pytest.mark.nightly),
+    ],
+)
 def test_no_record_and_no_approval_is_lost(tmp_path: Path, count: int) -> None:
     paths = [tmp_path / f"test_x{number}--web.json" for number in range(count)]
     for path in paths:

@@ -178,7 +178,7 @@ def begin(main: PullRequest) -> None:
     main.test(gated(RR))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_three_months_of_a_team(repositories: Repositories) -> None:
     branch = repositories.branch_of(begin)
     for text, pull in PULLS.items():
