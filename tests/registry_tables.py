@@ -15,7 +15,7 @@ from pytest_rankcheck.metrics.metric_parameters import spelled
 from pytest_rankcheck.metrics.metric_registry import definitions, judged_definitions
 from pytest_rankcheck.metrics.ranking_similarity import SIMILARITIES
 from pytest_rankcheck.plugin.configuration import all_option_rows
-from pytest_rankcheck.sessions.log_layouts import ROLES
+from pytest_rankcheck.sessions.log_columns import ROLES
 
 Rows = Iterator[tuple[str, ...]]
 

@@ -13,8 +13,6 @@ import pandas as pd
 from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.files.plain_values import is_blank, plain_value
 from pytest_rankcheck.files.table_columns import Column
-from pytest_rankcheck.sessions.action_columns import ActionColumns
-from pytest_rankcheck.sessions.event_rows import EventRows, session_ids
 from pytest_rankcheck.sessions.event_times import Clock
 from pytest_rankcheck.sessions.log_cells import (
     Cells,
@@ -24,8 +22,10 @@ from pytest_rankcheck.sessions.log_cells import (
     numbers,
     objects,
 )
+from pytest_rankcheck.sessions.log_columns import EventRows, session_ids
 from pytest_rankcheck.sessions.log_options import LogOptions
 from pytest_rankcheck.sessions.log_problems import Problems
+from pytest_rankcheck.sessions.selection_rule import ConditionCounts
 from pytest_rankcheck.sessions.selections import LARGEST, SelectionReader, UsableRows
 
 FrameLike: TypeAlias = Any
@@ -132,7 +132,7 @@ class Normaliser:
     def __init__(self, options: LogOptions, problems: Problems, *, merges_rows: bool) -> None:
         self._options, self._problems, self._merges_rows = options, problems, merges_rows
         self.clock = Clock(options.time_unit)
-        self.actions = ActionColumns(options.rule)
+        self.conditions = ConditionCounts(options.rule)
         self.parts: list[Events] = []
 
     def read(self, found: EventRows) -> None:
@@ -156,9 +156,9 @@ class Normaliser:
         frame["query"] = _texts(columns.get("query"), size)
         frame["results"], frame["count"] = shown, counts = _shown(columns, usable)
         is_selection = rule.mask(found.unclaimed, size) if rule else np.ones(size, dtype=bool)
-        first_rank = 0 if found.counts_from_0 else self._options.first_rank
+        self.conditions.count(found.unclaimed, is_selection)
         reader = SelectionReader(
-            columns, shown, counts, is_selection, usable, first_rank, self.clock
+            columns, shown, counts, is_selection, usable, self._options.first_rank, self.clock
         )
         if self._merges_rows:
             frame["document"] = reader.documents = objects([None] * size)
@@ -170,7 +170,6 @@ class Normaliser:
             is_unknown = np.bincount(selections["event"], minlength=size) == 0
             usable.refuse(is_selection & is_unknown, "unknown rank", _LACKING)
         self._complete(selections, found, frame["time"], usable)
-        self.actions.count(found, usable.mask, selections["event"].to_numpy())
         for name, column in found.describing.items():
             frame[f"{ATTRIBUTE}{name}"] = converted(column, description)[0]
         if self._options.gap is not None and "session" in columns:

@@ -16,7 +16,7 @@ from pytest_rankcheck.golden.query import label_of
 from pytest_rankcheck.metrics.session_trails import Trails
 from pytest_rankcheck.sessions.event_frames import Events, FrameLike
 from pytest_rankcheck.sessions.log_cells import is_placeholder
-from pytest_rankcheck.sessions.log_layouts import USER_NAMES
+from pytest_rankcheck.sessions.log_columns import USER_NAMES
 from pytest_rankcheck.sessions.log_problems import SetAside
 
 _FEWEST = 10

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -85,9 +85,7 @@ def _large_sessions(events: Events) -> Iterator[str]:
         )
 
 
-def left_aside(ignored: Mapping[str, int], varying: Sequence[str]) -> Iterator[str]:
-    """Yield which events were ignored, and which columns are not attributes."""
-    for kind, count in ignored.items():
-        yield f"{plural(count, 'event')} of the kind '{kind}' ignored"
+def left_aside(varying: Sequence[str]) -> Iterator[str]:
+    """Yield which columns are not attributes."""
     if varying:
         yield f"not attributes, because they change within a session: {listed(varying)}"

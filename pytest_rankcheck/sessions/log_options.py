@@ -3,32 +3,33 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from numbers import Real
 from typing import Literal, TypedDict, get_args
 
-import numpy as np
 import pandas as pd
 
-from pytest_rankcheck.argument_checks import check_whole_number, is_number
-from pytest_rankcheck.array_types import BoolArray, FloatArray
-from pytest_rankcheck.errors import ConfigurationError, listed, quoted, suggestion
-from pytest_rankcheck.files.plain_values import as_flag, is_missing
-from pytest_rankcheck.files.table_columns import Column
+from pytest_rankcheck.argument_checks import check_whole_number
+from pytest_rankcheck.errors import (
+    ConfigurationError,
+    quoted,
+    suggestion,
+)
 from pytest_rankcheck.sessions.event_times import TimeUnit
+from pytest_rankcheck.sessions.selection_rule import (
+    SelectionRule,
+    SelectionsWhere,
+    selection_rule,
+)
 
 Duplicates = Literal["error", "drop", "keep"]
 """What happens to rows that are identical in all columns."""
 
 Gap = float | str | timedelta
 """A length of time: seconds, a text such as "30min", or a timedelta."""
-
-SelectionsWhere = Mapping[str, Sequence[object]] | Literal["all"]
-"""``{column: values}`` of the rows that are selections, or ``"all"``."""
-
 
 _CHOICES: Mapping[str, Sequence[object]] = {
     "first_rank": (0, 1),
@@ -51,47 +52,6 @@ class Reading(TypedDict, total=False):
     session_gap: Gap | None
     duplicates: Duplicates
     drop_sessions_over: int | None
-
-
-def value_key(value: object) -> str:
-    """Return a value in the form in which values are compared; empty for a missing one.
-
-    Case and surrounding spaces do not matter; True, 1, "yes" and "true" are equal, as are False, 0,
-    "no" and "false".
-    """
-    if is_missing(value):
-        return ""
-    flag = as_flag(value)
-    return str(value).strip().casefold() if flag is None else str(flag).casefold()
-
-
-@dataclass(frozen=True, slots=True)
-class SelectionRule:
-    """Tells the rows that are selections from all others."""
-
-    wanted: Mapping[str, frozenset[str]]
-    """By column, the keys of the values that mean a selection: see `value_key`. A row is a
-    selection if every column has one of its values; without columns, all rows are."""
-    grades: Mapping[str, float]
-    """The grade of a selection, by the key of a value; 1 for all others."""
-
-    def mask(self, columns: Mapping[str, Column], size: int) -> BoolArray:
-        """Return which of N rows are selections, ``[N]``; a row without a column is not one."""
-        chosen = np.full(size, self.wanted.keys() <= columns.keys())
-        for name in self.wanted.keys() & columns.keys():
-            coded = columns[name].coded()
-            is_wanted = [value_key(value) in self.wanted[name] for value in coded.values]
-            chosen &= np.array(is_wanted, dtype=bool)[coded.codes]
-        return chosen
-
-    def grades_of(self, columns: Mapping[str, Column], size: int) -> FloatArray:
-        """Return the highest grade of a value of each row, NaN without one, ``[N]``."""
-        highest = np.full(size, np.nan)
-        for name in (self.wanted.keys() & columns.keys()) if self.grades else ():
-            coded = columns[name].coded()
-            found = [self.grades.get(value_key(value), np.nan) for value in coded.values]
-            highest = np.fmax(highest, np.array(found, dtype=np.float64)[coded.codes])
-        return highest
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +107,7 @@ class LogOptions:
         columns, where = _columns(reading), reading.get("selections_where")
         grades = reading.get("grades")
         duplicates = reading.get("duplicates") or "error"
-        rule = _selection_rule(where, grades)
+        rule = selection_rule(where, grades)
         gap = _seconds(reading.get("session_gap"))
         choices = {
             "columns": columns,
@@ -206,53 +166,6 @@ def _seconds(gap: object) -> float | None:
     return seconds
 
 
-def _selection_rule(
-    where: SelectionsWhere | None, grades: Mapping[str, float] | None
-) -> SelectionRule | None:
-    """Return which rows are selections.
-
-    Raises:
-        ConfigurationError: an argument is invalid.
-    """
-    if where is None or where == "all":
-        if grades is not None:
-            raise ConfigurationError(
-                "grades needs the column that has these values: give selections_where as well, "
-                'such as selections_where={"action_name": ["click"]}'
-            )
-        return None if where is None else SelectionRule({}, {})
-    if not isinstance(where, Mapping) or not where:
-        raise ConfigurationError(
-            f"selections_where={quoted(where, 60)} is invalid; give {{column: values}}, such as "
-            'selections_where={"action_name": ["click"]}, or "all"'
-        )
-    wanted = {str(column): _keys(column, values) for column, values in where.items()}
-    by_key = {
-        value_key(value): checked_grade(value, grade) for value, grade in (grades or {}).items()
-    }
-    unknown = set(by_key).difference(*wanted.values())
-    if unknown and len(wanted) > 1:
-        raise ConfigurationError(
-            f"grades: {listed(sorted(unknown))} does not occur in selections_where; add it to the "
-            "values of its column"
-        )
-    if unknown:  # a value with a grade is a selection
-        wanted = {column: keys | unknown for column, keys in wanted.items()}
-    return SelectionRule(wanted, by_key)
-
-
-def _keys(column: object, values: object) -> frozenset[str]:
-    """Return the values that mean a selection, in the form in which they are compared."""
-    several = values if isinstance(values, Iterable) and not isinstance(values, str) else [values]
-    keys = frozenset(map(value_key, several))
-    if not keys or "" in keys:
-        raise ConfigurationError(
-            f"selections_where: the column '{quoted(column)}' has no value or an empty one; give "
-            "the values that mean a selection"
-        )
-    return keys
-
-
 def choices_text(choices: Mapping[str, object]) -> str:
     """Return what was chosen as text; without the options that are None or empty."""
     ordered = {
@@ -260,17 +173,3 @@ def choices_text(choices: Mapping[str, object]) -> str:
         for name, each in choices.items()
     }
     return ", ".join(f"{name}={each}" for name, each in ordered.items() if each not in (None, {}))
-
-
-def checked_grade(value: object, grade: object) -> float:
-    """Return the grade of a selection.
-
-    Raises:
-        ConfigurationError: it is not a number from 0 on.
-    """
-    if not (is_number(grade) and 0 <= grade < math.inf):
-        raise ConfigurationError(
-            f"grades: the grade {quoted(grade, 60)} of '{quoted(value)}' is invalid; give a number "
-            "from 0 on"
-        )
-    return float(grade)

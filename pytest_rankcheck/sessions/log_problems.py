@@ -8,32 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
-
-from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.errors import SessionLogError, plural, quoted
 from pytest_rankcheck.files.row_numbering import Numbering
 
 _EXAMPLES = 20
-_PLACES = 1 << 31
-"""More events than a row can hold."""
 _REASONS = {"no object": "no event"}
 """What a table calls a problem, and what a log does."""
-
-
-def positions(numbers: Sequence[int]) -> IntArray:
-    """Return where the rows with these numbers begin; add the place of an event in its row."""
-    return np.fromiter(numbers, np.int64, len(numbers)) * _PLACES
-
-
-def number_at(position: int) -> int:
-    """Return the number of the row of an event."""
-    return int(position) // _PLACES
-
-
-def place_in_row(position: IntArray) -> IntArray:
-    """Return the place of each event in its row; 0 where a row is one event."""
-    return position % _PLACES
 
 
 def counts_text(counts: Mapping[str, int]) -> str:
@@ -85,13 +65,13 @@ class Problems:
 
     def place(self, position: int) -> str:
         """Return the place of a row, for messages."""
-        return self.numbering.place(number_at(position))
+        return self.numbering.place(position)
 
     def add(self, position: int, session: str | None, reason: str, text: str) -> None:
         """Note a row that cannot be used.
 
         Args:
-            position: where it is: see `positions`.
+            position: its number in the file.
             session: its session; None if unknown.
             reason: the kind of problem, in a few fixed words.
             text: what is wrong with the row, and what to do.
@@ -158,5 +138,4 @@ class LogSource:
     def note_broken(self, number: int, reason: str, text: str) -> None:
         """Note a line, or an element, that is not a row."""
         self.last = max(self.last, number)
-        position = int(positions([number + self.before])[0])
-        self.problems.add(position, None, _REASONS.get(reason, reason), text)
+        self.problems.add(number + self.before, None, _REASONS.get(reason, reason), text)

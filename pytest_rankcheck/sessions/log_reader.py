@@ -12,20 +12,18 @@ from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.errors import SessionLogError, plural, quoted
 from pytest_rankcheck.files.paused_collector import collector_paused
 from pytest_rankcheck.files.table_batches import Table
-from pytest_rankcheck.sessions.action_columns import SEVERAL
 from pytest_rankcheck.sessions.event_frames import ATTRIBUTE, Events, Normaliser
-from pytest_rankcheck.sessions.event_rows import RowReader
 from pytest_rankcheck.sessions.event_sessions import check_order, in_order, split_by_pauses
+from pytest_rankcheck.sessions.log_columns import LogColumns
 from pytest_rankcheck.sessions.log_contents import LogContents
-from pytest_rankcheck.sessions.log_layouts import Layouts
 from pytest_rankcheck.sessions.log_notes import left_aside, left_out, notes_of_events
 from pytest_rankcheck.sessions.log_options import LogOptions
-from pytest_rankcheck.sessions.log_problems import Problems, counts_text, place_in_row
-from pytest_rankcheck.sessions.searches import (
-    merged,
-    refuse_shared_searches,
-    refuse_split_searches,
-)
+from pytest_rankcheck.sessions.log_problems import Problems
+from pytest_rankcheck.sessions.searches import merged, refuse_split_searches
+
+_SEVERAL = 20
+"""From so many events on, it is implausible that each has a selection: if 3 in 4 had one, the
+probability would be 0.75 ** 20 = 0.003."""
 
 
 def read_log(table: Table, options: LogOptions, problems: Problems) -> LogContents:
@@ -36,17 +34,16 @@ def read_log(table: Table, options: LogOptions, problems: Problems) -> LogConten
             row cannot be used and the log is read strictly.
     """
     problems.numbering = table.numbering
-    layouts = Layouts(options, problems)
-    rows = RowReader(layouts, problems)
-    events = _events(table, layouts, rows, options, problems)
-    events = _with_sessions(events, layouts, options, problems)
+    columns = LogColumns(options, problems)
+    events = _events(table, columns, options, problems)
+    events = _with_sessions(events, columns, options, problems)
     attributes, varying = _attributes(events, options, problems)
     events, copies = _without_duplicates(events, options, problems)
-    if layouts.merges_rows:
+    if columns.merges_rows:
         events = merged(events, problems)
     if options.gap is not None:
         events.frame["event"] = np.nan
-    if layouts.merges_rows:
+    if columns.merges_rows:
         events = in_order(events)
     check_order(events, problems)
     problems.refuse()
@@ -72,8 +69,8 @@ def read_log(table: Table, options: LogOptions, problems: Problems) -> LogConten
         events = events.of_sessions(kept)
     if options.rule is None:
         _refuse_only_selections(events, problems.source)
-    notes += notes_of_events(events, options, has_selections=layouts.has_selections)
-    notes += left_aside(rows.ignored, varying)
+    notes += notes_of_events(events, options, has_selections=columns.has_selections)
+    notes += left_aside(varying)
     strictness = "lenient=True" if problems.is_lenient else ""
     return LogContents(
         events=events,
@@ -85,32 +82,26 @@ def read_log(table: Table, options: LogOptions, problems: Problems) -> LogConten
     )
 
 
-def _events(
-    table: Table, layouts: Layouts, rows: RowReader, options: LogOptions, problems: Problems
-) -> Events:
+def _events(table: Table, columns: LogColumns, options: LogOptions, problems: Problems) -> Events:
     """Return the events of all rows that can be used, in the order of the file."""
-    normaliser = Normaliser(options, problems, merges_rows=layouts.merges_rows)
+    normaliser = Normaliser(options, problems, merges_rows=columns.merges_rows)
     with collector_paused():
         for batch in table.batches():
-            for found in rows.events(batch):
-                normaliser.read(found)
-    layouts.check()
+            normaliser.read(columns.rows(batch))
+    columns.check()
     normaliser.clock.refuse_mixture(problems.place, are_seconds=options.is_ubi)
-    normaliser.actions.refuse(problems.source)
-    problems.notes.extend(normaliser.actions.unmet())
+    problems.notes.extend(normaliser.conditions.unmet(problems.source))
     if normaliser.parts:
         return Events.joined(normaliser.parts)
     problems.refuse()
     why = "is empty; a log needs at least one event"
-    if rows.ignored:
-        why = f"has no search events: {counts_text(rows.ignored)}"
     if set_aside := problems.set_aside(0):
         why = f"has no session left; {set_aside}"
     raise SessionLogError(f"{problems.source} {why}")
 
 
 def _with_sessions(
-    events: Events, layouts: Layouts, options: LogOptions, problems: Problems
+    events: Events, columns: LogColumns, options: LogOptions, problems: Problems
 ) -> Events:
     """Return the events in order, with the number of each one's session.
 
@@ -119,10 +110,7 @@ def _with_sessions(
     numbers, ids = pd.factorize(events.frame["session"])
     events.frame["session"] = numbers
     events = replace(events, session_ids=tuple(ids))
-    column = layouts.guessed("search")
-    if layouts.merges_rows and column is not None:
-        refuse_shared_searches(events, column)
-    if layouts.merges_rows and (options.rule is None or options.rule.wanted):
+    if columns.merges_rows and (options.rule is None or options.rule.wanted):
         refuse_split_searches(events.frame, problems.source)
     if options.gap is not None:
         if problems.sessions:  # an unusable row of a client may belong to any of its sessions
@@ -130,7 +118,7 @@ def _with_sessions(
             problems.lost_rows += int(events.sizes[~is_sound].sum())
             events = events.of_sessions(np.flatnonzero(is_sound))
         events = split_by_pauses(events, options.gap)
-        if not layouts.merges_rows:  # else the index tells which rows are one event
+        if not columns.merges_rows:  # else the index tells which rows are one event
             events.frame["event"] = np.nan
     return in_order(events)
 
@@ -179,7 +167,6 @@ def _without_duplicates(
         return events, 0
     may_repeat = events.frame.duplicated(["session", "time", "other"], keep=False)  # quickly
     frame = events.frame[may_repeat]
-    frame = frame.assign(place=place_in_row(frame["position"]))
     keys = [name for name in frame if name != "position"]
     copies: IntArray = frame.index[frame.duplicated(keys)].to_numpy()
     del events.frame["other"]
@@ -204,7 +191,7 @@ def _without_duplicates(
 
 def _refuse_only_selections(events: Events, source: str) -> None:
     """Refuse a log in which every one of several events has a selection."""
-    if len(events) >= SEVERAL and events.selected.all():
+    if len(events) >= _SEVERAL and events.selected.all():
         raise SessionLogError(
             f"{source}: each of the {len(events):,} events has a selection, which is implausible: "
             "perhaps impressions are counted as selections, or searches without a selection are "

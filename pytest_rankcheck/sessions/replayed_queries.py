@@ -21,7 +21,6 @@ from pytest_rankcheck.sessions.log_contents import (
     final_events,
     ordered_selections,
 )
-from pytest_rankcheck.sessions.log_problems import number_at
 from pytest_rankcheck.sessions.propensity import (
     CLIP,
     Propensity,
@@ -193,8 +192,7 @@ def _places(log: LogContents, options: ReplayOptions, final: IntArray, name: str
     frame = log.events.frame.iloc[chosen]
     unknown = frame[frame["results"].isna()]
     if len(unknown):
-        session = log.session_ids[unknown["session"].iat[0]]
-        row = number_at(unknown["position"].iat[0])
+        session, row = log.session_ids[unknown["session"].iat[0]], unknown["position"].iat[0]
         raise SessionLogError(
             f"session log '{quoted(name)}': the results shown are unknown, first in session "
             f"'{quoted(session)}', row {row}; a replay needs their ids (the column results)"

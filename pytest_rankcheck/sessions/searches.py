@@ -8,15 +8,14 @@ import numpy as np
 import pandas as pd
 
 from pytest_rankcheck.array_types import IntArray
-from pytest_rankcheck.errors import SessionLogError, listed, plural, quoted
-from pytest_rankcheck.files.delimited_tables import normalised_name
+from pytest_rankcheck.errors import SessionLogError, plural, quoted
 from pytest_rankcheck.sessions.event_frames import Events, FrameLike
 from pytest_rankcheck.sessions.log_cells import Cells
 from pytest_rankcheck.sessions.log_problems import Problems
 from pytest_rankcheck.sessions.selections import not_shown
 
 _MANY = 0.1
-"""If a larger share of searches or rows is affected, the ids are wrong, not the data."""
+"""If a larger share of rows is affected, a column is missing."""
 _OF_SEARCHES = {
     "event": "min",
     "time": "min",
@@ -170,45 +169,6 @@ def _add_impressions(rows: FrameLike, of_row: IntArray, results: Cells) -> IntAr
     return clashes
 
 
-# --- ids that merge several searches, or split one ------------------------------------------------
-
-
-def refuse_shared_searches(events: Events, column: str) -> None:
-    """Refuse ids of query texts as ids of searches: they would merge repeated searches.
-
-    An id that occurs in several sessions may also number the searches within each session; then it
-    has different query texts. A few searches may be in two sessions, because a session ended while
-    a page was open.
-
-    Args:
-        events: one per row of the log.
-        column: the column of searches.
-
-    Raises:
-        SessionLogError: more than a tenth of the searches are in several sessions with the same
-            query text; or, without query texts, with a column that is not called search_id.
-    """
-    rows = events.frame
-    pairs = rows[["search", "session"]].dropna().drop_duplicates()
-    counts = pairs["search"].value_counts(sort=False)
-    texts = rows[["search", "query"]].dropna().drop_duplicates()["search"].value_counts()
-    is_shared = (counts > 1) & (texts.reindex(counts.index, fill_value=0) <= 1)
-    if rows["query"].isna().all():
-        is_shared &= normalised_name(column) != "search_id"
-    if not is_shared.sum() > _MANY * len(counts):
-        return
-    most = counts.where(is_shared, 0).idxmax()
-    numbers = sorted(pairs["session"][pairs["search"] == most])
-    shown = [events.session_ids[number] for number in numbers]
-    raise SessionLogError(
-        f"the column '{quoted(column)}' seems to name query texts instead of searches: "
-        f"'{quoted(most)}' is in {counts[most]:,} sessions ({listed(shown, 3)}), and "
-        f"{is_shared.mean():.0%} of its values are in several. Name the column that tells searches "
-        "apart: columns={'search': ...}; if it is this one, because it numbers the searches of "
-        f"each session, write columns={{'search': '{quoted(column)}'}}"
-    )
-
-
 def refuse_split_searches(rows: FrameLike, source: str) -> None:
     """Refuse rows if several of them belong to one search, but no column says to which.
 
@@ -229,7 +189,6 @@ def refuse_split_searches(rows: FrameLike, source: str) -> None:
         f"{source}: {in_search / len(rows):.0%} of the rows have the session, the time and the "
         "query of another row with another rank, so they are parts of one search, but no column "
         "says which. Name the column that tells searches apart: columns={'search': ...}. Without "
-        "one, the "
-        "column of the query text serves, if few people search for the same text twice: "
+        "one, the column of the query text serves, if few people search for the same text twice: "
         "columns={'search': 'query'}"
     )

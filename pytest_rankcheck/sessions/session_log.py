@@ -94,7 +94,7 @@ class SessionLog:
         lenient: bool = False,
         **reading: Unpack[Reading],
     ) -> SessionLog:
-        """Read a log: one row per event, a flat event log, or one object per session.
+        """Read a log with one row for each event.
 
         Args:
             path: the file; or several, as a list, as a pattern such as
@@ -109,7 +109,7 @@ class SessionLog:
                 ``results``, ``result_count``, ``selected_rank``, ``selected``,
                 ``selected_time``, ``grade``, ``search`` and ``start``, where the columns have
                 unusual names. A dotted name, such as
-                ``event_attributes.object.object_id``, is in an object of each row.
+                ``event_attributes.object.object_id``, is in an object of each row, or in JSON text.
             session: the column of the session; the same as ``columns={"session": ...}``.
             first_rank: the rank of the first result, 0 or 1; required if selections are given by
                 rank.
@@ -180,7 +180,7 @@ class SessionLog:
         lenient: bool = False,
         **reading: Unpack[Reading],
     ) -> SessionLog:
-        """Make a log from dicts: each is an event, or a session with its ``events``.
+        """Make a log from dicts: each is an event.
 
         The keys are those of a log in JSON lines, the other arguments those of `load`.
 

@@ -24,11 +24,12 @@ from pytest_rankcheck.files.table_columns import Column
 from pytest_rankcheck.sessions.event_frames import FrameLike, description
 from pytest_rankcheck.sessions.event_sessions import names_by_start
 from pytest_rankcheck.sessions.log_cells import is_placeholder, object_in
+from pytest_rankcheck.sessions.log_columns import ROLES
 from pytest_rankcheck.sessions.log_contents import LogContents
-from pytest_rankcheck.sessions.log_layouts import ROLES
-from pytest_rankcheck.sessions.log_options import LogOptions, Reading, checked_grade, choices_text
-from pytest_rankcheck.sessions.log_problems import Problems, positions
+from pytest_rankcheck.sessions.log_options import LogOptions, Reading, choices_text
+from pytest_rankcheck.sessions.log_problems import Problems
 from pytest_rankcheck.sessions.log_reader import read_log
+from pytest_rankcheck.sessions.selection_rule import checked_grade
 from pytest_rankcheck.sessions.ubi_sources import (
     HITS,
     UbiSource,
@@ -38,7 +39,9 @@ from pytest_rankcheck.sessions.ubi_sources import (
 )
 
 _IMPRESSION = "impression"
-_TAKEN = frozenset(name for role in ROLES for name in (role.name, *role.names, *role.otherwise))
+_TAKEN = {"query_id", "request_id", "events"}.union(
+    *((role.name, *role.names, *role.otherwise) for role in ROLES)
+)
 """The names of columns that mean something in a log; attributes must have others."""
 
 
@@ -150,7 +153,7 @@ class _Join:
 
     def _refuse(self, rows: FrameLike, reason: str, text: str) -> None:
         """Note rows that cannot be used."""
-        for place in positions(rows["number"].astype(np.int64)).tolist():
+        for place in rows["number"].astype(np.int64).tolist():
             self._problems.add(place, None, reason, text)
 
     def _note_actions(self, counts: Counter[str]) -> None:

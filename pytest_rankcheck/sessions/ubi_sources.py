@@ -35,7 +35,7 @@ from pytest_rankcheck.sessions.log_cells import (
     with_nested,
 )
 from pytest_rankcheck.sessions.log_files import LogFiles, table_of_records
-from pytest_rankcheck.sessions.log_problems import LogSource, Problems, positions
+from pytest_rankcheck.sessions.log_problems import LogSource, Problems
 from pytest_rankcheck.sessions.selections import UsableRows
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def rows_of_source(
         own_numbers = [number + after for number in batch.numbers]
         nobody = objects([None] * len(batch))
         is_usable = np.ones(len(batch), dtype=bool)
-        usable = UsableRows(nobody, positions(own_numbers), problems, is_usable)
+        usable = UsableRows(nobody, np.array(own_numbers, np.int64), problems, is_usable)
         fields = _fields_of(found, paths, clock, usable)
         frames.append(pd.DataFrame({"number": own_numbers, **fields})[usable.mask])
     clock.refuse_mixture(problems.place, are_seconds=True)

@@ -64,10 +64,19 @@ def read_run(path: Path) -> None:
 USUAL: dict[str, Any] = {"first_rank": 1, "time_unit": "s"}
 HOW: dict[str, dict[str, Any]] = {
     "log.jsonl": USUAL,
-    "nested.jsonl": USUAL,
+    "clicks.jsonl": USUAL,
     "log.json": {"time_unit": "s"},
     "log.csv": {"first_rank": 1},
     "numbers.tsv": {"first_rank": 1},
+    "payload.csv": {
+        "first_rank": 0,
+        "columns": {
+            "session": "event_data.sessionId",
+            "event": "event_data.index",
+            "results": "event_data.results",
+            "selected_rank": "event_data.selectedIndexes",
+        },
+    },
     "actions.csv": {
         "first_rank": 1,
         "selections_where": {"action_name": ["click"]},

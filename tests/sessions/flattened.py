@@ -6,7 +6,9 @@ session metric has the same value where a form has what the metric needs.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -117,3 +119,14 @@ def per_action(log: list[Search], search_id: str | None = "search_id") -> list[d
             item = {"time": click.time, "doc_id": document, "position": click.rank}
             rows.append({**about, **item, "action_name": "click"})
     return rows
+
+
+def of_sessions(path: Path) -> list[dict[str, Any]]:
+    """Return one row per search of a file with a session in each line."""
+    sessions = map(json.loads, path.read_text("utf-8").splitlines())
+    shared = ("session", "topic", "start")
+    return [
+        {**{name: session[name] for name in shared}, **event}
+        for session in sessions
+        for event in session["events"]
+    ]

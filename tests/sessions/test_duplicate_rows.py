@@ -133,13 +133,6 @@ def test_an_empty_cell_is_one_that_is_not_there() -> None:
     assert SessionLog.from_records(rows, duplicates="drop").event_count == 1
 
 
-def test_a_session_that_was_delivered_twice_as_a_whole() -> None:
-    session = {"session_id": "s", "events": [{"query": "a"}, {"query": "a"}, {"query": "b"}]}
-    log = SessionLog.from_records([session, session], duplicates="drop")
-    assert log.events["query"].tolist() == ["a", "a", "b"]
-    assert SessionLog.from_records([session]).event_count == 3
-
-
 def test_copies_in_several_files(tmp_path: Path) -> None:
     rows = [f'{{"session_id": "s{n}", "query": "a"}}\n' for n in range(30)]
     (tmp_path / "day1.jsonl").write_text("".join(rows[:20]))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from flattened import START, per_action, per_impression, per_search, searches
+from flattened import per_action, per_impression, per_search, searches
 
 from pytest_rankcheck import (
     ConfigurationError,
@@ -65,86 +65,40 @@ def refusal(rows: list[dict[str, Any]], **reading: Any) -> str:
 
 def test_impressions_are_not_counted_as_selections() -> None:
     text = refusal(per_action(SEARCHES))
-    clicks = sum(len(search.clicks) for search in SEARCHES)
-    shown = 5 * len(SEARCHES)
-    assert "the column 'action_name' says that not every row is a selection" in text
-    assert f'"impression" ({shown:,} rows, {shown:,} with a selection)' in text
-    assert f'"click" ({clicks:,} rows, {clicks:,} with a selection)' in text
-    assert 'selections_where={"action_name": ["click"]}' in text
-    assert "rankcheck_session_reading = selections_where=action_name:click" in text
-    assert 'selections_where="all"' in text
+    assert "no column says what was selected; the columns are session_id, query, search_id" in text
+    assert "columns={'selected_rank': 'position', 'selected': 'doc_id'}" in text
+    assert "selections_where={'action': ['click']}" in text
 
 
-def test_a_flag_of_clicks_is_found() -> None:
-    for flag in ("is_click", "was_clicked", "clicked_flag", "clicked"):
-        for kind, literal in ((int, "1"), (bool, "True"), (str, '"1"'), (float, "1")):
-            rows = per_impression(SEARCHES[:60], flag)
-            for row in rows:
-                row[flag] = kind(row[flag])
-            assert f'selections_where={{"{flag}": [{literal}]}}' in refusal(rows)
-
-
-def test_impression_like_values_of_columns_that_name_an_action() -> None:
-    for name, value in (
-        *(("event_type", "impression"), ("type", "view"), ("Event-Name", "Shown")),
-        *(("action", "result_render"), ("interaction", "no_click"), ("kind", "exposure")),
-        *(("meta.action_type", "serve"), ("was_selected", "no")),
-    ):
-        rows: list[dict[str, Any]] = [
-            {"session_id": f"s{n}", "selected_rank": 1, name: "tap" if n else value}
-            for n in range(5)
-        ]
-        assert f'selections_where={{"{name}": ["tap"]}}' in refusal(rows)
-        rows[0]["selected_rank"] = None  # an impression without a rank or a document
-        assert len(log_of(rows, first_rank=1)) == 5
-    for name, value in (("type", "organic"), ("device", "view"), ("seen", 0)):  # attributes
-        rows = [{"session_id": f"s{n}", "selected_rank": 1, name: value} for n in range(5)]
-        assert log_of(rows, first_rank=1).attributes("s0") == {name: value}
-    rows = [{"session_id": "s", "selected_rank": 1, "event_type": "impression"}]
-    assert "Write selections_where={...} with the column" in refusal(rows)
-    assert len(log_of(rows, first_rank=1, selections_where="all")) == 1
+def test_a_flag_of_clicks_is_not_a_document() -> None:
+    for flag in ("is_click", "was_clicked", "clicked_flag"):
+        assert "no column says what was selected" in refusal(per_impression(SEARCHES[:60], flag))
+    for kind in (int, bool, str, float):
+        rows = per_impression(SEARCHES[:60], "clicked")
+        for row in rows:
+            row["clicked"] = kind(row["clicked"])
+        refusal(rows)
 
 
 def test_actions_in_the_column_of_the_index() -> None:
     rows = [
-        {"session_id": "s", "event": action, "position": 1, "time": START + n}
+        {"session_id": "s", "event": action, "selected_rank": 1, "time": n}
         for n, action in enumerate(("impression", "click"))
     ]
-    text = refusal(rows)
-    assert 'selections_where={"event": ["click"]}' in text
-    assert "all" not in text  # which would not help
-    assert log_of(rows, first_rank=1, selections_where={"event": ["click"]}).event_count == 2
+    where = {"selections_where": {"event": ["click"]}, "time_unit": "s"}
+    assert "the event index: 'impression' is not a number" in refusal(rows, time_unit="s")
+    assert log_of(rows, first_rank=1, **where).event_count == 2
 
 
 def test_an_event_with_a_selection_is_implausible_if_all_have_one() -> None:
-    rows = [{"session_id": f"s{n}", "position": 1} for n in range(20)]
+    rows = [{"session_id": f"s{n}", "selected_rank": 1} for n in range(20)]
     text = refusal(rows)
     assert "each of the 20 events has a selection" in text
     assert 'selections_where="all"' in text
     assert log_of(rows, first_rank=1, selections_where="all").trails.final_rank.tolist() == [1] * 20
     assert len(log_of(rows[:19], first_rank=1)) == 19
-    rows[3]["position"] = None  # type: ignore[assignment]
+    rows[3]["selected_rank"] = None  # type: ignore[assignment]
     assert len(log_of(rows, first_rank=1)) == 20
-
-
-def test_a_flag_is_not_the_document_1() -> None:
-    rows = [{"session_id": f"s{n}", "results": [3, 1, 0], "clicked": n % 2} for n in range(4)]
-    with pytest.raises(
-        SessionLogError, match="'clicked' is a flag, not the selected document"
-    ) as e:
-        log_of(rows)
-    assert 'selections_where={"clicked": [1]}' in str(e.value)
-    assert log_of(rows, selections_where="all").trails.final_rank.tolist() == [3.0, 2.0] * 2
-    for row in rows:
-        row["selected"] = row.pop("clicked")
-    with pytest.raises(SessionLogError, match="'selected' is a flag"):
-        log_of(rows)
-    mapped = [{"picked": row.pop("selected"), **row} for row in map(dict, rows)]
-    with pytest.raises(SessionLogError, match="'picked' is a flag"):
-        log_of(mapped, columns={"selected": "picked"})
-    # With another document among them, they are ids.
-    rows[0]["selected"] = 3
-    assert log_of(rows).trails.final_rank.tolist() == [1.0, 2.0, 3.0, 2.0]
 
 
 # --- and read with that line ----------------------------------------------------------------------
@@ -198,10 +152,10 @@ def test_the_results_are_the_impressions_in_the_order_of_their_ranks(form: str) 
 def test_rows_may_name_the_document_and_the_search_the_results() -> None:
     """As in User Behavior Insights: a row per search has the list, those of clicks the document."""
     rows: list[dict[str, Any]] = [
-        {"session_id": "s", "query_id": "a", "time": 1, "results": ["x", "y", "z"]},
-        {"session_id": "s", "query_id": "a", "time": 4, "action_name": "click", "doc_id": "z"},
-        {"session_id": "s", "query_id": "a", "time": 9, "action_name": "buy", "doc_id": "y"},
-        {"session_id": "s", "query_id": "b", "time": 20, "results": ["y"]},
+        {"session_id": "s", "search_id": "a", "time": 1, "results": ["x", "y", "z"]},
+        {"session_id": "s", "search_id": "a", "time": 4, "action_name": "click", "doc_id": "z"},
+        {"session_id": "s", "search_id": "a", "time": 9, "action_name": "buy", "doc_id": "y"},
+        {"session_id": "s", "search_id": "b", "time": 20, "results": ["y"]},
     ]
     where = {"action_name": ["click", "buy"]}
     log = log_of(rows, time_unit="s", selections_where=where)
@@ -209,28 +163,17 @@ def test_rows_may_name_the_document_and_the_search_the_results() -> None:
     assert log.trails.duration.tolist() == [19.0]
     assert log.trails.first_selection.tolist() == [3.0]
     assert log.trails.final_rank.tolist() == [2.0]
-    later = {"session_id": "s", "query_id": "b", "time": 50, "action_name": "scroll"}
+    later = {"session_id": "s", "search_id": "b", "time": 50, "action_name": "scroll"}
     longer = log_of([*rows, later], time_unit="s", selections_where=where)
     assert longer.trails.duration.tolist() == [49.0]  # until the last row of the last search
     rows[2]["doc_id"] = "w"
     with pytest.raises(SessionLogError, match=r"row 3.*'w' was selected, but is not among the 3"):
         log_of(rows, time_unit="s", selections_where=where)
-    rows[2] |= {"query_id": "c", "doc_id": "y"}
+    rows[2] |= {"search_id": "c", "doc_id": "y"}
     with pytest.raises(
         SessionLogError, match=r"row 3.*'y' was selected, but the results shown are"
     ):
         log_of(rows, time_unit="s", selections_where=where)
-
-
-@pytest.mark.parametrize("value", [1, True, "1"])
-def test_a_flag_is_not_a_list_of_clicks(value: object) -> None:
-    rows: list[dict[str, Any]] = [
-        {"session_id": "s", "position": 1, "clicks": type(value)(0)},
-        {"session_id": "t", "position": 2, "clicks": value},
-    ]
-    assert 'selections_where={"clicks": [' in refusal(rows)
-    log = log_of(rows, first_rank=1, selections_where={"clicks": [1]})
-    assert np.isfinite(log.trails.final_rank).tolist() == [False, True]
 
 
 def test_clicks_without_an_index_have_that_of_their_search() -> None:
@@ -327,8 +270,7 @@ def test_a_wanted_value_that_never_occurs_beside_others_that_do() -> None:
     (note,) = log_of(rows, **wanted, grades={"purchse": 3}).notes
     assert note == (
         "'action' is never purchse; did you mean 'Purchase'? its values are "
-        '"click" (2 rows, 2 with a selection), "Purchase" (1 row, 0 with a selection), '
-        '"view" (1 row, 0 with a selection)'
+        "'click' (2 rows), 'Purchase' (1 row), 'view' (1 row)"
     )
 
 
@@ -368,8 +310,8 @@ def test_invalid_arguments(reading: dict[str, Any], message: str) -> None:
 
 def test_the_time_of_a_selection() -> None:
     rows: list[dict[str, Any]] = [
-        {"session_id": "s", "time": 10, "position": None},
-        {"session_id": "s", "time": 20, "position": 2, "clicked_at": 26.5},
+        {"session_id": "s", "time": 10, "selected_rank": None},
+        {"session_id": "s", "time": 20, "selected_rank": 2, "clicked_at": 26.5},
     ]
     log = log_of(rows, first_rank=1, time_unit="s")
     assert (log.trails.first_selection.tolist(), log.trails.duration.tolist()) == ([16.5], [16.5])
@@ -436,68 +378,6 @@ def test_grades_in_a_column() -> None:
     rows[0]["grade"] = -1
     with pytest.raises(SessionLogError, match=r"row 1.*the grade is negative"):
         log_of(rows)
-
-
-def rows_of_searches(column: str, ids: list[str], texts: list[str] | None) -> list[dict[str, Any]]:
-    """Return an impression and a click for each search; each is in a session of its own."""
-    return [
-        {
-            "session_id": f"s{n}",
-            column: search_id,
-            "time": 100.0 * n,
-            "doc_id": "cap",
-            "position": 1,
-            "action": action,
-            **({"query": texts[n]} if texts and action == "impression" else {}),
-        }
-        for n, search_id in enumerate(ids)
-        for action in ("impression", "click")
-    ]
-
-
-CLICKS: dict[str, Any] = {
-    "first_rank": 1,
-    "time_unit": "s",
-    "selections_where": {"action": "click"},
-}
-
-
-@pytest.mark.parametrize(
-    ("column", "texts"),
-    [("query_id", None), ("query_id", ["x", "x", "x", "y"]), ("search_id", ["x", "x", "x", "y"])],
-)
-@pytest.mark.parametrize("gap", [None, 60])
-def test_ids_of_query_texts_are_no_searches(
-    column: str, texts: list[str] | None, gap: int | None
-) -> None:
-    """The rows of one text in several sessions would become one event."""
-    rows = rows_of_searches(column, ["hat", "hat", "hat", "scarf"], texts)
-    message = (
-        rf"the column '{column}' seems to name query texts instead of searches: 'hat' is in 3 "
-        r"sessions \(s0, s1, s2\), and 50% of its values are in several"
-    )
-    with pytest.raises(SessionLogError, match=message):
-        SessionLog.from_records(rows, session="session_id", session_gap=gap, **CLICKS)
-    log = SessionLog.from_records(rows, columns={"search": column}, **CLICKS)
-    assert log.trails.events.tolist() == [1, 1, 1, 1]
-
-
-@pytest.mark.parametrize(
-    ("column", "texts"), [("search_id", None), ("query_id", ["x", "y", "z", "u"])]
-)
-def test_ids_may_number_the_searches_of_each_session(column: str, texts: list[str] | None) -> None:
-    rows = rows_of_searches(column, ["1", "1", "1", "2"], texts)
-    assert SessionLog.from_records(rows, **CLICKS).trails.events.tolist() == [1, 1, 1, 1]
-
-
-def test_a_few_searches_may_be_in_two_sessions() -> None:
-    texts = [f"text {n}" for n in range(10)]
-    rows = rows_of_searches("query_id", [f"q{n}" for n in range(10)], texts)
-    rows.append({**rows[1], "session_id": "s1"})
-    assert len(SessionLog.from_records(rows, **CLICKS)) == 10
-    rows.append({**rows[3], "session_id": "s2"})
-    with pytest.raises(SessionLogError, match="20% of its values are in several"):
-        SessionLog.from_records(rows, **CLICKS)
 
 
 def split_rows() -> list[dict[str, Any]]:

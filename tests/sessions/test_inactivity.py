@@ -162,10 +162,10 @@ def test_a_problem_sets_all_sessions_of_the_client_aside() -> None:
 
 def test_a_late_click_belongs_to_its_search() -> None:
     rows = [
-        {"client_id": "c", "query_id": "q1", "time": 0, "results": ["a", "b"]},
-        {"client_id": "c", "query_id": "q1", "time": 4000, "type": "click", "doc_id": "b"},
-        {"client_id": "c", "query_id": "q2", "time": 4010, "results": ["a"]},
-        {"client_id": "c", "query_id": "q3", "time": 9999, "results": ["a"]},
+        {"client_id": "c", "search_id": "q1", "time": 0, "results": ["a", "b"]},
+        {"client_id": "c", "search_id": "q1", "time": 4000, "type": "click", "doc_id": "b"},
+        {"client_id": "c", "search_id": "q2", "time": 4010, "results": ["a"]},
+        {"client_id": "c", "search_id": "q3", "time": 9999, "results": ["a"]},
     ]
     log = SessionLog.from_records(
         rows,

@@ -95,12 +95,6 @@ def test_columns_within_columns(tmp_path: Path) -> None:
         SessionLog.from_frame(pl.DataFrame(rows, infer_schema_length=None), **NESTED),
         SessionLog.from_frame(pa.Table.from_pylist(rows), **NESTED),
     ]
-    by_session: dict[str, list[dict[str, Any]]] = {}
-    for row in rows:
-        by_session.setdefault(row.pop("sid"), []).append(row)
-    whole = [{"who": {"sid": key}, "events": events} for key, events in by_session.items()]
-    columns = {**NESTED["columns"], "session": "who.sid"}
-    logs.append(SessionLog.from_records(whole, **(NESTED | {"columns": columns})))
     for log in logs:
         assert log.events.equals(expected.events)
         assert log.attributes("s5") == {"event_attributes.user.group": "B"}

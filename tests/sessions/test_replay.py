@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from flattened import of_sessions
 from reference import data as reference_data
 from simulated import simulate
 
@@ -128,7 +129,7 @@ def test_a_replay_needs_what_was_shown_and_a_selection() -> None:
 
 def test_the_states_of_the_trec_session_track_agree_with_trec_eval() -> None:
     folder = reference_data("trec-session-2013")
-    log = SessionLog.load(folder / "sessions.jsonl", time_unit="s")
+    log = SessionLog.from_records(of_sessions(folder / "sessions.jsonl"), time_unit="s")
     clicked = log.to_golden_set("all")
     seen = evaluate(Run.from_candidates(clicked), clicked)
     assert len(clicked) == 249

@@ -1,8 +1,9 @@
-"""Reading session logs: the three layouts, the three formats, and invalid logs of every kind."""
+"""Reading session logs: the formats, and invalid logs of every kind."""
 
 from __future__ import annotations
 
 import json
+import re
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from uuid import UUID
 import numpy as np
 import pandas as pd
 import pytest
+from flattened import of_sessions
 from reference import data as reference_data
 
 from pytest_rankcheck import ConfigurationError, SessionLog, SessionLogError
@@ -90,20 +92,25 @@ def test_rows_of_parquet_are_counted_from_1_in_every_batch(
 
 
 FLAT = (
-    "event_id,time_epoch,event_data\n"
-    'dialogOpened,1700000000000,"{""session_id"": 7}"\n'
-    'searchRestarted,1700000000000,"{""session_id"": 7, ""eventIndex"": 0, ""queryLength"": 2, '
-    '""selectedIndexes"": null, ""experimentGroup"": 3, ""resultCount"": 9}"\n'
-    'sessionFinished,1700000002500,"{""session_id"": 7, ""eventIndex"": 1, ""queryLength"": 4, '
-    '""selectedIndexes"": [0, 2], ""experimentGroup"": 3, ""resultCount"": 9}"\n'
+    "kind,time_epoch,payload\n"
+    'searchRestarted,1700000000000,"{""session"": 7, ""index"": 0, ""selected"": null, ""group"": 3}"\n'
+    'sessionFinished,1700000002500,"{""session"": 7, ""index"": 1, ""selected"": [0, 2], ""group"": 3}"\n'
 )
 
 
 def test_a_flat_event_log_with_a_json_payload(tmp_path: Path) -> None:
-    log = SessionLog.load(write(tmp_path, FLAT, "flat.csv"))
+    log = SessionLog.load(
+        write(tmp_path, FLAT, "flat.csv"),
+        columns={
+            "session": "payload.session",
+            "event": "payload.index",
+            "selected_rank": "payload.selected",
+        },
+        first_rank=0,
+        attributes=["payload.group"],
+    )
     assert log.session_ids == ("7",)
-    assert log.attributes("7") == {"experimentGroup": 3}
-    assert log.notes == ["1 event of the kind 'dialogOpened' ignored"]
+    assert log.attributes("7") == {"payload.group": 3}
     frame = log.events
     assert frame["selected"].tolist() == [[], [1, 3]]
     assert np.diff(frame["time"]).tolist() == [2.5]
@@ -112,7 +119,8 @@ def test_a_flat_event_log_with_a_json_payload(tmp_path: Path) -> None:
 
 
 def test_the_trec_session_track() -> None:
-    log = SessionLog.load(reference_data("trec-session-2013") / "sessions.jsonl", time_unit="s")
+    rows = of_sessions(reference_data("trec-session-2013") / "sessions.jsonl")
+    log = SessionLog.from_records(rows, time_unit="s")
     assert (len(log), log.event_count) == (133, 401)
     selected = log.events["selected"]
     assert sum(map(len, selected)) == 586
@@ -166,7 +174,6 @@ GOOD = {"session_id": "good", "event": 1, "time": 1, "results": ["d1", "d2"], "s
 
 
 BROKEN: list[tuple[str, int, str, dict[str, int]]] = [
-    (FLAT + 'sessionFinished,1700000000000,"{broken"\n', 1, ":5: event_data is not JSON", {"broken payload": 1}),
     (lines(STATES) + "{\n", 2, ":4: not JSON", {"not JSON": 1}),
     (lines(STATES) + "[1]\n", 2, ":4: '.1.' is not an object", {"no event": 1}),
     (lines(STATES) + '{"session_id": NaN}\n', 2, ":4: not JSON|:4: NaN", {"not JSON": 1}),
@@ -176,10 +183,10 @@ BROKEN: list[tuple[str, int, str, dict[str, int]]] = [
 
 def test_a_broken_row_is_reported_or_set_aside(tmp_path: Path) -> None:
     for text, kept, message, reasons in BROKEN:
-        path, reading = write(tmp_path, text, "log"), {} if text.startswith("event") else SECONDS
+        path = write(tmp_path, text, "log")
         with pytest.raises(SessionLogError, match=f"log{message}"):
-            SessionLog.load(path, **reading)
-        log = SessionLog.load(path, lenient=True, **reading)
+            SessionLog.load(path, **SECONDS)
+        log = SessionLog.load(path, lenient=True, **SECONDS)
         assert (len(log), log.set_aside.reasons) == (kept, reasons)
 
 
@@ -201,10 +208,22 @@ def test_a_session_is_set_aside_as_a_whole(tmp_path: Path) -> None:
     assert (log.set_aside.rows, log.set_aside.sessions) == (3, 1)
 
 
+UNSAID = (
+    "no column says what was selected; the columns are session_id, doc_id, position. If each row "
+    "with position or doc_id is a selection, write columns={'selected_rank': 'position', "
+    "'selected': 'doc_id'}; if rows are impressions or actions, say which of them are selections, "
+    "such as selections_where={'action': ['click']}"
+)
+
+
 def test_a_file_that_is_not_a_log(tmp_path: Path) -> None:
     for text, message in (
         ("a,b\n1,2\n", "there is no session column; .* Name it session"),
-        ("\n".join(FLAT.splitlines()[:2]) + "\n", "has no search events: 1 x dialogOpened"),
+        ("session_id,doc_id,position\n1,a,2\n", re.escape(UNSAID)),
+        (
+            "session_id,events\n1,\n",
+            r"a column 'events'; .*\(\{\*\*session, \*\*event\} for session",
+        ),
         *((text, "is empty") for text in ("", "\n\n", "session_id,event\n")),
     ):
         with pytest.raises(SessionLogError, match=message):
@@ -244,7 +263,7 @@ def test_ids_that_are_large_numbers_are_exact(tmp_path: Path) -> None:
 
 def test_events_out_of_order_in_their_session(tmp_path: Path) -> None:
     events = [{"event": 2, "query": "b"}, {"event": 1, "query": "a"}]
-    log = load(tmp_path, [{"session_id": "s", "events": events}])
+    log = load(tmp_path, [{"session_id": "s", **event} for event in events])
     assert log.events["query"].tolist() == ["a", "b"]
 
 
@@ -303,14 +322,12 @@ def test_an_unusable_row_is_an_error_or_set_aside(tmp_path: Path) -> None:
 
 SINCE_1970 = [{"session_id": "s", "event": n, "time": 1_700_000_000 + n} for n in range(3)]
 TABS = [{"session_id": "s", "tab": "x"}, {"session_id": "s", "tab": "y", "query": "q"}]
-EVENTS = [{"event": 1, "time": "noon"}, {"event": None}, 5]
 REFUSED: list[tuple[list[dict[str, Any]], dict[str, Any], str]] = [
     ([GOOD | {"session_id": "\x1b[2J", "selected_rank": 9}], {"first_rank": 0}, r"on '\\x1b\[2J'"),
     (SINCE_1970, {"time_unit": "ms"}, "jsonl:1: time_unit=ms was given, .* seconds since"),
     ([*SINCE_1970, {"session_id": "s", "event": 4, "time": 1_700_000_000_000}], {"time_unit": "s"},
      "jsonl:1: .* seconds .*jsonl:4 it is milliseconds"),
     (TABS, {"attributes": ["tab"]}, "log.jsonl:2: .* the attribute 'tab' changes"),
-    ([{"session_id": "s", "events": EVENTS}], {}, "'noon' is not a time"),
     ([GOOD], {}, "specify whether the first result has rank 0 or 1"),
     ([GOOD | {"selected_rank": 9}], {"first_rank": 0, "lenient": True},
      "has no session left; 1 row set aside from 1 session"),

@@ -341,3 +341,14 @@ def test_a_lenient_reading_counts_what_it_skips() -> None:
 def test_an_action_that_never_occurs_is_noted() -> None:
     log = SessionLog.from_ubi(QUERIES, EVENTS, grades={"purchse": 3})
     assert "no event has the action_name purchse; did you mean 'purchase'?" in " ".join(log.notes)
+
+
+def test_an_attribute_that_has_the_name_of_a_column() -> None:
+    queries = [query(1, "ann", "09:00:00", "a b", query_attributes={"events": 3, "doc_id": "x"})]
+    log = SessionLog.from_ubi(queries, [event(1, "click", "a", "09:00:02")])
+    (session,) = log.session_ids
+    assert log.attributes(session) == {
+        "query_attributes.events": 3,
+        "query_attributes.doc_id": "x",
+        "client_id": "ann",
+    }

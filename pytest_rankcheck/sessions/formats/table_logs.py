@@ -1,14 +1,13 @@
 """The formats of logs. All are tables, which one reader reads.
 
 A CSV or TSV file, a Parquet or Arrow file (extra ``[fast]``) has one row per event. JSON lines have
-one object per event, with a table's columns as keys; or one object per session::
+one object per event, with a table's columns as keys::
 
     {"session_id": "s1", "event": 1, "time": 0.5, "query": "cam", "results": ["d7", "d3"]}
     {"session_id": "s1", "event": 2, "time": 1.5, "query": "camel", "results": ["d3"],
      "selected": "d3"}
-
-    {"session": "s1", "start": 0.0, "events": [{"event": 1, "time": 0.5, "query": "cam",
-     "results": ["d7", "d3"], "clicks": [{"rank": 2, "start": 2.5, "end": 9.0}]}]}
+    {"session_id": "s1", "event": 3, "time": 2.5, "query": "cam", "results": ["d7", "d3"],
+     "clicks": [{"rank": 2, "time": 4.5}]}
 
 A JSON file may also be an array of such objects.
 """
@@ -51,7 +50,7 @@ FORMATS = (
     ),
     Format(
         name="jsonl",
-        description="one JSON object per line: an event, or a session with its events",
+        description="one JSON object per line, each an event",
         recognises=lambda sample: sample.begins_object,
         read=partial(read, kind="json lines"),
     ),

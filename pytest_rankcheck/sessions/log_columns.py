@@ -1,0 +1,249 @@
+"""The columns of a log: their roles, and the cells of each role in some rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from pytest_rankcheck.array_types import IntArray
+from pytest_rankcheck.errors import SessionLogError, listed, quoted, suggestion
+from pytest_rankcheck.files.delimited_tables import Role, index_of_roles, normalised_name
+from pytest_rankcheck.files.table_batches import Batch
+from pytest_rankcheck.files.table_columns import Column
+from pytest_rankcheck.sessions.log_cells import Cells, converted, id_of, is_placeholder, with_nested
+from pytest_rankcheck.sessions.log_options import LogOptions
+from pytest_rankcheck.sessions.log_problems import Problems
+
+_QUERY = Role("query", ("query_text", "search_query", "keyword", "keywords"), ("text", "input"))
+ROLES = (
+    Role("session", ("session_id", "sessionid", "sid")),
+    Role(
+        "event",
+        ("event_index", "eventindex", "event_number", "event_rank", "step", "state"),
+        ("index",),
+    ),
+    Role(
+        "time",
+        ("timestamp", "event_time", "time_epoch", "ts", "datetime", "time_ms", "timestamp_ms"),
+        ("date",),
+    ),
+    _QUERY,
+    Role("results", ("result_ids", "shown", "documents", "doc_ids", "items"), ("ranking",)),
+    Role(
+        "result_count",
+        ("results_count", "num_results", "total_results", "totalresults", "n_results"),
+        ("resultcount", "resultscount"),
+    ),
+    Role(
+        "selected_rank",
+        (
+            "selected_ranks",
+            "selected_index",
+            "selected_indexes",
+            "selectedindex",
+            "selectedindexes",
+            *("clicked_rank", "click_rank", "clicked_index", "clickedindex", "click_index"),
+            *("selected_position", "clicked_position"),
+        ),
+        ("rank", "position"),
+    ),
+    Role(
+        "selected",
+        (
+            *("selected_document", "selected_doc", "selected_id"),
+            *("clicked", "clicked_document", "click"),
+        ),
+        ("doc_id",),
+    ),
+    Role(
+        "selected_time",
+        ("click_time", "clicked_time", "selection_time", "selected_at", "clicked_at"),
+    ),
+    Role("grade", ("selected_grade", "selection_grade", "click_grade")),
+    Role("search", ("search_id",)),
+    Role("clicks", ()),
+    Role("start", ("session_start", "start_time", "starttime")),
+)
+"""The roles of columns. ``clicks`` is nested, in JSON lines only. ``search``, and the last names of
+``selected_rank`` and ``selected``, count only where rows are merged: see `LogColumns.merges_rows`.
+"""
+
+_SELECTIONS = frozenset({"selected_rank", "selected", "clicks"})
+_ABOUT = {
+    role.name: role.otherwise for role in ROLES if role.name in _SELECTIONS and role.otherwise
+}
+"""Names of what a row is about, by role: a selection only if something else says so."""
+
+_WHO = ("user", "client", "visitor", "customer", "account", "member", "cookie", "device")
+USER_NAMES = frozenset(
+    (
+        *(who for who in _WHO if who != "device"),
+        *(f"{who}{end}" for who in _WHO for end in ("id", "_id", "_uuid", "_hash", "_name")),
+        *("uid", "uuid", "username", "anonymous_id", "anonymousid", "person", "person_id"),
+    )
+)
+"""The names of attributes that are taken for users, normalised."""
+
+Header = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EventRows:
+    """N events, which have the same columns."""
+
+    positions: IntArray
+    """``[N]`` their numbers in the file."""
+    columns: Mapping[str, Column]
+    """The columns by role."""
+    names: Mapping[str, str]
+    """The name of the column of each role."""
+    describing: Mapping[str, Column]
+    """The columns that may describe the session, by name."""
+    unclaimed: Mapping[str, Column]
+    """The columns without a role, and those of ``selections_where``, by name."""
+
+
+def session_ids(column: Column | None, positions: IntArray, problems: Problems) -> Cells:
+    """Return the session of each row, ``[N]``; None for a row without one, which is a problem."""
+    if column is None:
+        column = Column([None] * len(positions))
+    ids, errors = converted(column, _session_id)
+    for row in np.flatnonzero(pd.isna(ids)).tolist():
+        why = "the event has no session; give it a session id"
+        if row in errors:
+            why = f"the session: {errors[row]}"
+        problems.add(int(positions[row]), None, "no session", why)
+    return ids
+
+
+def _session_id(value: object) -> str | None:
+    text = id_of(value)
+    if text is not None and is_placeholder(text):
+        raise ValueError(f"'{quoted(text)}' is a placeholder, not the id of a session")
+    return text
+
+
+class LogColumns:
+    """The columns of the rows of a log, which may differ from row to row in JSON lines."""
+
+    def __init__(self, options: LogOptions, problems: Problems) -> None:
+        self._options = options
+        self._problems = problems
+        self._layouts: dict[Header, Mapping[str, str]] = {}
+        """``{role: column}`` by header."""
+
+    def rows(self, batch: Batch) -> EventRows:
+        """Return the events of some rows.
+
+        Raises:
+            SessionLogError: two columns could have the same role.
+        """
+        named = {str(name): batch.column(index) for index, name in enumerate(batch.header)}
+        columns = with_nested(named, self._options.named)
+        header = tuple(columns)
+        if header not in self._layouts:
+            self._layouts[header] = self._layout(header)
+        names = self._layouts[header]
+        claimed = set(names.values()) - self._conditions
+        unclaimed = [name for name in header if name not in claimed]
+        describing, wanted = set(unclaimed) - self._conditions, self._options.attributes
+        if wanted is not None:
+            describing = {name for name in unclaimed if name in wanted}
+        return EventRows(
+            np.array(batch.numbers, dtype=np.int64),
+            {role: columns[name] for role, name in names.items()},
+            names,
+            {name: columns[name] for name in unclaimed if name in describing},
+            {name: columns[name] for name in unclaimed},
+        )
+
+    def _layout(self, header: Header) -> Mapping[str, str]:
+        """Return ``{role: column}``.
+
+        A column of ``selections_where`` has a role only if ``columns`` says so.
+        """
+        given = self._options.columns
+        free = [name for name in header if name not in self._conditions - set(given.values())]
+        known = {role.name for role in ROLES}
+        renamed = {
+            meaning: column
+            for meaning, column in given.items()
+            if column in header or meaning not in known
+        }
+        roles: Sequence[Role] = ROLES
+        if not self.merges_rows:
+            of_rows = [
+                replace(each, otherwise=()) if each.name in _ABOUT else each for each in ROLES
+            ]
+            roles = [each for each in of_rows if each.name != "search"]
+        indexes = index_of_roles(free, roles, renamed, self._problems.source, SessionLogError)
+        layout = {role: free[at] for role, at in indexes.items()}
+        search = layout.get("search")
+        if search and "query" not in layout and _QUERY.among([normalised_name(search)]):
+            layout["query"] = search  # the text tells searches apart, and is still the text
+        return layout
+
+    @property
+    def _conditions(self) -> frozenset[str]:
+        """The columns whose values say which rows are selections."""
+        rule = self._options.rule
+        return frozenset(rule.wanted) if rule else frozenset()
+
+    @property
+    def merges_rows(self) -> bool:
+        """Whether the rows of one search are merged into one event."""
+        return self._options.rule is not None or "search" in self._options.columns
+
+    @property
+    def has_selections(self) -> bool:
+        """Whether the log has a column of selections."""
+        return any(_SELECTIONS & layout.keys() for layout in self._layouts.values())
+
+    def check(self) -> None:
+        """Check that the log has a row for each event, and the columns that it needs.
+
+        Raises:
+            SessionLogError: a column is missing, only says what a row is about, or holds all
+                events of a session; the message says what to write.
+        """
+        columns = list(dict.fromkeys(name for header in self._layouts for name in header))
+        source = self._problems.source
+        for column in self._options.named:
+            if columns and column not in columns:
+                hint = suggestion(column, columns)
+                raise SessionLogError(
+                    f"{source} has no column '{quoted(column)}'{hint}; it has {listed(columns, 12)}"
+                )
+        if "events" in columns and "events" not in self._options.named:
+            raise SessionLogError(
+                f"{source} has a column 'events'; a log has one row for each event, so if it holds "
+                "the events of a session, make them rows: SessionLog.from_records({**session, "
+                "**event} for session in sessions for event in session.pop('events'))"
+            )
+        first = self._problems.place_of_first("no session")
+        if first is not None and not any("session" in each for each in self._layouts.values()):
+            users = [name for name in columns if normalised_name(name) in USER_NAMES]
+            user = quoted(users[0] if users else "user_id")
+            raise SessionLogError(
+                f"{first}: there is no session column; the columns are {listed(columns, 12)}. "
+                "Name it session_id, or pass columns={'session': ...}. If there are only users, "
+                f"split what they did by pauses: session='{user}', session_gap='30min'"
+            )
+        about = {
+            role: name
+            for role, names in _ABOUT.items()
+            for name in columns
+            if normalised_name(name) in names
+        }
+        if about and not self.has_selections:
+            pairs = ", ".join(f"'{role}': '{quoted(name)}'" for role, name in about.items())
+            named = quoted(" or ".join(about.values()))
+            raise SessionLogError(
+                f"{source}: no column says what was selected; the columns are "
+                f"{listed(columns, 12)}. If each row with {named} is a "
+                f"selection, write columns={{{pairs}}}; if rows are impressions or actions, say "
+                "which of them are selections, such as selections_where={'action': ['click']}"
+            )
