@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import random
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
 
 from pytest_rankcheck.argument_checks import check_whole_number
-from pytest_rankcheck.behaviour.english_plurals import other_number
 from pytest_rankcheck.errors import ConfigurationError, MetricError, quoted, suggestion
 from pytest_rankcheck.metrics.name_grammar import parts_of
 
@@ -26,14 +24,7 @@ _SYNTAX = re.compile(
     """,
     re.VERBOSE,
 )
-"""What queries are written with: such a query is not reordered, and gets no plural."""
-
-_LETTER = re.compile(r"[^\W\d_][\u0300-\u036f]*")
-_WITH_ACCENTS = ("LATIN", "GREEK", "CYRILLIC")
-_OWN_LETTERS = frozenset("йўїѓќ")
-"""Composed Cyrillic letters that have keys of their own; ё is not one, since people type е."""
-_UMLAUTS = {"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "ẞ": "SS"}
-_UMLAUT = re.compile("[äöüßÄÖÜẞ]|[aouAOU]\u0308")
+"""What queries are written with: such a query is not reordered."""
 
 _LATIN_WORD = re.compile(
     r"(?<![A-Za-zÀ-ÖØ-öø-ɏ\u0300-\u036f])[A-Za-zÀ-ÖØ-öø-ɏ]{4,}+(?![\u0300-\u036f])"
@@ -153,59 +144,6 @@ def _white_space(text: str) -> Iterator[str]:
         yield gap.join(text.split(" "))
 
 
-def _unicode(text: str) -> Iterator[str]:
-    """The normal forms of Unicode: NFC, NFD, NFKC and NFKD."""
-    for form in ("NFC", "NFD", "NFKC", "NFKD"):
-        yield unicodedata.normalize(form, text)
-
-
-def _accents(text: str) -> Iterator[str]:
-    """Without accents: café becomes cafe, ё becomes е. Other scripts, й, ø and ß stay."""
-    yield _LETTER.sub(lambda match: _bare(match[0]), text)
-
-
-def _bare(letter: str) -> str:
-    """Return a letter without its marks, if it is one that people type without them.
-
-    In other scripts, a mark makes a different letter or a vowel: で without its mark is て.
-    """
-    apart = unicodedata.normalize("NFD", letter)
-    script = unicodedata.name(apart[0], "")
-    if len(apart) == 1 or not script.startswith(_WITH_ACCENTS):
-        return letter
-    own = unicodedata.normalize("NFC", apart[:2])
-    if own.lower() in _OWN_LETTERS:
-        return apart[:2] if letter == apart else own
-    return apart[0]
-
-
-def _umlauts(text: str) -> Iterator[str]:
-    """German: ae, oe, ue and ss for ä, ö, ü and ß."""
-
-    def typed(match: re.Match[str]) -> str:
-        before, after = text[: match.start()], text[match.end() :]
-        is_upper = match[0].isupper() and (before[-1:] + after[:1]).isupper()
-        letters = _UMLAUTS[unicodedata.normalize("NFC", match[0])]
-        return letters.upper() if is_upper else letters
-
-    yield _UMLAUT.sub(typed, text)
-
-
-def _punctuation(text: str) -> Iterator[str]:
-    """Blanks for punctuation; a question mark or a full stop at the end."""
-    without = text
-    if any(map(_is_punctuation, text)):
-        blanks = "".join(" " if _is_punctuation(char) else char for char in text)
-        without = " ".join(blanks.split())
-    yield without
-    if text and not _is_punctuation(text[-1]):
-        yield from (f"{text}?", f"{text}.")
-
-
-def _is_punctuation(char: str) -> bool:
-    return unicodedata.category(char).startswith("P")
-
-
 def _typo(text: str, seed: int) -> Iterator[str]:
     """A slip on a QWERTY keyboard: the key beside, two letters swapped, one lost or doubled.
 
@@ -260,13 +198,6 @@ def _neighbours() -> dict[str, str]:
     return near
 
 
-def _plural(text: str) -> Iterator[str]:
-    """English: the last word in the plural, or in the singular where it seems to be a plural."""
-    last_word = re.search(r"[A-Za-z]{3,}$", text)
-    if last_word and not _SYNTAX.search(text):
-        yield text[: last_word.start()] + other_number(last_word[0])
-
-
 def _word_order(text: str) -> Iterator[str]:
     """The words from last to first; the last word first; the first word last."""
     words = text.split()
@@ -276,29 +207,12 @@ def _word_order(text: str) -> Iterator[str]:
             yield " ".join(order)
 
 
-_SHORTEST_PREFIX = 3
-
-
-def _prefix(text: str) -> Iterator[str]:
-    """The text as it is typed: one, two and three characters before its end, of three at least."""
-    for missing in (1, 2, 3):
-        typed = text[: len(text) - missing].rstrip()
-        if len(typed) >= _SHORTEST_PREFIX:
-            yield typed
-
-
 _BUILT_IN = {
     perturbation.name: perturbation
     for perturbation in (
         Perturbation("case", _case),
         Perturbation("white_space", _white_space),
-        Perturbation("unicode", _unicode),
-        Perturbation("accents", _accents),
-        Perturbation("umlauts", _umlauts),
-        Perturbation("punctuation", _punctuation),
         Perturbation("typo", _typo, is_random=True),
-        Perturbation("plural", _plural),
         Perturbation("word_order", _word_order),
-        Perturbation("prefix", _prefix),
     )
 }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -11,56 +9,11 @@ from hypothesis import strategies as st
 from pytest_rankcheck import ConfigurationError, perturbations
 from pytest_rankcheck.behaviour.perturbations import perturbation_named
 
-NFD = "cafe\u0301"
-NFC = "caf\u00e9"
-
-
 # Each line: the perturbation, a text, and the texts that are made of it.
 BY_HAND = r"""
 case | Red shoes | red shoes | RED SHOES | Red Shoes
 case | 42
 case | straße | STRASSE | Straße
-unicode | red
-unicode | ﬁx | fix
-accents | crème brûlée red | creme brulee red
-accents | Łódź | Łodz
-accents | Café हिन्दी で한국어 สวัสดี שָׁלוֹם ❤️ | Cafe हिन्दी で한국어 สวัสดี שָׁלוֹם ❤️
-accents | Ελλάδα ᾧ | Ελλαδα ω
-accents | ёлка чай Йод | елка чай Йод
-accents | Їжак Київ ўлада ќерка
-accents | Tiếng Việt đ | Tieng Viet đ
-umlauts | Kühlschrank für Süßes | Kuehlschrank fuer Suesses
-umlauts | Ärger ÄRGER Ä | Aerger AERGER Ae
-umlauts | GRÖSSE STRAẞE | GROESSE STRASSE
-umlauts | Michael naïve neue Masse
-punctuation | red shoes | red shoes? | red shoes.
-punctuation | json.dumps | json dumps | json.dumps? | json.dumps.
-punctuation | what's new? | what s new
-punctuation | ...
-plural | red shoe | red shoes
-plural | red shoes | red shoe
-plural | city | cities
-plural | CITIES | CITY
-plural | day | days
-plural | boxes | box
-plural | watch | watches
-plural | glass | glasses
-plural | lens | lenses
-plural | movies | movie
-plural | éclairs | éclair
-plural | t-shirt | t-shirts
-plural | Child | Children
-plural | People | Person
-plural | meta analysis | meta analyses
-plural | oasis | oases
-plural | c++
-plural | SERIES
-plural | fluid dynamics
-plural | headphones wireless
-plural | os
-plural | shoes -red
-plural | cats NOT dog
-plural | shoes colour:red
 word_order | red
 word_order | a a
 word_order | a b c | c b a | c a b | b c a
@@ -74,9 +27,6 @@ word_order | cheap red OR blue shoes
 word_order | jaguar -car speed
 word_order | shoes & socks
 word_order | (red shoes) b c
-prefix | red shoes | red shoe | red sho | red sh
-prefix | big a | big
-prefix | abc
 """
 
 
@@ -85,13 +35,6 @@ def test_by_hand() -> None:
     table += [
         ["white_space", "red", "  red "],
         ["white_space", "a b", "  a b ", "a  b", "a\tb", "a\u00a0b"],
-        ["unicode", NFC, NFD],
-        ["unicode", NFD, NFC],
-        ["accents", NFD, "cafe"],
-        ["accents", "\u0958 é", "\u0958 e"],  # which NFC would take apart
-        ["accents", "за\u0301мок чаи\u0306", "замок чаи\u0306"],
-        ["accents", "и\u0306\u0301", "и\u0306"],
-        ["umlauts", "u\u0308ber O\u0308l", "ueber Oel"],
     ]
     for name, text, *expected in table:
         assert perturbations()[name](text) == expected, (name, text)
@@ -189,11 +132,6 @@ def test_all_return_other_texts_each_once_and_the_same_again(
     assert perturbation_named(name)(text, seed) == made
 
 
-def unmarked(text: str) -> str:
-    apart = unicodedata.normalize("NFD", text)
-    return "".join(char for char in apart if unicodedata.category(char) != "Mn")
-
-
 @given(text=texts)
 def test_each_perturbation_changes_only_what_it_describes(text: str) -> None:
     """Each changes what it says and nothing else."""
@@ -202,9 +140,3 @@ def test_each_perturbation_changes_only_what_it_describes(text: str) -> None:
         assert sorted(other.split()) == sorted(text.split())
     for other in built_in["white_space"](text):
         assert other.split() == text.split()
-    for other in built_in["prefix"](text):
-        assert text.startswith(other)
-    for other in built_in["accents"](text):
-        assert unmarked(other) == unmarked(text)
-    for other in built_in["unicode"](text):
-        assert unicodedata.normalize("NFKC", other) == unicodedata.normalize("NFKC", text)
