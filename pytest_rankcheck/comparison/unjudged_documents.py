@@ -3,10 +3,6 @@
 A better ranker finds unjudged documents, and they count as not relevant. So do those that it no
 longer shows. The bounds are the differences if only the new ones at the top had the highest grade,
 or only those that left it (compare the residual of Moffat and Zobel, TOIS 2008, for one ranking).
-
-With few judgments the bounds are almost always wide. So it is also asked how many of the new ones
-would have to be relevant for a fall to vanish, if those that left were relevant as often as the
-judged documents at the top. That is worth knowing if it is no larger a share than among the judged.
 """
 
 from __future__ import annotations
@@ -21,17 +17,11 @@ from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired
 from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.evaluation.run_golden_join import hits_of_lists
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.metrics.relevance import is_relevant
 
 TOP = 10
 """The number of documents that count as the top, if the metric has no cutoff."""
-_CHOICES = 20
-"""The largest number of random choices of relevant documents."""
-_REJUDGED = 1000
-"""The largest number of queries that are measured again for a choice, or for all choices."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,27 +54,9 @@ class Unjudged:
     """
     grade: float
     """The highest grade of the golden set."""
-    relevant_share: float
-    """The share of the judged documents in both tops that are relevant; NaN if none is judged."""
-    needed: int | None = None
-    """How many of the new ones, chosen at random, would have to be relevant for a fall to vanish.
-
-    They have the median grade of the relevant documents in both tops; of those that left, as large
-    a share is relevant as of the judged ones. None: there is no fall, not even all would be enough,
-    the golden set judges relevant documents only, or the rankings before are not known far enough
-    down.
-    """
-
-    @property
-    def could_explain_fall(self) -> bool:
-        """Whether no larger a share of the new ones would have to be relevant than of the judged.
-
-        Only then is it likely enough that the fall comes from missing judgments.
-        """
-        return self.needed is not None and self.needed / self.documents <= self.relevant_share
 
 
-_NOTHING = Unjudged(TOP, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, math.nan)
+_NOTHING = Unjudged(TOP, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 """For metrics of sessions and of the whole run, which use no judgments of single documents."""
 
 
@@ -107,7 +79,6 @@ def unjudged_between(evaluation: Evaluation, other: Measured, values: ComparedVa
     new: list[_Document] = []
     left: list[_Document] = []
     judged_before = judged_after = 0
-    judged: list[float] = []  # the grade of each judged document in one of a query's two tops
     for place, query_id in enumerate(values.query_ids):
         grades = evaluation.golden.grades(query_id)
         then = dict.fromkeys(other.ranking(query_id)[:k])
@@ -115,15 +86,12 @@ def unjudged_between(evaluation: Evaluation, other: Measured, values: ComparedVa
         # A document with a negative grade counts as unjudged in Judged@k.
         judged_before += sum(grades.get(doc_id, -1) >= 0 for doc_id in then)
         judged_after += sum(grades.get(doc_id, -1) >= 0 for doc_id in now)
-        judged += [grades[doc_id] for doc_id in {**then, **now} if doc_id in grades]
         new += [(place, doc) for doc in now if doc not in grades and doc not in then]
         left += [(place, doc) for doc in then if doc not in grades and doc not in now]
     tops = _Tops(evaluation, other, values, new, left)
     shares = max(1, k * len(values.query_ids))
     highest = max(evaluation.golden.scale, 1.0)
-    ordered = np.array(sorted(judged))
-    relevant = ordered[is_relevant(ordered, dict(values.metric.parameters).get("rel"))]
-    found = Unjudged(
+    return Unjudged(
         k=k,
         documents=len(new),
         queries=len({place for place, _ in new}),
@@ -134,13 +102,7 @@ def unjudged_between(evaluation: Evaluation, other: Measured, values: ComparedVa
         if_relevant=tops.difference(highest, 0.0),
         if_left_relevant=tops.difference(0.0, highest),
         grade=highest,
-        relevant_share=len(relevant) / len(judged) if judged else math.nan,
     )
-    only_relevant = bool((evaluation.golden.columns.grades > 0).all())  # so the share says nothing
-    if not new or values.gain >= -SLACK or not len(relevant) or only_relevant:
-        return found
-    usual = float(relevant[len(relevant) // 2])
-    return replace(found, needed=_needed(found, tops, usual))
 
 
 def top_of(evaluation: Evaluation, other: Measured, metric: Metric) -> int:
@@ -166,39 +128,21 @@ class _Tops:
     left: Sequence[_Document]
     """Those that were only in the top before."""
 
-    @property
-    def places(self) -> Sequence[int]:
-        """The queries that have such documents."""
-        return sorted({place for place, _ in (*self.new, *self.left)})
+    def difference(self, of_new: float, of_left: float) -> float:
+        """Return the difference of the means if all new ones, and all that left, had these grades.
 
-    def at(self, places: Sequence[int]) -> _Tops:
-        """Return only the documents of these queries, in this order."""
-        order = {place: number for number, place in enumerate(places)}
-        new, left = (
-            sorted((doc for doc in docs if doc[0] in order), key=lambda doc: order[doc[0]])
-            for docs in (self.new, self.left)
-        )
-        return replace(self, new=new, left=left)
-
-    def difference(self, of_new: float | FloatArray, of_left: float | FloatArray) -> float:
-        """Return the difference of the means if these documents had these grades.
-
-        NaN if one that left has a grade above 0 and the values before cannot be computed.
-
-        Args:
-            of_new: the grade of all new ones, or of each.
-            of_left: the grade of all that left, or of each.
+        NaN if those that left have a grade above 0 and the values before cannot be computed.
         """
         golden, pairs = self.evaluation.golden, self.pairs
         if not (self.new or self.left) or not can_rejudge(self.evaluation, pairs.metric):
             return pairs.difference
         knows_before = can_rejudge(self.other, pairs.metric)
-        if self.left and not knows_before and np.any(np.asarray(of_left) > 0):
+        if self.left and not knows_before and of_left > 0:
             return math.nan
-        grades = {place: dict(golden.grades(pairs.query_ids[place])) for place in self.places}
-        for docs, given in ((self.new, of_new), (self.left, of_left)):
-            each = np.broadcast_to(given, len(docs)).tolist()
-            for (place, doc_id), grade in zip(docs, each, strict=True):
+        places = sorted({place for place, _ in (*self.new, *self.left)})
+        grades = {place: dict(golden.grades(pairs.query_ids[place])) for place in places}
+        for docs, grade in ((self.new, of_new), (self.left, of_left)):
+            for place, doc_id in docs:
                 grades[place][doc_id] = grade
         highest = max(golden.scale, *(max(own.values()) for own in grades.values()))
 
@@ -216,54 +160,6 @@ class _Tops:
         after = rejudged(self.evaluation, pairs.after)
         before = rejudged(self.other, pairs.before) if knows_before else pairs.before
         return replace(pairs, before=before, after=after).counted().difference
-
-
-def _needed(found: Unjudged, tops: _Tops, usual: float) -> int | None:
-    """Return how many new documents would have to be relevant for the fall to vanish.
-
-    The gain is computed with none, half and all of them, each the mean of some random choices that
-    are always the same, and interpolated by a parabola: a share of them counts more if the others
-    are not relevant. Of many queries, a random part stands for all.
-
-    Args:
-        found: how many there are.
-        tops: the documents.
-        usual: the grade of a relevant one.
-    """
-    sign = 1 if tops.pairs.metric.higher_is_better else -1
-    draw = np.random.default_rng(0)
-    places = tops.places
-    part = tops.at(draw.permutation(places)[:_REJUDGED].tolist())
-    share = min(1.0, _REJUDGED / len(places))
-    none = part.difference(0.0, 0.0)
-
-    def gain(share_of_new: float) -> float:
-        """Return the gain if this share of the new ones is relevant."""
-        differences = []
-        for _ in range(max(1, min(_CHOICES, _REJUDGED // len(places)))):
-            new = usual * _chosen(part.new, share_of_new, draw)
-            left = usual * _chosen(part.left, found.relevant_share, draw)
-            differences.append(part.difference(new, left))
-        change = float(np.mean(differences)) - none
-        return sign * (found.if_irrelevant + change / share)
-
-    at_none, at_half, at_all = gain(0.0), gain(0.5), gain(1.0)
-    if math.isnan(at_none) or at_all < -SLACK:
-        return None
-    # Newton's form of the parabola through the three; its value at 0 is below 0, at 1 it is not.
-    shares = np.linspace(0, 1, found.documents + 1)
-    slope = 2 * (at_half - at_none)
-    bend = 2 * (at_all - 2 * at_half + at_none)
-    gains = at_none + slope * shares + bend * shares * (shares - 0.5)
-    enough = gains >= -SLACK
-    enough[-1] = True  # where rounding errors say otherwise
-    return max(1, int(np.argmax(enough)))
-
-
-def _chosen(docs: Sequence[_Document], share: float, draw: np.random.Generator) -> FloatArray:
-    """Return 1 for a random share of the documents, and 0 for the others."""
-    chosen = draw.permutation(len(docs)) < round(share * len(docs))
-    return np.asarray(chosen, dtype=np.float64)
 
 
 def can_rejudge(side: Measured, metric: Metric) -> bool:

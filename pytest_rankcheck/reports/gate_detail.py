@@ -148,7 +148,7 @@ def _unjudged(verdict: Verdict, comparison: Comparison) -> Detail:
     detail: Detail = as_json(unjudged)
     if verdict.metric.definition.ir_measures:
         detail |= dict.fromkeys(("if_irrelevant", "if_relevant", "if_left_relevant"))
-    return {**detail, "could_explain_fall": unjudged.could_explain_fall}
+    return detail
 
 
 def unreached_findings(

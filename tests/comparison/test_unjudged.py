@@ -52,10 +52,10 @@ def test_judging_the_documents_gives_the_bound() -> None:
 def test_without_new_documents_there_is_nothing_to_bound() -> None:
     found = compare(evaluation_of(BEFORE), evaluation_of(BEFORE)).unjudged("AP")
     assert (found.documents, found.left, found.if_irrelevant, found.if_relevant) == (0, 0, 0, 0)
-    assert (found.if_left_relevant, found.needed, found.could_explain_fall) == (0, None, False)
+    assert found.if_left_relevant == 0
 
 
-# --- documents that left, and how many of the new ones would have to be relevant ------------------
+# --- documents that left --------------------------------------------------------------------------
 
 TEN = GoldenSet.from_dict({f"q{n}": {"r1": 1, "r2": 1, "n1": 0, "n2": 0} for n in range(10)})
 
@@ -79,56 +79,16 @@ def test_documents_that_left_count_against_the_new_ranker() -> None:
     assert found.if_left_relevant == pytest.approx(-0.08)
 
 
-def test_the_remark_needs_no_larger_a_share_than_among_the_judged_documents() -> None:
-    kept = fall(["r1", "u1", "u2", "n1", "old"])
-    assert kept.relevant_share == 0.5  # r1 and r2 of r1, r2, n1, n2 in every query
-    # Nothing unjudged left: 0.04 of the 0.08 that four documents could add.
-    assert (kept.left, kept.needed, kept.documents) == (0, 2, 4)
-    assert kept.could_explain_fall
-    # If half of the two that left are relevant, the fall is 0.06, three of the four are needed.
-    gone = fall(["r1", "u1", "u2", "n1", "n2"])
-    assert (gone.left, gone.needed, gone.documents) == (2, 3, 4)
-    assert not gone.could_explain_fall
-    # One new document for each relevant one that is lost: all of them would have to be relevant.
-    one = fall(["r1", "u1", "n1", "n2", "old"])
-    assert (one.documents, one.needed, one.could_explain_fall) == (2, 2, False)
-
-
-def test_where_only_relevant_documents_are_judged_their_share_says_nothing() -> None:
-    golden = GoldenSet.from_dict({query_id: {"x": 1} for query_id in "abc"})
-    now = {**BEFORE, "a": ["new", "x"], "b": ["other", "x"]}
-    found = compare(evaluation_of(now, golden), evaluation_of(BEFORE, golden)).unjudged("RR")
-    assert (found.relevant_share, found.documents, found.could_explain_fall) == (1, 2, False)
-
-
-def test_a_rise_needs_nothing_and_not_all_may_be_enough() -> None:
-    found = fall(["u1", "n1", "n2", "old"])
-    assert (found.if_relevant, found.needed) == (pytest.approx(-0.04), None)
-    found = fall(["r1", "r2", "u1", "n1", "old"])
-    assert (found.if_irrelevant, found.needed, found.could_explain_fall) == (0, None, False)
-
-
-def test_new_documents_get_the_usual_grade_and_relevance_is_that_of_the_metric() -> None:
-    graded = GoldenSet.from_dict({f"q{n}": {"r1": 3, "r2": 1, "n1": 1, "n2": 0} for n in range(10)})
-    found = fall(["u1", "u2", "n1", "old"], graded, "P(rel=3)@5")
-    assert found.relevant_share == 0.25
-    assert found.needed == 2  # 1/5 is lost in each of two queries, and each new one adds 1/5
-    assert found.grade == 3
-
-
 def test_a_rise_of_a_cost_is_a_fall() -> None:
     """FirstRank goes from 1 to 3 in two queries; with u1 relevant it stays 1."""
     found = fall(["u1", "u2", "r1", "n1", "old"], metric="FirstRank")
     assert found.if_irrelevant == pytest.approx(0.4)
     assert found.if_relevant == pytest.approx(0.0)
-    assert found.needed == 4
 
 
 def test_what_the_documents_that_left_could_do_may_be_unknown() -> None:
     found = fall(["u1", "r2", "n1", "n2"], metric="RR", recorded=True)  # a record has ten documents
     assert found.left == 2
     assert math.isnan(found.if_left_relevant)
-    assert found.needed is None
     known = fall(["u1", "r2", "n1", "n2"], metric="RR@10", recorded=True)
     assert known.if_left_relevant == pytest.approx(-0.1)  # the relevant one was first all the same
-    assert known.needed == 2

@@ -118,8 +118,6 @@ def unjudged_lines(unjudged: Unjudged, metric: Metric) -> Iterator[str]:
     if unjudged.left and not math.isnan(unjudged.if_left_relevant):
         bounds.append(f"if those that left had {grade}, {change(unjudged.if_left_relevant)}")
     yield f"    {'; '.join(bounds)}"
-    if unjudged.could_explain_fall:
-        yield f"    {needed_text(unjudged)}: judge them before you decide"
 
 
 def _counts(unjudged: Unjudged) -> str:
@@ -127,18 +125,3 @@ def _counts(unjudged: Unjudged) -> str:
     start = f"unjudged: {plural(unjudged.documents, 'document')} new in the top {unjudged.k}{left}"
     judged = f"Judged@{unjudged.k} {unjudged.judged_before:.3f} -> {unjudged.judged_after:.3f}"
     return f"{start}, counted as not relevant; {judged}"
-
-
-def needed_text(unjudged: Unjudged) -> str:
-    """Return how many of the new documents would have to be relevant for a fall to vanish."""
-    assert unjudged.needed is not None
-    were = "was" if unjudged.needed == 1 else "were"
-    of_left = ""
-    if unjudged.left:
-        of_left = f" and {unjudged.relevant_share:.0%} of those that left"
-    return (
-        f"if {unjudged.needed:,} of the {unjudged.documents:,} new ones "
-        f"({unjudged.needed / unjudged.documents:.0%}){of_left} {were} relevant, the fall would "
-        f"vanish; of the judged documents in the top {unjudged.k}, {unjudged.relevant_share:.0%} "
-        "are relevant"
-    )
