@@ -11,6 +11,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from glob import escape
 from pathlib import Path
 
 from pytest_rankcheck.command_line import project_search as search
@@ -18,6 +19,7 @@ from pytest_rankcheck.command_line.shared_inputs import PASSED, Commands, add_re
 from pytest_rankcheck.errors import ConfigurationError, plural, quoted
 from pytest_rankcheck.files.git_commands import git_line
 from pytest_rankcheck.files.whole_files import readable_json, write_whole
+from pytest_rankcheck.golden.formats.trec_qrels import queries_file
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.metric_names import usual_metrics
 from pytest_rankcheck.plugin.configuration import CONFIG
@@ -30,6 +32,8 @@ _GATES = ((1000, "noninferior(margin=0.02)"), (200, "noninferior(margin=0.03)"))
 _MOST_SLICES = 10
 _RANKER, _COMMAND = "# rankcheck_ranker", '# command = ["../rank"]'
 _NAME = "name your ranker in {}, and remove the # (docs/rankers.md)"
+_EXTRAS = {".yaml": "yaml", ".yml": "yaml", ".parquet": "fast", ".arrow": "fast", ".zst": "zstd"}
+"""What golden sets need to be read, by the endings of their names."""
 _JOB = Path(".github/workflows/ranking.yml")
 _HAS_TABLE = re.compile(r"tool\.pytest|^\[?tool *[\]=]", re.MULTILINE)
 """In a `pyproject.toml` to which no table of pytest can be added."""
@@ -75,7 +79,7 @@ def _init(chosen: argparse.Namespace) -> int:
     _write_new(test, words)
     if _COMMAND in test.read_text("utf-8"):
         steps.append(_NAME.format(test))
-    steps += _steps_to_record(test, [*golden, file, test, _JOB])
+    steps += _steps_to_record([*golden], file, test)
     print("next:" if steps else "nothing is left to do")
     for number, step in enumerate(steps, 1):
         print(f"{number}. {step}")
@@ -124,7 +128,12 @@ def _write_new(path: Path, words: Mapping[str, str]) -> None:
     print(f"written: {path}")
 
 
-def _steps_to_record(test: Path, written: Sequence[Path]) -> list[str]:
+def _files_beside(golden: Path) -> Sequence[Path]:
+    """Return the files beside a golden set that are read with it, such as its queries."""
+    return [queries_file(golden), *golden.parent.glob(f"{escape(golden.name)}.*")]
+
+
+def _steps_to_record(golden: Sequence[Path], file: Path, test: Path) -> list[str]:
     """Write a job for GitHub; return what is left to do, if no baseline was recorded."""
     baselines, here = test.parent / "baselines", Path.cwd()
     steps = [] if git_line(here, "rev-parse", "--git-dir") else ["make a repository:\n  git init"]
@@ -132,12 +141,17 @@ def _steps_to_record(test: Path, written: Sequence[Path]) -> list[str]:
         steps.append("add a CI job (docs/ci.md has one to copy)")
     else:
         _write_new(_JOB, {})
+        endings = {ending for path in golden for ending in path.suffixes}
+        extras = ["report", *sorted({_EXTRAS[each] for each in endings & _EXTRAS.keys()})]
         steps.append(
-            "let requirements.txt install pytest-rankcheck[report]; commit it (docs/ci.md)"
+            f"let requirements.txt install pytest-rankcheck[{','.join(extras)}]; commit it "
+            "(docs/ci.md)"
         )
     if baselines.joinpath(test.stem).is_dir():
         return []
-    paths = [_shown(path) for path in written if path.exists()] + [_shown(baselines)]
+    judged = [each for path in golden for each in (path, *_files_beside(path))]
+    written = filter(Path.exists, [*judged, file, test, _JOB])
+    paths = [*map(_shown, written), _shown(baselines)]
     kept = shlex.join(path for path in paths if not git_line(here, "check-ignore", path))
     return [
         *steps,

@@ -183,9 +183,7 @@ def _record_in(path: Path) -> Record | None:
 
 def add_measurement_options(command: argparse.ArgumentParser) -> None:
     """Add the options that choose the golden set, the metrics and the slices, and how to read."""
-    command.add_argument(
-        "--golden", type=Path, help="the golden set (compare: default: rankcheck_golden)"
-    )
+    command.add_argument("--golden", type=Path, help="the golden set (default: rankcheck_golden)")
     usual = f"those of the baseline, else {' and '.join(USUAL_METRICS)}"
     add_repeated(command, "--metric", "NAME", "a metric, such as nDCG@10", usual)
     usual = "compare: those of the baseline, else rankcheck_slices"

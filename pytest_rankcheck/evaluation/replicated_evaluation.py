@@ -23,6 +23,7 @@ def evaluate(
     golden: GoldenSet,
     *,
     conventions: Conventions | None = None,
+    **chosen: str,
 ) -> RunEvaluation:
     """Measure ``run`` on ``golden``. Lazy: a metric is computed when it is asked for.
 
@@ -42,13 +43,19 @@ def evaluate(
         conventions: what a missing query, an extra query and a query without a relevant document
             count as; without them, trec_eval's. ``ties`` and ``duplicates`` are always the run's:
             they were applied when it was made.
+        chosen: single conventions by name, such as ``no_relevant="exclude"``, which override those
+            of ``conventions``.
 
     Raises:
         RunError: every ranking of a judged query is empty, which means a broken ranker and not a
             bad one; or a query is missing or extra and the conventions make that an error; or
             replicates were ranked in different ways, or have different queries.
-        ConfigurationError: ``conventions`` names ties or duplicates that are not the run's.
+        ConfigurationError: a convention is unknown, or names ties or duplicates that are not the
+            run's.
     """
+    if chosen:
+        usual = conventions or Conventions()
+        conventions = Conventions.from_dict({**usual.to_dict(), **chosen})
     evaluation = evaluation_of(run, golden, conventions)
     evaluation.warn_of_misfits()
     return evaluation

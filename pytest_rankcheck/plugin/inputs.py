@@ -393,6 +393,7 @@ class Inputs:
         with _named("rankcheck_lint"):
             names = [rule.name for rule in all_rules()]
             options = LintOptions.parse(self.config.lint_lines, names)
+        options = replace(options, no_relevant=self.conventions.no_relevant)
         if self.config.contradictions == "error":
             return options
         # A project that configures which of two grades counts is not stopped by them.

@@ -20,6 +20,8 @@ from typing import Any
 
 from pytest_rankcheck.errors import ConfigurationError, RankcheckError, quoted, suggestion
 from pytest_rankcheck.plugin.inputs import shorter
+from pytest_rankcheck.plugin.option_rows import option_rows
+from pytest_rankcheck.plugin.option_table import Config
 
 Keys = tuple[str, ...]
 """The way to a value, such as ``("test", "floor", "by")``."""
@@ -202,6 +204,9 @@ def _table_problems(value: Mapping[str, Any], rule: Schema, keys: Keys) -> Itera
     for key, inner in value.items():
         if key not in known and others is False:
             hint = suggestion(key, known) or f"; the keys are {', '.join(known)}"
+            option = f"rankcheck_{key.removeprefix('rankcheck_')}"
+            if not keys and option in [row.ini for row in option_rows(Config).values()]:
+                hint = f"; it is for all tests: set {option} in the configuration file of pytest"
             yield (*keys, key), f"unknown key '{quoted(key)}' in {_name(keys)}{hint}"
         if not re.search(rule.get("propertyNames", {}).get("pattern", ""), key):
             yield (*keys, key), f"'{quoted(key)}' is not a name of letters, digits and _"

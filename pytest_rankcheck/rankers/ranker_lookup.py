@@ -39,10 +39,10 @@ def adapter_of(ranker: object) -> Adapter:
     if retrieve is not None:
         return function_adapter(with_ids(retrieve), name_of(ranker))
     if not callable(ranker):
-        raise RankerError(
-            f"the ranker is {type(ranker).__name__}, which cannot be called; give a function that "
-            "takes a query's text and returns document ids, best first"
-        )
+        how = "give a function that takes a query's text and returns document ids, best first"
+        if hasattr(ranker, "predict"):
+            how = "make it one with rankers.model(...), which sorts candidates by its predictions"
+        raise RankerError(f"the ranker is {type(ranker).__name__}, which cannot be called; {how}")
     return function_adapter(ranker)
 
 
@@ -68,11 +68,8 @@ def load_ranker(specification: str, replicate: int = 1) -> object:
         )
     try:
         adapter_of(ranker)
-    except RankerError:
-        raise ConfigurationError(
-            f"ranker '{quoted(specification)}' is {type(ranker).__name__}, which cannot be called; "
-            "name a function that takes a query's text and returns document ids, best first"
-        ) from None
+    except RankerError as error:
+        raise ConfigurationError(f"'{quoted(specification)}': {error}") from None
     return ranker
 
 

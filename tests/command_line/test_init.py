@@ -19,6 +19,7 @@ from pytest_rankcheck.command_line import init_command
 from pytest_rankcheck.command_line.init_command import gate_for
 from pytest_rankcheck.command_line.main import main
 from pytest_rankcheck.plugin.configuration import all_option_rows
+from tests.libraries import NEEDS_POLARS
 
 DOCS = Path(__file__).parents[2] / "docs"
 SEARCH = "def search(text: str) -> list[str]:\n    return ['good-' + text, 'bad']\n"
@@ -294,16 +295,18 @@ for line in sys.stdin:
 @NEEDS_GIT
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("ranker", "text"),
+    ("ranker", "text", "golden"),
     [
-        ("shop.py", SEARCH),
-        ("rank", PROGRAM),
+        ("shop.py", SEARCH, "golden/shop.jsonl"),
+        ("rank", PROGRAM, "golden/shop.jsonl"),
+        ("shop.py", SEARCH, "golden/shop.qrels"),
+        ("shop.py", SEARCH, "golden/shop.qrels.gz"),
     ],
 )
 def test_the_printed_commands_work_and_the_gate_fails_once_the_ranker_is_worse(
-    ranker: str, text: str, shop: Path, capsys: pytest.CaptureFixture[str]
+    ranker: str, text: str, golden: str, shop: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write_golden()
+    write_golden(golden)
     write(ranker, text)
     write(".gitignore", "__pycache__/\n.pytest_cache/\n")
     assert main(["init"]) == 0
@@ -320,10 +323,48 @@ def test_the_printed_commands_work_and_the_gate_fails_once_the_ranker_is_worse(
     left = set(git(shop, "status", "--porcelain").split())
     assert left == {"??", ".gitignore", ranker}
     assert sh("pytest", shop) == 0
+    assert (
+        sh(f"git clone -q . ../clone && cp {ranker} ../clone && cd ../clone && pytest", shop) == 0
+    )
     main(["init"])
     assert "nothing is left to do" in capsys.readouterr().out
     write(ranker, text.replace("'good-' + text, ", "").replace('"good-" + query["query"], ', ""))
     assert sh("pytest", shop) == 1
+
+
+@pytest.mark.usefixtures("shop")
+@pytest.mark.parametrize(
+    ("name", "extras"),
+    [
+        ("shop.yaml", "report,yaml"),
+        ("shop.yml", "report,yaml"),
+        ("shop.jsonl", "report"),
+        ("shop.jsonl.zst", "report,zstd"),
+        pytest.param("shop.parquet", "report,fast", marks=NEEDS_POLARS),
+    ],
+)
+def test_the_job_installs_what_the_golden_set_needs(
+    name: str, extras: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("shop.py", SEARCH)
+    if name.startswith("shop.y"):
+        write(f"golden/{name}", "- {question: t1, expected_ids: [good-t1]}\n")
+    else:
+        write_golden(f"golden/{name}")
+    assert main(["init", "--golden", f"golden/{name}"]) == 0
+    assert f"install pytest-rankcheck[{extras}];" in capsys.readouterr().out
+
+
+@NEEDS_GIT
+@pytest.mark.usefixtures("shop")
+def test_all_files_of_a_golden_set_are_added(capsys: pytest.CaptureFixture[str]) -> None:
+    """Those beside it that it is read with, and no other of a similar name."""
+    write("golden/rank.test", "2 1:1\n0 1:2\n")
+    write("golden/rank.test.query", "2\n")
+    write("golden/rank.train", "2 1:1\n")
+    write("shop.py", SEARCH)
+    assert main(["init", "--golden", "golden/rank.test"]) == 0
+    assert "git add golden/rank.test golden/rank.test.query pyproject" in capsys.readouterr().out
 
 
 def sh(command: str, folder: Path) -> int:

@@ -50,6 +50,18 @@ def test_a_run_with_other_ids_is_not_compared_and_noted_where_it_is_shown(
     assert "judge more" not in out
 
 
+def test_a_run_is_shown_on_the_configured_golden_set(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["show", "worse.run"]) == 2
+    assert "no golden set: give it with --golden" in capsys.readouterr().err
+    (folder / "pytest.ini").write_text("[pytest]\nrankcheck_golden = web.jsonl\n", "utf-8")
+    assert main(["show", "worse.run", "--metric", "RR"]) == 0
+    assert "web         RR             -  0.9250       -  not gated" in capsys.readouterr().out
+    assert main(["show", "base.json"]) == 0
+    assert "baseline of golden set 'web'" in capsys.readouterr().out
+
+
 def test_a_baseline_brings_its_metrics(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", "base.json", "worse.run", *GOLDEN]) == 1
     out = capsys.readouterr().out
@@ -276,7 +288,7 @@ def test_metrics(capsys: pytest.CaptureFixture[str]) -> None:
     ("arguments", "says"),
     [
         (["show", "nothere.run"], "nothere.run does not exist"),
-        (["show", "good.run"], "give its --golden set"),
+        (["show", "good.run"], "give it with --golden"),
         (["compare", "nothere", "good.run", *GOLDEN], "nothere does not exist"),
         (["compare", "good.run", "good.run", *GOLDEN, "--gate", "x()"], "'x()' is not a gate"),
         (["compare", "good.run", "good.run", *GOLDEN, "--metric", "XX"], "unknown metric 'XX'"),

@@ -161,6 +161,17 @@ def test_the_conventions_are_kept_with_the_evaluation() -> None:
         evaluation.conventions.ties = "error"  # type: ignore[misc]
 
 
+def test_every_convention_is_a_keyword_of_evaluate() -> None:
+    for name, value in Conventions(ties="input", no_relevant="exclude").to_dict().items():
+        assert getattr(evaluate(RUN, GOLDEN, **{name: value}).conventions, name) == value
+    both = evaluate(RUN, GOLDEN, conventions=Conventions(missing="empty"), no_relevant="exclude")
+    assert both.mean("RR") == 0.5  # of 1/2, 1, 0
+    with pytest.raises(ConfigurationError, match=r"unknown convention 'no_relevent'; did you mean"):
+        evaluate(RUN, GOLDEN, no_relevent="exclude")
+    with pytest.raises(ConfigurationError, match="ties=error does not fit run"):
+        evaluate(RUN, GOLDEN, ties="error")
+
+
 def test_unknown_conventions_are_refused() -> None:
     for option in ("missing", "extra", "no_relevant"):
         with pytest.raises(RunError, match=f"{option}=drop is invalid"):

@@ -44,6 +44,43 @@ def test_errors_fail_and_warnings_are_shown(pytester: pytest.Pytester, golden: P
     assert "lint_items.py" not in result.stdout.str()
 
 
+@pytest.mark.parametrize(
+    ("value", "fate", "mean"),
+    [
+        ("zero", "They score 0 (GAUC leaves them out) whatever the ranker does", 0.5),
+        ("exclude", "They are left out of every mean", 1.0),
+    ],
+)
+def test_what_becomes_of_queries_that_cannot_score(
+    pytester: pytest.Pytester, golden: Path, value: str, fate: str, mean: float
+) -> None:
+    """In the summary of any session and in lint items, as the convention says."""
+    (golden / "mobile.jsonl").write_text(
+        MOBILE + MOBILE.replace("2", "0").replace('"m"', '"n"').replace("shoes", "hats")
+    )
+    (golden / "web.qrels").write_text("q 0 a 1\nq 0 b 0\n")
+    lines = f'rankcheck_conventions = ["no_relevant={value}"]\n'
+    pytester.makefile(".toml", pyproject=INI + lines)
+    pytester.makepyfile(
+        f"""
+        import pytest
+
+        @pytest.fixture(scope="session")
+        def ranker():
+            return lambda query: ["a"]
+
+        def test_rr(evaluation):
+            assert evaluation.mean("RR") == (1 if evaluation.golden.name == "web" else {mean})
+        """
+    )
+    (golden / "web.queries.tsv").write_text("query_id\tquery\nq\tred\n")
+    result = pytester.runpytest("--rankcheck-lint", "-v")
+    result.assert_outcomes(passed=4)
+    said = f"1 query without a relevant document: n. {fate}; find a relevant document, or"
+    assert result.stdout.str().count(said) == 2
+    assert ("a perfect ranker reaches" in result.stdout.str()) is (mean < 1)
+
+
 def test_a_corpus_is_configured_or_given(pytester: pytest.Pytester, golden: Path) -> None:
     (golden / "web.qrels").write_text("q 0 a 1\nq 0 b 0\n")
     (pytester.path / "stock.txt").write_text("A\nb\n")

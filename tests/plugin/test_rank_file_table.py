@@ -30,6 +30,15 @@ BY_SCHEMA = [
     ("", 1, "the file has no 'test'"),
     ("[test]\n", 1, "[test] is empty"),
     ("golde = 'x'\n" + FLOOR, 1, "unknown key 'golde' in the file; did you mean 'golden'?"),
+    *(
+        (f"{key} = 'x'\n" + FLOOR, 1, f"; it is for all tests: set {option} in the configuration")
+        for key, option in (
+            ("doc_id", "rankcheck_doc_id"),
+            ("columns", "rankcheck_columns"),
+            ("documents", "rankcheck_documents"),
+            ("rankcheck_interactions", "rankcheck_interactions"),
+        )
+    ),
     ("golden = 3\n" + FLOOR, 1, "'golden' must be a text or a list, not 3"),
     ("golden = []\n" + FLOOR, 1, "'golden' is empty"),
     ("metrics = ['RR', 5]\n" + FLOOR, 1, "'metrics' must be a text, not 5"),

@@ -328,6 +328,12 @@ def test_an_invalid_ranker_is_refused(ranker: object) -> None:
         rank(ranker, GOLDEN)
 
 
+def test_a_model_is_refused_with_the_adapter_that_ranks_with_it() -> None:
+    model = SimpleNamespace(predict=lambda rows: rows[:, 0])
+    with pytest.raises(RankerError, match=r"make it one with rankers.model\(\.\.\.\)"):
+        rank(model, GOLDEN)
+
+
 @pytest.mark.parametrize(
     "ranker", [lambda text: ["d"], rankers.batch(lambda texts: [["d"] for _ in texts])]
 )

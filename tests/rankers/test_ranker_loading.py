@@ -26,6 +26,11 @@ class Engine:
 
 engine = Engine()
 number = 5
+
+class Booster:
+    def predict(self, rows): ...
+
+booster = Booster()
 def broken():
     raise RuntimeError("no model file")
 """
@@ -81,9 +86,13 @@ def test_a_factory_is_called_once() -> None:
         ("rankcheck_shop.engin:search", "no module named 'rankcheck_shop.engin'.*sys.path"),
         ("rankcheck_shop.engine:serch", r"no 'serch' in rankcheck_shop.engine; did you mean 'sear"),
         ("rankcheck_shop.engine:Engine", r"is a class; write 'rankcheck_shop.engine:Engine\(\)'"),
-        ("rankcheck_shop.engine:number", "is int, which cannot be called; name a function"),
+        ("rankcheck_shop.engine:number", "is int, which cannot be called; give a function"),
         ("rankcheck_shop.engine:number()", "is int, which cannot be called|cannot be called"),
         ("os:path", "is module, which cannot be called"),
+        (
+            "rankcheck_shop.engine:booster",
+            r"booster': the ranker is Booster, which cannot be called; make it one with rankers\.model",
+        ),
     ],
 )
 def test_an_invalid_ranker_is_refused(specification: str, message: str) -> None:

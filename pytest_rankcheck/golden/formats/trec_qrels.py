@@ -38,7 +38,7 @@ def read(source: Source) -> Contents:
     table = Table(list(_PLACES), builder.places.numbering, lambda *_: _batches(source.file))
     also = {"subtopic": 1} if source.columns.get("subtopic") == "iteration" else {}
     add_table(builder, table, {**_PLACES, **also})
-    companion = _queries_file(source.file)
+    companion = queries_file(source.file)
     if companion.exists():
         from pytest_rankcheck.files.tables import read_table
 
@@ -85,9 +85,9 @@ def write(contents: Contents, path: Path) -> None:
     qrels, queries = trec_text(rows, GoldenSetError), _queries_text(contents)
     write_whole(path, qrels)
     if queries:
-        write_whole(_queries_file(path), queries)
+        write_whole(queries_file(path), queries)
     else:  # remove the queries of a set that was saved here before
-        _queries_file(path).unlink(missing_ok=True)
+        queries_file(path).unlink(missing_ok=True)
 
 
 def _queries_text(contents: Contents) -> str:
@@ -104,7 +104,7 @@ def _queries_text(contents: Contents) -> str:
     return table_text(["query_id", "query", *attributes], rows, GoldenSetError, "\t")
 
 
-def _queries_file(path: Path) -> Path:
+def queries_file(path: Path) -> Path:
     """Return ``web.queries.tsv`` for ``web.qrels`` or ``web.qrels.gz``."""
     is_packed = unpacked_suffix(path) != path.suffix
     unpacked = path.with_suffix("") if is_packed else path
@@ -113,7 +113,7 @@ def _queries_file(path: Path) -> Path:
 
 def _recognises(sample: FileSample) -> bool:
     if not sample.numbered_line[0]:  # no judgments, only queries
-        return not sample.is_folder and _queries_file(sample.path).exists()
+        return not sample.is_folder and queries_file(sample.path).exists()
     return len(columns_of(sample.line)) == len(_PLACES)
 
 

@@ -16,6 +16,11 @@ _MOST_CODES = 10
 """More distinct grades than this are measurements, not codes."""
 _NAMED = 10
 """How many wrong grades are named with their places."""
+_FATES = {
+    "zero": "They score 0 (GAUC leaves them out) whatever the ranker does",
+    "exclude": "They are left out of every mean",
+}
+"""What becomes of queries without a relevant document, by the convention `no_relevant`."""
 _LEAST_JUDGMENTS = 20
 """Fewer judgments say too little about which grade is rare."""
 
@@ -68,7 +73,7 @@ def no_judgment(linted: Linted) -> LintFinding | None:
     return _queries(
         linted.queries_where(_are_empty(linted)),
         "without a judgment",
-        "They score 0 (GAUC leaves them out) whatever the ranker does",
+        _FATES[linted.options.no_relevant],
         "judge or remove them",
     )
 
@@ -79,8 +84,9 @@ def no_relevant(linted: Linted) -> LintFinding | None:
     return _queries(
         linted.queries_where(~linted.contents.judgments.has_relevant & ~_are_empty(linted)),
         "without a relevant document",
-        "They score 0 (GAUC leaves them out) whatever the ranker does",
-        "find a relevant document, remove them, or evaluate with no_relevant='exclude'",
+        _FATES[linted.options.no_relevant],
+        "find a relevant document, or remove them. To leave them out of means, give "
+        "no_relevant='exclude' to evaluate, or write no_relevant=exclude in rankcheck_conventions",
     )
 
 

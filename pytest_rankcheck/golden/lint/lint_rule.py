@@ -37,6 +37,8 @@ class LintOptions:
     """The fewest queries that a gate needs."""
     levels: Mapping[str, Level] = field(default_factory=dict)
     """Rules with another level than their default."""
+    no_relevant: str = "zero"
+    """The convention for queries without a relevant document."""
 
     def __post_init__(self) -> None:
         for name, (is_valid, words) in _NUMBERS.items():

@@ -136,6 +136,9 @@ def ceiling(linted: Linted) -> LintFinding | None:
     reached = ceiling_of(
         linted.queries, linted.contents.grades, linted.contents.candidates, _CUTOFF
     )
+    if linted.options.no_relevant != "zero":
+        for query_id in linted.queries_where(~linted.contents.judgments.has_relevant):
+            del reached[query_id]
     below = tuple(query_id for query_id, value in reached.items() if value < 1 - 1e-9)
     if not below:
         return None

@@ -82,7 +82,8 @@ def _remarks(evaluation: Evaluation) -> Iterator[tuple[Topic, str]]:
                 Topic.MEASURED,
                 f"{metric} has no value for {queries} of {len(golden):,}, left out",
             )
-    for finding in findings_of(golden, LintOptions(), _LINTED):
+    options = LintOptions(no_relevant=evaluation.conventions.no_relevant)
+    for finding in findings_of(golden, options, _LINTED):
         yield _LINTED[finding.rule], finding.message
     if evaluation.failed or len(evaluation.unanswered) >= max(1, _MANY_UNANSWERED * len(golden)):
         yield Topic.MISLEADING, unanswered_text(evaluation)
