@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.assertions.entered_findings import fail
 from pytest_rankcheck.behaviour.expectation_check import check_expectations
 from pytest_rankcheck.errors import ConfigurationError, quoted
@@ -15,7 +14,6 @@ from pytest_rankcheck.reports.ledger import enter
 from pytest_rankcheck.reports.text.expectation_text import expectation_lines, expectation_notes
 
 
-@checked_arguments
 def assert_expectations(
     ranking_run: Run,
     golden_set: GoldenSet,

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.record_file import EditedError, content_of_text, text_of_content
@@ -144,7 +143,6 @@ class Record:
     queries: RecordedQueries
 
     @classmethod
-    @checked_arguments
     def load(cls, path: str | PathLike[str]) -> Record:
         """Read the record in a baseline file.
 

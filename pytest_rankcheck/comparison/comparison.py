@@ -56,7 +56,6 @@ class Move:
         return rank is not None and rank <= self.k
 
 
-@checked_arguments
 def compare(evaluation: Evaluation, other: Measured) -> Comparison:
     """Compare ``evaluation`` with an earlier measurement, paired by query.
 
@@ -244,7 +243,6 @@ class Comparison(QueryOverlap):
             index=pd.Index(pairs.query_ids, name="query_id"),
         )
 
-    @checked_arguments
     def by(self, attribute: str, metric: MetricLike) -> pd.DataFrame:
         """Return the comparison of each slice, indexed by the attribute.
 

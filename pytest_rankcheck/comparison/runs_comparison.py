@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.comparison.unjudged_documents import top_of
@@ -56,7 +55,6 @@ class RunRow:
     """Judged@k: the mean share of the top k that is judged; k is the metric's cutoff, or 10."""
 
 
-@checked_arguments
 def compare_runs(
     runs: Mapping[str, RunLike | Sequence[RunLike]],
     golden: GoldenSet,
@@ -117,7 +115,6 @@ class RunsComparison:
 
         return pd.DataFrame(map(asdict, self.rows)).set_index(["run", "metric"])
 
-    @checked_arguments
     def by(self, attribute: str) -> pd.DataFrame:
         """Return a row for each run, metric and slice, as `to_frame`, with the number of queries.
 

@@ -242,7 +242,6 @@ class GoldenSet(JudgedQueries):
         contents = contents_of_dataset(data, dataset_name, source)
         return cls(_with_tables(contents, None, None, doc_id), name or dataset_name)
 
-    @checked_arguments
     def save(self, path: str | PathLike[str], format: str | None = None) -> None:
         """Write the golden set to a file, whole or not at all.
 
@@ -383,7 +382,6 @@ class GoldenSet(JudgedQueries):
         )
         return type(self)(contents, self.name)
 
-    @checked_arguments
     def weighted(self, by: str) -> Self:
         """Return the set with queries weighted by an attribute, such as how often each is asked.
 
@@ -400,7 +398,6 @@ class GoldenSet(JudgedQueries):
         _ = weighted.weights  # raises now if a weight is invalid
         return weighted
 
-    @checked_arguments
     def clustered(self, by: str) -> Self:
         """Return the set with queries grouped into independent units, such as sessions or users.
 

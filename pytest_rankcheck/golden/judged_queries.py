@@ -146,7 +146,6 @@ class JudgedQueries:
         """The attributes of the queries, in order of appearance."""
         return self._contents.attributes
 
-    @checked_arguments
     def slices(self, attribute: str) -> Mapping[str, Sequence[str]]:
         """Return the ids of the queries that have each value of an attribute.
 

@@ -9,7 +9,6 @@ from typing import Literal
 
 import numpy as np
 
-from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.array_types import BoolArray
 from pytest_rankcheck.errors import MetricError, quoted
 from pytest_rankcheck.metrics.metric_faults import faults
@@ -174,7 +173,6 @@ LAWS: tuple[Callable[[Trials], Broken], ...] = (
 """The laws in the order of the manual."""
 
 
-@checked_arguments
 def check_metric(metric: MetricLike, *, scale: Sequence[float] | None = None) -> LawReport:
     """Try a metric on all rankings of five judged documents: can it be used, and what does it see?
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from typing import Any
 
-from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import RankerError, listed, quoted
 from pytest_rankcheck.rankers.adapter_protocol import Adapter
 from pytest_rankcheck.rankers.callable_adapters import function_adapter, is_async, name_of
@@ -19,7 +18,6 @@ _ID_KEYS = ("doc_id", "id", "source")
 Key = str | Callable[[Any], Any]
 
 
-@checked_arguments
 def retriever(ranker: object, key: Key) -> Adapter:
     """Return a ranker whose documents are identified by an entry of their metadata.
 

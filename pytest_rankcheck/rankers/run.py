@@ -94,7 +94,6 @@ class Run:
         self._rankings: dict[str, Ranking] = {}
 
     @classmethod
-    @checked_arguments
     def load(
         cls,
         path: str | PathLike[str],
@@ -141,7 +140,6 @@ class Run:
         return run
 
     @classmethod
-    @checked_arguments
     def scan(
         cls,
         path: str | PathLike[str],
@@ -196,7 +194,6 @@ class Run:
             return cls(answers, name=name, depth=depth, ties=ties, duplicates=duplicates)
 
     @classmethod
-    @checked_arguments
     def from_candidates(cls, golden: GoldenSet, *, name: str = "candidates") -> Run:
         """Make a run from the candidates of each query, in their order.
 
@@ -234,7 +231,6 @@ class Run:
         blocks = held_blocks(read)
         return cls(blocks, name=name, ties=rules.ties, duplicates=rules.duplicates)
 
-    @checked_arguments
     def save(self, path: str | PathLike[str], format: str | None = None) -> None:
         """Write the run to a file, whole or not at all.
 

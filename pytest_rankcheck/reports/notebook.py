@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@checked_arguments
 def plot_comparison(comparison: Comparison, metric: MetricLike) -> Any:
     """Return an Altair chart of the change of each query, worst first.
 

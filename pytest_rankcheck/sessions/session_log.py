@@ -258,7 +258,6 @@ class SessionLog:
         )
         return cls(contents, name or "ubi")
 
-    @checked_arguments
     def clustered(self, by: str) -> SessionLog:
         """Return the log with its sessions grouped into independent units, such as users.
 

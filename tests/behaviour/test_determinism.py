@@ -323,7 +323,6 @@ def test_invalid_arguments_are_refused() -> None:
         ({"fresh": constant}, "fresh=<function constant.* is invalid; give a function or class"),
         ({"fresh": f"{MODULE}:sound"}, "fresh='tests.*:sound' is invalid"),
         ({"detph": 3}, "unknown option 'detph'; did you mean 'depth'"),
-        ({"golden_set": constant, "ranker": NINE}, "golden_set and ranker are swapped"),
     ]
     for arguments, message in refused:
         with pytest.raises(ConfigurationError, match=message):

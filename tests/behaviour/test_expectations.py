@@ -16,7 +16,6 @@ from pytest_rankcheck import (
     Run,
     RunError,
     assert_expectations,
-    evaluate,
     rank,
 )
 from pytest_rankcheck.behaviour.expectation_check import check_expectations
@@ -296,8 +295,6 @@ def test_invalid_expectations_are_refused_before_any_check() -> None:
         assert_expectations(RUN, SHOP, [])
     with pytest.raises(ConfigurationError, match="is not a list of expectations"):
         assert_expectations(RUN, SHOP, ["q1"])  # type: ignore[list-item]
-    with pytest.raises(ConfigurationError, match="ranking_run must be a Run, not a RunEvaluation"):
-        assert_expectations(evaluate(RUN, SHOP), SHOP, [one])  # type: ignore[arg-type]
     with pytest.raises(GoldenSetError, match=r"has no query q9, but an expectation names it"):
         assert_expectations(RUN, SHOP, [Expectation.some_results(query="q9")])
     with pytest.raises(GoldenSetError, match="the text of query q1: name queries by their ids"):

@@ -303,14 +303,6 @@ def test_ids_that_lost_their_zeros_in_one_part_are_an_error() -> None:
     assert len(merged.missing) == 3
 
 
-def test_anything_but_a_source_of_a_part_is_refused() -> None:
-    kinds = "a text, a path, a DataFrame of pandas or polars, or a table of pyarrow or a Run"
-    for source in (RANKINGS, ["a.csv"]):
-        wrong: Any = source
-        with pytest.raises(ConfigurationError, match=f"^source must be {kinds}, not .*; write a p"):
-            evaluate_part(wrong, GOLDEN)
-
-
 def test_conventions_are_decided_by_the_merge() -> None:
     strict = Conventions(missing="error")
     some = {query: RANKINGS[query] for query in ("q0", "q1")}

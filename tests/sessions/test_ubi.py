@@ -316,10 +316,9 @@ def test_flat_tables_as_the_data_generator_of_opensearch_writes_them(tmp_path: P
         (QUERIES, EVENTS, {"session_gap": None}, "session_gap=None is invalid"),
         (QUERIES, EVENTS, {"session_gap": "half an hour"}, "session_gap=half an hour is invalid"),
         ("none.jsonl", EVENTS, {}, "none.jsonl: no such file"),
-        (QUERIES, None, {}, "events must be a path, a table or a list"),
         (QUERIES, [event(9, "click", "a", "09:00:01")], {}, "no event belongs to a query: .* such as 'q9'"),
         (EVENTS, QUERIES, {}, "the arguments are swapped"),
-        ({"query_id": "q1"}, EVENTS, {}, "queries must be a path, a table or a list"),
+        ({"query_id": "q1"}, EVENTS, {}, "queries, row 1: 'query_id' is not an object"),
     ],
 )  # fmt: skip
 def test_what_is_refused(queries: Any, events: Any, how: dict[str, Any], message: str) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from pytest_rankcheck import ConfigurationError, GoldenSet, Query, RankerError, Run, rank
+from pytest_rankcheck import GoldenSet, Query, RankerError, Run, rank
 from pytest_rankcheck.rankers import scorer
 
 GOLDEN = GoldenSet.from_dict(
@@ -132,12 +131,6 @@ def half(text: str, docs: list[str]) -> list[float]:
 def test_a_wrong_answer_is_refused(score: Callable[..., object], message: str) -> None:
     with pytest.raises(RankerError, match=message):
         rank(scorer(score), GOLDEN)
-
-
-@pytest.mark.parametrize("candidates", ["first.run", ["d1"], pd.DataFrame()])
-def test_candidates_of_another_type_are_refused(candidates: Any) -> None:
-    with pytest.raises(ConfigurationError, match="candidates must be a Run or a mapping, not"):
-        scorer(half, candidates=candidates)
 
 
 def test_the_candidates_of_a_query_are_not_a_text() -> None:
