@@ -125,10 +125,10 @@ GROUPS = (
 
 INTERNAL = {
     "ComparedValues": "size is_same",
-    "Comparison": "places other_places",
+    "Comparison": "places other_places all_ids all_units",
     "Differences": "gains degrees",
     "Evaluation": "fits refuse_no_value differences_at recorded_metrics slice_places slice_counts "
-    "computed cluster_names why_no_ties gaps weights_of",
+    "computed cluster_names why_no_ties gaps weights_of kind mean_without_gaps",
     "EvaluationPart": "merged origin hits",
     "RunEvaluation": "of unchecked warn_of_misfits",
     "Approval": "now to_dict",
@@ -137,9 +137,9 @@ INTERNAL = {
     "GoldenSet": "kind candidates_frame has_numbered_features first_feature positive_grades "
     "columns by_subtopic catalogue interactions",
     "JudgedHits": "about",
-    "Metric": "of definition needs_grades compute weights gain is_whole",
+    "Metric": "of definition needs_grades compute weights gain kind",
     "Paired": "contributions counted at",
-    "Record": "slice_places slice_counts cluster_names text weights_of",
+    "Record": "slice_places slice_counts cluster_names text weights_of kind",
     "Run": "columns rankings",
     "SessionEvaluation": "part",
     "SessionLog": "trails part repeated_users cluster_names",
@@ -178,7 +178,7 @@ TYPES = {
     "StabilityLimits": "the limits of an `assert_ranking_stable`, with `p` and the compared `k`",
     "Ties": '`"doc_id"`, `"input"` or `"error"`',
     "UnmetIds": "ids of both sides, and a rule by which they meet",
-    "Unit": '`"query"`, `"session"` or `"run"`',
+    "Unit": '`"query"`, `"session"`, `"run"` or `"time"`',
     "Value": "a number, text, truth value, mapping of grades or `metrics.Call`",
 }
 

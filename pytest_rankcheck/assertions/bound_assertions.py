@@ -114,7 +114,7 @@ def _hold(evaluation: Evaluation, bounds: Mapping[Metric, Bound], by: By, min_qu
             evaluation.golden.name,
             [str(metric) for metric in bounds],
             not_gated,
-            unit=evaluation.unit,
+            kind=evaluation.kind,
             slices=len(first) - 1,
             min_queries=min_queries,
         )

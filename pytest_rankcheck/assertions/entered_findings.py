@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_rankcheck.comparison.measurement import Measured
+from pytest_rankcheck.errors import plural
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.findings import GateFinding, Note, Topic
 from pytest_rankcheck.reports.ledger import enter, wants_detail
-from pytest_rankcheck.reports.text.wording import counted, shortened
+from pytest_rankcheck.reports.text.wording import shortened
 
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.approval import Approval
@@ -82,7 +83,7 @@ def enter_gate(
         shown = {"measurement": measurement.data["key"]}
     whole = detail("") if shown else {}
     failed = evaluation.failed if other is None else {**other.failed, **evaluation.failed}
-    remark = f"; {counted(len(failed), 'query')} failed" if failed else ""
+    remark = f"; {plural(len(failed), 'query', 'queries')} failed" if failed else ""
     for row in rows:
         known = {**(detail(row.label) if row.label and shown else whole), **shown}
         given, failure = (failure, None) if row.failed else (None, failure)

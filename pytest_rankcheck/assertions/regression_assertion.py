@@ -19,7 +19,6 @@ from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.evaluation.metric_values import whole_has_no_parts
 from pytest_rankcheck.gates.gate import Gate, decide_family
 from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike, metrics_of
@@ -99,8 +98,9 @@ def assert_not_regressed(
             chosen = replace(chosen, min_queries=min_queries)
         gates[each] = chosen if standardise is None else replace(chosen, standardise=standardise)
         evaluation.refuse_no_value(each)
-    if by is not None and all(each.is_whole for each in gates):
-        raise whole_has_no_parts(next(iter(gates)))
+    if by is not None and not any(each.kind.sliced_by(by) for each in gates):
+        first = next(iter(gates))
+        first.kind.refuse_parts(first)
     if isinstance(baseline, Baseline):
         texts = _hold_baseline(evaluation, baseline, gates, by)
     else:

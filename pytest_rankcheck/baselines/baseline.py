@@ -227,7 +227,7 @@ class Baseline:
         comparison = next((check.comparison for check in self.checks if check.is_decided), None)
         gated = {check.metric for check in self.checks}
         for metric in self._recorded() if comparison else ():
-            compares = comparison and (comparison.has_same_queries or not metric.is_whole)
+            compares = comparison and metric.kind.compares(comparison)
             if comparison and compares and metric not in gated and comparison.other.fits(metric):
                 yield comparison.values(metric)
 
@@ -334,7 +334,7 @@ class Baseline:
         """Return the metrics to record, gated or not, that the evaluation has."""
         evaluation = self.evaluation
         fit = (metric for metric in self._watched if evaluation and evaluation.fits(metric))
-        return [metric for metric in fit if metric.unit != "time"]
+        return [metric for metric in fit if metric.kind.is_recorded]
 
     # --- what becomes of the record ------------------------------------------------------------
 

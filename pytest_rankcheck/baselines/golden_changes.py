@@ -62,8 +62,7 @@ def lost_values(record: Record, overlap: QueryOverlap, metric: Metric) -> Key | 
             lost = max(0, counted - len(has_value))
     if lost <= LOSS_SHARE * counted:
         return None
-    units = "sessions" if metric.unit == "session" else "queries"
-    words = f"{metric} has no value for {lost:,} of {counted:,} {units} that counted"
+    words = f"{metric} has no value for {lost:,} of {counted:,} {metric.kind.plural} that counted"
     return Key(f"no-value:{metric}", counted, lost, words=words)
 
 
@@ -92,7 +91,7 @@ def set_changes(record: Record, overlap: QueryOverlap) -> Mapping[str, float]:
         return {}
     changes = {}
     for metric in record.recorded_metrics:
-        if overlap.measured.fits(metric) and not metric.is_whole:
+        if overlap.measured.fits(metric) and metric.kind.has_parts:
             values = np.array(as_recorded(overlap.measured.values(metric)))
             values[overlap.places] = record.values(metric)[overlap.other_places]
             mean = metric.mean(values, overlap.measured.weights_of(metric))

@@ -12,14 +12,15 @@ from pytest_rankcheck.baselines.golden_changes import lost_values
 from pytest_rankcheck.baselines.record import Record, RecordedSet
 from pytest_rankcheck.baselines.succession import (
     manner_changes,
-    other_wholes,
+    other_basis,
     reversed_direction,
 )
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.comparison import Comparison, compare
+from pytest_rankcheck.comparison.measurement import recorded_values
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.evaluation.recorded_precision import EXACT, as_recorded
+from pytest_rankcheck.evaluation.recorded_precision import EXACT
 from pytest_rankcheck.gates.gate import Gate, decide_family, gated_attributes
 from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict
 from pytest_rankcheck.metrics.metric_names import Metric
@@ -68,17 +69,19 @@ def metric_checks(
     _refuse_undecidable(evaluation, new)
     comparison: Comparison | None = None
     differences: tuple[Key, ...] = ()
-    of_wholes: tuple[Key, ...] = ()
+    of_wholes: Mapping[Metric, tuple[Key, ...]] = {}
     if record is None:
         gated = (gated_attributes(attributes, gate) for gate in gates.values())
         _refuse_unrecordable(evaluation, dict.fromkeys(chain.from_iterable(gated)))
     else:
         keys = [*_differences(record, evaluation, gates)]
         comparison, differences = compared(record, evaluation, keys)
-        measured_on = RecordedSet.of(
-            evaluation.golden, with_catalogue=any(metric.is_whole for metric in gates)
-        )
-        of_wholes = tuple(other_wholes(record.golden_set, measured_on))
+        measured_on = RecordedSet.of(evaluation.golden, gates)
+        of_wholes = {
+            metric: tuple(other_basis([metric], record.golden_set, measured_on))
+            for metric in gates
+            if record.fits(metric)
+        }
     checks = [
         MetricCheck(
             subject=str(metric),
@@ -87,7 +90,7 @@ def metric_checks(
             attributes=gated_attributes(attributes, gate),
             record=record,
             comparison=comparison,
-            differences=differences or (of_wholes if _is_known_whole(record, metric) else ()),
+            differences=differences or of_wholes.get(metric, ()),
         )
         for metric, gate in gates.items()
     ]
@@ -109,11 +112,6 @@ def metric_checks(
         else check
         for check in checks
     ]
-
-
-def _is_known_whole(record: Record | None, metric: Metric) -> bool:
-    """Whether a metric of the whole run is recorded, which is comparable as a whole or not."""
-    return metric.is_whole and record is not None and record.fits(metric)
 
 
 def _decided(
@@ -176,12 +174,12 @@ def _loosened(
 
 def _counts_less(record: Record, comparison: Comparison, metric: Metric) -> bool:
     """Whether the mean is lower because queries lost their value, though no other fell."""
-    if not comparison.is_paired or metric.is_whole:
+    if not comparison.is_paired:
         return False
     evaluation, places = comparison.evaluation, comparison.places
     weights = evaluation.weights_of(metric, places)
     then = record.values(metric)[comparison.other_places]
-    now = as_recorded(evaluation.values(metric)[places])
+    now = recorded_values(evaluation, metric)[places]
     return metric.gain(metric.mean(then, weights), metric.mean(now, weights)) < -EXACT
 
 

@@ -23,7 +23,7 @@ from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.files.text_files import text_of
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
-from pytest_rankcheck.metrics.metric_definition import Unit
+from pytest_rankcheck.metrics.kinds import KINDS, MeasurementKind
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.rankers.ranking import first_ranks
 
@@ -55,12 +55,13 @@ class RecordedSet:
     """The highest grade."""
     fingerprint: str
     catalogue: int | None = None
-    """The number of documents in the catalogue, if a metric of the whole run was measured."""
+    """The number of documents in the catalogue, if values of a metric depend on it."""
 
     @classmethod
-    def of(cls, golden: JudgedQueries, *, with_catalogue: bool) -> RecordedSet:
-        """Return what is recorded of a golden set."""
-        size = golden.catalogue.size if with_catalogue and golden.catalogue else None
+    def of(cls, golden: JudgedQueries, metrics: Iterable[Metric]) -> RecordedSet:
+        """Return what is recorded of a golden set on which some metrics are measured."""
+        is_known = golden.catalogue and any("catalogue" in m.kind.depends_on for m in metrics)
+        size = golden.catalogue.size if golden.catalogue and is_known else None
         counts = len(golden), golden.judgment_count
         return cls(golden.name, *counts, float(golden.scale), golden.fingerprint, size)
 
@@ -89,12 +90,11 @@ class RecordedMetric:
     ) -> RecordedMetric:
         """Return what is kept of a metric of an evaluation, besides its values."""
         metric = Metric.parse(name)
-        if metric.unit == "time":
-            raise MetricError(f"{metric} is not recorded: seconds of another machine mean nothing")
+        metric.kind.refuse_record(metric)
         replicates: dict[str, tuple[float | None, ...]] = {}
         if evaluation.replicates:
             parts: dict[str, Sequence[str]] = {"": evaluation.query_ids}
-            for attribute in attributes:
+            for attribute in metric.kind.sliced_by(attributes):
                 for value, query_ids in evaluation.slices(attribute).items():
                     parts[f"{attribute}={value}"] = query_ids
             replicates = {
@@ -246,9 +246,7 @@ class Record:
         slices = {name: golden.slices(name) for name in sorted(set(attributes))}
         return cls(
             test=test,
-            golden_set=RecordedSet.of(
-                golden, with_catalogue=any(Metric.parse(name).is_whole for name in names)
-            ),
+            golden_set=RecordedSet.of(golden, map(Metric.parse, names)),
             depth=evaluation.depth,
             conventions=evaluation.conventions,
             cluster_by=golden.cluster_by,
@@ -295,10 +293,10 @@ class Record:
     # --- as one side of a comparison -----------------------------------------------------------
 
     @property
-    def unit(self) -> Unit:
+    def kind(self) -> MeasurementKind:
         """What has a value: each query, or each session of a log."""
-        of_sessions = any(metric.unit == "session" for metric in self.recorded_metrics)
-        return "session" if of_sessions else "query"
+        kinds = (metric.kind for metric in self.recorded_metrics)
+        return next((kind for kind in kinds if not kind.recur), KINDS["query"])
 
     @property
     def query_ids(self) -> Sequence[str]:
@@ -362,9 +360,7 @@ class Record:
 
     def slice_places(self, attribute: str) -> Mapping[str, Sequence[int]]:
         """Return the places of each slice's sessions in `query_ids`; empty for queries."""
-        if self.unit == "session":
-            return self.queries.members(attribute)
-        return {}
+        return {} if self.kind.recur else self.queries.members(attribute)
 
     def slice_counts(self, attribute: str) -> Mapping[str, int]:
         """Return how many queries each slice has; empty if it is not gated by the attribute."""

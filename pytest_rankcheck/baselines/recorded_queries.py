@@ -13,9 +13,9 @@ import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray, PlaceArray
 from pytest_rankcheck.baselines.typed_json import decoded, refuse
+from pytest_rankcheck.comparison.measurement import recorded_values
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.evaluation.recorded_precision import as_recorded
 from pytest_rankcheck.metrics.metric_names import Metric
 
 Slices = Mapping[str, tuple[str, ...]]
@@ -57,6 +57,11 @@ class RecordedQueries:
     def by_fingerprint(self) -> Mapping[str, str]:
         """The fingerprint of each query, by its id."""
         return dict(zip(self.ids, self.fingerprints, strict=True))
+
+    @cached_property
+    def by_line(self) -> Mapping[str, FloatArray]:
+        """The `values` of which each query has its own."""
+        return {m: column for m, column in self.values.items() if Metric.parse(m).kind.has_parts}
 
     @cached_property
     def place_of(self) -> Mapping[str, int]:
@@ -101,8 +106,8 @@ class RecordedQueries:
                     slices[place][attribute] = (*slices[place].get(attribute, ()), value)
         numbers: dict[str, int] = {}
         clusters = None
-        # The queries of the next measurement are the same, and name their units themselves.
-        if units is not None and evaluation.unit == "session":
+        # Queries that recur name their units themselves in the next measurement.
+        if units is not None and not evaluation.kind.recur:
             clusters = [numbers.setdefault(units[place], len(numbers)) for place in order]
         weights, fingerprints = evaluation.weights, evaluation.query_fingerprints
         judged = np.diff(evaluation.golden.columns.starts)[order].astype(np.float64)
@@ -110,7 +115,7 @@ class RecordedQueries:
         return cls(
             [ids[place] for place in order],
             [fingerprints[ids[place]] for place in order],
-            {name: as_recorded(_column(evaluation, name)[order]) for name in names},
+            {name: recorded_values(evaluation, Metric.parse(name))[order] for name in names},
             [tuple(evaluation.ranking(ids[place])[:depth]) for place in order],
             weights=None if weights is None else np.asarray(weights, dtype=np.float64)[order],
             judged=judged if by_judged else None,
@@ -124,8 +129,7 @@ class RecordedQueries:
         """Yield the line of each query as the file has it."""
         columns = {
             name: [None if math.isnan(value) else value for value in column.tolist()]
-            for name, column in self.values.items()
-            if not Metric.parse(name).is_whole
+            for name, column in self.by_line.items()
         }
         for place, query_id in enumerate(self.ids):
             entry: dict[str, Any] = {"id": query_id, "fingerprint": self.fingerprints[place]}
@@ -174,9 +178,9 @@ class RecordedQueries:
             ids,
             [decoded(str, entry["fingerprint"]) for entry in entries],
             {
-                name: np.full(len(ids), decoded(float, of_metric["mean"]))
-                if Metric.parse(name).is_whole
-                else _numbers(name, ids, [entry["values"][name] for entry in entries])
+                name: _numbers(name, ids, [entry["values"][name] for entry in entries])
+                if Metric.parse(name).kind.has_parts
+                else np.full(len(ids), decoded(float, of_metric["mean"]))
                 for name, of_metric in metrics.items()
             },
             [decoded(tuple[str, ...], entry.get("top", [])) for entry in entries],
@@ -185,13 +189,6 @@ class RecordedQueries:
             slices=slices if any(slices) else None,
             clusters=clusters,
         )
-
-
-def _column(evaluation: Evaluation, name: str) -> FloatArray:
-    """Return the value of each query; of a metric of the whole run, that of the run."""
-    if Metric.parse(name).is_whole:
-        return np.full(len(evaluation.query_ids), evaluation.mean(name))
-    return evaluation.values(name)
 
 
 def _numbers(name: str, ids: Sequence[str], values: Sequence[Any]) -> FloatArray:

@@ -128,8 +128,7 @@ def _with_lines_of_failed(
     lost = list(evaluation.failed)
     if before is not None and not any(manner_changes(before, evaluation)):
         unchanged = set(QueryOverlap(evaluation, before).query_ids)
-        has_lines = not any(Metric.parse(name).is_whole for name in measured.metrics)
-        if has_lines and before.metrics.keys() >= measured.metrics.keys():
+        if before.queries.by_line.keys() >= measured.metrics.keys():
             lost = [query_id for query_id in lost if query_id not in unchanged]
     if before is None or lost:
         raise BaselineError(
@@ -156,12 +155,9 @@ def _next_lines(
     values = dict(measured.queries.values)
     for name in before.metrics.keys() & values.keys():
         if not _is_rewritten(name, before, measured, rewritten, comparison):
-            metric = Metric.parse(name)
-            values[name] = values[name].copy()
-            if metric.is_whole:
-                values[name][:] = before.mean(metric)
-            else:
-                values[name][now] = before.values(metric)[then]
+            values[name] = Metric.parse(name).kind.kept(
+                values[name], now, before.queries.values[name], then
+            )
     tops = list(measured.queries.tops)
     # Compared rankings change only with a reason, even if a metric is better.
     if before.limits or not rewritten:
@@ -184,8 +180,8 @@ def _is_rewritten(
         return Metric.parse(name) in rewritten
     if before.metrics[name].gate is not None:
         return False  # no longer gated: it stays as it was approved
-    if Metric.parse(name).is_whole and not comparison.has_same_queries:
-        return True  # of a whole run, only what is measured now is of these queries
+    if not Metric.parse(name).kind.compares(comparison):
+        return True  # only what is measured now is of these queries
     # What was never gated follows the others, but no recorded mean is lowered in passing.
     return bool(rewritten) and comparison.values(name).gain >= 0
 

@@ -6,7 +6,7 @@ recorded anew by hand.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -124,8 +124,8 @@ def changes(before: Record, after: Record) -> Iterator[Key]:
         few = lost_queries(before, after.query_fingerprints)
         if few is not None:
             yield few
-    if any(Metric.parse(name).is_whole and name in after.metrics for name in before.approved):
-        yield from other_wholes(before.golden_set, after.golden_set)
+    both = [Metric.parse(name) for name in before.approved if name in after.metrics]
+    yield from other_basis(both, before.golden_set, after.golden_set)
     yield from fewer_replicates(before, after)
     yield from looser_limits(before, after.limits)
     if before.limits and after.limits and overlap.is_paired and not other_manner:
@@ -192,12 +192,15 @@ def manner_changes(before: Record, after: Record | Evaluation) -> Iterator[Key]:
         yield Key("clusters", before.cluster_by, by)
 
 
-def other_wholes(before: RecordedSet, after: RecordedSet) -> Iterator[Key]:
-    """Yield what one value of the whole run was measured on, if it differs: it has no parts."""
-    if before.fingerprint != after.fingerprint:
+def other_basis(
+    metrics: Iterable[Metric], before: RecordedSet, after: RecordedSet
+) -> Iterator[Key]:
+    """Yield what differs of that on which every value of some of the metrics depends."""
+    wanted = {name for metric in metrics for name in metric.kind.depends_on}
+    if "fingerprint" in wanted and before.fingerprint != after.fingerprint:
         words = "the golden set changed, and one value of the whole run has no unchanged queries"
         yield Key("golden-set", before.fingerprint, after.fingerprint, words=words)
-    if before.catalogue != after.catalogue:
+    if "catalogue" in wanted and before.catalogue != after.catalogue:
         yield Key("catalogue", before.catalogue, after.catalogue)
 
 
@@ -225,14 +228,15 @@ def _falls(before: Record, after: Record, overlap: QueryOverlap) -> Iterator[Key
         ):
             continue
         yield from _fall(f"fall:{name}", metric, (before, then), (after, now))
-        if metric.is_whole:
-            continue
         gate = known_gate(before.metrics[name].gate)
         given = gate.min_queries if gate else None
         smallest = max(1, MIN_QUERIES if given is None else given)
-        for label, there, here in _slices(before, after, then, now, is_paired=overlap.is_paired):
-            if min(len(there), len(here)) >= smallest:
-                yield from _fall(f"fall:{name}[{label}]", metric, (before, there), (after, here))
+        for attribute in metric.kind.sliced_by(before.slices):
+            slices = _slices(attribute, before, after, then, now, is_paired=overlap.is_paired)
+            for label, there, here in slices if attribute in after.slices else ():
+                if min(len(there), len(here)) >= smallest:
+                    key = f"fall:{name}[{label}]"
+                    yield from _fall(key, metric, (before, there), (after, here))
 
 
 def _fall(
@@ -244,26 +248,23 @@ def _fall(
 
 
 def _slices(
-    before: Record, after: Record, then: Places, now: Places, *, is_paired: bool
+    attribute: str, before: Record, after: Record, then: Places, now: Places, *, is_paired: bool
 ) -> Iterator[tuple[str, Places, Places]]:
-    """Yield each slice that both gate, with its places in both.
+    """Yield each slice of an attribute that both gate by, with its places in both.
 
     Queries can be moved to another slice: what a slice had counts, and what it has.
     """
-    for attribute in before.slices:
-        if attribute not in after.slices:
+    old, new = before.queries.members(attribute), after.queries.members(attribute)
+    for value in {**old, **new}:
+        label = f"{attribute}={value}"
+        if not is_paired:
+            yield label, old.get(value, ()), new.get(value, ())
             continue
-        old, new = before.queries.members(attribute), after.queries.members(attribute)
-        for value in {**old, **new}:
-            label = f"{attribute}={value}"
-            if not is_paired:
-                yield label, old.get(value, ()), new.get(value, ())
-                continue
-            for inside in (
-                np.isin(then, np.array(old.get(value, ()), np.intp)),
-                np.isin(now, np.array(new.get(value, ()), np.intp)),
-            ):
-                yield label, np.asarray(then)[inside], np.asarray(now)[inside]
+        for inside in (
+            np.isin(then, np.array(old.get(value, ()), np.intp)),
+            np.isin(now, np.array(new.get(value, ()), np.intp)),
+        ):
+            yield label, np.asarray(then)[inside], np.asarray(now)[inside]
 
 
 def _changed_rankings(before: Record, after: Record, overlap: QueryOverlap) -> int:

@@ -131,7 +131,7 @@ def is_raise(before: Record, after: Record) -> bool:
     """
     if any(key.kind == "fall" for key in changes(before, after)):
         return False
-    if before.unit == "query":
+    if before.kind.recur:
         return True
     gains = (
         metric.gain(before.mean(metric), after.mean(metric))

@@ -127,8 +127,6 @@ class ComparedValues(ABC):
 
         NaN too for a metric of the whole run.
         """
-        if self.metric.is_whole:
-            return math.nan, math.nan
         low, high = self.differences.interval(level)
         if self.metric.higher_is_better:
             return (low, high)
@@ -180,9 +178,7 @@ class Paired(ComparedValues):
 
         Empty for a metric of the whole run, of which no query has a value.
         """
-        if self.metric.is_whole:
-            return np.zeros(0)
-        return self.metric.gain(self.before, self.after)
+        return self.metric.kind.of_each(self.metric.gain(self.before, self.after))
 
     @property
     def size(self) -> int:
@@ -229,10 +225,10 @@ class Paired(ComparedValues):
     def p_of_fall(self, test: FallTest = "sign_flip") -> float:
         """Return the one-sided p of a fall; small if the fall is more than chance.
 
-        NaN for a metric of the whole run. With replicates, that of Student's t over both sources of
-        noise, whatever the test.
+        NaN without queries, and for a metric of the whole run. With replicates, that of Student's t
+        over both sources of noise, whatever the test.
         """
-        if self.metric.is_whole:
+        if not len(self.gains):
             return math.nan
         if self.noise is not None:
             return self.differences.fall_p()

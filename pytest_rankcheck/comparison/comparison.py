@@ -12,11 +12,13 @@ import numpy as np
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.comparison.compared_values import SIDES, ComparedValues, Paired, Sides
-from pytest_rankcheck.comparison.measurement import Measured, QueryOverlap
-from pytest_rankcheck.errors import MetricError
+from pytest_rankcheck.comparison.measurement import (
+    Measured,
+    QueryOverlap,
+    places_in,
+    recorded_values,
+)
 from pytest_rankcheck.evaluation.evaluation import Evaluation, html_table
-from pytest_rankcheck.evaluation.metric_values import whole_has_no_parts
-from pytest_rankcheck.evaluation.recorded_precision import as_recorded
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike, usual_metrics
 from pytest_rankcheck.statistics.paired_tests import FallTest
 from pytest_rankcheck.statistics.replicate_noise import ReplicateNoise
@@ -80,21 +82,6 @@ class Comparison(QueryOverlap):
         self._values: dict[Metric, ComparedValues] = {}
 
     @cached_property
-    def is_paired(self) -> bool:
-        """Whether values are compared query by query.
-
-        Sessions with the same ids are different ones if they belong to different users.
-        """
-        names, before = self.evaluation.cluster_names, self.other.cluster_names
-        if not super().is_paired or names is None or before is None:
-            return super().is_paired
-        user = dict(zip(self.other.query_ids, before, strict=True))
-        if self.evaluation.unit == "query":
-            return True
-        now = zip(self.evaluation.query_ids, names, strict=True)
-        return all(user[each] == name for each, name in now)
-
-    @cached_property
     def query_ids(self) -> tuple[str, ...]:
         """The queries that are compared: unchanged, and not `failed`."""
         unchanged = super().query_ids
@@ -129,8 +116,7 @@ class Comparison(QueryOverlap):
             GoldenSetError: no query has this attribute.
         """
         values = self.values(metric)
-        if values.metric.is_whole:
-            raise whole_has_no_parts(values.metric)
+        values.metric.kind.refuse_parts(values.metric)
         if not isinstance(values, Paired):
             then = self.other.slice_places(attribute)
             return {
@@ -145,38 +131,20 @@ class Comparison(QueryOverlap):
         return parts
 
     def _paired(self, metric: Metric) -> Paired:
-        if metric.is_whole:
-            return self._of_whole_runs(metric)
-        weights, clusters = self.evaluation.weights_of(metric), self.evaluation.clusters
+        ids = metric.kind.compared_ids(metric, self)
+        now, then = (places_in(of_side, ids) for of_side in self.all_ids)
+        weights = self.evaluation.weights_of(metric)
+        clusters = metric.kind.for_each(self.evaluation.clusters)
         pairs = Paired(
             metric,
-            self.query_ids,
-            as_recorded(self.other.values(metric)[self.other_places]),
-            as_recorded(self.evaluation.values(metric)[self.places]),
-            weights=None if weights is None else weights[self.places],
-            clusters=None if clusters is None else clusters[self.places],
+            ids,
+            recorded_values(self.other, metric)[then],
+            recorded_values(self.evaluation, metric)[now],
+            weights=None if weights is None else weights[now],
+            clusters=None if clusters is None else clusters[now],
             drawn_share=self.evaluation.drawn_share,
         )
         return self._with_noise(pairs.counted(), "")
-
-    @cached_property
-    def has_same_queries(self) -> bool:
-        """Whether both sides have the same queries, so that values of whole runs compare."""
-        return set(self.evaluation.query_ids) == set(self.other.query_ids)
-
-    def _of_whole_runs(self, metric: Metric) -> Paired:
-        """Return the value of each whole run, as if each query had it."""
-        if not self.has_same_queries:
-            raise MetricError(
-                f"{metric} is one value of all queries, and the two sides have different ones; "
-                "compare measurements on the same golden set"
-            )
-        ids = tuple(self.evaluation.query_ids)
-        before, after = (
-            as_recorded(np.full(len(ids), side.mean(metric)))
-            for side in (self.other, self.evaluation)
-        )
-        return self._with_noise(Paired(metric, ids, before, after), "")
 
     def _unpaired(
         self,
@@ -341,7 +309,7 @@ def _sample(
     side: Measured, metric: Metric, places: Sequence[int] | None
 ) -> tuple[tuple[str, ...], FloatArray, IntArray | None]:
     """Return the ids, the values and the units of the sessions with a value, of all or of some."""
-    values = as_recorded(side.values(metric))
+    values = recorded_values(side, metric)
     chosen = np.arange(len(values)) if places is None else np.asarray(places, np.intp)
     chosen = chosen[~np.isnan(values[chosen])]
     ids, units = side.query_ids, side.clusters

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray, IntArray, PlaceArray
-from pytest_rankcheck.metrics.metric_definition import Unit
+from pytest_rankcheck.evaluation.recorded_precision import as_recorded
+from pytest_rankcheck.metrics.kinds import MeasurementKind
 from pytest_rankcheck.metrics.metric_names import Metric
 
 
@@ -17,7 +18,7 @@ class Measured(Protocol):
     """A measurement: values of metrics by query, and the tops of the rankings."""
 
     @property
-    def unit(self) -> Unit:
+    def kind(self) -> MeasurementKind:
         """What has a value: each query, or each session of a log."""
 
     @property
@@ -98,14 +99,19 @@ class QueryOverlap:
         self.other = other
 
     @cached_property
-    def is_paired(self) -> bool:
-        """Whether values are compared query by query.
+    def all_ids(self) -> tuple[Sequence[str], Sequence[str]]:
+        """All queries of the later measurement, and of the earlier one."""
+        return self.measured.query_ids, self.other.query_ids
 
-        Two logs rarely have the same sessions; then one sample is compared with the other.
-        """
-        if self.measured.unit == "query":
-            return True
-        return set(self.measured.query_ids) == set(self.other.query_ids)
+    @property
+    def all_units(self) -> tuple[Sequence[str] | None, Sequence[str] | None]:
+        """The names of their independent units; None if they have no names."""
+        return self.measured.cluster_names, self.other.cluster_names
+
+    @cached_property
+    def is_paired(self) -> bool:
+        """Whether values are compared query by query; otherwise, as two samples."""
+        return self.measured.kind.is_paired(self)
 
     @cached_property
     def query_ids(self) -> tuple[str, ...]:
@@ -140,17 +146,24 @@ class QueryOverlap:
     @cached_property
     def places(self) -> PlaceArray:
         """The indexes of the compared queries in the later measurement."""
-        return self._places_in(self.measured.query_ids)
+        return places_in(self.measured.query_ids, self.query_ids)
 
     @cached_property
     def other_places(self) -> PlaceArray:
         """The indexes of the compared queries in the earlier measurement."""
-        return self._places_in(self.other.query_ids)
+        return places_in(self.other.query_ids, self.query_ids)
 
     @property
     def _fingerprints(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
         return self.measured.query_fingerprints, self.other.query_fingerprints
 
-    def _places_in(self, query_ids: Sequence[str]) -> PlaceArray:
-        place = {query_id: index for index, query_id in enumerate(query_ids)}
-        return np.array([place[query_id] for query_id in self.query_ids], dtype=np.intp)
+
+def places_in(query_ids: Sequence[str], chosen: Iterable[str]) -> PlaceArray:
+    """Return the index of each of some queries among all."""
+    place = {query_id: index for index, query_id in enumerate(query_ids)}
+    return np.array([place[query_id] for query_id in chosen], dtype=np.intp)
+
+
+def recorded_values(side: Measured, metric: Metric) -> FloatArray:
+    """Return the value of each query as a record has it, ``[Q]``."""
+    return as_recorded(metric.kind.column(side.values(metric)))

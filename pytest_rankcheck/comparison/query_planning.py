@@ -15,7 +15,6 @@ from pytest_rankcheck.comparison.comparison import compare
 from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.errors import ConfigurationError, MetricError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.evaluation.metric_values import whole_has_no_parts
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.statistics.mean_differences import Differences
 from pytest_rankcheck.statistics.sample_size import LEVEL, queries_needed
@@ -58,8 +57,7 @@ def plan(
         MetricError: no such metric, or its values do not vary.
     """
     parsed = Metric.parse(metric)
-    if parsed.is_whole:
-        raise whole_has_no_parts(parsed)
+    parsed.kind.refuse_parts(parsed)
     values = None if other is None else compare(evaluation, other).values(parsed)
     return plan_of(parsed, spread_of(evaluation, parsed, values), margin, alpha=alpha)
 

@@ -18,6 +18,7 @@ from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired
 from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.run_golden_join import hits_of_lists
+from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_names import Metric
 
 TOP = 10
@@ -73,7 +74,7 @@ def unjudged_between(evaluation: Evaluation, other: Measured, values: ComparedVa
         other: what it is compared with.
         values: the values of a metric on both sides, for all queries or for a slice.
     """
-    if not isinstance(values, Paired) or values.metric.unit != "query":
+    if not isinstance(values, Paired) or values.metric.kind.takes is not JudgedHits:
         return _NOTHING
     k = top_of(evaluation, other, values.metric)
     new: list[_Document] = []
@@ -169,7 +170,7 @@ def can_rejudge(side: Measured, metric: Metric) -> bool:
     judged documents would change with the judgments.
     """
     is_mean = side.replicate_count(metric) > 1 or metric.definition.aggregate == "by_judged"
-    if is_mean or metric.definition.ir_measures or metric.unit != "query":
+    if is_mean or metric.definition.ir_measures or metric.kind.takes is not JudgedHits:
         return False
     if side.known_depth is None:
         return True

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import ConfigurationError, MetricError, RunError, plural, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions, TieOrder
@@ -176,6 +178,14 @@ class Evaluation(MetricValues):
         """
         return {}
 
+    def mean_without_gaps(self, metric: Metric, gaps: Gaps) -> float:
+        """Return the mean over the queries with a judgment and a ranking.
+
+        NaN of one value of the whole run.
+        """
+        places = metric.kind.of_each(np.asarray(gaps.others, dtype=np.intp))
+        return metric.mean(self.values(metric)[places], self.weights_of(metric, places))
+
     def replicate_count(self, metric: Metric) -> int:
         """Return how many replicates the values are means of; 1 for a single run."""
         return max(1, len(self.replicates))
@@ -187,10 +197,10 @@ class Evaluation(MetricValues):
 
         Empty for a single run.
         """
-        if metric.is_whole:
-            return [each.mean(metric) for each in self.replicates]
-        known = [query_id for query_id in query_ids if query_id not in self.failed]
-        return [each.mean_at(metric, each.places(known)) for each in self.replicates]
+        places = self.places(each for each in query_ids if each not in self.failed)
+        weights = self.weights_of(metric, np.asarray(places, dtype=np.intp))
+        columns = (metric.kind.column(each.values(metric)) for each in self.replicates)
+        return [metric.mean(column[places], weights) for column in columns]
 
     def depends_on_scale(self, metric: Metric, scale: float) -> bool:
         """Return whether another scale of the golden set would change values of a metric.
@@ -251,7 +261,8 @@ class Evaluation(MetricValues):
             index=pd.Index([str(metric) for metric in metrics], name="metric"),
         )
         if self.gaps is not None:
-            frame[self.gaps.over] = [self.mean_at(metric, self.gaps.others) for metric in metrics]
+            parsed = map(Metric.parse, metrics)
+            frame[self.gaps.over] = [self.mean_without_gaps(m, self.gaps) for m in parsed]
         return html_table(f"{self.name} on {self.golden.name}", len(self.query_ids), frame)
 
 

@@ -10,7 +10,8 @@ from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import MetricError, plural, quoted, warn_caller
 from pytest_rankcheck.evaluation.run_golden_join import Joined
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
-from pytest_rankcheck.metrics.metric_definition import MetricInput, wrong_form
+from pytest_rankcheck.metrics.kinds import MetricInput
+from pytest_rankcheck.metrics.metric_definition import wrong_form
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.metrics.name_grammar import parts_of
 
@@ -36,8 +37,7 @@ def computed_values(metric: Metric, block: MetricInput, query_ids: Sequence[str]
 
 def _outside_range(values: FloatArray, metric: Metric, query_ids: Sequence[str]) -> str | None:
     """Return the place of an infinite or out-of-range value; None if all are valid, as NaN is."""
-    if metric.is_whole:  # the range is that of the whole, not of what queries contribute
-        values = np.full(len(values), metric.mean(values))
+    values = metric.kind.column(values)
     valid, precision = metric.definition.range, np.finfo(values.dtype).eps
     lowest, highest = (
         bound + sign * max(_ROUNDING, 8 * precision) * max(1.0, abs(bound))
@@ -47,11 +47,10 @@ def _outside_range(values: FloatArray, metric: Metric, query_ids: Sequence[str])
     if not is_wrong.any():
         return None
     place = int(np.argmax(is_wrong))
-    unit = "session" if metric.unit == "session" else "query"
+    where = f"{metric.kind.words[0]} '{quoted(query_ids[place])}'"
     return (
-        f"returned {values[place]:.10g} for {unit} '{quoted(query_ids[place])}', but its range is "
-        f"{valid[0]:g} to {valid[1]:g}; correct the function, or declare the metric with "
-        "range=(lowest, highest)"
+        f"returned {values[place]:.10g} for {where}, but its range is {valid[0]:g} to "
+        f"{valid[1]:g}; correct the function, or declare the metric with range=(lowest, highest)"
     )
 
 

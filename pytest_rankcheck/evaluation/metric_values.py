@@ -17,7 +17,7 @@ from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.metric_checks import warn_if_uninformative
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.averages import median_of
-from pytest_rankcheck.metrics.metric_definition import Unit
+from pytest_rankcheck.metrics.kinds import KINDS, MeasurementKind
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.statistics.mean_differences import UNSEEN_WEIGHTED_GAIN, Differences
 from pytest_rankcheck.statistics.quantile_interval import quantile_interval
@@ -41,7 +41,7 @@ class MetricValues(ABC):
         conventions: how ties, gaps and duplicates were treated.
     """
 
-    unit: Unit = "query"
+    kind: MeasurementKind = KINDS["query"]
     """What has a value: each query, or each session of a log."""
 
     def __init__(self, golden: JudgedQueries, conventions: Conventions) -> None:
@@ -69,7 +69,7 @@ class MetricValues(ABC):
 
     def fits(self, metric: Metric) -> bool:
         """Return whether a metric applies here: to queries and runs, or to sessions."""
-        return (metric.unit == "session") == (self.unit == "session")
+        return metric.kind.words == self.kind.words
 
     @cached_property
     def weights(self) -> FloatArray | None:
@@ -139,11 +139,10 @@ class MetricValues(ABC):
             MetricError: the metric has no value; the message gives the likely reason.
         """
         if np.isnan(self.values(metric)).all():
-            units = "sessions" if self.unit == "session" else "queries"
             raise MetricError(
                 f"{metric} has no value on {self.golden.kind} '{quoted(self.golden.name)}': all "
-                f"{len(self.query_ids):,} {units} are left out, so a gate would always pass; "
-                f"{self._hint_for_no_value(metric)}"
+                f"{len(self.query_ids):,} {self.kind.plural} are left out, so a gate would always "
+                f"pass; {self._hint_for_no_value(metric)}"
             )
 
     def _hint_for_no_value(self, metric: Metric) -> str:
@@ -164,8 +163,8 @@ class MetricValues(ABC):
     def mean_at(self, metric: MetricLike, places: Sequence[int]) -> float:
         """Return the mean over the queries at some places of `query_ids`."""
         chosen, parsed = np.asarray(places, dtype=np.intp), Metric.parse(metric)
-        if parsed.is_whole and len(chosen) < len(self.query_ids):
-            raise whole_has_no_parts(parsed)
+        if len(chosen) < len(self.query_ids):
+            parsed.kind.refuse_parts(parsed)
         return parsed.mean(self.values(parsed)[chosen], self.weights_of(parsed, chosen))
 
     def median(self, metric: MetricLike) -> float:
@@ -174,9 +173,7 @@ class MetricValues(ABC):
         NaN too for a metric of the whole run, because no query has a value of its own.
         """
         parsed = Metric.parse(metric)
-        if parsed.is_whole:
-            return math.nan
-        return median_of(self.values(parsed), self.weights_of(parsed))
+        return median_of(parsed.kind.of_each(self.values(parsed)), self.weights_of(parsed))
 
     @checked_arguments
     def interval(self, metric: MetricLike, level: float = 0.95) -> tuple[float, float]:
@@ -193,10 +190,9 @@ class MetricValues(ABC):
         parsed = Metric.parse(metric)
         if parsed.quantile is not None:
             return self.quantile_interval_at(parsed, range(len(self.query_ids)), level)
-        if not (parsed.definition.is_mean_of_values or parsed.is_whole):
-            raise MetricError(
-                f"{parsed} has no interval here: its mean is {parsed.definition.aggregate}"
-            )
+        aggregate = parsed.definition.aggregate
+        if aggregate in ("geometric", "median", "sum"):
+            raise MetricError(f"{parsed} has no interval here: its mean is {aggregate}")
         everything = range(len(self.query_ids))
         spread = self.differences_at(parsed, everything, self.values(parsed))
         if spread.count > 1:
@@ -267,8 +263,10 @@ class MetricValues(ABC):
         import pandas as pd
 
         index = pd.Index(self.query_ids, name="query_id")
-        parsed = map(Metric.parse, metrics)
-        columns = {str(m): np.nan if m.is_whole else self.values(m) for m in parsed}
+        columns = {}
+        for metric in map(Metric.parse, metrics):
+            values = metric.kind.of_each(self.values(metric))
+            columns[str(metric)] = pd.Series(values, index[: len(values)]).reindex(index)
         return pd.DataFrame(columns, index=index)
 
     @checked_arguments
@@ -338,14 +336,6 @@ class MetricValues(ABC):
     @cached_property
     def _place(self) -> Mapping[str, int]:
         return {query_id: place for place, query_id in enumerate(self.query_ids)}
-
-
-def whole_has_no_parts(metric: Metric) -> MetricError:
-    """Return the error that a metric is asked for of some queries only."""
-    return MetricError(
-        f"{metric} is one value of the whole run, and has none of a slice or of some queries; "
-        "leave out by=, or measure golden.subset(...)"
-    )
 
 
 def attributes_of(by: str | Sequence[str] | None) -> tuple[str, ...]:

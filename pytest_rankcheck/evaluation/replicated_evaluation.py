@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-import numpy as np
-
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import ConfigurationError, RunError, quoted, warn_caller
@@ -142,9 +140,4 @@ class ReplicatedEvaluation(RunEvaluation):
         return ReplicatedEvaluation([each.with_ties(order) for each in self.replicates])
 
     def _computed(self, metric: Metric) -> FloatArray:
-        """Return the mean over the replicates in which a query has a value, ``[Q]``."""
-        if metric.unit == "time":
-            return super()._computed(metric)
-        values = np.stack([each.values(metric) for each in self.replicates])
-        count = (~np.isnan(values)).sum(axis=0)
-        return np.where(count > 0, np.nansum(values, axis=0) / np.maximum(count, 1), np.nan)
+        return metric.kind.over_runs(each.values(metric) for each in self.replicates)

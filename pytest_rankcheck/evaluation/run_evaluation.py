@@ -133,10 +133,10 @@ class RunEvaluation(Evaluation):
 
     def _means(self, metric: Metric) -> str:
         """Return the means over all queries and over those without gaps; empty if they agree."""
-        if self.gaps is None or metric.is_whole:
+        if self.gaps is None:
             return ""
-        mean, other = self.mean(metric), self.mean_at(metric, self.gaps.others)
-        if mean == other:
+        mean, other = self.mean(metric), self.mean_without_gaps(metric, self.gaps)
+        if mean == other or math.isnan(other):
             return ""
         return f"{metric} {mean:.4f}; {other:.4f} {self.gaps.over}"
 
@@ -235,7 +235,7 @@ class RunEvaluation(Evaluation):
 
     def depends_on_scale(self, metric: Metric, scale: float) -> bool:
         """Return whether another scale of the golden set would change values of a metric."""
-        if metric.unit != "query" or metric.definition.ir_measures:
+        if metric.kind.takes is not JudgedHits or metric.definition.ir_measures:
             return False
         return any(
             not np.array_equal(
@@ -246,7 +246,7 @@ class RunEvaluation(Evaluation):
 
     def fits(self, metric: Metric) -> bool:
         """Return whether a metric applies here; one of time only if each query was timed."""
-        return super().fits(metric) and not (metric.unit == "time" and self._why_untimed)
+        return super().fits(metric) and not (metric.kind.takes is Timings and self._why_untimed)
 
     @property
     def _why_untimed(self) -> str:
@@ -287,11 +287,11 @@ class RunEvaluation(Evaluation):
         return Timings(np.array(seconds, dtype=np.float64), np.array(order, dtype=np.int64))
 
     def _computed(self, metric: Metric) -> FloatArray:
-        if metric.unit == "time":
-            return computed_values(metric, self._timings(metric), self.query_ids)
         if metric.definition.ir_measures:
             values = self._ir_measures_values(metric.definition.ir_measures)
-        elif metric.unit == "run":
+        elif metric.kind.takes is Timings:
+            values = computed_values(metric, self._timings(metric), self.query_ids)
+        elif metric.kind.takes is WholeRun:
             values = computed_values(metric, self._whole_run(metric), self.query_ids)
         else:
             starts = range(0, len(self.query_ids), BLOCK)
@@ -301,8 +301,8 @@ class RunEvaluation(Evaluation):
                     for start, hits in zip(starts, self.hits, strict=True)
                 ]
             )
-        if self.conventions.no_relevant == "exclude" and not metric.is_whole:
-            values = np.where(self.golden.columns.has_relevant, values, np.nan)
+        if self.conventions.no_relevant == "exclude":
+            values = metric.kind.left_out(values, self.golden.columns.has_relevant)
         return values
 
     def _ir_measures_values(self, name: str) -> FloatArray:

@@ -234,18 +234,10 @@ class Gate:
         Raises:
             ConfigurationError: naming the metric, and what to give instead.
         """
-        if metric.unit == "time":
-            raise ConfigurationError(
-                f"{metric} has no gate: seconds of another machine mean nothing, and are never "
-                f'recorded; bound it: assert_at_most(evaluation, "{metric}", 0.2)'
-            )
-        self.rule.refuse_misfit(metric)
         of_parts = (self.max_query_drop, self.max_gap, self.standardise)
-        if metric.is_whole and any(each is not None for each in of_parts):
-            raise ConfigurationError(
-                f"{metric} is one value of the whole run, so {self.text} has no query or slice to "
-                "look at; leave out max_query_drop, max_gap and standardise"
-            )
+        looks_at_parts = any(each is not None for each in of_parts)
+        metric.kind.refuse_gate(metric, self.text, looks_at_parts=looks_at_parts)
+        self.rule.refuse_misfit(metric)
         if self.max_query_drop is not None:
             refuse_too_wide("max_query_drop", self.max_query_drop, metric, "no query can fall")
         if self.max_gap is not None:
@@ -335,7 +327,7 @@ def _sets(
         at_mix.refuse_missing(gate.standardise)
         values = at_mix.values
     yield FamilySet(gate.rule, values)
-    for attribute in () if metric.is_whole else gated_attributes(by, gate):
+    for attribute in metric.kind.sliced_by(gated_attributes(by, gate)):
         for value, values in comparison.values_by(attribute, metric).items():
             is_gated = values.size >= gate.smallest_slice
             yield FamilySet(gate.rule, values, attribute, value, is_gated)

@@ -116,9 +116,7 @@ def _too_few(values: ComparedValues, rule: GateRule, evidence: Evidence, shares:
         units, changed = values.changed_units, "changed "
     else:
         return ""
-    names = ("session", "sessions") if values.metric.unit == "session" else ("query", "queries")
-    if values.units != values.size:
-        names = ("cluster", "clusters")
+    names = values.metric.kind.words if values.units == values.size else ("cluster", "clusters")
     family = f", or {smallest * shares:.4g} for {shares} decisions" if shares > 1 else ""
     return (
         f"with {plural(units, *(changed + name for name in names))} the smallest possible p is "

@@ -85,13 +85,7 @@ class _StatisticalRule(GateRule):
             ConfigurationError: the metric does not fit; the message names a gate that does.
         """
         if not metric.definition.is_mean_of_values:
-            if metric.is_whole:
-                raise ConfigurationError(
-                    f"{metric} is one value of the whole run, and {self} tests differences of "
-                    "queries; a test that draws queries anew would be wrong too: a sample with "
-                    "repeats has 63% of the queries, and shows fewer documents. Gate it with a "
-                    "tolerance, such as Gate.tolerance(abs=0.01)"
-                )
+            metric.kind.refuse_test(metric, self)
             kind, other = _NOT_MEANS[metric.definition.aggregate]
             raise ConfigurationError(
                 f"{metric} has a {kind}, but {self} compares means of differences; gate it with a "

@@ -12,9 +12,8 @@ from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import MetricError
 from pytest_rankcheck.metrics.averages import Aggregate
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
+from pytest_rankcheck.metrics.kinds import KINDS, MeasurementKind, MetricInput
 from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, flag
-from pytest_rankcheck.metrics.session_trails import Trails
-from pytest_rankcheck.metrics.whole_run import Timings, WholeRun
 
 MetricFunction = Callable[..., FloatArray]
 """``function(hits, cutoff, **parameters)`` returns the value of each query, ``[Q]``."""
@@ -34,9 +33,6 @@ on the other queries of the run, or (``time``) a query whose value is how long i
 
 Graded = bool | Callable[[Mapping[str, Value]], bool]
 """Whether a metric needs more than two grades to be informative, perhaps by its parameters."""
-
-MetricInput = JudgedHits | Trails | WholeRun | Timings
-"""The first argument of a metric's function; its type depends on the metric's unit."""
 
 JUDGED_ONLY = Parameter(
     "judged_only",
@@ -96,6 +92,11 @@ class Definition:
         return given
 
     @property
+    def kind(self) -> MeasurementKind:
+        """What has a value, and what follows from it."""
+        return KINDS["whole" if self.aggregate == "whole" else self.unit]
+
+    @property
     def is_mean_of_values(self) -> bool:
         """Whether the difference of two means is the mean of the differences, maybe weighted."""
         return self.aggregate in ("arithmetic", "by_judged")
@@ -107,24 +108,18 @@ class Definition:
             return f"nearer to {self.ideal:g}"
         return "higher" if self.higher_is_better else "lower"
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether it is one value of the whole run, so that no query has a value of its own."""
-        return self.aggregate == "whole"
-
     def __call__(
         self, block: MetricInput, cutoff: int | None, parameters: Mapping[str, Value]
     ) -> FloatArray:
         """Return the value of each query or session of ``block``, ``[Q]``.
 
         Raises:
-            MetricError: the metric has another unit: ``block`` holds sessions and the metric is
+            MetricError: the metric is of another kind: ``block`` holds sessions and the metric is
                 one of queries, for example.
         """
         arguments = dict(parameters)
-        kind, advice = _INPUTS[self.unit]
-        if not isinstance(block, kind):
-            raise MetricError(f"{self.name} is a metric of {advice}")
+        if not isinstance(block, self.kind.takes):
+            raise MetricError(f"{self.name} is a metric of {self.kind.usage}")
         if isinstance(block, JudgedHits) and arguments.pop(JUDGED_ONLY.name):
             block = block.judged_only()
         values = self.compute(block, cutoff, **arguments)
@@ -155,18 +150,3 @@ def wrong_form(values: object, count: int) -> str | None:
             "for a query without a value"
         )
     return None
-
-
-_INPUTS: Mapping[Unit, tuple[type[MetricInput], str]] = {
-    "query": (
-        JudgedHits,
-        "queries, but these are sessions: log.to_golden_set(...) turns them into queries",
-    ),
-    "session": (
-        Trails,
-        "sessions: use it with evaluate_sessions(log), or with the fixture session_evaluation",
-    ),
-    "run": (WholeRun, "the whole run: use it with evaluate(run, golden)"),
-    "time": (Timings, "a ranker's time: use it with evaluate(rank(ranker, golden), golden)"),
-}
-"""What the functions of each unit's metrics take, and what to do about anything else."""

@@ -20,7 +20,8 @@ from pytest_rankcheck.metrics.ir_measures_bridge import (
     is_known_there,
     parts_of_measure,
 )
-from pytest_rankcheck.metrics.metric_definition import Definition, MetricInput, Unit
+from pytest_rankcheck.metrics.kinds import MeasurementKind, MetricInput
+from pytest_rankcheck.metrics.metric_definition import Definition, Unit
 from pytest_rankcheck.metrics.metric_parameters import Value, spelled
 from pytest_rankcheck.metrics.metric_registry import (
     definition,
@@ -136,9 +137,9 @@ class Metric:
         return self.definition.higher_is_better
 
     @property
-    def is_whole(self) -> bool:
-        """Whether it is one value of the whole run, so that no query has a value of its own."""
-        return self.definition.is_whole
+    def kind(self) -> MeasurementKind:
+        """What has a value, and what follows from it."""
+        return self.definition.kind
 
     def gain(self, before: _Numbers, after: _Numbers) -> _Numbers:
         """Return how much better ``after`` is than ``before``; positive is always better."""
@@ -173,10 +174,8 @@ class Metric:
             given: the weights of the golden set.
             judged: how many judged documents each query has.
         """
-        if self.is_whole:
-            return None
         if self.definition.aggregate != "by_judged" or judged is None:
-            return given
+            return self.kind.for_each(given)
         return judged if given is None else judged * given
 
     @property

@@ -350,7 +350,7 @@ class Inputs:
 
         for metric in self.metrics:
             cutoff = cutoff_of(metric)
-            if metric.unit != "session" and cutoff and depth and cutoff > depth:
+            if metric.kind.recur and cutoff and depth and cutoff > depth:
                 problem = beyond_depth(str(metric), cutoff, depth)
                 raise ConfigurationError(f"rankcheck_metrics: {problem}")
 

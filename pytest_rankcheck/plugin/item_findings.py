@@ -190,6 +190,7 @@ def _for_reports(
     ledger: Sequence[ReportedFinding],
 ) -> Iterator[ReportedFinding]:
     """Yield what reports show besides the gates of a test: configured metrics, what to judge."""
+    from pytest_rankcheck.metrics.judged_hits import JudgedHits
     from pytest_rankcheck.metrics.metric_names import Metric
     from pytest_rankcheck.reports.findings import GateFinding, JudgingFinding
     from pytest_rankcheck.reports.judging_list import to_judge
@@ -200,13 +201,13 @@ def _for_reports(
         checks = baseline.checks if baseline else ()
         other = next((check.record for check in checks if check.is_decided), None)
         yield measurement_finding(evaluation, other, metrics)
-    if "unjudged" in item.config.stash[CONFIG].reports and evaluation.unit == "query":
+    if "unjudged" in item.config.stash[CONFIG].reports and evaluation.kind.recur:
         gated = [
             Metric.parse(finding.metric)
             for finding in ledger
             if isinstance(finding, GateFinding) and finding.reached
         ]
-        ranked = [metric for metric in (*gated, *metrics) if metric.unit == "query"]
+        ranked = [metric for metric in (*gated, *metrics) if metric.kind.takes is JudgedHits]
         of_queries = list(dict.fromkeys(ranked)) or [Metric.parse("nDCG@10")]
         top = item.config.stash[CONFIG].unjudged_depth
         yield JudgingFinding(tuple(to_judge(evaluation, of_queries, top)))

@@ -138,7 +138,7 @@ def _decision(decision: Decision, verdict: Verdict) -> Detail:
         effect=differences.effect,
         detectable=differences.smallest_detectable(verdict.alpha),
         allowed=decision.allowed,
-        **({} if pairs.metric.is_whole else counts),
+        **(pairs.metric.kind.for_each(counts) or {}),
     )
 
 

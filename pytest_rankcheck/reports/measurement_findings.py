@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,7 @@ def measurement_finding(
     data = {
         "key": _key(rankings, before),
         "rankings": rankings,
-        "unit": "sessions" if evaluation.unit == "session" else "queries",
+        "unit": evaluation.kind.plural,
         "golden_set": {
             "name": golden.name,
             "queries": len(golden),
@@ -110,9 +111,9 @@ def _mean_before(
 
     NaN if the golden set has changed: the mean now is that of other queries.
     """
-    if metric.is_whole:
+    if not metric.kind.has_parts:
         return math.nan if other is None or not other.fits(metric) else other.mean(metric)
-    if evaluation.unit == "session":
+    if not evaluation.kind.recur:
         return metric.mean(np.array(list(values.values()), dtype=np.float64))
     own = evaluation.query_fingerprints
     same = np.array([prints.get(query_id) == own[query_id] for query_id in evaluation.query_ids])
@@ -132,9 +133,8 @@ def _values(side: Measured | None, metric: Metric) -> _Values:
     """Return the values of a metric by query; nothing if a record does not have the metric."""
     if side is None or (side.recorded_metrics is not None and metric not in side.recorded_metrics):
         return {}
-    if metric.is_whole:
-        return dict.fromkeys(side.query_ids)
-    return dict(zip(side.query_ids, map(as_json, side.values(metric).tolist()), strict=True))
+    values = map(as_json, metric.kind.of_each(side.values(metric)).tolist())
+    return dict(zip_longest(side.query_ids, values))
 
 
 def _top(side: Measured, query_id: str) -> list[str]:

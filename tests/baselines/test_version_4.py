@@ -435,7 +435,7 @@ def test_replicates_directions_limits_and_a_retirement_are_read() -> None:
 def test_records_of_logs_and_their_replays_are_read() -> None:
     week = loaded("test_gate--week.json")
     metric = Metric.parse("SessionRR(abandoned=exclude)")
-    assert (week.unit, week.cluster_by, week.depth) == ("session", "user", None)
+    assert (week.kind.set_name, week.cluster_by, week.depth) == ("session log", "user", None)
     assert week.conventions.reading == "first_rank=0"
     assert week.clusters is not None
     assert week.clusters.tolist() == [0, 0, 1, 1, 2, 2]

@@ -9,7 +9,7 @@ from pytest_rankcheck.baselines.approval import LOSS_SHARE
 from pytest_rankcheck.baselines.check import Block, Check, RankingCheck
 from pytest_rankcheck.baselines.golden_changes import set_changes, slice_changes
 from pytest_rankcheck.baselines.metric_check import MetricCheck
-from pytest_rankcheck.errors import listed, quoted
+from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.remedies import Place, Remedy, merge
 from pytest_rankcheck.reports.failure import Failure, ValueLine
@@ -19,7 +19,7 @@ from pytest_rankcheck.reports.text.regression_text import (
     regression_lines,
 )
 from pytest_rankcheck.reports.text.stability_text import changes_text, stability_lines
-from pytest_rankcheck.reports.text.wording import change, counted, golden_name, number_text
+from pytest_rankcheck.reports.text.wording import change, golden_name, number_text
 
 _NOT_KEPT = (Block.NO_RECORD, Block.METRIC_ADDED, Block.STALE, Block.DELETED, Block.UNAPPROVED)
 """The blocks after which nobody asks whether the baseline was changed."""
@@ -95,7 +95,7 @@ def _headline(check: Check, block: Block, evaluation: Evaluation) -> str:
     if isinstance(check, MetricCheck):
         now = f"it is {number_text(evaluation.mean(check.metric))} now"
     else:
-        what, its = f"{what} ({counted(len(evaluation.query_ids), 'query')})", "their"
+        what, its = f"{what} ({plural(len(evaluation.query_ids), 'query', 'queries')})", "their"
     match block:
         case Block.NO_RECORD:
             missing = f"{check.subject} has no baseline on {where}; {now}"
@@ -129,7 +129,7 @@ def _details(check: Check, block: Block) -> Iterator[str]:
     match block:
         case Block.INCOMPARABLE:
             yield from (f"  {key.text}" for key in check.differences)
-            if isinstance(check, MetricCheck) and check.metric.is_whole and check.record:
+            if isinstance(check, MetricCheck) and check.metric.kind.depends_on and check.record:
                 then = number_text(check.record.mean(check.metric))
                 yield f"  {check.subject} was {then}, of what was measured then"
         case Block.STALE:
@@ -197,7 +197,7 @@ def _changed_queries(check: Check) -> Iterator[str]:
         ("removed", comparison.removed),
     ):
         if query_ids:
-            count = counted(len(query_ids), "query")
+            count = plural(len(query_ids), "query", "queries")
             yield f"  {count} {kind} since the baseline: {listed(query_ids)}"
     if isinstance(check, MetricCheck) and check.record is not None and check.verdict is not None:
         moved = set_changes(check.record, comparison).get(str(check.metric))
@@ -209,7 +209,7 @@ def _on_unchanged(check: Check) -> Iterator[str]:
     """Yield what was measured on the unchanged queries, if there are any."""
     if isinstance(check, MetricCheck) and check.verdict is not None:
         pairs = check.verdict.overall.pairs
-        unchanged = counted(len(pairs.query_ids), check.metric.unit, "unchanged ")
+        unchanged = check.metric.kind.counted(len(pairs.query_ids), "unchanged ")
         yield f"  on the {unchanged}: {means_text(pairs)}"
     if isinstance(check, RankingCheck) and check.stability is not None:
         yield f"  on the unchanged queries: {changes_text(check.stability)}"

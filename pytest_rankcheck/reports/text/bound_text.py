@@ -14,7 +14,6 @@ from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.rankers.ranking import first_ranks
 from pytest_rankcheck.reports.failure import Failure, ValueLine
 from pytest_rankcheck.reports.text.wording import (
-    counted,
     document_in,
     document_name,
     documents_once,
@@ -28,6 +27,7 @@ from pytest_rankcheck.reports.text.wording import (
 
 _WORST_QUERIES = 5
 _TOP = 3
+_HELD = "a value that the ranker must hold"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,18 +83,16 @@ def bound_failure(
     leading = next((part for part in parts if part.gated and not part.holds), None)
     if leading is None:
         return None
-    values, places = evaluation.values(metric), np.asarray(leading.places, dtype=np.intp)
+    values = evaluation.values(metric)
+    places = metric.kind.of_each(np.asarray(leading.places, dtype=np.intp))
     beyond = np.less if bound.is_floor else np.greater
     valued = places[beyond(values[places], bound.limit)]
     order = np.argsort(values[valued] if bound.is_floor else -values[valued], kind="stable")
-    shown = 0 if metric.is_whole else _WORST_QUERIES
-    worst = [evaluation.query_ids[place] for place in valued[order][:shown].tolist()]
-    targets = "sessions like these" if metric.unit == "session" else "these queries"
-    targets = "the ranker" if metric.is_whole else targets
+    worst = [evaluation.query_ids[place] for place in valued[order][:_WORST_QUERIES].tolist()]
     lines = [
         *_part_lines(evaluation, metric, bound, parts, leading),
         *map(ValueLine, _worst_lines(evaluation, metric, worst) if worst else ()),
-        f"  to fix: improve {targets}, or change the bound to a value that the ranker must hold",
+        f"  to fix: improve {metric.kind.improved}, or change the bound to {_HELD}",
     ]
     return Failure(lines, leading.label, worst)
 
@@ -102,7 +100,7 @@ def bound_failure(
 def _part_lines(
     evaluation: Evaluation, metric: Metric, bound: Bound, parts: Sequence[Bounded], leading: Bounded
 ) -> Iterator[str]:
-    queries = counted(len(leading.places), metric.unit)
+    queries = metric.kind.counted(len(leading.places))
     where = golden_name(evaluation)
     if leading.label:
         where = f"{quoted(leading.label)} of {where}"
@@ -117,7 +115,7 @@ def _part_lines(
             remark = "" if bounded.holds else ", beyond the bound"
             if not bounded.gated:
                 remark = ", too few to gate"
-            count = counted(len(bounded.places), metric.unit)
+            count = metric.kind.counted(len(bounded.places))
             value = number_text(bounded.mean)
             yield ValueLine(f"  {quoted(bounded.label)}  {value} ({count}{remark})")
     if evaluation.unanswered:
@@ -125,12 +123,12 @@ def _part_lines(
 
 
 def _worst_lines(evaluation: Evaluation, metric: Metric, worst: Sequence[str]) -> Iterator[str]:
-    yield "  worst sessions" if metric.unit == "session" else "  worst queries"
+    yield f"  worst {metric.kind.plural}"
     values = evaluation.values(metric)
     for query_id, place in zip(worst, evaluation.places(worst), strict=True):
         value = number_text(float(values[place]), 3)
         yield f"    {query_in(evaluation.golden, query_id)}   {value}"
-        documents = () if metric.unit == "time" else _documents(evaluation, query_id)
+        documents = _documents(evaluation, query_id) if metric.kind.is_of_documents else ()
         if metric.name == "SeenItems":
             documents = _seen(evaluation, query_id, metric.cutoff)
         lines = packed(documents, indent="      ")
@@ -144,15 +142,13 @@ def precision_text(evaluation: Evaluation, metric: Metric, places: Sequence[int]
 
     Such as `` (95% interval 0.0812 to no upper end, concurrency 8)``; empty for a mean.
     """
-    if metric.is_whole:
-        return whole_interval(evaluation, metric)
     if metric.quantile is None:
-        return ""
+        return whole_interval(evaluation, metric)
     low, high = evaluation.quantile_interval_at(metric, places)
     start = number_text(low) if math.isfinite(low) else "no lower end"
     end = number_text(high) if math.isfinite(high) else "no upper end"
     run = evaluation.run
-    at = f", concurrency {run.concurrency}" if run and metric.unit == "time" else ""
+    at = f", concurrency {run.concurrency}" if run and not metric.kind.is_of_documents else ""
     return f" (95% interval {start} to {end}{at})"
 
 

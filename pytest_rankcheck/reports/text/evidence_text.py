@@ -11,7 +11,7 @@ from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired
 from pytest_rankcheck.comparison.unpaired_values import Unpaired
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.gates.verdict import Outcome, Verdict
-from pytest_rankcheck.reports.text.wording import change, counted
+from pytest_rankcheck.reports.text.wording import change
 from pytest_rankcheck.statistics.mean_differences import Differences
 from pytest_rankcheck.statistics.sign_flip import has_one_size, sign_flip_test
 from pytest_rankcheck.statistics.two_samples import LARGE_SAMPLE
@@ -91,7 +91,7 @@ def _units(pairs: ComparedValues) -> Iterator[str]:
             yield f"  in {clusters} (such as sessions or users), each one independent unit"
         if pairs.weights is not None:
             size = effective_count(pairs.weights)
-            queries = counted(len(pairs.query_ids), pairs.metric.unit)
+            queries = pairs.metric.kind.counted(len(pairs.query_ids))
             yield f"  weighted: the effective sample size of {queries} is {size:,.1f}"
         return
     if pairs.clusters is None and pairs.before_clusters is None:
@@ -173,7 +173,7 @@ def _counted_units(pairs: ComparedValues) -> str:
     count = pairs.differences.count
     if pairs.clusters is not None:
         return plural(count, "cluster")
-    return counted(count, pairs.metric.unit)
+    return pairs.metric.kind.counted(count)
 
 
 def p_text(p: float) -> str:
@@ -188,7 +188,7 @@ def _needed(verdict: Verdict, pairs: ComparedValues) -> str:
     if margin is None or not needed > differences.count or pairs.noise is not None:
         return ""
     low, high = differences.needed_interval(margin, verdict.alpha)
-    units = "clusters" if pairs.clusters is not None else counted(2, pairs.metric.unit).split()[-1]
+    units = "clusters" if pairs.clusters is not None else pairs.metric.kind.plural
     numbers = needed_text(needed, None if math.isnan(low) else (low, high), f" {units}")
     return f"; a fall of {margin:g} needs {numbers}"
 

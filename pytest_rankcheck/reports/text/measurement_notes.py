@@ -13,6 +13,7 @@ from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES
 from pytest_rankcheck.evaluation.replicated_evaluation import ReplicatedEvaluation
 from pytest_rankcheck.golden.lint.lint_rule import LintOptions
 from pytest_rankcheck.golden.lint.linter import findings_of
+from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_names import Metric, usual_metrics
 from pytest_rankcheck.reports.findings import Note, Topic
 from pytest_rankcheck.reports.text.wording import (
@@ -45,7 +46,7 @@ def evaluation_notes(evaluation: Evaluation) -> Iterator[Note]:
         if text in evaluation.document_notes:
             continue
         yield Note(Topic.MEASURED, f"{golden_name(evaluation)}: {text}")
-    if evaluation.unit == "query":
+    if evaluation.kind.recur:
         for topic, text in _remarks(evaluation):
             yield Note(topic, f"{golden_name(evaluation)}: {text}")
         yield from tie_notes(evaluation)
@@ -133,7 +134,7 @@ def tie_notes(evaluation: Evaluation) -> Iterator[Note]:
     ours = (
         metric
         for metric in evaluation.computed
-        if metric.unit == "query" and not metric.definition.ir_measures
+        if metric.kind.takes is JudgedHits and not metric.definition.ir_measures
     )
     metric = next(ours, Metric.parse(usual_metrics(evaluation.depth)[0]))
     with warnings.catch_warnings():  # the evaluation itself has warned already

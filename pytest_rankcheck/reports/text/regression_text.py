@@ -25,7 +25,6 @@ from pytest_rankcheck.reports.text.explanation_text import (
     unjudged_lines,
 )
 from pytest_rankcheck.reports.text.wording import (
-    counted,
     documents_once,
     golden_name,
     means_change,
@@ -48,8 +47,9 @@ def regression_lines(verdict: Verdict, comparison: Comparison) -> Iterator[str]:
     leading = verdict.leading
     yield _headline(verdict, leading, comparison.evaluation)
     pairs = leading.pairs
-    if verdict.metric.is_whole:
-        yield f"  one value of the whole run{whole_interval(comparison.evaluation, verdict.metric)}"
+    interval = whole_interval(comparison.evaluation, verdict.metric)
+    if interval:
+        yield f"  one value of the whole run{interval}"
     else:
         counts = f"  {counts_text(pairs)}"
         yield ValueLine(counts) if pairs.is_paired else counts
@@ -65,7 +65,7 @@ def regression_lines(verdict: Verdict, comparison: Comparison) -> Iterator[str]:
         yield from (f"  {line}" for line in replay_lines(verdict.replay))
     if leading is not verdict.overall:
         overall = verdict.overall.pairs
-        everything = counted(len(overall.query_ids), verdict.metric.unit)
+        everything = verdict.metric.kind.counted(len(overall.query_ids))
         mix = verdict.standardised_by
         where = "" if mix is None else f", at the baseline's mix of {quoted(mix, 60)}"
         yield f"  all {everything}{where}: {means_text(overall)}"
@@ -100,7 +100,7 @@ def _headline(verdict: Verdict, leading: Decision, evaluation: Evaluation) -> st
     means, why = means_text(leading.pairs), _why(verdict, leading)
     if verdict.groups is not None:
         return group_headline(verdict, leading, means, why)
-    queries = counted(len(leading.pairs.query_ids), verdict.metric.unit)
+    queries = verdict.metric.kind.counted(len(leading.pairs.query_ids))
     where = f"{golden_name(evaluation)} ({queries})"
     if leading.outcome is Outcome.REGRESSED:
         word = "regressed"
@@ -164,14 +164,14 @@ def means_text(pairs: ComparedValues) -> str:
 def counts_text(pairs: ComparedValues) -> str:
     """Return ``38 queries worse, 21 better, 166 equal``; for two samples, their sizes."""
     if not pairs.is_paired:
-        before = counted(len(pairs.before), pairs.metric.unit)
+        before = pairs.metric.kind.counted(len(pairs.before))
         sides = pairs.sides if isinstance(pairs, Unpaired) else SIDES
         then, now = quoted(sides.before), quoted(sides.now)
         return (
             f"{before} {then}, {len(pairs.after):,} {now}: different sessions, so compared as two "
             "samples"
         )
-    worse = counted(pairs.losses, pairs.metric.unit)
+    worse = pairs.metric.kind.counted(pairs.losses)
     return f"{worse} worse, {pairs.wins:,} better, {pairs.ties:,} equal"
 
 
@@ -194,7 +194,7 @@ def _slices(verdict: Verdict) -> Iterator[str]:
             remark = ", inconclusive"
         elif decision.outcome is Outcome.REGRESSED:
             remark = f", regressed, {_why(verdict, decision)}"
-        queries = counted(len(decision.pairs.query_ids), verdict.metric.unit)
+        queries = verdict.metric.kind.counted(len(decision.pairs.query_ids))
         means = means_text(decision.pairs)
         yield ValueLine(f"    {quoted(decision.label)}  {means} ({queries}{remark})")
 
@@ -203,7 +203,7 @@ def _worst_queries(pairs: ComparedValues, comparison: Comparison) -> Iterator[st
     places = pairs.worst(_WORST_QUERIES)
     if not places:
         return
-    yield "  worst sessions" if pairs.metric.unit == "session" else "  worst queries"
+    yield f"  worst {pairs.metric.kind.plural}"
     evaluation = comparison.evaluation
     for place in places:
         query_id, sides = pairs.query_ids[place], (pairs.before[place], pairs.after[place])
@@ -217,7 +217,7 @@ def _worst_queries(pairs: ComparedValues, comparison: Comparison) -> Iterator[st
     hidden = pairs.losses - len(places)
     if hidden > 0:
         are = "is" if hidden == 1 else "are"
-        yield f"    and {counted(hidden, pairs.metric.unit, 'more ')} that {are} worse"
+        yield f"    and {pairs.metric.kind.counted(hidden, 'more ')} that {are} worse"
 
 
 def _explaining(moves: Sequence[Move]) -> list[Move]:

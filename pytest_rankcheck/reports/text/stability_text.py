@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from pytest_rankcheck.baselines.check import RankingCheck
 from pytest_rankcheck.behaviour.ranking_stability import RankingStability
-from pytest_rankcheck.errors import listed, quoted
+from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.reports.text.wording import (
-    counted,
     documents_once,
     golden_name,
     number_text,
@@ -22,7 +21,7 @@ _TOP = 5
 
 def stability_note(check: RankingCheck, evaluation: Evaluation) -> str:
     """Return in one line how the rankings differ from the baseline."""
-    where = f"{golden_name(evaluation)} ({counted(len(evaluation.query_ids), 'query')})"
+    where = f"{golden_name(evaluation)} ({plural(len(evaluation.query_ids), 'query', 'queries')})"
     stability = check.stability
     changes = "new" if stability is None else changes_text(stability)
     return "; ".join((f"{where}: {changes}", *(approval.text for approval in check.approvals)))
@@ -42,7 +41,7 @@ def changes_text(stability: RankingStability) -> str:
     verb = "is" if len(stability.beyond) == 1 else "are"
     queries = listed([agreement.query_id for agreement in stability.beyond])
     return (
-        f"{text}; {counted(len(stability.beyond), 'query')} {verb} beyond the limits, "
+        f"{text}; {plural(len(stability.beyond), 'query', 'queries')} {verb} beyond the limits, "
         f"{stability.limits.allowed_queries:,} allowed: {queries}"
     )
 
@@ -51,7 +50,7 @@ def stability_lines(stability: RankingStability, evaluation: Evaluation) -> Iter
     """Yield how many rankings changed, the limits that are broken, and the worst queries."""
     limits = stability.limits
     yield f"  {changes_text(stability)}"
-    beyond = counted(len(stability.beyond), "query")
+    beyond = plural(len(stability.beyond), "query", "queries")
     too_many = "; too many changed" if stability.too_many else ""
     yield f"  allowed: {limits}; {beyond} beyond{too_many}"
     worst = stability.beyond or stability.changed
@@ -67,7 +66,7 @@ def stability_lines(stability: RankingStability, evaluation: Evaluation) -> Iter
             place = documents_once(evaluation.golden.name, query_id, ranking, [line], start)
             yield from place if ranking else [line]
     if len(worst) > _WORST:
-        yield f"    and {counted(len(worst) - _WORST, 'query')} more"
+        yield f"    and {plural(len(worst) - _WORST, 'query', 'queries')} more"
 
 
 def _shown(ranking: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from pytest_rankcheck.errors import MetricError, plural, quoted
+from pytest_rankcheck.metrics.kinds import KINDS, MeasurementKind
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.findings import (
     GateFinding,
@@ -162,10 +163,8 @@ def _colour(row: MetricFinding) -> str:
 
 def _header(rows: Sequence[MetricFinding]) -> tuple[str, ...]:
     """Return the names of the columns; the first is what was measured on."""
-    of_logs = {_unit(row.metric) == "session" for row in rows}
-    if len(of_logs) > 1:
-        return ("measured on", *_HEADER)
-    return ("session log" if of_logs.pop() else "golden set", *_HEADER)
+    names = {_kind(row.metric).set_name for row in rows}
+    return ("measured on" if len(names) > 1 else names.pop(), *_HEADER)
 
 
 def _pieces(cell: str, size: int) -> list[str]:
@@ -174,11 +173,11 @@ def _pieces(cell: str, size: int) -> list[str]:
     return [line] if len(line) <= size else cell.split(_BREAK)
 
 
-def _unit(name: str) -> str:
-    """Return what has a value of a metric; a user's own may be unknown to this process."""
+def _kind(name: str) -> MeasurementKind:
+    """Return the kind of a metric; a user's own may be unknown to this process."""
     with suppress(MetricError):
-        return Metric.parse(name).unit
-    return "query"
+        return Metric.parse(name).kind
+    return KINDS["query"]
 
 
 def _fitting(

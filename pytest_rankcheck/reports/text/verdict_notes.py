@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.gates.verdict import Verdict
-from pytest_rankcheck.metrics.metric_definition import Unit
+from pytest_rankcheck.metrics.kinds import MeasurementKind
 from pytest_rankcheck.reports.findings import Note, Topic
 from pytest_rankcheck.reports.text.explanation_text import mix_lines, replay_lines
-from pytest_rankcheck.reports.text.wording import counted, number_text
+from pytest_rankcheck.reports.text.wording import number_text
 
 _SLICES = 10
 """The number of slices in a line."""
@@ -25,7 +25,7 @@ def verdict_notes(golden_name: str, verdicts: Iterable[Verdict]) -> Iterator[Not
     same_slices: dict[tuple[object, ...], list[Verdict]] = {}
     for verdict in verdicts:
         if verdict.not_gated:
-            key = (*_ungated(verdict), verdict.min_queries, verdict.metric.unit)
+            key = (*_ungated(verdict), verdict.min_queries, verdict.metric.kind.words)
             same_slices.setdefault(key, []).append(verdict)
         start = _start(golden_name, str(verdict.metric))
         for topic, text in _remarks(verdict):
@@ -36,7 +36,7 @@ def verdict_notes(golden_name: str, verdicts: Iterable[Verdict]) -> Iterator[Not
             golden_name,
             [str(verdict.metric) for verdict in group],
             list(_ungated(first)),
-            unit=first.metric.unit,
+            kind=first.metric.kind,
             slices=len(first.slices),
             min_queries=first.min_queries,
         )
@@ -49,7 +49,7 @@ def _start(golden_name: str, metrics: str) -> str:
 def _remarks(verdict: Verdict) -> Iterator[tuple[Topic, str]]:
     """Yield what one verdict leaves undecided, to follow the metric and the golden set."""
     for part in verdict.ungated_falls:
-        units = "sessions" if verdict.metric.unit == "session" else "queries"
+        units = verdict.metric.kind.plural
         means = f"{number_text(part.pairs.mean_before)} -> {number_text(part.pairs.mean_after)}"
         where = f" in {quoted(part.label)} ({part.pairs.size:,} {units})"
         yield (
@@ -75,7 +75,7 @@ def ungated_note(
     metrics: Sequence[str],
     not_gated: Sequence[tuple[str, int]],
     *,
-    unit: Unit,
+    kind: MeasurementKind,
     slices: int,
     min_queries: int,
 ) -> Note:
@@ -85,12 +85,12 @@ def ungated_note(
         golden_name: the golden set or session log.
         metrics: the metrics for which these are the slices.
         not_gated: the label of each slice, and its size.
-        unit: what has a value.
+        kind: what has a value.
         slices: the number of slices, gated or not.
         min_queries: the smallest slice that is gated.
     """
     gated = slices - len(not_gated)
-    names = [f"{quoted(label, 60)} ({counted(size, unit)})" for label, size in not_gated[:_SLICES]]
+    names = [f"{quoted(label, 60)} ({kind.counted(size)})" for label, size in not_gated[:_SLICES]]
     if len(not_gated) > _SLICES:
         names.append(f"and {len(not_gated) - _SLICES:,} more")
     text = f"{gated:,} of {plural(slices, 'slice')} gated; not gated: {', '.join(names)}"

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.golden.expected_text import is_unit, text_of
-from pytest_rankcheck.metrics.metric_definition import Unit
 from pytest_rankcheck.reports.ledger import place_of_documents
 
 if TYPE_CHECKING:
@@ -74,19 +73,12 @@ def duration(seconds: float) -> str:
 
 def golden_name(evaluation: Evaluation) -> str:
     """Return ``golden set 'web'``, or ``session log 'week'``."""
-    kind = "session log" if evaluation.unit == "session" else "golden set"
-    return f"{kind} '{quoted(evaluation.golden.name)}'"
-
-
-def counted(count: int, unit: Unit, before: str = "") -> str:
-    """Return ``225 queries``, or ``1 session``; with a word before, ``225 unchanged queries``."""
-    singular, plural_form = ("session", "sessions") if unit == "session" else ("query", "queries")
-    return plural(count, f"{before}{singular}", f"{before}{plural_form}")
+    return f"{evaluation.kind.set_name} '{quoted(evaluation.golden.name)}'"
 
 
 def ranker_on(ranker: str, golden: JudgedQueries, *, is_sized: bool = True) -> str:
     """Return ``ranker 'bm25' on golden set 'web' (225 queries)``, or without the size."""
-    size = f" ({counted(len(golden), 'query')})" if is_sized else ""
+    size = f" ({plural(len(golden), 'query', 'queries')})" if is_sized else ""
     return f"ranker '{quoted(ranker)}' on golden set '{quoted(golden.name)}'{size}"
 
 
@@ -159,7 +151,7 @@ def unanswered_text(evaluation: Evaluation) -> str:
     if not queries:
         return ""
     have = "has" if len(queries) == 1 else "have"
-    size = counted(len(evaluation.query_ids), evaluation.unit)
+    size = evaluation.kind.counted(len(evaluation.query_ids))
     return f"{len(queries):,} of {size} {have} an empty answer: {listed(queries)}"
 
 
@@ -203,7 +195,9 @@ def document_in(golden: JudgedQueries, doc_id: str) -> str:
 
 
 def whole_interval(evaluation: Evaluation, metric: Metric) -> str:
-    """Return how precisely one value of the whole run is known, in brackets."""
+    """Return how precisely one value of the whole run is known, in brackets; empty for others."""
+    if metric.kind.has_parts:
+        return ""
     least, most = metric.definition.range
     ends = (number_text(min(max(end, least), most)) for end in evaluation.interval(metric))
     return f" (95% interval {' to '.join(ends)}, jackknife over the queries)"
@@ -219,10 +213,7 @@ def document_name(evaluation: Evaluation, doc_id: str, grade: float | None) -> s
 
     Of a session, whether it was selected; nobody has judged what was not.
     """
-    if evaluation.unit == "session":
-        selected = " (selected)" if grade else ""
-        return f"{document_in(evaluation.golden, doc_id)}{selected}"
-    return f"{document_in(evaluation.golden, doc_id)} ({grade_text(grade)})"
+    return f"{document_in(evaluation.golden, doc_id)}{evaluation.kind.grade_text(grade)}"
 
 
 def move_text(evaluation: Evaluation, move: Move) -> str:
