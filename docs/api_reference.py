@@ -134,8 +134,7 @@ INTERNAL = {
     "Approval": "now to_dict",
     "Expectation": "claim",
     "Gate": "refuse_misfit",
-    "GoldenSet": "kind candidates_frame has_numbered_features first_feature positive_grades "
-    "columns by_subtopic catalogue interactions",
+    "GoldenSet": "kind columns contents catalogue",
     "JudgedHits": "about",
     "Metric": "of definition needs_grades compute weights gain kind",
     "Paired": "contributions counted at",

@@ -56,7 +56,7 @@ class ExtensionRegistry:
 
         _note("golden format", name, read, GOLDEN_FORMATS.by_name)
         GOLDEN_FORMATS.add(
-            _format(name, read, recognises, description, lambda to: read(to.file)._contents)
+            _format(name, read, recognises, description, lambda to: read(to.file).contents)
         )
 
     def add_run_format(

@@ -83,7 +83,7 @@ def check_depths(ranker: RepeatedRanker, golden: GoldenSet, depths: Sequence[int
         for shallow, deep in combinations(wanted, 2)
     ]
     metric, means = Metric.parse(f"nDCG@{wanted[0]}"), None
-    if golden.positive_grades:
+    if golden.max_grade > 0:
         means = {depth: RunEvaluation.of(run, golden).mean(metric) for depth, run in runs.items()}
     return DepthResult(ranker.adapter.name, len(golden), pairs, str(metric), means)
 

@@ -168,14 +168,14 @@ def _ways(
 ) -> Iterator[Way]:
     """Yield the ways of asking under a condition that applies."""
     ids = golden.query_ids
-    reverse = golden.ordered(ids[::-1])
+    reverse = _in_order(golden, ids[::-1])
     match condition:
         case "repeats":
             for number in range(2, options.repeats + 1):
                 yield f"time {number}", partial(ranker.rerun, golden)
         case "order":
             yield "in reverse", partial(ranker.rerun, reverse)
-            mixed = golden.ordered([*ids[1::2], *ids[::2]])
+            mixed = _in_order(golden, [*ids[1::2], *ids[::2]])
             yield "every second one first", partial(ranker.rerun, mixed)
         case "batch":
             # Never exceed the ranker's own size: larger batches may not fit into its memory.
@@ -189,3 +189,7 @@ def _ways(
             name, seconds = str(source.name), options.process_timeout
             ask = partial(asked_in_process, ranker, name, reverse, seconds)
             yield "another hash seed, in reverse", ask
+
+
+def _in_order(golden: GoldenSet, query_ids: Sequence[str]) -> GoldenSet:
+    return GoldenSet(golden.contents.of_queries(query_ids), golden.name)

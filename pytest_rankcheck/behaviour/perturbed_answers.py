@@ -202,7 +202,7 @@ def _trials(
         variants = {
             query_id: others[turn] for query_id, others in changed.items() if turn < len(others)
         }
-        attempt = ranker.rerun(golden.reworded(variants))
+        attempt = ranker.rerun(reworded(golden, variants))
         after = _values(attempt.run, golden, metric)
         for query_id, perturbed in variants.items():
             rankings = run.get(query_id), attempt.run.get(query_id)
@@ -221,6 +221,13 @@ def _trials(
             )
             trials[query_id].append(trial)
     return [trial for query_trials in trials.values() for trial in query_trials]
+
+
+def reworded(golden: GoldenSet, queries: Mapping[str, Query]) -> GoldenSet:
+    """Return queries with new texts or attributes, by their ids, and unchanged judgments."""
+    part = golden.subset(queries)
+    named = {query_id: replace(query, id=query_id) for query_id, query in queries.items()}
+    return GoldenSet(replace(part.contents, queries=named), golden.name)
 
 
 def _mean_of(trials: Sequence[PerturbedQuery]) -> PerturbedQuery:

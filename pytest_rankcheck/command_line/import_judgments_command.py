@@ -64,7 +64,7 @@ def _write(path: Path, format: str | None, golden: GoldenSet, judged: GoldenSet)
         problem = f"{kind} cannot be written; convert it, and use the new file: python -c {code}"
         raise GoldenSetError(f"{quoted(path)}: {problem}")
     raw = GoldenSet.load(path, kind)
-    if raw.has_candidates or dict(raw.columns) != dict(golden.columns):
+    if raw.contents.candidates or dict(raw.columns) != dict(golden.columns):
         problem = "it has candidates, or rankcheck_grades or rankcheck_doc_id maps it"
         raise GoldenSetError(f"{quoted(path)}: {problem}; add the judgments by hand")
     new = GoldenSet.from_dict({query_id: judged.grades(query_id) for query_id in judged.query_ids})

@@ -76,7 +76,7 @@ def _texts_of(run: Run, golden: GoldenSet) -> Mapping[str, Sequence[object]]:
 
 def _with_matches(golden: GoldenSet, chunks: Grouped, repeats: Grouped) -> GoldenSet:
     """Return a golden set that knows which chunks contain a text, and which repeat one."""
-    contents = golden._contents
+    contents = golden.contents
     grades = {each: dict(judged) for each, judged in contents.grades.items()}
     for query_id in contents.by_text:
         units = dict.fromkeys(filter(is_unit, grades[query_id]), 1.0)

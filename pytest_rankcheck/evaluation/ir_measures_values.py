@@ -42,7 +42,7 @@ def ir_measures_values(name: str, run: Run, golden: GoldenSet) -> FloatArray:
 def _qrels(golden: GoldenSet, measure: Any) -> list[Any]:
     from ir_measures import Qrel, pyndeval
 
-    by_subtopic = golden.by_subtopic if pyndeval.supports(measure) else None
+    by_subtopic = golden.contents.by_subtopic if pyndeval.supports(measure) else None
     qrels = []
     for key, doc_id, grade in (by_subtopic or golden.columns).rows_at():
         query_id, _, subtopic = key.rpartition("\t") if by_subtopic else (key, "", "0")

@@ -63,7 +63,9 @@ def warn_if_uninformative(metric: Metric, golden: JudgedQueries) -> None:
             f"{metric}: nothing is relevant, because no grade of {golden_name} reaches "
             f"{rel:g} (the highest is {golden.max_grade:g}); lower rel"
         )
-    elif metric.needs_grades and golden.positive_grades == {golden.scale}:
+    elif metric.needs_grades and {
+        grade for grade in golden.columns.distinct_grades if grade > 0
+    } == {golden.scale}:
         text = (
             f"{metric} distinguishes grades, but {golden_name} is binary: its only grade above 0 "
             f"is {golden.max_grade:g}; use a binary metric such as AP or RBP, or judge in grades"

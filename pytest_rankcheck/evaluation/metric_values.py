@@ -16,6 +16,7 @@ from pytest_rankcheck.errors import MetricError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.metric_checks import warn_if_uninformative
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
+from pytest_rankcheck.golden.log_replay import corrects_positions
 from pytest_rankcheck.metrics.averages import median_of
 from pytest_rankcheck.metrics.kinds import KINDS, MeasurementKind
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
@@ -109,7 +110,7 @@ class MetricValues(ABC):
     @property
     def drawn_share(self) -> float:
         """How far tests allow for heavy queries of a replay; see `Differences.drawn_share`."""
-        if self.golden.corrects_positions:
+        if corrects_positions(self.golden):
             return UNSEEN_WEIGHTED_GAIN
         return 0.0
 

@@ -197,9 +197,10 @@ class RunDocuments:
 
     @property
     def _interactions(self) -> Interactions:
-        if self._golden.interactions is None:
+        interactions = self._golden.contents.interactions
+        if interactions is None:
             raise self._unknown("interactions", "a table with the columns user and item")
-        return self._golden.interactions
+        return interactions
 
     def _unknown(self, what: str, table: str) -> MetricError:
         return MetricError(

@@ -25,6 +25,7 @@ from pytest_rankcheck.evaluation.unfit_runs import (
     unmet_ids,
 )
 from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.golden.log_replay import corrects_positions
 from pytest_rankcheck.metrics.judged_hits import HitDocuments, JudgedHits
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.metrics.whole_run import Timings, WholeRun
@@ -145,9 +146,8 @@ class RunEvaluation(Evaluation):
         """What a reader of the means must know about the run or a replayed log, as sentences."""
         of_run = () if self.run is None else (*self.run.notes, *self.run.part_notes)
         replay = self.golden.replay
-        of_replay = (
-            () if replay is None else replay.notes(is_weighted=self.golden.corrects_positions)
-        )
+        is_weighted = corrects_positions(self.golden)
+        of_replay = () if replay is None else replay.notes(is_weighted=is_weighted)
         return (*of_run, *of_replay, *self._remarks, *self.document_notes)
 
     @property
@@ -193,7 +193,7 @@ class RunEvaluation(Evaluation):
         """
         if self.depth is None:
             return False
-        return not self.golden.has_candidates or self._may_go_on(self.depth)
+        return not self.golden.contents.candidates or self._may_go_on(self.depth)
 
     def _may_go_on(self, length: int) -> bool:
         """Return whether a ranking with at least this many documents may have been cut."""

@@ -195,7 +195,7 @@ def _why_known(golden: GoldenSet, joined: Joined, ranking: Rankings) -> str:
                 "The golden set has expectations on the ranked documents, so their ids are right. "
                 "Are the judged documents in the index?"
             )
-    if golden.has_candidates and any(
+    if golden.contents.candidates and any(
         not doc_ids.isdisjoint(golden.candidates_of(query_id))
         for query_id, doc_ids in ranked.items()
     ):

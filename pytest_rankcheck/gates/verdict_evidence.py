@@ -12,6 +12,7 @@ from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.gates.gate_rule import GateRule
 from pytest_rankcheck.gates.verdict import MixEffect, ReplayEvidence, TieEffect, Verdict
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
+from pytest_rankcheck.golden.log_replay import corrects_positions
 from pytest_rankcheck.metrics.metric_names import Metric
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ def refuse_order_of_log(golden: JudgedQueries, sides: Iterable[tuple[str, Rankin
         ConfigurationError: a side has the order of the log; the message says what to write.
     """
     replay = golden.replay
-    if replay is None or replay.uncorrected or golden.corrects_positions:
+    if replay is None or replay.uncorrected or corrects_positions(golden):
         return
     for name, ranking in sides:
         if _is_order_of_log(golden, ranking):

@@ -12,7 +12,7 @@ from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
 from pytest_rankcheck.golden.golden_source import Contradictions, Places, Source
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
-from pytest_rankcheck.golden.query import Query, label_of
+from pytest_rankcheck.golden.query import label_of
 
 if TYPE_CHECKING:
     from pytest_rankcheck.document_ids import DocIdRule
@@ -258,7 +258,7 @@ class GoldenSet(JudgedQueries):
         """
         from pytest_rankcheck.golden.golden_files import write_contents
 
-        write_contents(self._contents, Path(path), format)
+        write_contents(self.contents, Path(path), format)
 
     @checked_arguments
     def lint(
@@ -347,7 +347,7 @@ class GoldenSet(JudgedQueries):
     def _part(self, query_ids: Collection[str], name: str | None) -> Self:
         """Return some queries, in this set's order, as a golden set with its scale."""
         chosen = [each for each in self.query_ids if each in query_ids]
-        part = self._contents.of_queries(chosen)
+        part = self.contents.of_queries(chosen)
         scale = self.scale if self.scale > 0 else None
         return type(self)(replace(part, scale=scale), name or self.name)
 
@@ -363,7 +363,7 @@ class GoldenSet(JudgedQueries):
         """
         from pytest_rankcheck.files.id_columns import HeldIds
 
-        part = replace(self._contents, repeats=()).of_queries(query_ids)
+        part = replace(self.contents, repeats=()).of_queries(query_ids)
         documents = HeldIds(part.judgments.documents.texts())
         contents = replace(
             part,
@@ -394,7 +394,7 @@ class GoldenSet(JudgedQueries):
             GoldenSetError: a query has no such number.
         """
         self.check_no_feature(by)
-        weighted = type(self)(replace(self._contents, weight_by=by), self.name)
+        weighted = type(self)(replace(self.contents, weight_by=by), self.name)
         _ = weighted.weights  # raises now if a weight is invalid
         return weighted
 
@@ -410,7 +410,7 @@ class GoldenSet(JudgedQueries):
             GoldenSetError: a query lacks the attribute.
         """
         self.check_no_feature(by)
-        clustered = type(self)(replace(self._contents, cluster_by=by), self.name)
+        clustered = type(self)(replace(self.contents, cluster_by=by), self.name)
         _ = clustered.clusters  # raises now if a query belongs to no unit
         return clustered
 
@@ -426,38 +426,11 @@ class GoldenSet(JudgedQueries):
         """
         from pytest_rankcheck.golden.expectation import add_expectation
 
-        known = self._contents.expectations
+        known = self.contents.expectations
         every = {query_id: list(of_query) for query_id, of_query in known.items()}
         for expectation in expectations:
             add_expectation(every, expectation, self.query_ids, f"golden set '{quoted(self.name)}'")
-        return type(self)(replace(self._contents, expectations=every), name or self.name)
-
-    def ordered(self, query_ids: Iterable[str]) -> Self:
-        """Return these queries as a golden set, in this order.
-
-        Raises:
-            GoldenSetError: a query is unknown, or no queries are given.
-        """
-        chosen = tuple(dict.fromkeys(query_ids))
-        return type(self)(self.subset(chosen)._contents.of_queries(chosen), self.name)
-
-    def reworded(self, texts: Mapping[str, str | Query]) -> Self:
-        """Return the queries of ``texts`` with new texts and unchanged judgments.
-
-        Args:
-            texts: by query id, the new text; or a `Query` with the new text and attributes.
-
-        Raises:
-            GoldenSetError: a query is unknown, or no queries are given.
-        """
-        part = self.subset(texts)
-        queries = {
-            query_id: replace(part.query(query_id), text=new)
-            if isinstance(new, str)
-            else replace(new, id=query_id)
-            for query_id, new in texts.items()
-        }
-        return type(self)(replace(part._contents, queries=queries), self.name)
+        return type(self)(replace(self.contents, expectations=every), name or self.name)
 
     @checked_arguments
     def merge(
@@ -473,7 +446,7 @@ class GoldenSet(JudgedQueries):
         Raises:
             GoldenSetError: a query has two texts, or a document two grades.
         """
-        parts = [golden._contents for golden in (self, *others)]
+        parts = [golden.contents for golden in (self, *others)]
         from pytest_rankcheck.golden.derived_contents import merged
 
         return type(self)(merged(parts, contradictions), name or self.name)

@@ -12,7 +12,6 @@ from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import GoldenSetError, plural, quoted, suggestion, unknown_id
 from pytest_rankcheck.golden.query import (
     REPLAY,
-    WEIGHT,
     Query,
     clusters_of,
     slices_of,
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from pytest_rankcheck.golden.documents import Documents
     from pytest_rankcheck.golden.expectation import Expectation
     from pytest_rankcheck.golden.golden_contents import Contents
-    from pytest_rankcheck.golden.interactions import Interactions
     from pytest_rankcheck.golden.judgments import Judgments
     from pytest_rankcheck.golden.log_replay import Replay
 
@@ -48,7 +46,8 @@ class JudgedQueries:
             raise GoldenSetError(f"{called} has no queries; add judged queries")
         contents.check_scale()
         self.name = name
-        self._contents = contents
+        self.contents = contents
+        """What it is made of, also what only one feature needs: candidates, subtopics, users."""
         self.doc_id = contents.doc_id
         """How the ids of its documents were mapped, for ``doc_id=`` of a run; None: they were not.
         It knows the column of ``"attribute:source"``."""
@@ -58,12 +57,12 @@ class JudgedQueries:
 
     @cached_property
     def _queries(self) -> Mapping[str, Query]:
-        return self._contents.complete_queries()
+        return self.contents.complete_queries()
 
     @cached_property
     def query_ids(self) -> Sequence[str]:
         """The ids of all queries, in the set's own order."""
-        return tuple(self._contents.grades)
+        return tuple(self.contents.grades)
 
     def query(self, query_id: str) -> Query:
         """Return the query with this id.
@@ -79,7 +78,7 @@ class JudgedQueries:
         Raises:
             UnknownIdError: the set has no such query; a KeyError.
         """
-        return self._found(self._contents.grades, query_id)
+        return self._found(self.contents.grades, query_id)
 
     def _found(self, by_id: Mapping[str, T], query_id: str) -> T:
         if query_id in by_id:
@@ -89,32 +88,27 @@ class JudgedQueries:
     @property
     def columns(self) -> Judgments:
         """All judgments in columns."""
-        return self._contents.judgments
+        return self.contents.judgments
 
     @property
     def expectations(self) -> Sequence[Expectation]:
         """The expectations of single queries, in the set's own order."""
-        by_query = self._contents.expectations
+        by_query = self.contents.expectations
         return tuple(chain.from_iterable(by_query.get(each, ()) for each in self._queries))
 
     def place(self, query_id: str) -> str:
         """Return where a query is defined, as ``file:line``; empty if that is unknown."""
-        place = self._contents.query_place(query_id)
+        place = self.contents.query_place(query_id)
         return "" if place == f"query '{quoted(query_id)}'" else place
 
-    @property
-    def by_subtopic(self) -> Judgments | None:
-        """The judgments of each ``query<tab>subtopic``; None if no query has several subtopics."""
-        return self._contents.by_subtopic
-
     def __len__(self) -> int:
-        return len(self._contents.grades)
+        return len(self.contents.grades)
 
     def __iter__(self) -> Iterator[Query]:
         return iter(self._queries.values())
 
     def __contains__(self, query_id: object) -> bool:
-        return query_id in self._contents.grades
+        return query_id in self.contents.grades
 
     @cached_property
     def judgment_count(self) -> int:
@@ -124,7 +118,7 @@ class JudgedQueries:
     @cached_property
     def max_grade(self) -> float:
         """The highest grade that occurs in the set; 0 without judgments."""
-        return self._contents.judgments.highest
+        return self.contents.judgments.highest
 
     @cached_property
     def scale(self) -> float:
@@ -132,19 +126,14 @@ class JudgedQueries:
 
         ERR, nERR and graded RBP divide by it. Subsets and samples keep the scale of the whole.
         """
-        if self._contents.scale is None:
+        if self.contents.scale is None:
             return self.max_grade
-        return self._contents.scale
-
-    @cached_property
-    def positive_grades(self) -> frozenset[float]:
-        """The grades above 0 that occur."""
-        return frozenset(grade for grade in self.columns.distinct_grades if grade > 0)
+        return self.contents.scale
 
     @cached_property
     def attributes(self) -> Sequence[str]:
         """The attributes of the queries, in order of appearance."""
-        return self._contents.attributes
+        return self.contents.attributes
 
     def slices(self, attribute: str) -> Mapping[str, Sequence[str]]:
         """Return the ids of the queries that have each value of an attribute.
@@ -168,7 +157,7 @@ class JudgedQueries:
 
     def check_no_feature(self, attribute: str) -> None:
         """Check that a name that should be an attribute is not a column of the candidates."""
-        if attribute in self._contents.candidates.columns and attribute not in self.attributes:
+        if attribute in self.contents.candidates.columns and attribute not in self.attributes:
             raise GoldenSetError(
                 f"{self.kind} '{quoted(self.name)}' has no attribute '{quoted(attribute)}': it is "
                 "a column of the candidates, because it varies within a query. Correct the column, "
@@ -195,35 +184,7 @@ class JudgedQueries:
 
         If the set has no candidates, its judged documents are the candidates.
         """
-        return self.candidates_frame(self.query_ids)
-
-    def candidates_frame(self, query_ids: Sequence[str]) -> pd.DataFrame:
-        """Return the candidates of some queries, as in `candidates`."""
-        if not self.has_candidates:
-            return _judgments_frame(self.columns.arranged(query_ids))[["query_id", "doc_id"]]
-        part = self._contents.candidates.take(query_ids).compact()
-        return _frame(
-            {
-                "query_id": [query_id for query_id, rows in part.rows_of.items() for _ in rows],
-                "doc_id": [doc_id for rows in part.rows_of.values() for doc_id in rows],
-                **part.columns,
-            }
-        )
-
-    @property
-    def has_numbered_features(self) -> bool:
-        """Whether features have numbers, and those that a line leaves out are 0 (LETOR)."""
-        return self._contents.candidates.is_sparse
-
-    @property
-    def first_feature(self) -> int | None:
-        """The number from which features are counted, 0 or 1; None if the file does not say."""
-        return self._contents.candidates.first_feature
-
-    @property
-    def has_candidates(self) -> bool:
-        """Whether the set defines which documents a reranker gets."""
-        return bool(self._contents.candidates)
+        return candidates_frame(self, self.query_ids)
 
     def candidates_of(self, query_id: str) -> Sequence[str]:
         """Return the documents to rerank for a query: its candidates, or the judged ones.
@@ -231,24 +192,19 @@ class JudgedQueries:
         Raises:
             UnknownIdError: the set has no candidates, and no such query.
         """
-        if self.has_candidates:
-            return list(self._contents.candidates.rows(query_id))
+        if self.contents.candidates:
+            return list(self.contents.candidates.rows(query_id))
         return tuple(self.grades(query_id))
 
     @cached_property
     def catalogue(self) -> Documents | None:
         """The table of all documents, or the corpus of a BEIR folder; None if it is unknown."""
-        contents = self._contents
+        contents = self.contents
         if contents.documents is not None or contents.corpus is None:
             return contents.documents
         from pytest_rankcheck.golden.documents import Documents
 
         return Documents(contents.corpus, rule=contents.doc_id)
-
-    @property
-    def interactions(self) -> Interactions | None:
-        """What its users, the queries, have interacted with before; None if it is unknown."""
-        return self._contents.interactions
 
     @property
     def documents(self) -> pd.DataFrame:
@@ -269,7 +225,7 @@ class JudgedQueries:
 
     def title(self, doc_id: str) -> str | None:
         """Return the title of a document, or None if it is unknown."""
-        title, documents = self._contents.titles.get(doc_id), self._contents.documents
+        title, documents = self.contents.titles.get(doc_id), self.contents.documents
         return documents.title(doc_id) if title is None and documents else title
 
     @checked_arguments
@@ -284,24 +240,24 @@ class JudgedQueries:
         """
         from pytest_rankcheck.golden.text_ceiling import ceiling_of
 
-        ceilings = ceiling_of(self._queries, self._contents.grades, self._contents.candidates, k)
+        ceilings = ceiling_of(self._queries, self.contents.grades, self.contents.candidates, k)
         return sum(ceilings.values()) / len(ceilings)
 
     @cached_property
     def weights(self) -> Sequence[float] | None:
         """The weight of each query in a mean, in the set's order; None if all weigh the same."""
-        by = self._contents.weight_by
+        by = self.contents.weight_by
         return None if by is None else weights_of(self, by, self.name)
 
     @property
     def cluster_by(self) -> str | None:
         """The attribute whose values are the independent units; None if each query is one."""
-        return self._contents.cluster_by
+        return self.contents.cluster_by
 
     @cached_property
     def clusters(self) -> Sequence[str] | None:
         """The independent unit that each query belongs to; None if each query is one."""
-        by = self._contents.cluster_by
+        by = self.contents.cluster_by
         return None if by is None else clusters_of(self, by, self.name)
 
     @cached_property
@@ -316,14 +272,6 @@ class JudgedQueries:
         from pytest_rankcheck.golden.log_replay import replay_of
 
         return replay_of([query.attributes.get(REPLAY) for query in self], self.name)
-
-    @property
-    def corrects_positions(self) -> bool:
-        """Whether the means of a replay are corrected for where documents were shown."""
-        replay = self.replay
-        if replay is None or replay.propensity is None:
-            return False
-        return self._contents.weight_by == WEIGHT
 
     @property
     def effective_size(self) -> float:
@@ -343,7 +291,7 @@ class JudgedQueries:
         """The fingerprint of each query's text and judgments, by query id."""
         from pytest_rankcheck.golden.fingerprint import query_fingerprints
 
-        return query_fingerprints(self._contents, self.weights)
+        return query_fingerprints(self.contents, self.weights)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -355,11 +303,25 @@ class JudgedQueries:
         """
         from pytest_rankcheck.golden.fingerprint import fingerprint_of
 
-        return fingerprint_of(self.query_fingerprints.values(), self._contents.stored_scale)
+        return fingerprint_of(self.query_fingerprints.values(), self.contents.stored_scale)
 
     def __repr__(self) -> str:
         size = f"{plural(len(self), 'query', 'queries')}, {plural(self.judgment_count, 'judgment')}"
         return f"GoldenSet({self.name!r}, {size})"
+
+
+def candidates_frame(golden: JudgedQueries, query_ids: Sequence[str]) -> pd.DataFrame:
+    """Return the candidates of some queries, as in `JudgedQueries.candidates`."""
+    if not golden.contents.candidates:
+        return _judgments_frame(golden.columns.arranged(query_ids))[["query_id", "doc_id"]]
+    part = golden.contents.candidates.take(query_ids).compact()
+    return _frame(
+        {
+            "query_id": [query_id for query_id, rows in part.rows_of.items() for _ in rows],
+            "doc_id": [doc_id for rows in part.rows_of.values() for doc_id in rows],
+            **part.columns,
+        }
+    )
 
 
 def _judgments_frame(judgments: Judgments) -> pd.DataFrame:

@@ -9,9 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import GoldenSetError, quoted
 from pytest_rankcheck.golden.query import WEIGHT
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.golden.judged_queries import JudgedQueries
 
 MAX_UNSEEN = 0.1
 """If a larger share of the top was never shown, a replay decides nothing."""
@@ -98,6 +102,13 @@ class Replay:
                 f"{'counts' if few == 1 else 'count'} as {self.clip:g}"
             )
         return notes
+
+
+def corrects_positions(golden: JudgedQueries) -> bool:
+    """Whether the means of a replay are corrected for where documents were shown."""
+    replay = golden.replay
+    is_corrected = replay is not None and replay.propensity is not None
+    return is_corrected and golden.contents.weight_by == WEIGHT
 
 
 def replay_of(texts: Collection[object], name: str) -> Replay | None:

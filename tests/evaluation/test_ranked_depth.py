@@ -66,7 +66,7 @@ def test_a_notebook_shows_a_cutoff_that_the_rankings_reach() -> None:
 
 def test_candidates_that_end_above_the_depth_are_ranked_whole() -> None:
     golden = priced(20)
-    assert golden.has_candidates
+    assert golden.contents.candidates
     run = Run.from_dict({"q1": DOCUMENTS[:20]}, depth=20)
     assert evaluate(run, golden).mean("R@25") == 1.0
     with pytest.raises(MetricError, match="only 19 were asked for"):

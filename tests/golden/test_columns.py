@@ -30,7 +30,7 @@ def outcome(read: Callable[[], GoldenSet]) -> object:
         golden = read()
     except GoldenSetError as error:
         return str(error)
-    contents = golden._contents
+    contents = golden.contents
     places = [contents.place_at(row) for row in range(golden.judgment_count)]
     return (
         list(golden),

@@ -149,7 +149,7 @@ REPEATED = [
 
 
 def test_columns_that_differ_between_rows_of_a_document_are_left_out() -> None:
-    assert not GoldenSet.from_frame(pd.DataFrame(REPEATED)).has_candidates
+    assert not GoldenSet.from_frame(pd.DataFrame(REPEATED)).contents.candidates
     unmarked = [{**row, "candidate": int(row["f"] > 4)} for row in REPEATED]
     golden = GoldenSet.from_frame(pd.DataFrame(unmarked))
     assert golden.candidates["f"].tolist() == [9, 5]
@@ -171,7 +171,7 @@ def test_what_differs_between_the_events_of_a_document_is_not_a_feature() -> Non
     assert [*golden.candidates] == ["query_id", "doc_id", "price"]
     assert golden.candidates["price"].tolist() == [5, 7]
     golden = GoldenSet.from_frame(bought.drop(columns="price"), grades=1)
-    assert not golden.has_candidates
+    assert not golden.contents.candidates
     assessed = bought.assign(relevance=1, assessor=["x", "y", "z"]).drop(columns="timestamp")
     assert [*GoldenSet.from_frame(assessed).candidates][2:] == ["price"]
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet
+from pytest_rankcheck.golden.judged_queries import candidates_frame
 from tests.libraries import NEEDS_POLARS
 
 GOLDEN = GoldenSet.from_dict(
@@ -45,8 +46,8 @@ def test_candidates_keep_the_columns_of_the_whole_set(tmp_path: Path, query_ids:
     (tmp_path / "shop.csv").write_text(TABLE)
     golden = GoldenSet.load(tmp_path / "shop.csv")
     part = pickle.loads(pickle.dumps(golden.for_ranker(query_ids)))
-    assert part.has_candidates
-    now, whole = part.candidates_frame(query_ids), golden.candidates_frame(query_ids)
+    assert part.contents.candidates
+    now, whole = candidates_frame(part, query_ids), candidates_frame(golden, query_ids)
     assert now.to_dict() == whole.to_dict()
     assert list(now.columns) == list(whole.columns)
 

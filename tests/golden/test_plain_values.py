@@ -136,7 +136,7 @@ def frame_of(columns: dict[str, object]) -> pd.DataFrame:
 def test_the_fingerprint_of_the_same_content_is_the_same(tmp_path: Path, name: str) -> None:
     frame = frame_of(FEATURES if name == "all" else {name: FEATURES[name]})
     golden = GoldenSet.from_frame(frame)
-    assert golden.has_candidates
+    assert golden.contents.candidates
     assert not golden.attributes
     sets = [GoldenSet.from_frame(frame.astype({"query_id": "category", "doc_id": "category"}))]
     with np.errstate(invalid="ignore"):  # pandas 2.2 casts infinity to see whether it is whole

@@ -7,7 +7,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from pytest_rankcheck import GoldenSet, GoldenSetError, Run
+from pytest_rankcheck import GoldenSet, GoldenSetError, Query, Run
+from pytest_rankcheck.behaviour.perturbed_answers import reworded
 from tests.libraries import forms
 
 GRADES = {"q1": {"a": 4, "b": 0}, "q2": {"c": 1, "d": 0}, "q3": {"e": 2, "f": 1}}
@@ -23,8 +24,7 @@ def parts() -> list[GoldenSet]:
         WHOLE.subset(["q2"]),
         WHOLE.subset(locale="de"),
         next(part for part in map(WHOLE.sample, [1] * 9, range(9)) if part.query_ids == ("q2",)),
-        WHOLE.ordered(["q2"]),
-        WHOLE.reworded({"q2": "azure"}),
+        reworded(WHOLE, {"q2": Query("q2", "azure")}),
         WHOLE.subset(["q3", "q2"]).subset(["q2"]),
         WHOLE.subset(["q3"]).merge(WHOLE.subset(["q2"])).subset(["q2"]),
         WHOLE.subset(["q2"]).expecting(),

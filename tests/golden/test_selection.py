@@ -88,7 +88,7 @@ def test_a_contradictory_merge_reports_the_place(tmp_path: Path) -> None:
         one.merge(other)
     merged = one.merge(other, contradictions="highest")
     assert merged.grades("q") == {"d": 2, "e": 1}
-    repeats = [(repeat.query_id, repeat.where) for repeat in merged._contents.repeats]
+    repeats = [(repeat.query_id, repeat.where) for repeat in merged.contents.repeats]
     assert repeats == [("q", f"{tmp_path}/b.qrels:2"), ("r", f"{tmp_path}/b.qrels:3")]
     texts = [GoldenSet.from_dict({"q": {"d": 1}}, {"q": text}) for text in ("red", "blue")]
     with pytest.raises(GoldenSetError, match='query \'q\' is "blue", but before it was "red"'):

@@ -35,7 +35,7 @@ def test_the_grade_is_the_highest_and_the_fingerprint_has_all(tmp_path: Path) ->
     golden = table(tmp_path / "a.csv", ROWS)
     assert golden.grades("q1") == {"a": 2, "b": 1, "c": 1}
     assert not golden.attributes
-    assert not golden.has_candidates
+    assert not golden.contents.candidates
     assert not golden.lint(rules=["contradictory-judgment", "repeated-judgment"])
     again = [
         qrels(tmp_path / "a.qrels", ROWS),

@@ -241,7 +241,7 @@ def test_texts_attributes_titles_and_features(file: Path) -> None:
         {"locale": "en"}, {"locale": "de"}, {"locale": "de"},
     ]  # fmt: skip
     assert (golden.title("d3"), golden.title("d7"), golden.title("d1")) == ("Red shoe", None, "Hat")
-    assert golden.has_candidates
+    assert golden.contents.candidates
     frame = golden.candidates
     assert list(frame["doc_id"]) == ["d3", "d7", "d1"]
     assert list(frame["price"].fillna(-1)) == [9.5, 12.0, -1]
@@ -250,7 +250,7 @@ def test_texts_attributes_titles_and_features(file: Path) -> None:
 
 def test_judged_documents_are_the_candidates_by_default() -> None:
     golden = GoldenSet.from_dict(SAME)
-    assert not golden.has_candidates
+    assert not golden.contents.candidates
     assert list(golden.candidates_of("q1")) == ["d3", "d7"]
     assert golden.candidates.to_dict("list") == {
         "query_id": ["q1", "q1", "q2"], "doc_id": ["d3", "d7", "d1"],

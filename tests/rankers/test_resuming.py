@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from pytest_rankcheck import ConfigurationError, GoldenSet, RankerError, RunError, rank
+from pytest_rankcheck import ConfigurationError, GoldenSet, Query, RankerError, RunError, rank
+from pytest_rankcheck.behaviour.perturbed_answers import reworded
 from tests import worker_rankers as workers
 from tests.worker_rankers import GOLDEN, number
 
@@ -171,7 +172,7 @@ def test_other_conditions_are_refused(
     refused("the depth was '100' and is '20'", started, depth=20)
     for golden in (
         GOLDEN.subset([f"q{n}" for n in range(59)]),
-        GOLDEN.reworded({query.id: f"{query.text}!" for query in GOLDEN}),
+        reworded(GOLDEN, {query.id: Query(query.id, f"{query.text}!") for query in GOLDEN}),
     ):
         refused("the golden set .* was", started, golden)
     with pytest.raises(ConfigurationError, match="the ranker was 'Counting' and is 'search'"):

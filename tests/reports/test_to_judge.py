@@ -61,7 +61,7 @@ def test_a_judging_list_is_read_once_grades_are_filled_in(tmp_path: Path) -> Non
     assert judged.query("a").text == "=HYPERLINK(1)"
     whole = GOLDEN.merge(judged)
     assert whole.grades("a") == {"x": 3, "-new": 2}
-    assert not whole.has_candidates
+    assert not whole.contents.candidates
 
 
 def test_nothing_is_left_to_judge_if_all_is_judged() -> None:

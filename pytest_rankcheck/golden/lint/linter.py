@@ -50,7 +50,7 @@ def findings_of(
     The levels in the options override those of the rules. Without ``documents``, those of the
     golden set are used, if it has any.
     """
-    contents, ranked = golden._contents, golden.catalogue.corpus if golden.catalogue else None
+    contents, ranked = golden.contents, golden.catalogue.corpus if golden.catalogue else None
     if documents is not None:
         from pytest_rankcheck.golden.corpus import Corpus
 

@@ -14,6 +14,7 @@ import numpy as np
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import RankerError, listed, plural, quoted, suggestion
 from pytest_rankcheck.files.plain_values import as_booleans, is_missing
+from pytest_rankcheck.golden.judged_queries import candidates_frame
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.reranking_candidates import is_feature_number
 from pytest_rankcheck.rankers.adapter_protocol import Adapter, RankingTask
@@ -70,7 +71,7 @@ class _Model(BatchedAdapter):
         return attribute in used or attribute.replace(" ", "_") in used
 
     def answers(self, queries: Sequence[Query], task: RankingTask) -> Sequence[object]:
-        rows = task.golden.candidates_frame([query.id for query in queries])
+        rows = candidates_frame(task.golden, [query.id for query in queries])
         answers: dict[str, dict[str, float]] = {query.id: {} for query in queries}
         if len(rows):
             table = self._table(rows, queries, task)
@@ -98,8 +99,8 @@ class _Model(BatchedAdapter):
         source = FeatureSource(
             columns,
             attributes,
-            is_sparse=task.golden.has_numbered_features,
-            first=task.golden.first_feature,
+            is_sparse=task.golden.contents.candidates.is_sparse,
+            first=task.golden.contents.candidates.first_feature,
         )
         features, is_named = features_of_model(self.estimator, self.features, source)
         of_queries = {query.id: query.attributes for query in queries}

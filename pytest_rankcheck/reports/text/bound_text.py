@@ -155,7 +155,8 @@ def precision_text(evaluation: Evaluation, metric: Metric, places: Sequence[int]
 def _seen(evaluation: Evaluation, user: str, cutoff: int | None) -> Iterator[str]:
     """Yield the ranks of the documents that a user has interacted with."""
     golden, rank = evaluation.golden, first_ranks(evaluation.ranking(user)[:cutoff])
-    for doc_id in golden.interactions.seen_by(user, [*rank]) if golden.interactions else ():
+    interactions = golden.contents.interactions
+    for doc_id in interactions.seen_by(user, [*rank]) if interactions else ():
         yield f"{document_in(golden, doc_id)} at {rank[doc_id]}, seen before"
 
 
