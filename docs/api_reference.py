@@ -134,7 +134,7 @@ INTERNAL = {
     "Approval": "now to_dict",
     "Expectation": "claim",
     "Gate": "refuse_misfit",
-    "GoldenSet": "kind columns contents catalogue",
+    "GoldenSet": "kind columns catalogue",
     "JudgedHits": "about",
     "Metric": "of definition needs_grades compute weights gain kind",
     "Paired": "contributions counted at",

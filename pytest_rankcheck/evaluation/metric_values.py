@@ -16,7 +16,6 @@ from pytest_rankcheck.errors import MetricError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.metric_checks import warn_if_uninformative
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
-from pytest_rankcheck.golden.log_replay import corrects_positions
 from pytest_rankcheck.metrics.averages import median_of
 from pytest_rankcheck.metrics.kinds import KINDS, MeasurementKind
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
@@ -110,7 +109,8 @@ class MetricValues(ABC):
     @property
     def drawn_share(self) -> float:
         """How far tests allow for heavy queries of a replay; see `Differences.drawn_share`."""
-        if corrects_positions(self.golden):
+        replay = self.golden.replay
+        if replay is not None and replay.corrects(self.golden.contents.weight_by):
             return UNSEEN_WEIGHTED_GAIN
         return 0.0
 

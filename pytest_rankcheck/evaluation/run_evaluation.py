@@ -25,7 +25,6 @@ from pytest_rankcheck.evaluation.unfit_runs import (
     unmet_ids,
 )
 from pytest_rankcheck.golden.golden_set import GoldenSet
-from pytest_rankcheck.golden.log_replay import corrects_positions
 from pytest_rankcheck.metrics.judged_hits import HitDocuments, JudgedHits
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.metrics.whole_run import Timings, WholeRun
@@ -146,8 +145,7 @@ class RunEvaluation(Evaluation):
         """What a reader of the means must know about the run or a replayed log, as sentences."""
         of_run = () if self.run is None else (*self.run.notes, *self.run.part_notes)
         replay = self.golden.replay
-        is_weighted = corrects_positions(self.golden)
-        of_replay = () if replay is None else replay.notes(is_weighted=is_weighted)
+        of_replay = () if replay is None else replay.notes(self.golden.contents.weight_by)
         return (*of_run, *of_replay, *self._remarks, *self.document_notes)
 
     @property

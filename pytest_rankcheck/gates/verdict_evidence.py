@@ -12,7 +12,6 @@ from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.gates.gate_rule import GateRule
 from pytest_rankcheck.gates.verdict import MixEffect, ReplayEvidence, TieEffect, Verdict
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
-from pytest_rankcheck.golden.log_replay import corrects_positions
 from pytest_rankcheck.metrics.metric_names import Metric
 
 if TYPE_CHECKING:
@@ -123,7 +122,9 @@ def refuse_order_of_log(golden: JudgedQueries, sides: Iterable[tuple[str, Rankin
         ConfigurationError: a side has the order of the log; the message says what to write.
     """
     replay = golden.replay
-    if replay is None or replay.uncorrected or corrects_positions(golden):
+    if replay is None or replay.uncorrected:
+        return
+    if replay.corrects(golden.contents.weight_by):
         return
     for name, ranking in sides:
         if _is_order_of_log(golden, ranking):

@@ -9,13 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import GoldenSetError, quoted
 from pytest_rankcheck.golden.query import WEIGHT
-
-if TYPE_CHECKING:
-    from pytest_rankcheck.golden.judged_queries import JudgedQueries
 
 MAX_UNSEEN = 0.1
 """If a larger share of the top was never shown, a replay decides nothing."""
@@ -79,16 +75,16 @@ class Replay:
             return "no propensity"
         return f"{self.propensity}, clip={self.clip:g}"
 
-    def notes(self, *, is_weighted: bool) -> list[str]:
-        """Return what a reader of the means must know, as sentences.
+    def corrects(self, weight_by: str | None) -> bool:
+        """Whether means with these weights are corrected for where documents were shown."""
+        return self.propensity is not None and weight_by == WEIGHT
 
-        Args:
-            is_weighted: whether the means use the weights of the replay.
-        """
+    def notes(self, weight_by: str | None) -> list[str]:
+        """Return what a reader of means with these weights must know, as sentences."""
         if self.propensity is None:
             return [_UNCORRECTED]
         notes = []
-        if not is_weighted:
+        if not self.corrects(weight_by):
             notes.append(
                 f"a replay under {self.propensity}, but its weights are not used, so positions are "
                 f'not corrected; call .weighted("{WEIGHT}") on the golden set'
@@ -102,13 +98,6 @@ class Replay:
                 f"{'counts' if few == 1 else 'count'} as {self.clip:g}"
             )
         return notes
-
-
-def corrects_positions(golden: JudgedQueries) -> bool:
-    """Whether the means of a replay are corrected for where documents were shown."""
-    replay = golden.replay
-    is_corrected = replay is not None and replay.propensity is not None
-    return is_corrected and golden.contents.weight_by == WEIGHT
 
 
 def replay_of(texts: Collection[object], name: str) -> Replay | None:
