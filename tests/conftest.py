@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import compileall
+import os
 import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
-from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 pytest_plugins = ["pytester"]
-
-PACKAGE = Path(__file__).parent.parent / "pytest_rankcheck"
 
 # The same examples on every machine, however slow it is. A campaign looks for new ones.
 everyday = settings(deadline=None, derandomize=True, database=None, max_examples=25)
@@ -40,8 +37,9 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     """Let `pytest` alone use every core; a run of chosen tests stays in one process."""
     if hasattr(config, "workerinput"):  # a worker has no workers of its own
         return
-    if sys.dont_write_bytecode:  # or each process that a test starts compiles the package anew
-        compileall.compile_dir(PACKAGE, quiet=1)
+    # Or each process that a test starts compiles the package and its libraries anew.
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     whole_suite = config.args_source is pytest.Config.ArgsSource.TESTPATHS
     if not whole_suite or not config.pluginmanager.hasplugin("xdist"):
         return

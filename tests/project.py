@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import json
 import os
 import pkgutil
@@ -10,10 +11,12 @@ import shutil
 import subprocess
 import sys
 from contextlib import suppress
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.assertion.rewrite import AssertionRewritingHook
 
 import pytest_rankcheck
 
@@ -69,8 +72,11 @@ def pytest_collection_modifyitems(config, items):
 QUICK = ("-v", "-p", "no:unraisableexception")
 """pytest 8.4 collects garbage five times at the end of each run, of all that this process has."""
 
-APART = frozenset({"-n", "--tx", "--assert=plain"})
+APART = frozenset({"-n", "--tx"})
 """Options with which pytest inside pytest needs a process of its own."""
+
+PLUGINS = [*map(distribution, ("pytest-rankcheck", "syrupy"))]
+"""What pytest inside this process finds installed; to look into everything takes it long."""
 
 MAIN = ("--rankcheck-baseline-ref", "main")
 """Compares with the baselines of main."""
@@ -135,7 +141,13 @@ class Project:
         """Run pytest on the project, in this process unless there are workers."""
         if not APART.isdisjoint(arguments):
             return self.run_apart(*arguments)
-        return self.pytester.runpytest_inprocess(*QUICK, "-p", "no:cacheprovider", *arguments)
+        with pytest.MonkeyPatch.context() as patch:
+            if "--assert=plain" in arguments:  # then this session must not rewrite the tests either
+                finders = [
+                    each for each in sys.meta_path if type(each) is not AssertionRewritingHook
+                ]
+                patch.setattr(sys, "meta_path", finders)
+            return self.pytester.runpytest_inprocess(*QUICK, "-p", "no:cacheprovider", *arguments)
 
     def run_apart(self, *arguments: str) -> pytest.RunResult:
         """Run pytest on the project, in a process of its own."""
@@ -198,6 +210,7 @@ def undisturbed_by_this_session(monkeypatch: pytest.MonkeyPatch) -> None:
     # take the cached bytecode for current.
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    monkeypatch.setattr(importlib.metadata, "distributions", lambda: PLUGINS)
 
 
 def text_of(result: pytest.RunResult) -> str:

@@ -8,8 +8,6 @@ from __future__ import annotations
 import html
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -18,6 +16,8 @@ from typing import Any, ClassVar
 
 from project import REGRESSION_TEST, Project, git
 from record_entries import Entry, read_entry, write_entry
+
+from pytest_rankcheck.command_line.main import main as command_line
 
 Lines = list[dict[str, Any]]
 Ranks = Mapping[int, int | None]
@@ -146,8 +146,8 @@ class PullRequest:
 
     def retire(self, reason: str, *arguments: str, path: str | None = None) -> None:
         """Retire a baseline, or the first one, with the command for it."""
-        command = [sys.executable, "-m", "pytest_rankcheck", "retire", path or self.record_path]
-        subprocess.run([*command, "--reason", reason, *arguments], cwd=self.path, check=True)
+        command = ["retire", path or self.record_path, "--reason", reason, *arguments]
+        assert command_line(command) == 0
 
     # --- what people and CI run --------------------------------------------------------------
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import multiprocessing
+import threading
 from collections.abc import Mapping
 from multiprocessing.synchronize import Barrier, Event
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from gated_test import PlainStore
@@ -20,6 +23,16 @@ from pytest_rankcheck.files.whole_files import locked_folder, write_whole
 QUERIES = [f"q{number}" for number in range(10)]
 APPROVED, BETTER, LOWER = {"q0": 2}, {}, {"q0": 2, "q1": 2, "q2": 2}
 """The queries whose document is not first: in the record, and in the two sessions."""
+
+
+class ReportingThread(threading.Thread):
+    """A thread that says, as a process does, whether it ended well."""
+
+    exitcode = 1
+
+    def run(self) -> None:
+        super().run()
+        self.exitcode = 0
 
 
 def baseline_of(path: Path, mode: Mode, ranks: Mapping[str, int]) -> Baseline:
@@ -48,22 +61,25 @@ def play_session(
         baseline.write_or_keep()
 
 
+PROCESSES = multiprocessing.get_context("spawn")
+THREADS = SimpleNamespace(Barrier=threading.Barrier, Process=ReportingThread)
+
+
 @pytest.mark.parametrize(
-    "count",
+    ("kind", "count"),
     [
-        20,
-        pytest.param(200, marks=pytest.mark.slow),
-        pytest.param(1000, marks=pytest.mark.nightly),
+        pytest.param(THREADS, 20, id="threads-20"),
+        pytest.param(PROCESSES, 200, id="processes-200", marks=pytest.mark.slow),
+        pytest.param(PROCESSES, 1000, id="processes-1000", marks=pytest.mark.nightly),
     ],
 )
-def test_no_record_and_no_approval_is_lost(tmp_path: Path, count: int) -> None:
+def test_no_record_and_no_approval_is_lost(tmp_path: Path, kind: Any, count: int) -> None:
     paths = [tmp_path / f"test_x{number}--web.json" for number in range(count)]
     for path in paths:
         baseline_of(path, Mode(update=True), APPROVED).write_or_keep()
-    context = multiprocessing.get_context("spawn")
-    barrier = context.Barrier(2)
+    barrier = kind.Barrier(2)
     sessions = [
-        context.Process(target=play_session, args=(order, mode, ranks, barrier))
+        kind.Process(target=play_session, args=(order, mode, ranks, barrier))
         for order, mode, ranks in (
             (paths, Mode(update=True), BETTER),
             (paths[::-1], Mode(update=True, approval="another index"), LOWER),
@@ -99,9 +115,8 @@ def test_a_reader_always_finds_a_whole_record(tmp_path: Path) -> None:
     for ranks in (APPROVED, BETTER, LOWER):
         baseline_of(path, Mode(update=True, approval="why"), ranks).write_or_keep()
         records.append(Record.load(path))
-    context = multiprocessing.get_context("spawn")
-    has_ended = context.Event()
-    writer = context.Process(target=write_again_and_again, args=(path, records, has_ended))
+    has_ended = PROCESSES.Event()
+    writer = PROCESSES.Process(target=write_again_and_again, args=(path, records, has_ended))
     writer.start()
     try:
         seen = [Record.load(path) for _ in range(2000)]

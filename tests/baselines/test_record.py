@@ -6,13 +6,12 @@ import json
 import time
 from pathlib import Path
 
-import jsonschema
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from schemas import record_schema
 
-import pytest_rankcheck.baselines.record as record_module
 from pytest_rankcheck import (
     BaselineError,
     Conventions,
@@ -26,7 +25,6 @@ from pytest_rankcheck.baselines.approval import Approval, Key
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 
-SCHEMA = json.loads(Path(record_module.__file__).with_suffix(".schema.json").read_text("utf-8"))
 KEYS = (
     Key("fall:RR[locale=de]", 1.0, 0.5),
     Key("queries-lost", 20, 3, 0.25),
@@ -61,7 +59,7 @@ def test_a_record_survives_saving_and_loading(documents: dict[str, list[str]]) -
     text.encode("utf-8")
     assert Record.from_text(text, "record.json") == record
     assert Record.from_text(text, "record.json").text == text
-    jsonschema.validate(json.loads(text), SCHEMA)
+    record_schema().validate(json.loads(text))
     reversed_documents = dict(reversed(documents.items()))
     assert record_of(evaluation_of(reversed_documents)).text == text
 
@@ -92,7 +90,7 @@ def test_a_record_with_everything_has_the_schema_and_comes_back() -> None:
     assert record.queries.members("lang") == {"de": [0], "en": [1], "(none)": [2]}
     assert record.ranking("a") == ("1", "2")
     text = record.text
-    jsonschema.validate(json.loads(text), SCHEMA)
+    record_schema().validate(json.loads(text))
     assert Record.from_text(text) == record
 
 
@@ -109,7 +107,7 @@ def test_the_committed_baselines_of_the_examples_have_the_schema() -> None:
     files = list((Path(__file__).parents[2] / "examples").rglob("baselines/**/*.json"))
     assert len(files) > 3
     for file in files:
-        jsonschema.validate(json.loads(file.read_text("utf-8")), SCHEMA)
+        record_schema().validate(json.loads(file.read_text("utf-8")))
         assert Record.load(file).text == file.read_text("utf-8")
 
 

@@ -13,18 +13,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
 from project import Project, text_of, undisturbed_by_this_session
+from schemas import record_schema
 
-import pytest_rankcheck.baselines.record as record_module
 from pytest_rankcheck import Conventions, Metric, Record
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 
 RR = Metric.parse("RR")
 FOLDER = Path(__file__).parents[1] / "kept_records" / "version_4"
-SCHEMA = json.loads(Path(record_module.__file__).with_suffix(".schema.json").read_text("utf-8"))
+SCHEMA = dict(record_schema().schema)
 
 
 @dataclass(frozen=True)
@@ -311,7 +310,7 @@ def test_better_results_raise_the_record_and_keep_the_rest(recorded: Recorded) -
     result = recorded.project.run("--snapshot-update")
     assert result.ret == 0, text_of(result)
     after = json.loads(recorded.file.read_text("utf-8"))
-    jsonschema.validate(after, SCHEMA)
+    record_schema().validate(after)
     for name, mean in recorded.case.raised.items():
         assert after["metrics"][name]["mean"] == pytest.approx(mean, abs=1e-6)
     changed = {name for name in before | after if before.get(name) != after.get(name)}
@@ -329,7 +328,7 @@ def loaded(name: str) -> Record:
 @pytest.mark.parametrize("file", sorted(FOLDER.iterdir()), ids=lambda file: file.name)
 def test_a_file_has_the_schema_and_gives_its_bytes_back(file: Path) -> None:
     text = file.read_text("utf-8")
-    jsonschema.validate(json.loads(text), SCHEMA)
+    record_schema().validate(json.loads(text))
     assert Record.load(file).text == text
 
 

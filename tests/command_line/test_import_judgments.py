@@ -53,11 +53,9 @@ def test_a_pool_is_judged_imported_and_linted(capsys: pytest.CaptureFixture[str]
         writer.writeheader()
         writer.writerows({**row, "relevance": grades.get(row["doc_id"], "")} for row in rows)
     before = Path("g.jsonl").read_text("utf-8").splitlines()
-    done = subprocess.run(
-        [sys.executable, *command[1:]], capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == (
+    assert command[:3] == ["python", "-m", "pytest_rankcheck"]
+    assert main(command[3:]) == 0
+    assert capsys.readouterr().out == (
         "3 rows: 2 to add, 0 to replace, 0 known already\n"
         "g.jsonl: written; its baselines are stale now: pytest --snapshot-update\n"
     )

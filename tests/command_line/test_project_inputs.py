@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -178,16 +177,18 @@ def test_no_golden_set_or_several_are_an_error(
     assert "rankcheck_golden configures 2 of them" in capsys.readouterr().err
 
 
-def test_a_module_is_imported_before_or_after_the_command(folder: Path) -> None:
+def test_a_module_is_imported_before_or_after_the_command(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     for name in ("first", "second"):
         (folder / f"{name}.py").write_text(f"print('{name}')\n", "utf-8")
-    main_module = [sys.executable, "-m", "pytest_rankcheck"]
+    monkeypatch.syspath_prepend(folder)
     for arguments, printed in (
         (["--import", "first", "metrics", "RR"], ["first"]),
         (["metrics", "RR", "--import", "second"], ["second"]),
         (["--import", "first", "metrics", "--import", "second", "RR"], ["first", "second"]),
     ):
-        done = subprocess.run(
-            [*main_module, *arguments], cwd=folder, capture_output=True, text=True, check=True
-        )
-        assert done.stdout.split("\n")[: len(printed)] == printed
+        assert main(arguments) == 0
+        assert capsys.readouterr().out.split("\n")[: len(printed)] == printed
+        for name in printed:
+            del sys.modules[name]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pandas as pd
 import pytest
 
@@ -53,6 +55,7 @@ WORSE = sessions("w3", desktop=(385, 550), mobile=(135, 450))
 """70% and 30%, and phones rose from 30% to 45%."""
 
 
+@cache
 def decided(now: SessionEvaluation, gate: Gate, by: str | None = "device") -> Verdict:
     return gate.decide(compare(now, Record.of(BEFORE, [RATE], attributes=["device"])), RATE, by)
 

@@ -7,6 +7,7 @@ rankings, and whole golden sets with unjudged documents and negative grades.
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from tests.examples import examples
 pytestmark = pytest.mark.filterwarnings("ignore::pytest_rankcheck.errors.MetricWarning")
 
 every_metric = st.sampled_from(names())
+checked = cache(check_metric)
 
 
 # --- all rankings of five documents ---------------------------------------------------------------
@@ -29,15 +31,14 @@ every_metric = st.sampled_from(names())
 
 def test_every_metric_can_be_used_as_one() -> None:
     for name in names():
-        check_metric(name).raise_if_broken()
+        checked(name).raise_if_broken()
     check_metric("ERR(stop=identity)", scale=(0, 0.25, 0.5, 1)).raise_if_broken()
 
 
 def test_documents_below_the_cutoff_never_count() -> None:
     for name in plain_names():
-        metric = Metric.parse(name)
-        if metric.definition.at == "cutoff":
-            assert check_metric(metric)["cutoff_local"].holds is True, name
+        if Metric.parse(name).definition.at == "cutoff":
+            assert checked(name)["cutoff_local"].holds is True, name
 
 
 # --- known from theory; derived in docs/metric-laws.md --------------------------------------------

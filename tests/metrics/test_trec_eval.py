@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -95,13 +96,12 @@ def our_metrics(measure: str, parameter: str) -> list[Metric]:
     return [Metric.parse(f"{given}{parameter}){at}{number}")]
 
 
-def value_of(evaluation: Evaluation, metric: Metric, query_id: str, is_all: bool) -> float:
-    if query_id != "all":
-        return evaluation.per_query(metric)[query_id]
-    if not is_all:
-        kept = evaluation.per_query(metric).drop(list(evaluation.missing))
-        return metric.mean(kept.to_numpy())
-    return evaluation.mean(metric)
+def values_of(evaluation: Evaluation, metric: Metric, is_all: bool) -> dict[str, float]:
+    """Return what is measured by the names of trec_eval: an id, or "all" for the mean."""
+    each = evaluation.per_query(metric)
+    kept = each if is_all else each.drop(list(evaluation.missing))
+    mean = evaluation.mean(metric) if is_all else metric.mean(kept.to_numpy())
+    return {**each.to_dict(), "all": mean}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
@@ -110,13 +110,13 @@ def test_values_are_those_of_trec_eval(case: Case, tmp_path: Path) -> None:
     run = Run.load(unpacked(case.results, tmp_path), format="trec")
     if case.depth is not None:  # trec_eval -M cuts the rankings and measures P@200 all the same
         run = Run.from_dict({query_id: run[query_id][: case.depth] for query_id in run})
-    evaluation = evaluate(run, golden)
+    measured = partial(values_of, evaluate(run, golden), is_all=case.is_all)
+    ours = cache(lambda measure: [*map(measured, our_metrics(measure, case.parameter))])
     compared, wrong = 0, []
     for measure, query_id, text in printed(unpacked(case.output, tmp_path)):
-        metrics = our_metrics(measure, case.parameter)
-        if not metrics:
+        values = [each[query_id] for each in ours(measure)]
+        if not values:
             continue
-        values = [value_of(evaluation, metric, query_id, case.is_all) for metric in metrics]
         value = sum(values) / len(values)
         compared += 1
         if abs(value - float(text)) > HALF_A_DIGIT:
@@ -145,7 +145,7 @@ def test_values_are_those_of_trec_eval_with_measure_parameters() -> None:
     for measure, query_id, text in printed(data(T + "out.test.meas_params")):
         if measure in names:
             compared += 1
-            value = value_of(evaluation, Metric(names[measure]), query_id, is_all=True)
+            value = values_of(evaluation, Metric(names[measure]), is_all=True)[query_id]
             if abs(value - float(text)) > HALF_A_DIGIT:
                 wrong.append(f"{names[measure]} of {query_id}: {value:.6f}, trec_eval {text}")
     assert not wrong

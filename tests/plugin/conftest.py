@@ -6,8 +6,13 @@ import pytest
 from project import Project, undisturbed_by_this_session
 
 
-@pytest.fixture
-def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Project:
-    """A project with a ranker that answers every query right."""
+@pytest.fixture(autouse=True)
+def undisturbed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of this session reaches pytest inside pytest."""
     undisturbed_by_this_session(monkeypatch)
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester) -> Project:
+    """A project with a ranker that answers every query right."""
     return Project(pytester)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -92,21 +93,20 @@ def test_expected_texts_are_gated_and_recorded(
     pytester: pytest.Pytester, workers: tuple[str, ...]
 ) -> None:
     project(pytester, EXPECTED, metric="nDCG@3", bound=0.9)
-    result = pytester.runpytest_subprocess("--snapshot-update", *workers)
+    run = partial(pytester.runpytest_subprocess if workers else pytester.runpytest, *workers)
+    result = run("--snapshot-update")
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(['*"the battery lasts ten hours" in c2 (grade 1) at 2*'])
     (record,) = Path("baselines").rglob("test_gate*.json")
     found = ["c1", *(f"expected text: {text}" for text in EXPECTED["expected_text"])]
     assert json.dumps(found)[1:-1] in record.read_text()
     before = record.read_bytes()
-    pytester.runpytest_subprocess(
-        "--snapshot-update", "--deselect=test_it.py::test_bound", *workers
-    ).assert_outcomes(passed=1)
+    run("--snapshot-update", "--deselect=test_it.py::test_bound").assert_outcomes(passed=1)
     assert record.read_bytes() == before
 
     conftest = Path("conftest.py").read_text()
     Path("conftest.py").write_text(conftest.replace("in chunks]", "in reversed(chunks[:2])]"))
-    result = pytester.runpytest_subprocess("--deselect=test_it.py::test_bound", *workers)
+    result = run("--deselect=test_it.py::test_bound")
     result.stdout.fnmatch_lines(['*"charges in one hour" (grade 1)  3 -> -*'])
 
 

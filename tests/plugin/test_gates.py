@@ -164,6 +164,7 @@ def test_a_test_that_ends_before_its_first_gate_shows_all_recorded_values(
         assert "web RR 1.0000 1.0000 +0.0000 not reached" in text
 
 
+@pytest.mark.slow
 def test_assertions_survive_optimised_python(recorded: Project) -> None:
     recorded.rank({0: 4, 1: 4})
     command = [sys.executable, "-O", "-m", "pytest", "--assert=plain", "-p", "no:cacheprovider"]

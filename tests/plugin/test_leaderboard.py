@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
-import jsonschema
 import pytest
 from project import Project
+from schemas import report_schema
 from scipy import stats
 
-import pytest_rankcheck.reports.report_data as report_module
-
-SCHEMA = json.loads(Path(report_module.__file__).with_name("report.schema.json").read_text("utf-8"))
 CANDIDATES = """
 from engine import search
 
@@ -98,7 +94,7 @@ def test_a_leaderboard_ranks_the_candidates_beside_the_ranker(project: Project) 
     ]
     assert project.baseline_file().read_bytes() == record
     report = json.loads((project.path / "out/report.json").read_text("utf-8"))
-    jsonschema.validate(report, SCHEMA)
+    report_schema().validate(report)
     assert report["outcome"] == "passed"
     (found,) = report["leaderboards"]
     assert (found["golden_set"], found["ranker"]) == ("web", "engine:search")

@@ -8,15 +8,10 @@ import json
 import re
 import shlex
 import xml.etree.ElementTree as ElementTree
-from pathlib import Path
 
-import jsonschema
 import pytest
 from project import CONFIGURATION, WITHOUT_AND_WITH_WORKERS, Project, text_of
-
-import pytest_rankcheck.reports.report_data as report_module
-
-SCHEMA = json.loads(Path(report_module.__file__).with_name("report.schema.json").read_text("utf-8"))
+from schemas import report_schema
 
 TESTS = """
 from pytest_rankcheck import assert_at_least, assert_not_regressed
@@ -60,7 +55,7 @@ def test_all_reports_are_written(regressed: Project, workers: tuple[str, ...]) -
     for line in ("HTML report", "Markdown report", "JSON report", "640 documents to judge"):
         assert f"{line} written to out/r." in text_of(result)
     report = json.loads((regressed.path / "out/r.json").read_text("utf-8"))
-    jsonschema.validate(report, SCHEMA)
+    report_schema().validate(report)
     # The test ended at RR.
     reached = [(gate["metric"], gate["slice"], gate["reached"]) for gate in report["gates"]]
     failed, passed = [("RR", "", True), ("RR", "locale=en", True)], ("RR", "locale=de", True)
@@ -133,7 +128,7 @@ def test_the_one_command_of_several_failures_turns_them_green(
     assert workers or places == sorted(places)
     report = json.loads((project.path / "r.json").read_text("utf-8"))
     [remedy] = report["commands"]
-    jsonschema.validate(report, SCHEMA)
+    report_schema().validate(report)
     command = remedy["command"]
     assert text.count("```sh\n") == text.count(f"```sh\n{command}\n```") == 1
     assert command in html.unescape((project.path / "r.html").read_text("utf-8"))
@@ -279,7 +274,7 @@ def test_a_report_is_green_only_if_the_session_was(
     assert result.ret == status
     markdown = (project.path / "r.md").read_text("utf-8")
     report = json.loads((project.path / "r.json").read_text("utf-8"))
-    jsonschema.validate(report, SCHEMA)
+    report_schema().validate(report)
     is_green = status == 0 and "passed" in title
     assert markdown.startswith(f"## {'✅' if is_green else '❌'} Ranking quality: {title}")
     assert (report["outcome"], report["exit_status"]) == (

@@ -55,6 +55,7 @@ def shop(project: Project) -> Project:
     return project
 
 
+@pytest.mark.usefixtures("own_metrics")
 @pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS, ids=["alone", "xdist"])
 def test_a_user_metric_is_gated_recorded_and_reported(
     shop: Project, workers: tuple[str, ...]
@@ -64,14 +65,14 @@ def test_a_user_metric_is_gated_recorded_and_reported(
         (shop.path / "tests/test_ranking.py").unlink()
         shop.write("tests/deep/conftest.py", CONFTEST)
         shop.test(TESTS, "tests/deep/test_ranking.py")
-    result = shop.run_apart("--snapshot-update", *workers)
+    result = shop.run("--snapshot-update", *workers)
     result.assert_outcomes(passed=3)
     (baseline,) = shop.path.rglob("test_revenue--web.json")
     record = json.loads(baseline.read_text("utf-8"))
     # The relevant document of grade 2 is first in every query.
     assert record["metrics"]["Revenue(patience=0.5)@10"]["mean"] == 2.0
     shop.rank(dict.fromkeys(range(40), 2))
-    result = shop.run_apart(*workers, "--rankcheck-json=json", "-k", "not laws")
+    result = shop.run(*workers, "--rankcheck-json=json", "-k", "not laws")
     result.assert_outcomes(passed=1, failed=1)  # on average 1.8 with a patience of 0.8
     result.stdout.fnmatch_lines(
         [
@@ -88,7 +89,7 @@ def test_a_user_metric_is_gated_recorded_and_reported(
     metric_entry = report["measurements"][0]["metrics"]["Revenue(patience=0.5)@10"]
     assert "What a search brings in" in json.dumps(metric_entry)
     approved = ("--snapshot-update", "--rankcheck-approve", "a sale", "-k", "not laws")
-    shop.run_apart(*workers, *approved).assert_outcomes(passed=2)
+    shop.run(*workers, *approved).assert_outcomes(passed=2)
 
 
 @pytest.mark.slow

@@ -46,7 +46,7 @@ def made_report(
     return report_of(findings, "pytest -q")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def report() -> Report:
     """The report of 60 queries: 20 got worse and 5 better."""
     queries = [f"q{index:02}" for index in range(60)]
@@ -64,7 +64,7 @@ def report() -> Report:
     return made_report(now, before, golden)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def hostile() -> Report:
     """A report with hostile ids, texts, attributes and documents."""
     golden = GoldenSet.from_dict(

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
-import jsonschema
+from schemas import report_schema
 
-import pytest_rankcheck.reports.report_data as report_module
 from pytest_rankcheck import GoldenSet, Run, evaluate
 from pytest_rankcheck.reports.json_report import json_of
 from pytest_rankcheck.reports.measurement_findings import measurement_finding
 from pytest_rankcheck.reports.report_data import Report
 
-SCHEMA = json.loads(Path(report_module.__file__).with_name("report.schema.json").read_text("utf-8"))
-
 
 def test_the_report_matches_its_schema_and_has_one_line_per_query(
     report: Report, hostile: Report
 ) -> None:
-    jsonschema.Draft202012Validator.check_schema(SCHEMA)
     for shown in (report, hostile):
         text = json_of(shown)
         text.encode("utf-8")
-        jsonschema.validate(json.loads(text), SCHEMA)
+        report_schema().validate(json.loads(text))
         queries = shown.measurements[0]["queries"]
         assert sum(line.startswith('        {"id": ') for line in text.splitlines()) == len(queries)
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
-import jsonschema
 import pytest
 from hostile import HOSTILE
 from markdown_it import MarkdownIt
+from schemas import report_schema
 
-import pytest_rankcheck.reports.report_data as report_module
 from pytest_rankcheck import GoldenSet, Run, compare_runs
 from pytest_rankcheck.reports.html_report import html_of
 from pytest_rankcheck.reports.json_report import json_of
@@ -74,6 +72,5 @@ def test_names_of_candidates_are_only_text(name: str) -> None:
     assert "<img" not in section
     assert "<script" not in section
     assert "\x1b" not in section
-    schema = Path(report_module.__file__).with_name("report.schema.json")
-    jsonschema.validate(json.loads(json_of(report)), json.loads(schema.read_text("utf-8")))
+    report_schema().validate(json.loads(json_of(report)))
     assert all(line.text.isprintable() for line in summary_lines([board]))

@@ -18,7 +18,7 @@ METRICS = (
     *("ClickRank(abandoned=exclude)", "TimeToSelection(abandoned=next)", "SessionDuration"),
     *("EventsPerSession", "AbandonmentRate"),
 )
-SEARCHES = searches(400)
+SEARCHES = searches(200)
 PER_SEARCH = per_search(SEARCHES)
 FORMS: dict[str, tuple[list[dict[str, Any]], dict[str, Any]]] = {
     "with an index": (PER_SEARCH, {}),
