@@ -139,7 +139,7 @@ INTERNAL = {
     "Metric": "of definition needs_grades compute weights gain kind",
     "Paired": "contributions counted at",
     "Record": "slice_places slice_counts cluster_names text weights_of kind",
-    "Run": "columns rankings",
+    "Run": "columns rankings with_facts with_rankings",
     "SessionEvaluation": "part",
     "SessionLog": "trails part repeated_users cluster_names",
     "RecordedMetric": "of",

@@ -50,7 +50,8 @@ def in_expected_texts(run: Run, golden: GoldenSet) -> tuple[Run, GoldenSet]:
     matched = run.with_rankings(rankings)
     if unknown := sum(text is None for of_query in texts.values() for text in of_query):
         count = plural(unknown, "ranked chunk has", "ranked chunks have")
-        matched.notes = (*run.notes, f"{count} no text, and so no expected text")
+        notes = (*run.notes, f"{count} no text, and so no expected text")
+        matched = matched.with_facts(notes=notes)
     return matched, _with_matches(golden, chunks, repeats)
 
 

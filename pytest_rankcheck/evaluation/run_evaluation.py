@@ -400,8 +400,7 @@ class RunEvaluation(Evaluation):
             from pytest_rankcheck.evaluation.tied_scores import ties_reordered
 
             run = ties_reordered(self._run_with_scores(), self.golden, order)
-            run.failed = self.failed
-            self._reordered[order] = self._alike(run)
+            self._reordered[order] = self._alike(run.with_facts(failed=self.failed))
         return self._reordered[order]
 
     def _alike(self, run: Run) -> RunEvaluation:

@@ -65,8 +65,7 @@ def ties_reordered(run: Run, golden: GoldenSet, order: TieOrder) -> Run:
             docs = [doc for doc, _ in pairs]
         rankings[query_id] = docs
     reordered = Run.from_dict(rankings, name=run.name, ties=run.ties, duplicates=run.duplicates)
-    reordered.depth = run.depth
-    return reordered
+    return reordered.with_facts(depth=run.depth)
 
 
 def _groups(run: Run, query_id: str, k: int | None) -> Iterator[Sequence[str]]:

@@ -281,9 +281,7 @@ class Inputs:
             label: the ids of the parameters that chose the run, as where it was saved.
         """
         path = self.run_path if golden_name is None else self.run_file(golden_name, label)
-        run = self.read_run(path)
-        run.asked = golden_name
-        return run.top(self.config.depth)
+        return self.read_run(path).with_facts(asked=golden_name).top(self.config.depth)
 
     def evaluation(self, run: Run | Sequence[Run], golden: GoldenSet) -> Evaluation:
         """Return the evaluation of a run or of replicates, by the configured conventions."""

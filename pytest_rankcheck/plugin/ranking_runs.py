@@ -63,9 +63,7 @@ def ranked(
             visible = visible_fingerprint(golden.fingerprint, golden)
             key = f"{origin.fixture} {number} {golden.name} {visible}"
             runs.append(run_computed_once(shared, key, compute))
-    for run in runs:
-        run.asked = golden.name
-    return runs
+    return [run.with_facts(asked=golden.name) for run in runs]
 
 
 def ranked_once(
@@ -84,7 +82,7 @@ def ranked_once(
         ranker = inputs.replicate(number)
     with ranking_progress(config, golden.name, number) as progress:
         run = ranked_as(execution, ranker, task, rules, progress)
-    run.name = origin.label or run.name
+    run = run.with_facts(name=origin.label or run.name)
     if chosen.save_run and number == 1:
         save_run(config, run, golden.name, origin.label, chosen.save_run)
     return run

@@ -186,7 +186,6 @@ def ranked_as(
         adapter = ResumedRanker(adapter, execution.resume, key)
         delete = adapter.delete
     attempt = attempted(adapter, task, rules, progress)
-    attempt.run.concurrency = at_once
     for error in attempt.failures.values():
         if isinstance(error, ConfigurationError):  # an error of doc_id, not of the ranker
             raise error
@@ -196,7 +195,7 @@ def ranked_as(
         raise RankerError(f"ranker '{quoted(attempt.run.name)}': {attempt.problem}")
     if delete is not None:
         execution.when_complete(delete)
-    return attempt.run
+    return attempt.run.with_facts(concurrency=at_once)
 
 
 def _adapter_of(ranker: object, *, is_sent: bool) -> Adapter:
@@ -318,9 +317,9 @@ def attempted(
         ties=rules.ties,
         duplicates=rules.duplicates,
         seconds={query_id: seconds.get(query_id, math.nan) for query_id in ranked},
+        largest_batch=max(batches),
+        failed={query_id: error_text(error) for query_id, error in allowed.items()},
+        texts=texts,
+        notes=adapter.notes,
     )
-    run.texts = texts
-    run.notes = tuple(adapter.notes)
-    run.failed = {query_id: error_text(error) for query_id, error in allowed.items()}
-    run.largest_batch = max(batches)
     return Attempt(run, failed, misread.problem)

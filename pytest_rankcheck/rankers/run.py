@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from pytest_rankcheck.argument_checks import check_whole_number, checked_arguments
 from pytest_rankcheck.errors import RunError, plural, quoted, unknown_id
@@ -59,6 +59,12 @@ class Run:
         ties: Ties = "doc_id",
         duplicates: Duplicates = "error",
         seconds: Mapping[str, float] | None = None,
+        concurrency: int | None = None,
+        largest_batch: int = 1,
+        failed: Mapping[str, str] | None = None,
+        asked: str | None = None,
+        texts: Mapping[str, Sequence[str | None]] | None = None,
+        notes: Sequence[str] = (),
     ) -> None:
         self.name = name
         """What messages and records call the run."""
@@ -70,17 +76,17 @@ class Run:
         self.duplicates: Duplicates = duplicates
         self.seconds: Mapping[str, float] = dict(seconds or {})
         """How long each query took to rank, in seconds; empty if unknown."""
-        self.concurrency: int | None = None
+        self.concurrency = concurrency
         """How many queries were ranked at the same time; None if unknown."""
-        self.largest_batch = 1
+        self.largest_batch = largest_batch
         """How many queries were ranked together at most; their seconds are then shares."""
-        self.failed: Mapping[str, str] = {}
+        self.failed: Mapping[str, str] = failed or {}
         """Why the ranker failed on queries, where it may fail; their rankings are empty."""
-        self.asked: str | None = None
+        self.asked = asked
         """The name of the golden set that was ranked; None if unknown."""
-        self.texts: Mapping[str, Sequence[str | None]] = {}
+        self.texts: Mapping[str, Sequence[str | None]] = texts or {}
         """The texts of each ranking, if the ranker returns them and texts are judged."""
-        self.notes: tuple[str, ...] = ()
+        self.notes = tuple(notes)
         """What a reader must know about how the run was ranked, as sentences."""
         self._blocks: Sequence[RankedColumns] | None = None
         self._files: RunFiles | None = None  # if the run comes from files
@@ -284,6 +290,12 @@ class Run:
             run._blocks = [replace(block, depth=depth) for block in self._blocks]
         elif self._files is not None:
             run._files = replace(self._files, depth=depth)
+        return run
+
+    def with_facts(self, **facts: Any) -> Run:
+        """Return the run with other facts about how it was made, such as ``asked="web"``."""
+        run = copy(self)
+        vars(run).update(facts)
         return run
 
     def with_rankings(self, rankings: Rankings) -> Run:

@@ -49,7 +49,4 @@ def _run_of(text: str) -> Run:
         query_id: Ranking(tuple(doc_ids), None if scores is None else tuple(scores))
         for query_id, (doc_ids, scores) in details.pop("rankings").items()
     }
-    run = Run(rankings, ties=details["ties"], duplicates=details["duplicates"])
-    for name, detail in details.items():
-        setattr(run, name, tuple(detail) if name == "notes" else detail)
-    return run
+    return Run(rankings, **details)

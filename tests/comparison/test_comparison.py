@@ -205,8 +205,8 @@ def test_moves_reach_below_the_top_that_a_scan_keeps(tmp_path: Path) -> None:
 def failing(evaluation: Evaluation, *failed: str) -> Evaluation:
     """Return the evaluation of a ranker that failed on some queries."""
     assert evaluation.run is not None
-    evaluation.run.failed = dict.fromkeys(failed, "TimeoutError")
-    return evaluate(evaluation.run, evaluation.golden)
+    run = evaluation.run.with_facts(failed=dict.fromkeys(failed, "TimeoutError"))
+    return evaluate(run, evaluation.golden)
 
 
 def test_queries_that_failed_on_one_side_are_left_out_of_both() -> None:

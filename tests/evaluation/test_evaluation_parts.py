@@ -274,8 +274,8 @@ def test_notes_of_parts_reach_the_merged_evaluation(tmp_path: Path) -> None:
     (folder / "part-1.csv").write_text("query_id,doc_id,score\n")
     note = f"1 file has no rows (of 2 parts): {folder / 'part-1.csv'}"
     assert list(evaluate(Run.load(folder), golden).notes) == [note]
-    ranked = Run.from_dict({"q1": ["d1"]}, name="ranked")
-    ranked.notes = ("1 chunk of queries was lost when a worker died",)
+    notes = ("1 chunk of queries was lost when a worker died",)
+    ranked = Run.from_dict({"q1": ["d1"]}, name="ranked").with_facts(notes=notes)
     read = Run.load(folder)
     parts = [evaluate_part(source, golden) for source in (folder, read, ranked)]
     assert [list(part.notes) for part in parts] == [[note], [note], list(ranked.notes)]

@@ -66,8 +66,7 @@ def test_values_are_means_by_query_and_rankings_those_of_the_first() -> None:
 def test_a_query_that_failed_in_one_replicate_is_left_out_of_all() -> None:
     """Otherwise failures would pass for the noise of retraining, and gates would allow for it."""
     rankings = {query: ["good"] for query in QUERIES}
-    failed = Run.from_dict({**rankings, "q0": []})
-    failed.failed = {"q0": "TimeoutError"}
+    failed = Run.from_dict({**rankings, "q0": []}).with_facts(failed={"q0": "TimeoutError"})
     evaluation = evaluate([run(1), failed, run(2)], golden())
     assert evaluation.failed == {"q0": "TimeoutError"}
     assert evaluation.values("RR")[0] == pytest.approx(2 / 3)

@@ -41,8 +41,9 @@ def golden_of(ids: list[str], **more: object) -> GoldenSet:
 
 def timed(seconds: dict[str, float], failed: tuple[str, ...] = ()) -> Evaluation:
     """Return an evaluation whose run took as long as given, in this order."""
-    run = Run({query_id: ["d"] for query_id in seconds}, name="timed", seconds=seconds)
-    run.concurrency, run.failed = 8, dict.fromkeys(failed, "TimeoutError")
+    rankings = {query_id: ["d"] for query_id in seconds}
+    failures = dict.fromkeys(failed, "TimeoutError")
+    run = Run(rankings, name="timed", seconds=seconds, concurrency=8, failed=failures)
     return evaluate(run, golden_of(sorted(seconds)))
 
 

@@ -88,8 +88,8 @@ def test_each_golden_set_has_its_own_run_file(project: Project) -> None:
 
 def test_the_summary_shows_the_time_per_query() -> None:
     golden = GoldenSet.from_dict({f"q{n}": {"a": 1} for n in range(40)}, name="web")
-    run = Run.from_dict({f"q{n}": ["a"] for n in range(40)})
-    run.seconds = {f"q{n}": 0.5 if n == 7 else 0.25 for n in range(40)}
+    seconds = {f"q{n}": 0.5 if n == 7 else 0.25 for n in range(40)}
+    run = Run({query_id: ["a"] for query_id in seconds}, seconds=seconds)
     [note] = timing_notes(evaluate(run, golden))
     assert "golden set 'web': p50 250 ms, p95 250 ms; slowest q7 500 ms, q" in note.text
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import pytest_rankcheck
 from pytest_rankcheck import ConfigurationError, GoldenSet, RankcheckError, Run, RunError, evaluate
 from tests.examples import examples, run_of
 
@@ -256,3 +258,17 @@ def test_other_evaluators_read_the_same_order_from_a_saved_run(
     qrels = [ir_measures.Qrel("q", doc, grade) for doc, grade in judged.items()]
     found = ir_measures.calc_aggregate([ir_measures.nDCG @ 5], qrels, read_too)
     assert found[ir_measures.nDCG @ 5] == pytest.approx(ours.mean("nDCG@5"), abs=1e-9)
+
+
+def test_a_run_does_not_change_after_it_is_made() -> None:
+    run = Run.from_dict({"q": ["a", "b"]}, name="new")
+    other = run.with_facts(name="old", asked="web")
+    assert (run.name, run.asked, other.name, other.asked) == ("new", None, "old", "web")
+    assert other.rankings() == run.rankings()
+    package = Path(pytest_rankcheck.__file__).parent
+    written = {
+        str(path.relative_to(package)): found
+        for path in package.rglob("*.py")
+        if (found := re.findall(r"\b(?:run|matched|reordered)\.\w+ = .*", path.read_text("utf-8")))
+    }
+    assert set(written) == {"rankers/run.py"}

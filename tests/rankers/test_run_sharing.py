@@ -74,12 +74,16 @@ def test_an_equal_run_comes_back(tmp_path: Path, run: Run) -> None:
     def again() -> Run:
         raise AssertionError("computed twice")
 
-    run.notes = ("1 chunk was lost",)
+    run = run.with_facts(notes=("1 chunk was lost",), largest_batch=4, failed={"q9": "lost"})
     first = run_computed_once(tmp_path, "key", lambda: run)
     second = run_computed_once(tmp_path, "key", again)
     assert first is run
     assert second.rankings() == run.rankings()
-    assert second.notes == run.notes
+    assert (second.notes, second.largest_batch, second.failed) == (
+        ("1 chunk was lost",),
+        4,
+        {"q9": "lost"},
+    )
     assert (second.name, second.depth) == (run.name, run.depth)
     assert (second.ties, second.duplicates) == (run.ties, run.duplicates)
 
