@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, groupby
-from operator import getitem, itemgetter
+from itertools import chain
+from operator import getitem
 from typing import Any
 
 import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
-from pytest_rankcheck.evaluation.held_matches import held_matched
-from pytest_rankcheck.evaluation.hit_ranks import (
-    disordered,
-    ranks_by_score,
-    rows_by_score,
-)
+from pytest_rankcheck.evaluation.held_matches import HeldJoin
 from pytest_rankcheck.evaluation.judged_matches import Matches, ids_matched
+from pytest_rankcheck.evaluation.row_order import RowOrder
 from pytest_rankcheck.files.id_columns import HeldIds, IdColumn
+from pytest_rankcheck.files.id_runs import starts_of
 from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.rankers.ranked_columns import HeldDocuments, RankedColumns
 from pytest_rankcheck.rankers.ranking import Ranking, first_ranks
@@ -94,17 +91,22 @@ class BlockJoin:
         )
 
     def _in_order(self) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-        """Return the query, the rank, the judged document and the score of each hit, best first."""
-        matches, scores = self._matches(), self.columns.ordering_scores
-        starts = self.columns.starts
-        if matches.are_all and scores is not None and not self.exact:
-            rows, is_tied = rows_by_score(scores, starts, np.arange(len(self.codes)))
-            if not is_tied.any():
-                ranks = np.arange(1, len(rows) + 1) - starts[matches.places]
-                return matches.places, ranks, matches.judged[rows], scores[rows]
-        places, ranks, judged, own = self._with_exact(matches, self._ranks(matches))
-        order = np.argsort(starts[places] + ranks)
+        """Return the query, the rank, the judged document and the score of each hit, best first.
+
+        A hit without a score has NaN.
+        """
+        matches, scores, starts = self._matches(), self.columns.scores, self.columns.starts
+        self.order.settle_ties(self.order.positions(matches.rows))
+        ranks = self.order.positions(matches.rows) - starts[matches.places] + 1
+        own = np.full(len(ranks), np.nan) if scores is None else scores[matches.rows]
+        places, ranks, judged, own = self._with_exact(matches, ranks, own)
+        order = np.argsort(starts[places] + ranks, kind="stable")
         return places[order], ranks[order], judged[order], own[order]
+
+    @cached_property
+    def order(self) -> RowOrder:
+        """The order of the rows of the judged queries, or of all if no scores may be tied."""
+        return RowOrder(self.columns, (self.codes >= 0) | (self.columns.rules.ties == "error"))
 
     @cached_property
     def has_rows(self) -> bool:
@@ -114,102 +116,56 @@ class BlockJoin:
     def _matches(self) -> Matches:
         columns, codes, judgments = self.columns, self.codes, self.judgments
         if isinstance(columns.documents, HeldDocuments):
-            matches = held_matched(columns, codes, judgments, as_rows=self.has_rows)
+            join = HeldJoin(columns, codes, judgments, self.order, as_rows=self.has_rows)
+            matches = join.matches()
         else:
             matches = ids_matched(columns, codes, judgments)
         doubtful = set(matches.doubtful)
-        if self.columns.rules.ties == "error" and self.columns.ordering_scores is not None:
-            doubtful.update(np.flatnonzero(self.is_disordered).tolist())
+        if columns.rules.ties == "error":
+            doubtful.update(np.flatnonzero(self.order.has_ties).tolist())
         for place in sorted(doubtful):
-            self.exact[place] = self.columns.ranking(place)
+            self.exact[place] = columns.ranking(place)
             self.retrieved[place] = len(self.exact[place])
         return matches.without(self.exact)
 
-    @cached_property
-    def is_disordered(self) -> BoolArray:
-        """``[S]`` whether a query's rows are not in the order of its scores."""
-        if self.columns.ordering_scores is None:
-            return np.zeros(len(self.columns), dtype=np.bool_)
-        return disordered(self.columns.ordering_scores, self.columns.starts)
-
-    def _ranks(self, matches: Matches) -> IntArray:
-        """Return the rank of each match."""
-        starts, scores = self.columns.starts, self.columns.ordering_scores
-        ranks = matches.rows - starts[matches.places] + 1
-        if scores is None or matches.scores is None:
-            return ranks
-        open_hits = np.flatnonzero(self.is_disordered[matches.places] | (matches.rows < 0))
-        places, own = matches.places[open_hits], matches.scores[open_hits]
-        ranks[open_hits], is_tied = ranks_by_score(scores, starts, places, own)
-        tied = open_hits[is_tied]
-        of_queries = groupby(
-            zip(matches.places[tied].tolist(), tied.tolist(), strict=True), itemgetter(0)
-        )
-        for place, hits in of_queries:
-            doc_ids, start = self.columns.doc_ids(place), int(starts[place])
-            scores_here = scores[start : int(starts[place + 1])]
-            orders = dict[float, Mapping[str, int]]()
-            for _, hit in hits:
-                row, score = int(matches.rows[hit]), float(matches.scores[hit])
-                if score not in orders:
-                    alike = np.flatnonzero(scores_here == score).tolist()
-                    group = [doc_ids[each] for each in alike]
-                    by_id = self.columns.rules.ties == "doc_id"
-                    group = sorted(group, reverse=True) if by_id else group
-                    orders[score] = {doc_id: above for above, doc_id in enumerate(group)}
-                doc_id = matches.docs[-1 - row] if row < 0 else doc_ids[row - start]
-                ranks[hit] += orders[score][doc_id]
-        return ranks
-
     def _with_exact(
-        self, matches: Matches, ranks: IntArray
+        self, matches: Matches, ranks: IntArray, own: FloatArray
     ) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-        """Return `_in_order` unsorted, with the queries that are read one by one.
-
-        A hit without a score has NaN.
-        """
-        places, found, judged, own = [], [], [], []
+        """Return hits together with those of the queries that are read one by one."""
+        if not self.exact:
+            return matches.places, ranks, matches.judged, own
+        exact = list[tuple[int, int, float, float]]()
         for place, ranking in self.exact.items():
             code = int(self.codes[place])
             known = self.judgments.rows_of if self.has_rows else self.judgments.of_query
             lookup: Mapping[str, float] = {} if code < 0 else known(code)
             for doc_id, rank in first_ranks(ranking.doc_ids).items():
                 if doc_id in lookup:
-                    places.append(place)
-                    found.append(rank)
-                    judged.append(lookup[doc_id])
-                    own.append(ranking.scores[rank - 1] if ranking.scores else np.nan)
-        scores = np.full(len(ranks), np.nan) if matches.scores is None else matches.scores
+                    score = ranking.scores[rank - 1] if ranking.scores else np.nan
+                    exact.append((place, rank, lookup[doc_id], score))
+        more = np.array(exact, np.float64).reshape(-1, 4).T
         return (
-            np.concatenate([matches.places, np.array(places, dtype=np.int64)]),
-            np.concatenate([ranks, np.array(found, dtype=np.int64)]),
-            np.concatenate([matches.judged, np.array(judged, dtype=np.float64)]),
-            np.concatenate([scores, np.array(own, dtype=np.float64)]),
+            np.concatenate([matches.places, more[0].astype(np.int64)]),
+            np.concatenate([ranks, more[1].astype(np.int64)]),
+            np.concatenate([matches.judged, more[2]]),
+            np.concatenate([own, more[3]]),
         )
 
     def _tops(self) -> tuple[IdColumn, IntArray]:
         """Return the first documents of each judged query's ranking, and where each begins."""
-        columns, begins, by_score = self.columns, self.columns.starts, self.is_disordered.copy()
-        by_score[list(self.exact)] = False
-        rows = np.arange(begins[-1])
-        if columns.ordering_scores is not None:
-            wanted = np.flatnonzero(by_score & (self.codes >= 0))
-            rows, is_tied = rows_by_score(columns.ordering_scores, begins, wanted, self.top + 1)
-            for place in np.flatnonzero(is_tied).tolist():
-                self.exact[place] = columns.ranking(place)
+        columns, begins = self.columns, self.columns.starts
         most = np.where(self.codes >= 0, min(self.top, columns.depth or self.top), 0)
         counts = np.minimum(self.retrieved, most)
-        starts = np.concatenate([[0], np.cumsum(counts)])
-        offsets = np.repeat(begins[:-1] - starts[:-1], counts)
-        tops = rows[np.arange(starts[-1]) + offsets]
+        starts = starts_of(counts)
+        positions = np.arange(starts[-1]) + np.repeat(begins[:-1] - starts[:-1], counts)
+        self.order.settle_ties(positions)
+        tops = self.order.at(positions)
         if isinstance(columns.documents, HeldDocuments):
-            lists: Any = columns.documents.groups  # no dicts: their tops are not kept
             if columns.ordering_scores is None and not self.exact:
+                lists: Any = columns.documents.groups  # no dicts: their tops are not kept
                 firsts = map(getitem, lists, map(slice, counts.tolist()))
                 return HeldIds(list(chain.from_iterable(firsts))), starts
-            places = np.repeat(np.arange(len(counts)), counts)
-            cells = zip(places.tolist(), (tops - begins[places]).tolist(), strict=True)
-            listed = [lists[place][row] for place, row in cells]
+            listed = columns.texts(tops)
             for place, ranking in self.exact.items():
                 listed[starts[place] : starts[place + 1]] = ranking.doc_ids[: counts[place]]
             return HeldIds(listed), starts

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from itertools import chain, compress, repeat
+from itertools import chain, repeat
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
-from pytest_rankcheck.array_types import IntArray
+from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.evaluation.judged_matches import Matches
-from pytest_rankcheck.files.id_columns import number_spelled
+from pytest_rankcheck.evaluation.row_order import RowOrder
+from pytest_rankcheck.files.id_runs import rows_of_groups
 from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.rankers.ranked_columns import HeldDocuments, RankedColumns
 
@@ -22,169 +22,123 @@ these, otherwise the other way round."""
 _FEW = 3
 """Up to so many judged documents are searched for in a list that is known to have no duplicates."""
 
-Grades = Mapping[str, float]
-"""The grade of each judged document of a query."""
-Group = Sequence[str] | dict[str, float]
-"""The documents of a query."""
-_Query = tuple[int, Group, Grades]
-"""The place of a query among the rankings, its ranked documents, and its judged ones."""
+
+_Found = tuple[IntArray, IntArray, FloatArray]
+"""The places of queries, the rows of their judged documents, and the grades or rows of these."""
 
 
-def held_matched(
-    columns: RankedColumns, codes: IntArray, judgments: Judgments, *, as_rows: bool
-) -> Matches:
-    """Return which documents of lists and dicts are judged, with their grades.
+class HeldJoin:
+    """Looks for the judged documents in lists and dicts.
 
     Args:
         columns: the rankings, with documents in lists or dicts.
         codes: the place of each query in the golden set; -1 for a query that it lacks.
         judgments: the golden set's.
+        order: the order of the rows.
         as_rows: whether to return the rows of the judged documents instead of their grades.
     """
-    assert isinstance(columns.documents, HeldDocuments)
-    groups, are_distinct = columns.documents.groups, columns.documents.are_distinct
-    known = judgments.rows_of if as_rows else judgments.of_query
-    in_lists, doubtful = list[tuple[int, int, float]](), set[int]()
-    in_dicts, many = list[_Query](), list[_Query]()
-    for place, (group, code) in enumerate(zip(groups, codes.tolist(), strict=True)):
-        documents = group if are_distinct else set(group)
-        if len(documents) < len(group):
-            doubtful.add(place)
-            continue
-        lookup = {} if code < 0 else known(code)
-        is_sparse = len(lookup) * _SPARSE <= len(group)
-        if isinstance(group, dict):
-            (in_dicts if is_sparse else many).append((place, group, lookup))
-        elif len(lookup) <= _FEW or (is_sparse and not are_distinct):
-            in_lists += [
-                (place, group.index(doc), lookup[doc]) for doc in lookup if doc in documents
-            ]
+
+    def __init__(
+        self,
+        columns: RankedColumns,
+        codes: IntArray,
+        judgments: Judgments,
+        order: RowOrder,
+        *,
+        as_rows: bool,
+    ) -> None:
+        assert isinstance(columns.documents, HeldDocuments)
+        self._columns, self._codes, self._judgments = columns, codes, judgments
+        self._documents, self._order, self._as_rows = columns.documents, order, as_rows
+        self._groups: Sequence[Any] = columns.documents.groups
+        self._known: Callable[[int], Mapping[str, float]]
+        self._known = judgments.rows_of if as_rows else judgments.of_query
+
+    def matches(self) -> Matches:
+        """Return which documents are judged, with their grades or their rows."""
+        columns = self._columns
+        lengths = np.diff(columns.starts)
+        counts = np.append(np.diff(self._judgments.starts), 0)[self._codes]
+        are_distinct = columns.are_dicts or self._documents.are_distinct
+        doubtful: list[int] = []
+        if not are_distinct:
+            sizes = np.fromiter(map(len, map(set, self._groups)), np.int64, len(counts))
+            doubtful = np.flatnonzero(sizes < lengths).tolist()
+        is_open = (counts > 0) & (lengths > 0)
+        is_open[doubtful] = False
+        is_few = is_open & (counts * _SPARSE <= lengths)
+        if columns.are_dicts:
+            few, is_tied = self._found_in_dicts(np.flatnonzero(is_few))
+            is_few &= ~is_tied
         else:
-            many.append((place, group, lookup))
-    found = []
-    if in_lists:
-        found.append(_found_in_lists(columns, in_lists))
-    if in_dicts:
-        found.append(_found_in_dicts(in_dicts, doubtful))
-    if many:
-        are_bytes = judgments.has_byte_grades and not as_rows
-        found.append(_looked_up(columns, many, doubtful, are_bytes=are_bytes))
-    return replace(_together(found), doubtful=doubtful)
+            is_few = is_open & (counts <= _FEW) | is_few & (not are_distinct)
+            few = self._found_in_lists(np.flatnonzero(is_few), are_distinct)
+        found = [few, self._looked_up(np.flatnonzero(is_open & ~is_few))]
+        places, rows, judged = map(np.concatenate, zip(*found, strict=True))
+        order = np.argsort(places, kind="stable")
+        return Matches(places[order], rows[order], judged[order], doubtful)
 
+    def _found_in_lists(self, places: IntArray, are_distinct: bool) -> _Found:
+        """Return the matches of some queries, whose judged documents are searched for in lists."""
+        found = list[tuple[int, int, float]]()
+        for place, start in zip(
+            places.tolist(), self._columns.starts[places].tolist(), strict=True
+        ):
+            group = self._groups[place]
+            documents = group if are_distinct else set(group)
+            judged = self._known(int(self._codes[place])).items()
+            found += [(place, start + group.index(d), v) for d, v in judged if d in documents]
+        of_places, rows, values = np.array(found, np.float64).reshape(-1, 3).T
+        return of_places.astype(np.int64), rows.astype(np.int64), values
 
-def _found_in_lists(columns: RankedColumns, found: Sequence[tuple[int, int, float]]) -> Matches:
-    """Return the matches at the places and rows where judged documents were found in lists."""
-    places, own, judged = np.array(found, np.float64).T
-    of_rows: IntArray = places.astype(np.int64)
-    rows = columns.starts[of_rows] + own.astype(np.int64)
-    scores = None if columns.scores is None else columns.scores[rows]
-    return Matches(of_rows, rows, judged, scores)
+    def _found_in_dicts(self, places: IntArray) -> tuple[_Found, BoolArray]:
+        """Return the matches of some queries, whose judged documents are looked up in dicts.
 
+        A dict gives a score, and the order has the row with that score. Also returns ``[S]`` in
+        which queries a score was found that several rows have; these have no matches.
+        """
+        judged, begins = rows_of_groups(self._judgments.starts, self._codes[places])
+        docs, counts = self._judgments.documents.texts(judged), np.diff(begins)
+        groups = map(repeat, map(self._groups.__getitem__, places.tolist()), counts.tolist())
+        scores = map(dict.get, chain.from_iterable(groups), docs, repeat(np.nan))
+        own = np.fromiter(scores, np.float64, len(docs))
+        at = np.flatnonzero(~np.isnan(own))
+        of_places = np.repeat(places, counts)[at]
+        rows, are_tied = self._order.with_score(of_places, own[at])
+        is_tied = np.zeros(len(self._groups), dtype=np.bool_)
+        is_tied[of_places[are_tied]] = True
+        kept = ~is_tied[of_places]
+        of_places, rows, judged = of_places[kept], rows[kept], judged[at[kept]]
+        values = judged.astype(np.float64) if self._as_rows else self._judgments.grades[judged]
+        return (of_places, rows, values), is_tied
 
-def _found_in_dicts(queries: Sequence[_Query], doubtful: set[int]) -> Matches:
-    """Return the matches of queries whose few judged documents are looked up in dicts of scores.
+    def _looked_up(self, places: IntArray) -> _Found:
+        """Return the matches of some queries, whose documents are looked up among the judged ones.
 
-    Args:
-        queries: the place, the scores and the judged documents of each.
-        doubtful: here the places of queries are added whose dicts may have numbers as keys.
-    """
-    counts = [len(lookup) for _, _, lookup in queries]
-    docs = list(chain.from_iterable(lookup for _, _, lookup in queries))
-    grades = chain.from_iterable(lookup.values() for _, _, lookup in queries)
-    groups = list(chain.from_iterable(map(repeat, (group for _, group, _ in queries), counts)))
-    found = map(dict.get, groups, docs, repeat(np.nan))  # type: ignore[arg-type]
-    scores = np.fromiter(found, np.float64, len(docs))
-    places = np.repeat([place for place, _, _ in queries], counts)
-    are_keys = map(dict.__contains__, groups, _numbers_spelled(docs))  # type: ignore[arg-type]
-    doubtful.update(compress(places.tolist(), are_keys))
-    at = np.flatnonzero(~np.isnan(scores))
-    judged = np.fromiter(grades, np.float64, len(docs))[at]
-    return Matches(places[at], -1 - at, judged, scores[at], docs)
-
-
-def _looked_up(
-    columns: RankedColumns,
-    queries: Sequence[_Query],
-    doubtful: set[int],
-    *,
-    are_bytes: bool,
-) -> Matches:
-    """Return the matches of queries whose ranked documents are looked up among the judged ones.
-
-    Args:
-        columns: the rankings.
-        queries: the place, the documents and the judged documents of each.
-        doubtful: here the places of queries are added whose dicts may have numbers as keys.
-        are_bytes: whether the grades are whole numbers from 0 to 254; bytes are faster.
-    """
-    missing = 255 if are_bytes else np.nan
-    packed: Callable[[Sequence[Any]], Any] = bytes if are_bytes else list
-    absent, may_all_be_judged = repeat(missing), True
-    places, found = [], []
-    for place, group, lookup in queries:
-        values: Sequence[float] | None = None
-        if may_all_be_judged and 1 < len(group) <= len(lookup):
-            try:
-                values = itemgetter(*group)(lookup)
-            except KeyError:
-                may_all_be_judged = False
-        if values is None:
-            if isinstance(group, dict) and not _all_text(group):
-                doubtful.add(place)
-                continue
-            values = list(map(lookup.get, group, absent))
-        places.append(place)
-        found.append(packed(values))
-    lengths = np.diff(columns.starts)[places]
-    known: np.ndarray
-    if are_bytes:
-        known = np.frombuffer(b"".join(found), np.uint8)
-        at = np.flatnonzero(known != missing)
-    else:
-        known = np.fromiter(chain.from_iterable(found), np.float64, int(lengths.sum()))
-        at = np.flatnonzero(~np.isnan(known))
-    before = np.cumsum(lengths) - lengths
-    offsets = columns.starts[:-1][places] - before
-    rows = np.repeat(offsets, lengths)[at] + at
-    scores = None if columns.scores is None else columns.scores[rows]
-    of_rows = np.repeat(np.array(places, np.int64), lengths)[at]
-    return Matches(of_rows, rows, known[at].astype(np.float64), scores)
-
-
-def _together(found: Sequence[Matches]) -> Matches:
-    """Return the matches of different queries in the order of the queries."""
-    if len(found) == 1:
-        return found[0]
-    nothing = np.zeros(0)
-    places = np.concatenate([nothing.astype(np.int64), *(each.places for each in found)])
-    order = np.argsort(places, kind="stable")
-    rows = np.concatenate([nothing.astype(np.int64), *(each.rows for each in found)])
-    judged = np.concatenate([nothing, *(each.judged for each in found)])
-    scores = [each.scores for each in found if each.scores is not None]
-    return Matches(
-        places[order],
-        rows[order],
-        judged[order],
-        np.concatenate(scores)[order] if scores else None,
-        [doc for each in found for doc in each.docs],
-    )
-
-
-def _numbers_spelled(doc_ids: Sequence[str]) -> Sequence[int | None]:
-    """Return the whole number that each id may spell, None for other ids.
-
-    int() is quick, and also takes "007", which no number spells: looking for 7 only costs time.
-    """
-    try:
-        return list(map(int, doc_ids))
-    except ValueError:
-        return list(map(number_spelled, doc_ids))
-
-
-def _all_text(scores: dict[str, float]) -> bool:
-    """Whether all keys of a dict are text; of a number, the id is its digits."""
-    try:
-        "".join(scores)
-    except TypeError:
-        return False
-    return True
+        Grades that are whole numbers from 0 to 254 are held in bytes, which are faster.
+        """
+        are_bytes = self._judgments.has_byte_grades and not self._as_rows
+        missing = 255 if are_bytes else np.nan
+        packed: Callable[[Any], Any] = bytes if are_bytes else list
+        absent, may_all_be_judged = repeat(missing), True
+        found = []
+        for place, code in zip(places.tolist(), self._codes[places].tolist(), strict=True):
+            group, lookup = self._groups[place], self._known(code)
+            values: Any = None
+            if may_all_be_judged and 1 < len(group) <= len(lookup):
+                try:
+                    values = itemgetter(*group)(lookup)
+                except KeyError:
+                    may_all_be_judged = False
+            if values is None:
+                values = map(lookup.get, group, absent)
+            found.append(packed(values))
+        if are_bytes:
+            known = np.frombuffer(b"".join(found), np.uint8)
+            at = np.flatnonzero(known != missing)
+        else:
+            known = np.array(list(chain.from_iterable(found)), np.float64)
+            at = np.flatnonzero(~np.isnan(known))
+        rows, starts = rows_of_groups(self._columns.starts, places)
+        of_places = np.repeat(places, np.diff(starts))[at]
+        return of_places, rows[at], known[at].astype(np.float64)

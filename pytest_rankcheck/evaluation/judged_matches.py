@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,14 +21,9 @@ class Matches:
     places: IntArray
     """``[H]`` the place of the query of each match, ascending."""
     rows: IntArray
-    """``[H]`` the row of the ranked document; -1 - n if only its id is known, ``docs[n]``."""
+    """``[H]`` the row of the ranked document."""
     judged: FloatArray
     """``[H]`` what is known of the judged document: its grade, or its row among the judgments."""
-    scores: FloatArray | None
-    """``[H]`` the score of the ranked document; None without scores."""
-    docs: Sequence[str] = ()
-    are_all: bool = False
-    """Whether each row is a match, in the order of the rows."""
     doubtful: Collection[int] = ()
     """The places of queries that have duplicates, or ids of one hash: they must be read one by
     one, and none of their rows is among the matches."""
@@ -38,8 +33,7 @@ class Matches:
         if not places:
             return self
         kept = ~np.isin(self.places, list(places))
-        scores = None if self.scores is None else self.scores[kept]
-        return Matches(self.places[kept], self.rows[kept], self.judged[kept], scores, self.docs)
+        return Matches(self.places[kept], self.rows[kept], self.judged[kept])
 
 
 def ids_matched(columns: RankedColumns, codes: IntArray, judgments: Judgments) -> Matches:
@@ -87,8 +81,7 @@ def ids_matched(columns: RankedColumns, codes: IntArray, judgments: Judgments) -
         rows, judged_rows = rows[keep], judged_rows[keep]
     if row_of is not None:
         judged_rows = row_of[judged_rows]
-    scores = None if columns.scores is None else columns.scores[rows]
-    return Matches(places[rows], rows, judged_rows.astype(np.float64), scores, doubtful=doubtful)
+    return Matches(places[rows], rows, judged_rows.astype(np.float64), doubtful)
 
 
 def _judged_alike(columns: RankedColumns, codes: IntArray, judgments: Judgments) -> int | None:
@@ -117,7 +110,7 @@ def _all_matched(columns: RankedColumns, first_row: int) -> Matches:
     rows = np.arange(int(columns.starts[-1]))
     places = np.repeat(np.arange(len(columns)), np.diff(columns.starts))
     judged = (rows + first_row).astype(np.float64)
-    return Matches(places, rows, judged, columns.scores, are_all=True)
+    return Matches(places, rows, judged)
 
 
 def _judged_like(

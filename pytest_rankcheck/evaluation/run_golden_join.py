@@ -177,7 +177,7 @@ def _joined(columns: Iterable[RankedColumns], judgments: Judgments, top: int) ->
 
 def _in_lists(block: RankedColumns) -> RankedColumns:
     """Return the same rankings, with dicts of scores replaced by lists of their keys."""
-    if not len(block) or block.unsorted(0) is None:
+    if not block.are_dicts:
         return block
     groups = [block.doc_ids(place) for place in range(len(block))]
     return replace(block.with_scores(), documents=HeldDocuments(groups))

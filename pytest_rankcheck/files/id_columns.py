@@ -55,7 +55,11 @@ class HeldIds(IdColumn):
 
     def texts(self, rows: IntArray | None = None) -> list[str]:
         """Return the ids of some rows, or of all."""
-        return list(self.ids) if rows is None else [self.ids[row] for row in rows.tolist()]
+        if rows is None:
+            return list(self.ids)
+        if len(rows) and (np.diff(rows) == 1).all():
+            return list(self.ids[int(rows[0]) : int(rows[-1]) + 1])
+        return [*map(self.ids.__getitem__, rows.tolist())]
 
     def reordered(self, rows: IntArray) -> Self:
         """Return these rows, in this order."""

@@ -19,6 +19,8 @@ from pytest_rankcheck.array_types import BoolArray, IntArray
 from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, NumberIds, TextIds
 
 _TAIL = 1024
+_CELLS = 1 << 21
+"""The size of the padded matrices in which groups are sorted."""
 KeyArray = NDArray[np.uint64]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -75,6 +77,71 @@ def rows_of_groups(starts: IntArray, groups: IntArray) -> tuple[IntArray, IntArr
     lengths = np.where(groups < 0, 0, starts[groups + 1] - starts[groups])
     begins = starts_of(lengths)
     return np.arange(begins[-1]) + np.repeat(starts[groups] - begins[:-1], lengths), begins
+
+
+def sorted_within(values: NDArray[Any], starts: IntArray, *, is_stable: bool) -> IntArray:
+    """Return the rows of groups, those of each by ascending value.
+
+    Args:
+        values: ``[N]`` of each row, below the highest of their type.
+        starts: where the rows of each group begin, and where the last ones end.
+        is_stable: whether rows with equal values stay in order.
+    """
+    rows, lengths = np.arange(len(values)), np.diff(starts)
+    highest = np.inf if values.dtype == np.float64 else np.iinfo(values.dtype).max
+    for chosen in _of_like_lengths(lengths):
+        begins, own = starts[chosen, np.newaxis], lengths[chosen, np.newaxis]
+        columns = np.arange(int(own.max()))
+        is_given = columns < own
+        matrix = values.take(begins + columns, mode="clip")
+        matrix[~is_given] = highest
+        order = np.argsort(matrix, axis=1, kind="stable" if is_stable else None)
+        rows[(begins + columns)[is_given]] = (begins + order)[is_given]
+    return rows
+
+
+def _of_like_lengths(lengths: IntArray) -> Iterator[IntArray]:
+    """Yield groups of like length, so many that a padded matrix stays small."""
+    order = np.argsort(lengths, kind="stable")
+    ordered = lengths[order]
+    start = 0
+    while start < len(order):
+        end = int(np.searchsorted(ordered, 2 * ordered[start] + 8, side="right"))
+        width = max(1, int(ordered[end - 1]))
+        end = min(end, start + max(1, _CELLS // width))
+        yield order[start:end]
+        start = end
+
+
+def texts_falling(texts: Sequence[str], starts: IntArray) -> IntArray:
+    """Return the rows of groups of texts, those of each in falling order.
+
+    UTF-8 has the order of Python's texts.
+    """
+    joined = "\0".join([*texts, ""]).encode("utf-8", "surrogatepass")
+    data = np.frombuffer(joined + bytes(8), np.uint8)
+    ends = np.flatnonzero(data[:-8] == 0)
+    order, rows, places = (np.arange(len(texts)) for _ in range(3))
+    if len(ends) > len(texts):  # a text has the character that separates them here
+        groups = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        falling = sorted(range(len(texts)), key=texts.__getitem__, reverse=True)
+        return np.array(sorted(falling, key=groups.__getitem__))
+    begins = np.append(0, ends + 1)
+    words = np.ndarray(len(data) - 7, ">u8", data, strides=(1,))
+    done = 0
+    while len(rows):  # seven bytes more in each turn, of the rows that are alike so far
+        keys = ~words[begins[rows] + done].astype(np.uint64) >> np.uint64(8)
+        by_key = sorted_within(keys, starts, is_stable=False)
+        rows, keys = rows[by_key], keys[by_key]
+        order[places] = rows
+        done += 7
+        is_same = np.zeros(len(rows) + 1, dtype=np.bool_)
+        is_same[1:-1] = keys[1:] == keys[:-1]
+        is_same[starts] = False
+        is_open = (is_same[:-1] | is_same[1:]) & (begins[rows] + done <= ends[rows])
+        starts = np.append(np.flatnonzero(~is_same[:-1][is_open]), is_open.sum())
+        rows, places = rows[is_open], places[is_open]
+    return order
 
 
 def last_run_start(column: IdColumn) -> int:

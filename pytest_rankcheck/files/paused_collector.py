@@ -6,13 +6,16 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+_MANY = 10_000
+
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
     """Pause the collection of reference cycles.
 
     Reading a file creates many small objects and no cycles. Each collection would traverse every
-    object that the caller holds, and find nothing.
+    object that the caller holds, and find nothing. Many objects that were made meanwhile count as
+    old, or the next collection of new ones would traverse them.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -20,4 +23,7 @@ def collector_paused() -> Iterator[None]:
         yield
     finally:
         if was_enabled:
+            if gc.get_count()[0] > _MANY and not gc.get_freeze_count():
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()

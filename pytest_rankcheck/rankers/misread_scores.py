@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from operator import le
 from typing import Any
@@ -41,26 +41,28 @@ class MisreadScores:
     ) -> None:
         """Count the answer to one query, and the documents and scores read from it."""
         if isinstance(answer, Mapping):
-            answer = ScoredDocuments(tuple(answer), tuple(answer.values()))
-        if isinstance(answer, ScoredDocuments):
+            self._add_dict(query_id, answer, tuple(answer.values()))
+        elif isinstance(answer, ScoredDocuments):
             self._add_dict(query_id, answer.doc_ids, answer.scores)
         elif scores:
-            self._add_list(query_id, doc_ids, scores)
+            self.add_list(query_id, doc_ids, scores)
 
-    def add_as_given(self, answers: Mapping[str, object]) -> None:
-        """Count the answers to some queries: dicts ``{id: score}``, and lists of ids."""
-        scored = {each: got for each, got in answers.items() if isinstance(got, dict)}
-        for query_id, answer in scored.items():
-            scores = answer.values()
-            first, last = next(iter(scores)), next(reversed(scores))
+    def add_dicts(self, answers: Mapping[str, dict[str, float]]) -> None:
+        """Count the answers to some queries, dicts ``{id: score}`` that are not empty."""
+        columns = list(map(dict.values, answers.values()))
+        ends = zip(map(next, map(iter, columns)), map(next, map(reversed, columns)), strict=True)
+        rest = list[int]()
+        for (query_id, answer), (first, last) in zip(answers.items(), ends, strict=True):
             if first <= last or first in (0, 1):
-                self.add(query_id, answer, (), None)
+                self._add_dict(query_id, answer, tuple(answer.values()))
             else:  # neither ranks nor rising
-                self._dicts += len(answer) > 1
-                self._lists += len(answer) > 2
+                rest.append(len(answer))
+        self._dicts += sum(length > 1 for length in rest)
+        self._lists += sum(length > 2 for length in rest)
 
-    def _add_list(self, query_id: str, doc_ids: Sequence[object], scores: Sequence[Any]) -> None:
-        if scores[0] == scores[-1] and min(scores) == max(scores):
+    def add_list(self, query_id: str, doc_ids: Iterable[object], scores: Sequence[Any]) -> None:
+        """Count the scores of (id, score) pairs."""
+        if scores[0] == scores[-1] and scores.count(scores[0]) == len(scores):
             return
         self._lists += 1
         if scores[0] < scores[-1] and all(itertools.starmap(le, itertools.pairwise(scores))):
@@ -68,15 +70,15 @@ class MisreadScores:
             self._rises += sum(before < after for before, after in itertools.pairwise(scores))
             self._risen_example = self._risen_example or _shown(query_id, doc_ids, scores)
 
-    def _add_dict(self, query_id: str, doc_ids: Sequence[object], scores: Sequence[Any]) -> None:
+    def _add_dict(self, query_id: str, doc_ids: Iterable[object], scores: Sequence[Any]) -> None:
         if len(scores) < 2:
             return
         self._dicts += 1
         if len(scores) > 2:
-            self._add_list(query_id, doc_ids, scores)
+            self.add_list(query_id, doc_ids, scores)
         first = scores[0]
-        is_first_rank = isinstance(first, Real) and first in (0, 1)
-        if is_first_rank and list(scores) == list(range(int(first), int(first) + len(scores))):
+        may_be_ranks = isinstance(first, Real) and first in (0, 1) and first < scores[-1]
+        if may_be_ranks and list(scores) == list(range(int(first), int(first) + len(scores))):
             self._ranked += 1
             self._ranked_pairs += len(scores) == 2
             self._ranked_documents += len(scores)
@@ -107,8 +109,8 @@ class MisreadScores:
         return None
 
 
-def _shown(query_id: str, doc_ids: Sequence[object], scores: Sequence[Any]) -> str:
-    pairs = zip(doc_ids[:_SHOWN], scores[:_SHOWN], strict=True)
+def _shown(query_id: str, doc_ids: Iterable[object], scores: Sequence[Any]) -> str:
+    pairs = itertools.islice(zip(doc_ids, scores, strict=True), _SHOWN)
     documents = ", ".join(f"{quoted(doc_id)} {score:g}" for doc_id, score in pairs)
     rest = ", ..." if len(scores) > _SHOWN else ""
     return f"'{quoted(query_id)}' ({documents}{rest})"

@@ -10,7 +10,7 @@ import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.errors import RunError
-from pytest_rankcheck.files.id_columns import NumberIds, TextIds
+from pytest_rankcheck.files.id_columns import HeldIds, NumberIds, TextIds
 from pytest_rankcheck.files.id_runs import starts_of
 from pytest_rankcheck.rankers.ranking import (
     Ranking,
@@ -88,9 +88,14 @@ class RankedColumns:
         group = documents.groups[place] if isinstance(documents, HeldDocuments) else None
         return group if isinstance(group, dict) else None
 
+    @property
+    def are_dicts(self) -> bool:
+        """Whether the documents are in dicts of scores."""
+        return len(self) > 0 and self.unsorted(0) is not None
+
     def with_scores(self) -> RankedColumns:
         """Return the same rankings with the scores of dicts in a column."""
-        if not len(self) or self.unsorted(0) is None:
+        if not self.are_dicts:
             return self
         assert isinstance(self.documents, HeldDocuments)
         values = chain.from_iterable(map(dict.values, self.documents.groups))  # type: ignore[arg-type]
@@ -108,6 +113,16 @@ class RankedColumns:
     def ordering_scores(self) -> FloatArray | None:
         """The scores by which documents are sorted; None if the rows are in order."""
         return None if self.is_ordered else self.scores
+
+    def texts(self, rows: IntArray) -> list[str]:
+        """Return the documents of some rows; those of a query are together, as in the columns."""
+        if not isinstance(self.documents, HeldDocuments):
+            return self.documents.texts(rows)
+        counts = np.diff(np.searchsorted(rows, self.starts))
+        places = np.flatnonzero(counts)
+        held = list(chain.from_iterable(self.documents.groups[each] for each in places.tolist()))
+        begins = starts_of(np.diff(self.starts)[places])[:-1]
+        return HeldIds(held).texts(rows + np.repeat(begins - self.starts[places], counts[places]))
 
     def doc_ids(self, place: int) -> Sequence[str]:
         """Return the documents of the query at a place, in the order of the rows."""

@@ -54,11 +54,10 @@ def ranking_of(answer: object, query_id: str, rules: RankingRules) -> Ranking:
             duplicated.
         ConfigurationError: an id is mapped to something that is not an id.
     """
-    if is_list_of_ids(answer):
-        ranking = Ranking(tuple(answer))
-        if rules.to_id is None:
-            return ranking
-    else:
+    ranking = Ranking(tuple(answer)) if is_list_of_ids(answer) else ordinary_pairs(answer)
+    if ranking is not None and rules.to_id is None:
+        return ranking
+    if ranking is None:
         ranking = ranking_as_given(answer, query_id, rules.ties)
     if rules.to_id is not None:
         ranking = replace(ranking, doc_ids=tuple(map(rules.to_id, ranking.doc_ids)))
@@ -74,6 +73,44 @@ def is_list_of_ids(answer: object) -> TypeGuard[Sequence[str]]:
         "".join(answer)
         return len(distinct) == len(answer) and "" not in distinct
     return False
+
+
+def _sizes(kind: type) -> set[int]:
+    """Return how many bytes dicts need that have up to 1,365 keys of a type."""
+    counts = ((2 << power) // 3 for power in range(3, 12))
+    return {dict.fromkeys(map(kind, range(count))).__sizeof__() for count in counts}
+
+
+_SIZES_WITH_TEXTS = _sizes(str) - _sizes(int)
+"""CPython needs fewer bytes if all keys are text. Where it does not, no size is left here."""
+
+
+def has_text_ids(scores: dict[Any, Any]) -> bool:
+    """Whether all keys of a dict are ids as text."""
+    if "" in scores:
+        return False
+    if scores.__sizeof__() in _SIZES_WITH_TEXTS:
+        return True
+    with suppress(TypeError):
+        "".join(scores)
+        return True
+    return False
+
+
+def ordinary_pairs(answer: object) -> Ranking | None:
+    """Return the ranking of (id, score) pairs of distinct text ids and finite numbers of Python.
+
+    None for another answer.
+    """
+    if isinstance(answer, (list, tuple)) and answer and isinstance(answer[0], (list, tuple)):
+        try:
+            scores: dict[str, Any] = dict(answer)
+        except (TypeError, ValueError):
+            return None
+        numbers = _plain_numbers(tuple(scores.values()))
+        if len(scores) == len(answer) and numbers and has_text_ids(scores):
+            return Ranking(tuple(scores), numbers)
+    return None
 
 
 def ranking_as_given(answer: object, query_id: str, ties: Ties = "doc_id") -> Ranking:
@@ -189,13 +226,21 @@ def numbers_of(
 ) -> tuple[float, ...]:
     """Return the score or the rank of each document."""
     cells = tuple(values)
-    if set(map(type, cells)) <= {int, float}:
-        with suppress(OverflowError):
-            numbers = tuple(map(float, cells))
-            if math.isfinite(sum(numbers)):
-                return numbers
+    numbers = _plain_numbers(cells)
+    if numbers is not None:
+        return numbers
     pairs = zip(cells, doc_ids, strict=True)
     return tuple(_number(value, doc_id, query_id, what) for value, doc_id in pairs)
+
+
+def _plain_numbers(cells: tuple[Any, ...]) -> tuple[float, ...] | None:
+    """Return finite numbers of Python as floats; None if one is something else."""
+    kinds = set(map(type, cells))
+    try:
+        numbers = cells if kinds == {float} else tuple(map(float, cells))
+        return numbers if kinds <= {int, float} and math.isfinite(sum(numbers)) else None
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def _doc_id(value: object, query_id: str) -> str:

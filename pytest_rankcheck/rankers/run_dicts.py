@@ -2,83 +2,96 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from itertools import chain
+from numbers import Real
 from typing import Any
-
-import numpy as np
 
 from pytest_rankcheck.errors import RunError, quoted
 from pytest_rankcheck.files.plain_values import id_text
 from pytest_rankcheck.rankers.misread_scores import MisreadScores
 from pytest_rankcheck.rankers.ranked_columns import Answer
 from pytest_rankcheck.rankers.ranking import RankingRules, Ties
-from pytest_rankcheck.rankers.ranking_forms import is_list_of_ids, ranking_of
+from pytest_rankcheck.rankers.ranking_forms import (
+    has_text_ids,
+    is_list_of_ids,
+    ordinary_pairs,
+    ranking_of,
+)
 
 
 def answers_of(
     rankings: Mapping[Any, object], rules: RankingRules, depth: int | None, name: str
 ) -> Mapping[str, Answer]:
     """Return the answers of ``Run.from_dict``, each in one of the forms of `Answer`."""
-    may_be_kept = depth is None and rules.to_id is None
     misread = MisreadScores()
-    answers: dict[str, Answer] = {}
-    is_kept = may_be_kept and _need_no_parsing(rankings, rules.ties)
-    if is_kept:
-        misread.add_as_given(rankings)
-    else:
-        for given, answer in rankings.items():
-            query_id = id_text(given)
-            if query_id is None:
-                raise RunError(
-                    f"a query id of the run is {quoted(repr(given), 60)}; query ids are text or "
-                    "whole numbers"
-                )
-            if query_id in answers:
-                raise RunError(
-                    f"duplicate query '{quoted(query_id)}': given as text and as a number"
-                )
-            if may_be_kept and _need_no_parsing({query_id: answer}, rules.ties):
-                answers[query_id] = answer  # type: ignore[assignment]
-                misread.add_as_given({query_id: answer})
-                continue
-            ranking = ranking_of(answer, query_id, rules)
-            misread.add(query_id, answer, ranking.doc_ids, ranking.scores)
-            answers[query_id] = ranking if depth is None else ranking.top(depth)
+    is_plain = depth is None and rules.to_id is None
+    kept = _ordinary(rankings, rules.ties, misread) if is_plain else {}
+    answers: dict[str, Answer] = kept if len(kept) == len(rankings) else {}
+    for given, answer in rankings.items() if len(kept) < len(rankings) else ():
+        query_id = id_text(given)
+        if query_id is None:
+            raise RunError(
+                f"a query id of the run is {quoted(repr(given), 60)}; query ids are text or "
+                "whole numbers"
+            )
+        if query_id in answers:
+            raise RunError(f"duplicate query '{quoted(query_id)}': given as text and as a number")
+        if given in kept:
+            answers[query_id] = kept[given]
+            continue
+        ranking = ranking_of(answer, query_id, rules)
+        misread.add(query_id, answer, ranking.doc_ids, ranking.scores)
+        answers[query_id] = ranking if depth is None else ranking.top(depth)
     if misread.problem:
         raise RunError(f"run '{quoted(name)}': {misread.problem}")
-    return rankings if is_kept else answers  # type: ignore[return-value]
+    return answers
 
 
-def _need_no_parsing(rankings: Mapping[Any, object], ties: Ties) -> bool:
-    """Whether no answer of a whole run need be parsed.
+def _ordinary(
+    rankings: Mapping[Any, object], ties: Ties, misread: MisreadScores
+) -> dict[str, Answer]:
+    """Return the answers that are lists of ids, pairs or scores, with text ids, all distinct.
 
-    Some calls check all answers at once: lists of distinct text ids; or dicts of finite floats
-    whose first and last keys are text. The other keys are checked when judged ids are missing.
+    Args:
+        rankings: all answers.
+        ties: the rule for ties of dicts.
+        misread: the scores are added here.
     """
+    answers: dict[str, Answer] = {}
     if "" in rankings or not set(map(type, rankings)) <= {str}:
-        return False
-    answers = rankings.values()
-    if set(map(type, answers)) <= {dict}:
-        return ties != "error" and _hold_scores(answers)  # type: ignore[arg-type]
-    return all(map(is_list_of_ids, answers))
+        return answers
+    dicts = {each: got for each, got in rankings.items() if type(got) is dict and got}
+    if ties == "error" or not _hold_scores(dicts.values()):
+        checked = dicts if ties != "error" else {}
+        dicts = {each: got for each, got in checked.items() if _hold_scores([got])}
+    misread.add_dicts(dicts)
+    for query_id, answer in rankings.items():
+        is_empty = type(answer) in (dict, list, tuple) and not answer
+        if query_id in dicts or is_empty or is_list_of_ids(answer):
+            answers[query_id] = answer  # type: ignore[assignment]
+        elif (ranking := ordinary_pairs(answer)) is not None:
+            answers[query_id] = ranking
+            misread.add_list(query_id, ranking.doc_ids, ranking.scores or ())
+    return answers
 
 
 def _hold_scores(answers: Collection[dict[Any, Any]]) -> bool:
-    """Whether dicts seem to be ``{id: score}``: an unusual answer would have to be parsed."""
-    if not all(answers):
+    """Whether dicts are ``{id: score}`` as text and finite numbers.
+
+    Where the first score of each is a float, the type of the others is not looked at.
+    """
+    if not all(map(has_text_ids, answers)):
         return False
-    ends = chain(map(next, map(iter, answers)), map(next, map(reversed, answers)))
-    if not set(map(type, ends)) <= {str}:
-        return False
-    if any(None in answer or "" in answer for answer in answers):
-        return False
-    firsts = map(next, map(iter, map(dict.values, answers)))
+    scores = list(map(dict.values, answers))
+    kinds = set(map(type, map(next, map(iter, scores))))
     try:
-        totals = list(map(sum, map(dict.values, answers)))
-    except (TypeError, OverflowError):
+        if not all(issubclass(kind, float) for kind in kinds):
+            kinds = set(map(type, chain.from_iterable(scores)))
+            if not all(issubclass(kind, Real) and not issubclass(kind, bool) for kind in kinds):
+                return False
+            return all(map(math.isfinite, map(math.fsum, scores)))
+        return all(map(math.isfinite, map(sum, scores)))
+    except (TypeError, ValueError, OverflowError):
         return False
-    kinds = {*map(type, firsts), *map(type, totals)}
-    if not all(issubclass(kind, float) for kind in kinds):
-        return False
-    return bool(np.isfinite(totals).all())

@@ -1,0 +1,93 @@
+"""The rows of rankings, best first: by score, and equal scores as the rule for ties says.
+
+What is in order already is not sorted, and only those ties are put in order that someone asks for.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
+from pytest_rankcheck.files.id_runs import rows_of_groups, sorted_within, texts_falling
+from pytest_rankcheck.rankers.ranked_columns import RankedColumns
+
+
+class RowOrder:
+    """The order of N rows of S rankings.
+
+    Args:
+        columns: the rankings.
+        wanted: ``[S]`` whether the order of a ranking is needed.
+    """
+
+    def __init__(self, columns: RankedColumns, wanted: BoolArray) -> None:
+        self._columns, self._starts = columns, columns.starts
+        count = int(columns.starts[-1])
+        self._rows: IntArray | None = None  # in order already
+        self._scores, scores = np.zeros(0), columns.ordering_scores
+        self._is_repeat = np.zeros(count + 1, dtype=np.bool_)
+        """Whether a row, in this order, has the score of the row before it."""
+        if scores is None:
+            return
+        self._scores = scores
+        rises = np.flatnonzero(scores[1:] > scores[:-1]) + 1
+        queries = self._queries_with(rises) & wanted
+        if queries.any():
+            rows, starts = rows_of_groups(self._starts, np.flatnonzero(queries))
+            is_stable = columns.rules.ties == "input"
+            order = sorted_within(-scores[rows], starts, is_stable=is_stable)
+            self._rows = np.arange(count)
+            self._rows[rows] = rows[order]
+            self._scores = scores[self._rows]
+        self._is_repeat[1:count] = self._scores[1:] == self._scores[:-1]
+        self._is_repeat[self._starts] = False
+
+    def _queries_with(self, rows: IntArray) -> BoolArray:
+        """Return ``[S]`` which queries have one of these rows, beside their first."""
+        places = np.searchsorted(self._starts, rows, side="right") - 1
+        found = np.zeros(len(self._columns), dtype=np.bool_)
+        found[places[self._starts[places] != rows]] = True
+        return found
+
+    @property
+    def has_ties(self) -> BoolArray:
+        """``[S]`` which queries have equal scores."""
+        return self._queries_with(np.flatnonzero(self._is_repeat))
+
+    def at(self, positions: IntArray) -> IntArray:
+        """Return the rows at some positions in the order."""
+        return positions if self._rows is None else self._rows[positions]
+
+    def positions(self, rows: IntArray) -> IntArray:
+        """Return where some rows are in the order, the first of a ranking at its start."""
+        if self._rows is None:
+            return rows
+        positions = np.empty(len(self._rows), dtype=np.int64)
+        positions[self._rows] = np.arange(len(self._rows))
+        return positions[rows]
+
+    def with_score(self, places: IntArray, scores: FloatArray) -> tuple[IntArray, BoolArray]:
+        """Return a row with the score in each query, and whether another row has it too."""
+        low, high = self._starts[places], self._starts[places + 1] - 1
+        while (low < high).any():
+            middle = (low + high) // 2
+            is_above = self._scores[middle] > scores
+            low, high = np.where(is_above, middle + 1, low), np.where(is_above, high, middle)
+        return self.at(low), self._is_repeat[low + 1]
+
+    def settle_ties(self, positions: IntArray) -> None:
+        """Put the rows in order that are tied with those at some positions."""
+        again = self._is_repeat
+        tied = np.flatnonzero(again[:-1] | again[1:])
+        if self._columns.rules.ties != "doc_id" or not len(tied):
+            return
+        is_meant = np.zeros(len(again), dtype=np.bool_)
+        is_meant[positions] = True
+        starts = np.append(np.flatnonzero(~again[tied]), len(tied))
+        is_chosen = np.logical_or.reduceat(is_meant[tied], starts[:-1])
+        chosen, starts = rows_of_groups(starts, np.flatnonzero(is_chosen))
+        if len(chosen):
+            tied = tied[chosen]
+            rows = self.at(tied)
+            self._rows = self.at(np.arange(len(again) - 1)).copy()
+            self._rows[tied] = rows[texts_falling(self._columns.texts(rows), starts)]
