@@ -75,7 +75,7 @@ def _init(chosen: argparse.Namespace) -> int:
     print(f"gate for {plural(fewest, 'query', 'queries')}: {words['GATE']} (docs/which-gate.md)")
     slices = {name: None for each in golden.values() for name in _sliced(each)}
     if slices:
-        print(f"to gate slices too, set rankcheck_slices = {readable_json([*slices])}")
+        print(f"to gate slices too, set rankcheck_slices = {_value([*slices], file)}")
     _write_new(test, words)
     if _COMMAND in test.read_text("utf-8"):
         steps.append(_NAME.format(test))

@@ -61,7 +61,7 @@ def _lint(chosen: argparse.Namespace) -> int:
     paths = chosen.files or inputs.config.golden
     if not paths:
         raise ConfigurationError("no golden set: name one, or configure rankcheck_golden")
-    _ = inputs.documents
+    _ = inputs.of_golden("").documents
     fails = False
     for path in paths:
         if path.name.endswith(RANK_FILE):

@@ -42,7 +42,8 @@ def add_pool_command(commands: Commands) -> None:
 
 def _pool(chosen: argparse.Namespace) -> int:
     project, out = ProjectInputs.of(chosen), chosen.out
-    golden, inputs = project.golden_set(chosen.golden), project.inputs
+    golden = project.golden_set(chosen.golden)
+    inputs = project.inputs.of_golden(golden.name)
     golden = golden.weighted(chosen.weight_by) if chosen.weight_by else golden
     if out.exists():
         raise ConfigurationError(f"{quoted(out)} exists; give --out another name, or delete it")
@@ -69,6 +70,7 @@ def _pool(chosen: argparse.Namespace) -> int:
         write_whole(out, table_text(columns, rows, ConfigurationError))
         given = [("--golden", chosen.golden), ("--golden-format", chosen.golden_format)]
         given += [("--grades", code) for code in chosen.grades]
+        given += [("--columns", column) for column in chosen.columns]
         words = [word for flag, value in given if value for word in (flag, str(value))]
         command = shlex.join(["import-judgments", str(out), *words])
         print(f"fill in the column relevance; then:\n  python -m pytest_rankcheck {command}")

@@ -134,7 +134,7 @@ class ProjectInputs:
         record, depth = _record_in(path), depth or self.depth
         if record is not None:
             return RecordedEvaluation(record, golden, path.name)
-        run = self.inputs.read_run(path)
+        run = self.inputs.of_golden(golden.name).read_run(path)
         return self.inputs.evaluation(run if depth is None else run.top(depth), golden)
 
     def measured_alike(self, paths: Sequence[Path], golden: GoldenSet) -> Sequence[Evaluation]:

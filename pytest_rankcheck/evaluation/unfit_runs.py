@@ -129,7 +129,7 @@ def unmet_ids(name: str, golden: GoldenSet, joined: Joined, ranking: Rankings) -
         ),
         f"judged: {listed(judged)}",
         f"ranked: {listed(ranked) or 'nothing'}",
-        why_known or (_NO_TEXT if golden.by_text else _advice(rule)),
+        why_known or (_NO_TEXT if golden.by_text else _advice(golden, rule)),
     )
     return UnmetIds(lines, not meeting and queries >= _REFUSED_FROM and not why_known)
 
@@ -160,7 +160,7 @@ def gaps_of(golden: GoldenSet, joined: Joined) -> Gaps | None:
     return Gaps(others, f"over the {len(others):,} {are} queries", advice)
 
 
-def _advice(rule: Sequence[str]) -> str:
+def _advice(golden: GoldenSet, rule: Sequence[str]) -> str:
     if not rule:
         return (
             "if both mean the same documents, map the ids with doc_id= or rankcheck_doc_id; if "
@@ -169,9 +169,9 @@ def _advice(rule: Sequence[str]) -> str:
     names = ", ".join(f'"{quoted(each)}"' for each in rule)
     value = names if len(rule) == 1 else f"[{names}]"
     return (
-        f"The ids differ only in {differences(rule)}. To match them, set rankcheck_doc_id = "
-        f"[{names}] (after any rules that it has), or give doc_id={value} to both the golden set "
-        "and the run"
+        f"The ids differ only in {differences(rule)}. To match them, set "
+        f"{golden.contents.source.line('rankcheck_doc_id', rule)}, or give doc_id={value} to both "
+        "the golden set and the run"
     )
 
 

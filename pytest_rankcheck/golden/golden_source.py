@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted
+from pytest_rankcheck.files.packed_files import shown_name
 from pytest_rankcheck.files.plain_values import checked_number, decimal_comma_hint, id_text
 from pytest_rankcheck.files.row_numbering import Numbering
+from pytest_rankcheck.files.whole_files import readable_json
 
 Contradictions = Literal["error", "first", "last", "highest"]
 """Which grade counts if a document is judged twice with different grades."""
@@ -176,6 +178,8 @@ class Source:
     """Whether other golden sets are read with the same options, so that not all need to fit: an
     attribute may be missing, and one grade for all judgments applies only to tables without
     grades."""
+    configured: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The lines of the project's options that name columns and map ids, for all golden sets."""
 
     @classmethod
     def of(
@@ -196,6 +200,12 @@ class Source:
         """The path, which must be set."""
         assert self.path is not None
         return self.path
+
+    def line(self, option: str, added: Iterable[str]) -> str:
+        """Return the line of the configuration that holds what is set, and more for this set."""
+        scope = f"{shown_name(self.file)}: " if self.is_shared else ""
+        lines = [*self.configured.get(option, ()), *(f"{scope}{each}" for each in added)]
+        return f"{option} = {readable_json([*dict.fromkeys(lines)])}"
 
     def reader(self, *, has_grades: bool) -> GradeReader:
         """Return the reader for judgments with or without grades of their own."""

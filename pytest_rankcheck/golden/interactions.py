@@ -109,8 +109,8 @@ class Interactions:
             if name not in places:
                 raise GoldenSetError(
                     f"{self.name}: the interactions have no column {name}, but "
-                    f"{listed(header, 10)}; rename the column, or in pytest name it: "
-                    f"rankcheck_columns = {name}=..."
+                    f"{listed(header, 10)}; rename the column, or name it in "
+                    f"rankcheck_columns, as {name}=..."
                 )
             yield places[name]
 

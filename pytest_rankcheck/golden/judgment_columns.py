@@ -15,9 +15,9 @@ from pytest_rankcheck.files.delimited_tables import (
     looks_meant_for,
     normalised_name,
 )
-from pytest_rankcheck.files.whole_files import readable_json
 from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.golden_contents import SCALE
+from pytest_rankcheck.golden.golden_source import Source
 
 QUERY_ID = Role("query_id", ("query_id", "qid", "queryid", "q_id", "topic_id", "topic"))
 GRADE = Role(
@@ -132,8 +132,8 @@ def _refuse_run(place: Mapping[str, int], header: Sequence[str], builder: Conten
         reader = "Run.from_frame" if builder.source.path is None else "Run.load"
         raise GoldenSetError(
             f"{builder.places.file} has the columns '{quoted(ranks[0])}' and '{quoted(grade)}' of "
-            f"a run, and no grades; read a run with {reader}. If '{quoted(grade)}' is the grade, "
-            f"give columns={{'{GRADE.name}': '{quoted(grade)}'}} (rankcheck_columns)"
+            f"a run, and no grades; read a run with {reader}. If people gave '{quoted(grade)}', "
+            f"rename the column: '{GRADE.name}'"
         )
 
 
@@ -165,10 +165,10 @@ def columns_in_words(columns: Mapping[str, str]) -> str:
     return ", ".join(pairs) or "none of the usual keys"
 
 
-def columns_line(columns: Mapping[str, str]) -> str:
+def columns_line(columns: Mapping[str, str], source: Source) -> str:
     """Return the configuration that says which column or key has which meaning."""
-    lines = readable_json([f"{meaning}={name}" for meaning, name in columns.items()])
-    return f"rankcheck_columns = {lines} (pyproject.toml; columns= in Python)"
+    added = [f"{role}={name}" for role, name in columns.items() if source.columns.get(role) != name]
+    return f"{source.line('rankcheck_columns', added)} (pyproject.toml; columns= in Python)"
 
 
 def is_index(name: str) -> bool:

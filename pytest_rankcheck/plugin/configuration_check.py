@@ -10,7 +10,7 @@ from pytest_rankcheck.errors import ConfigurationError, RankcheckError, RankerEr
 from pytest_rankcheck.plugin.inputs import Inputs
 
 _NEEDED = {
-    "golden_set": ("golden_paths", "doc_id"),
+    "golden_set": ("golden_paths", "doc_ids"),
     "session_log": ("log_paths",),
     "evaluation": ("metrics",),
     "baseline": ("gates",),
@@ -39,7 +39,7 @@ def check_configuration(
         if chosen.lint and chosen.sessions:
             _ = inputs.log_paths
         if chosen.lint:
-            _ = inputs.documents
+            _ = inputs.of_golden("").documents
         if chosen.lint or chosen.lint_lines:
             inputs.lint_options()
         if "ranking_run" in users and chosen.run:

@@ -6,7 +6,8 @@ text that says how to correct it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -56,6 +57,8 @@ _OF_GOLDEN_SETS = (
     "grade_scale",
 )
 """What columns of only runs, or of only golden sets, mean."""
+_OF_SET = re.compile(r"([^=]+): \S")
+"""How a line begins that is for one golden set: ``web: query=prompt``."""
 
 
 def inputs_of(config: pytest.Config) -> Inputs:
@@ -87,6 +90,7 @@ class Inputs:
         """The golden sets that were read."""
         self._rankers: dict[int, object] = {}
         """The configured ranker of each replicate."""
+        self._of_golden: dict[str, Inputs] = {}
 
     @property
     def has_own_ranker(self) -> bool:
@@ -101,9 +105,32 @@ class Inputs:
         with _named("rankcheck_conventions"):
             return Conventions.from_dict(self.config.conventions)
 
+    def of_golden(self, name: str) -> Inputs:
+        """Return the inputs for a golden set: of the lines that name golden sets, only its own."""
+        if name not in self._of_golden:
+            keys = _lines_for(name, self.config.columns)
+            chosen = {
+                "columns": {meaning: self.config.columns[key] for key, meaning in keys.items()},
+                "doc_id_lines": tuple(_lines_for(name, self.config.doc_id_lines).values()),
+            }
+            own = self._of_golden[name] = Inputs(Config(**{**vars(self.config), **chosen}))
+            own._judged = self._judged
+        return self._of_golden[name]
+
+    @property
+    def named_sets(self) -> Sequence[str]:
+        """The golden sets that lines of ``rankcheck_columns`` and ``rankcheck_doc_id`` name."""
+        found = map(_OF_SET.match, (*self.config.columns, *self.config.doc_id_lines))
+        return [each[1] for each in found if each]
+
+    @property
+    def doc_ids(self) -> Sequence[DocIdRule | None]:
+        """How ids are mapped in general and for each configured golden set."""
+        return [self.of_golden(name).doc_id for name in ("", *map(shown_name, self.config.golden))]
+
     @cached_property
     def doc_id(self) -> DocIdRule | None:
-        """How the ids of golden sets and runs are mapped; None if they are not.
+        """How the ids of one golden set and its runs are mapped; None if they are not.
 
         A run that was saved after its ids had been mapped is mapped again, so an id that is
         already mapped must stay as it is; the function checks that.
@@ -179,20 +206,24 @@ class Inputs:
         from pytest_rankcheck.golden.golden_set import GoldenSet
         from pytest_rankcheck.golden.golden_source import Source
 
-        config = self.config
+        config, own = self.config, self.of_golden(shown_name(path))
         self._judged.append(path)
         source = Source.of(
             shorter(path),
             grades=config.grades,
-            columns=self._columns(path, [config.run] if config.run else [], _OF_RUNS),
+            columns=own._columns(path, [config.run] if config.run else [], _OF_RUNS),
             split=config.split,
             contradictions=contradictions or config.contradictions,
             attributes=config.attributes or None,
             scale=config.scale,
             is_shared=any(other != path for other in config.golden),
+            configured={
+                "rankcheck_columns": [f"{role}={name}" for role, name in config.columns.items()],
+                "rankcheck_doc_id": config.doc_id_lines,
+            },
         )
-        contents = contents_of_file(source, format, self.doc_id)
-        contents = replace(contents, documents=self.documents, interactions=self.interactions)
+        contents = contents_of_file(source, format, own.doc_id)
+        contents = replace(contents, documents=own.documents, interactions=own.interactions)
         golden = GoldenSet(contents, shown_name(path))
         for attribute in config.slices:
             golden.check_no_feature(attribute)
@@ -281,7 +312,8 @@ class Inputs:
             label: the ids of the parameters that chose the run, as where it was saved.
         """
         path = self.run_path if golden_name is None else self.run_file(golden_name, label)
-        return self.read_run(path).with_facts(asked=golden_name).top(self.config.depth)
+        run = self.of_golden(golden_name or "").read_run(path)
+        return run.with_facts(asked=golden_name).top(self.config.depth)
 
     def evaluation(self, run: Run | Sequence[Run], golden: GoldenSet) -> Evaluation:
         """Return the evaluation of a run or of replicates, by the configured conventions."""
@@ -396,6 +428,13 @@ class Inputs:
             return options
         # A project that configures which of two grades counts is not stopped by them.
         return replace(options, levels={"contradictory-judgment": "warning", **options.levels})
+
+
+def _lines_for(golden_name: str, lines: Iterable[str]) -> Mapping[str, str]:
+    """Return the lines of an option for all golden sets, then those for one, without its name."""
+    scope = f"{golden_name}: "
+    of_all = {line: line for line in lines if not _OF_SET.match(line)}
+    return of_all | {each: each.removeprefix(scope) for each in lines if each.startswith(scope)}
 
 
 def _missing(kind: str, fixture: str, example: str, code: str) -> ConfigurationError:

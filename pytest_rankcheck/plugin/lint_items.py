@@ -38,7 +38,7 @@ def lint_of(
     golden, run = inputs.golden_set(path, "first", format), None
     try:
         if inputs.config.run is not None:
-            run = inputs.read_run(inputs.run_file(golden.name))
+            run = inputs.of_golden(golden.name).read_run(inputs.run_file(golden.name))
     except RankcheckError:
         if needs_run:
             raise

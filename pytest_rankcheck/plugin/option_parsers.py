@@ -7,6 +7,7 @@ that names the option.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -43,6 +44,16 @@ def _text(given: Given) -> str | None:
 
 def _lines(given: Given) -> tuple[str, ...]:
     return tuple(given.value)
+
+
+def listed_lines(lines: Sequence[str]) -> Sequence[str]:
+    """Return the lines of a list; one that is written as in TOML is understood in any file."""
+    if lines and lines[0].startswith("["):
+        import tomllib
+
+        with suppress(tomllib.TOMLDecodeError):
+            return [str(line) for line in tomllib.loads(f"lines = {' '.join(lines)}")["lines"]]
+    return lines
 
 
 def _path(given: Given) -> Path | None:
@@ -116,11 +127,6 @@ def pairs(example: str) -> Kind:
         by_name = {}
         for line in given.value:
             key, equals, value = line.partition("=")
-            if line.startswith("["):
-                raise ConfigurationError(
-                    f"{given.name}: '{quoted(line)}' is a list of TOML; in a file such as "
-                    "pytest.ini, write one name=value per line, without brackets and quotes"
-                )
             if not equals:
                 raise ConfigurationError(
                     f"{given.name}: '{quoted(line)}' is not of the form name=value, such as "

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_rankcheck.errors import ConfigurationError
 from pytest_rankcheck.plugin.given_options import given_options
-from pytest_rankcheck.plugin.option_parsers import Given, Kind
+from pytest_rankcheck.plugin.option_parsers import Given, Kind, listed_lines
 
 
 @dataclass(repr=False, eq=False)  # each generated method costs every test session time
@@ -83,6 +83,7 @@ class OptionRow:
         if from_file:
             try:
                 value = config.getini(str(self.ini))
+                value = listed_lines(value) if self.kind.ini_type == "linelist" else value
             except (TypeError, ValueError, pytest.UsageError) as error:
                 if self.kind.ini_type != "int":
                     raise ConfigurationError(f"{self.ini}: {error}") from None

@@ -75,7 +75,7 @@ def ranked_once(
     failures = baseline_settings(config).failures(chosen.failures, len(golden), origin.file)
     how = (chosen.depth, chosen.concurrency, chosen.timeout, chosen.retries, chosen.retry_on)
     task = RankingTask(golden, *how, failures)
-    conventions, to_id = inputs.conventions, id_map(inputs.doc_id)
+    conventions, to_id = inputs.conventions, id_map(inputs.of_golden(golden.name).doc_id)
     rules = RankingRules(conventions.ties, conventions.duplicates, to_id)
     execution = _execution(session, golden, origin, number)
     if number > 1 and origin.name is not None:

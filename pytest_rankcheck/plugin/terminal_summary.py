@@ -79,7 +79,7 @@ class SessionFindings:
             from pytest_rankcheck.plugin.report_files import write_reports
 
             if reporter is None or "deselected" not in reporter.stats:
-                self.findings += [*_unused_gate_notes(config, self.findings)]
+                self.findings += [*_unused_line_notes(config, self.findings)]
             status = int(session.exitstatus)
             written = write_reports(config, self.findings, status, self._problems(status))
             self._lines = [*written, *_annotations(self.failures, config)]
@@ -165,10 +165,10 @@ def _annotations(failures: Sequence[pytest.TestReport], config: pytest.Config) -
         yield annotation(shown_path.as_posix(), line, text)
 
 
-def _unused_gate_notes(
+def _unused_line_notes(
     config: pytest.Config, findings: Sequence[ReportedFinding]
 ) -> Iterator[ReportedFinding]:
-    """Yield the lines of ``rankcheck_gate`` for golden sets that no test measured on."""
+    """Yield the golden sets that lines of the configuration name and no test measured on."""
     from pytest_rankcheck.plugin.inputs import inputs_of
     from pytest_rankcheck.reports.findings import MetricFinding, Note, Topic
 
@@ -176,7 +176,8 @@ def _unused_gate_notes(
     if not measured:
         return
     with suppress(ConfigurationError):  # it has failed the tests that needed it
-        for name in inputs_of(config).gates.golden_names:
+        inputs = inputs_of(config)
+        for name in dict.fromkeys((*inputs.gates.golden_names, *inputs.named_sets)):
             if name not in measured:
                 hint = suggestion(name, measured)
                 yield Note(Topic.UNUSED_GATE, f"golden set '{quoted(name)}'{hint}")

@@ -206,7 +206,7 @@ class Topic(Enum):
     GUESSED_KEYS = "keys of golden sets that were read by their names"
     LINT = "lint of {about}"
     SLICES = "slices"
-    UNUSED_GATE = "rankcheck_gate has lines for golden sets that no test measured"
+    UNUSED_GATE = "the configuration has lines for golden sets that no test measured"
     WARNED_EXPECTATIONS = "expectations that only warn (severity warn)"
     NO_SLICE_GATED = "warning: an assertion names slices, but gates none of them"
     NOISE_FLOOR = "tolerances below the noise of replicates"

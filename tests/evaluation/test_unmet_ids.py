@@ -60,7 +60,16 @@ def test_the_error_names_the_rule_that_makes_both_sides_meet() -> None:
         (lambda n: f"page{n}", lambda doc: f"{doc} ", 'doc_id="strip"'),
         (lambda n: f"caf\u00e9 {n}", lambda doc: doc.replace("\u00e9", "e\u0301"), 'doc_id="nfc"'),
         (lambda n: f"a page {n}", lambda doc: doc.replace(" ", "%20"), 'doc_id="unquote"'),
-        (str, lambda doc: f"{doc}.0", "map the ids with doc_id="),
+        (str, lambda doc: f"{doc}.0", 'doc_id="before:."'),
+        (lambda n: f"guide{n}", lambda doc: f"{doc}#0", 'doc_id="before:#"'),
+        (lambda n: f"guide{n}#1", lambda doc: doc.split("#")[0], 'doc_id="before:#"'),
+        (lambda n: f"hat{n}", lambda doc: f"https://a.b/{len(doc)}/{doc}", 'doc_id="after:/"'),
+        (lambda n: f"hat{n}", lambda doc: f"{doc}.html", 'doc_id="remove_suffix:.html"'),
+        (str, lambda doc: f"doc_{doc}", 'doc_id="remove_prefix:doc_"'),
+        (str, lambda doc: f"doc{doc}", 'doc_id="remove_prefix:doc"'),
+        (lambda n: f"hat{n}", lambda doc: f"{doc.upper()}#7", 'doc_id=["lower", "before:#"]'),
+        (lambda n: f"doc-{n}", lambda doc: f"{doc}-3", "map the ids with doc_id="),
+        (lambda n: f"x{n}", lambda doc: f"y{doc}", "map the ids with doc_id="),
         (
             lambda n: f"a page {n}",
             lambda doc: doc.upper().replace(" ", "%20"),
@@ -88,8 +97,8 @@ def test_the_message() -> None:
         "relevant judgment\n"
         "  judged: red-hat1, red-hat2, red-hat3\n"
         "  ranked: RED-HAT1, RED-HAT2, RED-HAT3\n"
-        '  The ids differ only in case. To match them, set rankcheck_doc_id = ["lower"] (after any '
-        'rules that it has), or give doc_id="lower" to both the golden set and the run'
+        '  The ids differ only in case. To match them, set rankcheck_doc_id = ["lower"], or give '
+        'doc_id="lower" to both the golden set and the run'
     )
     assert warned[0].filename == __file__
     assert len(warned) == 1

@@ -48,9 +48,9 @@ def test_documents_that_the_corpus_lacks(tmp_path: Path) -> None:
 def test_ids_that_are_spelt_otherwise() -> None:
     """In either direction: the judgments or the catalogue may have been changed."""
     cases: list[tuple[Callable[[int], str], str, str]] = [
-        (lambda n: f"{n:05d}", " in leading zeros: '7' is '00007'", "doc_id='strip_zeros'"),
-        (lambda n: f"{n}.0", ": '7' is '7.0'", "such as doc_id='remove_suffix:.0'"),
-        (lambda n: f" {n}", " in white space: '7' is ' 7'", "doc_id='strip'"),
+        (lambda n: f"{n:05d}", " in leading zeros: '7' is '00007'", "doc_id=['strip_zeros']"),
+        (lambda n: f"{n}.0", " in what follows the first '.': '7' is '7.0'", "['before:.']"),
+        (lambda n: f" {n}", " in white space: '7' is ' 7'", "doc_id=['strip']"),
     ]
     plain = [str(n) for n in range(7, 22)]
     for spell, differ, remedy in cases:

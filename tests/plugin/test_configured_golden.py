@@ -117,6 +117,60 @@ def test_columns_are_those_of_golden_sets_and_runs(
             wrong.run_of(None)
 
 
+def test_a_line_may_be_for_one_golden_set_and_its_run(tmp_path: Path) -> None:
+    """It overrides a line for all of them, wherever it stands; rules for ids come after those."""
+    for name in ("web", "app"):
+        (tmp_path / f"{name}.csv").write_text("qid,sku,rel,mobile\nq1,A#1,2,0\nq1,B#1,0,2\n")
+        (tmp_path / f"{name}.run.csv").write_text("qid,sku,rel,bm25\nq1,A#1,1,1\nq1,B#2,2,2\n")
+    config = Config(
+        golden=(tmp_path / "web.csv", tmp_path / "app.csv"),
+        run=tmp_path / "{golden}.run.csv",
+        columns={
+            "app: relevance": "mobile",
+            "doc_id": "sku",
+            "relevance": "rel",
+            "app: score": "rel",
+        }
+        | {"score": "bm25"},
+        doc_id_lines=("app: before:#", "lower"),
+    )
+    inputs = Inputs(config)
+    web, app = map(inputs.golden_set, config.golden)
+    assert (web.grades("q1"), app.grades("q1")) == ({"a#1": 2, "b#1": 0}, {"a": 0, "b": 2})
+    assert inputs.run_of("web")["q1"] == ("b#2", "a#1")
+    assert inputs.run_of("app")["q1"] == ("b", "a")
+    assert inputs.evaluation(inputs.run_of("app"), app).mean("RR") == 1
+    assert [each("A#1") for each in inputs.doc_ids if each] == ["a#1", "a#1", "a"]  # type: ignore
+
+
+def test_a_line_for_an_unknown_golden_set_is_noted(pytester: pytest.Pytester) -> None:
+    pytester.makefile(".jsonl", web='{"query_id": "q", "query": "x", "relevance": {"d": 3}}\n')
+    pytester.makepyfile(
+        """
+        import pytest
+        from pytest_rankcheck import assert_at_least
+
+        @pytest.fixture(scope="session")
+        def ranker():
+            return lambda text: ["d"]
+
+        def test_rr(evaluation):
+            assert_at_least(evaluation, "RR", 1.0)
+        """
+    )
+    lines = 'rankcheck_golden = "web.jsonl"\nrankcheck_doc_id = ["wbe: lower"]\n'
+    lines += 'rankcheck_columns = ["app: query=text"]\n'
+    pytester.makefile(".toml", pyproject=f"[tool.pytest.ini_options]\n{lines}")
+    result = pytester.runpytest_inprocess("-v")
+    result.stdout.fnmatch_lines(
+        [
+            "*the configuration has lines for golden sets that no test measured*",
+            "*golden set 'app'*",
+            "*golden set 'wbe'; did you mean 'web'?*",
+        ]
+    )
+
+
 def test_the_meanings_of_columns_are_those_of_the_readers(tmp_path: Path) -> None:
     of_runs = {role.name for role in run_columns._ROLES}
     of_golden_sets = {role.name for role in ROLES}
@@ -134,7 +188,11 @@ def test_the_meanings_of_columns_are_those_of_the_readers(tmp_path: Path) -> Non
     [
         ("g.csv", "query_id,doc_id,lab", "columns={'relevance': 'lab'} (rankcheck_columns)"),
         ("g.csv", "query_id,doc_id,lab", "give grades=1 (rankcheck_grades)"),
-        ("g.csv", "query_id,doc_id,rank,score", "'relevance': 'score'} (rankcheck_columns)"),
+        (
+            "g.csv",
+            "query_id,doc_id,rank,score",
+            "people gave 'score', rename the column: 'relevance'",
+        ),
         ("g.csv", "query_id,docno,pid,rel", "columns={'doc_id': ...} (rankcheck_columns, "),
         ("g.csv", "query_id,doc_id,rel\nq,d,1\nq,d,2", "='highest' (rankcheck_contradictions)"),
         ("qrels/dev.tsv", "", "split= (rankcheck_split)"),

@@ -150,7 +150,7 @@ def test_a_gate_for_a_set_that_no_test_measured_is_listed(
     project.run("--snapshot-update")
     result = project.run(*workers)
     result.assert_outcomes(passed=1)
-    heading = "rankcheck_gate has lines for golden sets that no test measured"
+    heading = "the configuration has lines for golden sets that no test measured"
     assert f"{heading}:\n  golden set 'shpo'; did you mean 'shop'?" in text_of(result)
     assert "golden set 'shop'\n" not in text_of(result)
 

@@ -69,7 +69,7 @@ def _add_entry(builder: ContentsBuilder, entry: dict[str, object], where: str) -
     if "query_id" not in entry:
         near = next((key for key in entry if key not in _KEYS and suggestion(key, _KEYS[:1])), None)
         hint = f"; is '{quoted(near)}' misspelt?" if near else ""
-        keys = how_to_read(entry if not builder.queries else dict.fromkeys(entry))
+        keys = how_to_read(entry if not builder.queries else dict.fromkeys(entry), builder.source)
         raise GoldenSetError(f'{where}: no "query_id"{hint}; {keys}')
     query_id = checked_id(entry.pop("query_id"), '"query_id"', where)
     texts = [key for key in entry if isinstance(entry[key], str)]

@@ -59,7 +59,7 @@ def read(source: Source) -> Contents:
                 f"{columns_in_words(keys)}; use the same keys in all entries (here: "
                 f"{listed([key for key, _ in entry.pairs()], 10)})"
             )
-        keys = keys or _complete(found, entry)
+        keys = keys or _complete(found, entry, source)
         _add_case(builder, entry, keys)
     guessed = {role: key for role, key in keys.items() if key not in (role, columns.get(role))}
     return builder.built(guessed_keys=guessed)
@@ -116,28 +116,28 @@ def _keys_of(entry: Node, source: Source) -> dict[str, str]:
     return keys
 
 
-def _complete(keys: dict[str, str], entry: Node) -> dict[str, str]:
+def _complete(keys: dict[str, str], entry: Node, source: Source) -> dict[str, str]:
     """Return the keys of the first entry, which needs a query and relevant documents."""
     values = {key: child.value for key, child in entry.pairs()}
     is_judged = "relevance" in keys or EXPECTED_TEXT in keys
     for role, what in ((_TEXT, "query"), (_RELEVANT, "relevant documents")):
         if role.name not in keys and not (role is _RELEVANT and is_judged):
-            raise GoldenSetError(f"{entry.where}: no {what}; {how_to_read(values)}")
+            raise GoldenSetError(f"{entry.where}: no {what}; {how_to_read(values, source)}")
     return keys
 
 
-def how_to_read(entry: Mapping[str, object]) -> str:
+def how_to_read(entry: Mapping[str, object], source: Source) -> str:
     """Return the end of an error: the keys of the first entry, and a line that reads them."""
     keys = f"its keys are {listed(list(entry), 10) or 'none'}"
     answers = answers_among(entry)
-    others = [key for key in entry if key not in _TEXTS]
-    own_id = next(
-        (key for key in others if key in _ID.names or suggestion(key, ["query_id"])), None
-    )
-    columns = {} if own_id is None else {"query_id": own_id}
+    columns = {role: key for role, key in source.columns.items() if key in entry}
+    others = [key for key in entry if key not in (*_TEXTS, *columns.values())]
+    ids = [key for key in others if key in _ID.names or suggestion(key, ["query_id"])]
+    if ids:
+        columns.setdefault("query_id", ids[0])
     single = () if answers else ((_RELEVANT, str),)
     for role, types in ((_TEXT, str), (_RELEVANT, (list, dict)), *single):
-        taken = (own_id, columns.get(_TEXT.name), *answers)
+        taken = (*columns.values(), *answers)
         fitting = [key for key, value in entry.items() if isinstance(value, types)]
         fitting = [key for key in fitting if key not in taken]
         if fitting and role.name not in columns:
@@ -146,10 +146,10 @@ def how_to_read(entry: Mapping[str, object]) -> str:
         return f"{keys}. {answer_refused(answers[0], 'expected_ids')}"
     if not columns.keys() >= {_TEXT.name, _RELEVANT.name}:
         return keys
-    if own_id is None and columns["query"] == "query":
+    if "query_id" not in columns and columns["query"] == "query":
         columns["query_id"] = "query"
     columns = {role: key for role, key in columns.items() if key != role}
-    return f"{keys}; to read them, say what they are, such as {columns_line(columns)}"
+    return f"{keys}; to read them, say what they are, such as {columns_line(columns, source)}"
 
 
 def _add_case(builder: ContentsBuilder, entry: Node, keys: Mapping[str, str]) -> None:

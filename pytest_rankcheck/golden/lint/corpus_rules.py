@@ -35,10 +35,7 @@ def misspelt_id(linted: Linted) -> LintFinding | None:
     pairs = list(match.misspelt.items())
     rules, _ = joining_rule([([judged], [other]) for judged, other in pairs[:_COMPARED]])
     words = f" in {differences(rules)}" if rules else ""
-    given = "with a function or a rule such as doc_id='remove_suffix:.0'"
-    if rules:
-        rule_or_rules = rules[0] if len(rules) == 1 else list(rules)
-        given = f"with doc_id={rule_or_rules!r}"
+    given = f"with doc_id={list(rules)}" if rules else "with a function"
     count = len(match.misspelt)
     return LintFinding(
         query_ids=linted.queries_at(rows),

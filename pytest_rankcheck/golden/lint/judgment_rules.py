@@ -226,5 +226,5 @@ def guessed_keys(linted: Linted) -> LintFinding | None:
         query_ids=(),
         what=f"read {columns_in_words(keys)}",
         why="Another key may hold the judgments",
-        remedy=f"to confirm it: {columns_line(keys)}",
+        remedy=f"to confirm it: {columns_line(keys, linted.contents.source)}",
     )

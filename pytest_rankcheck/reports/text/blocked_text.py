@@ -59,7 +59,7 @@ def _what_to_do(block: Block, place: Place, remedy: Remedy | None) -> Iterator[s
     unchanged = "" if block in _NOT_KEPT else " (unchanged)"
     yield f"  {where}: {place}{unchanged}"
     if block is Block.INCONCLUSIVE:
-        yield "  judge more queries, widen the margin, or set rankcheck_inconclusive = warn"
+        yield "  judge more queries, widen the margin, or set rankcheck_inconclusive to warn"
     if remedy is not None:
         yield ValueLine(f"  {remedy}")
 

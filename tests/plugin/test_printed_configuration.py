@@ -1,0 +1,143 @@
+"""A printed line of configuration works when it is pasted: in each kind of file, beside others."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+
+import pytest
+from project import Project, text_of
+
+MOST_ROUNDS = 4
+PRINTED = re.compile(r"(rankcheck_\w+) = (\[.*?\])(?= \(pyproject|, or give)")
+HEADS = {
+    "pyproject.toml": '[tool.pytest.ini_options]\npythonpath = ["."]\n',
+    "pytest.ini": "[pytest]\npythonpath = .\n",
+}
+TEST = "def test_rr(evaluation):\n    assert evaluation.mean('RR') == 1\n"
+FLOOR = """
+from pytest_rankcheck import assert_at_least
+
+def test_rr(evaluation):
+    assert_at_least(evaluation, "RR", 1.0)
+"""
+
+Lines = dict[str, str]
+
+
+def configure(project: Project, file: str, lines: Lines) -> None:
+    """Write the configuration; a line takes the place of the one with its name, as when pasted."""
+    text = "".join(f"{name} = {value}\n" for name, value in lines.items())
+    project.write(file, HEADS[file] + text)
+
+
+def pasted(project: Project, file: str, lines: Lines) -> Sequence[Lines]:
+    """Paste what is printed until the tests pass; return the lines that were set in each round."""
+    (project.path / "pyproject.toml").unlink()
+    rounds: list[Lines] = []
+    for _ in range(MOST_ROUNDS):
+        configure(project, file, lines)
+        result = project.run()
+        if not result.ret:
+            return rounds
+        found = dict(PRINTED.findall(text_of(result)))
+        assert found, text_of(result)
+        assert found not in rounds, f"{found} is suggested again"
+        rounds.append(found)
+        lines = {**lines, **found}
+    raise AssertionError(f"{rounds} do not help")
+
+
+CASE = {"case": "c1", "prompt": "red", "docs": ["d1"], "locale": "en"}
+OTHER = {"asked": "hat", "answered_by": {"d1": 2}}
+ENGINE = "def search(text):\n    return [{}]\n"
+
+
+@pytest.mark.parametrize("file", HEADS)
+@pytest.mark.parametrize(
+    ("ranked", "judged", "given", "suggested"),
+    [
+        ('"guide0#0"', "guide0", (), ["before:#"]),
+        ('"guide0"', "guide0#1", (), ["before:#"]),
+        ('"A%23B"', "a#b", ["unquote"], ["unquote", "lower"]),
+        ('"https://a.b/Hat"', "Hat", (), ["remove_prefix:https://a.b/"]),
+    ],
+)
+def test_a_rule_for_ids(
+    project: Project, file: str, ranked: str, judged: str, given: list[str], suggested: list[str]
+) -> None:
+    project.golden(
+        [{"query_id": f"q{n}", "query": "x", "relevance": {judged: 1}} for n in range(5)]
+    )
+    project.write("engine.py", ENGINE.format(ranked))
+    project.test(FLOOR)
+    lines = {
+        "rankcheck_golden": value(file, "golden/web.jsonl"),
+        "rankcheck_ranker": "engine:search",
+    }
+    lines["rankcheck_ranker"] = value(file, "engine:search")
+    if given:
+        lines["rankcheck_doc_id"] = json.dumps(given)
+    assert pasted(project, file, lines) == [{"rankcheck_doc_id": json.dumps(suggested)}]
+
+
+def value(file: str, text: str) -> str:
+    return text if file.endswith(".ini") else json.dumps(text)
+
+
+@pytest.mark.parametrize("file", HEADS)
+def test_columns_beside_those_that_are_set(project: Project, file: str) -> None:
+    project.write("golden/qa.json", json.dumps([CASE]))
+    project.write("engine.py", ENGINE.format('"d1"'))
+    project.test(TEST)
+    lines = {
+        "rankcheck_golden": value(file, "golden/qa.json"),
+        "rankcheck_ranker": value(file, "engine:search"),
+        "rankcheck_columns": json.dumps(["query_id=case"]),
+    }
+    (found,) = pasted(project, file, lines)
+    assert json.loads(found["rankcheck_columns"]) == [
+        "query_id=case",
+        "query=prompt",
+        "relevance=docs",
+    ]
+
+
+@pytest.mark.parametrize("set_before", [[], ["query_id=case"], ["a: query_id=case"]])
+def test_columns_of_golden_sets_of_different_shapes(
+    project: Project, set_before: list[str]
+) -> None:
+    """Each printed line holds what is set, and names the golden set that it is for."""
+    project.write("golden/a.json", json.dumps([CASE]))
+    project.write("golden/b.json", json.dumps([OTHER]))
+    project.write("engine.py", ENGINE.format('"d1"'))
+    project.test(TEST)
+    lines = {
+        "rankcheck_golden": json.dumps(["golden/a.json", "golden/b.json"]),
+        "rankcheck_ranker": json.dumps("engine:search"),
+        "rankcheck_columns": json.dumps(set_before),
+    }
+    *_, last = pasted(project, "pyproject.toml", lines)
+    columns = json.loads(last["rankcheck_columns"])
+    assert columns[: len(set_before)] == set_before
+    assert {"a: relevance=docs", "b: query=asked", "b: relevance=answered_by"} <= {*columns}
+
+
+def test_ids_of_golden_sets_of_different_shapes(project: Project) -> None:
+    """One has parts of documents, and for the other the same rule would make documents equal."""
+    guides = [
+        {"query_id": f"q{n}", "query": "a", "relevance": {"c#1": 1, "c#2": 0}} for n in range(5)
+    ]
+    parts = [{"query_id": f"q{n}", "query": "b", "relevance": {"c": 1}} for n in range(5)]
+    project.golden(guides, "golden/guides.jsonl")
+    project.golden(parts, "golden/parts.jsonl")
+    project.write("engine.py", ENGINE.format('"c#1"'))
+    project.test(FLOOR)
+    lines = {
+        "rankcheck_golden": '["golden/guides.jsonl", "golden/parts.jsonl"]',
+        "rankcheck_ranker": '"engine:search"',
+        "rankcheck_doc_id": '["strip"]',
+    }
+    found = pasted(project, "pyproject.toml", lines)
+    assert found == [{"rankcheck_doc_id": '["strip", "parts: before:#"]'}]
