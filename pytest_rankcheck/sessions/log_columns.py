@@ -76,6 +76,8 @@ _ABOUT = {
     role.name: role.otherwise for role in ROLES if role.name in _SELECTIONS and role.otherwise
 }
 """Names of what a row is about, by role: a selection only if something else says so."""
+_OF_QUERIES = frozenset({"query_id", "request_id"})
+"""Names of ids of searches, or of the texts of queries."""
 
 _WHO = ("user", "client", "visitor", "customer", "account", "member", "cookie", "device")
 USER_NAMES = frozenset(
@@ -200,7 +202,11 @@ class LogColumns:
     @property
     def has_selections(self) -> bool:
         """Whether the log has a column of selections."""
-        return any(_SELECTIONS & layout.keys() for layout in self._layouts.values())
+        return self._has(*_SELECTIONS)
+
+    def _has(self, *roles: str) -> bool:
+        """Whether some row has one of these roles."""
+        return any(role in layout for layout in self._layouts.values() for role in roles)
 
     def check(self) -> None:
         """Check that the log has a row for each event, and the columns that it needs.
@@ -223,8 +229,15 @@ class LogColumns:
                 "the events of a session, make them rows: SessionLog.from_records({**session, "
                 "**event} for session in sessions for event in session.pop('events'))"
             )
+        ids = [name for name in columns if normalised_name(name) in _OF_QUERIES]
+        if ids and self.merges_rows and not self._has("search"):
+            raise SessionLogError(
+                f"{source}: no column says which rows are one search. If '{quoted(ids[0])}' does, "
+                f"write columns={{'search': '{quoted(ids[0])}'}}; if it names the texts of "
+                "queries, leave it out"
+            )
         first = self._problems.place_of_first("no session")
-        if first is not None and not any("session" in each for each in self._layouts.values()):
+        if first is not None and not self._has("session"):
             users = [name for name in columns if normalised_name(name) in USER_NAMES]
             user = quoted(users[0] if users else "user_id")
             raise SessionLogError(

@@ -153,7 +153,6 @@ def test_a_planned_ratio(entered: list[object]) -> None:
         ({"by": "grup"}, GoldenSetError, "has no attribute 'grup'; did you mean 'group'"),
         ({"metric": "MedianSessionDuration"}, MetricError, "has no value on session log"),
         ({"evaluation": 3}, ConfigurationError, "evaluation must be the sessions of a log, not 3"),
-        ({"gate": "significant"}, ConfigurationError, "gate must be a Gate"),
         ({"group": 1}, ConfigurationError, "group must be a text, not 1"),
         (
             {"evaluation": experiment((3, 4), (2, 4), clustered="group")},

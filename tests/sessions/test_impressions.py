@@ -380,6 +380,18 @@ def test_grades_in_a_column() -> None:
         log_of(rows)
 
 
+@pytest.mark.parametrize("column", ["query_id", "Request-ID"])
+def test_an_id_that_may_be_of_searches_is_named(column: str) -> None:
+    """Otherwise each impression would be an event, or those of a text that is asked again one."""
+    rows = per_action(SEARCHES[:40], column)
+    for number, row in enumerate(rows):
+        row["time"] += number * 1e-3  # so nothing else tells that they are parts of one search
+    text = refusal(rows, **CLICKED)
+    assert f"If '{column}' does, write columns={{'search': '{column}'}}" in text
+    log = log_of(rows, first_rank=1, columns={"search": column}, **CLICKED)
+    assert log.event_count == 40
+
+
 def split_rows() -> list[dict[str, Any]]:
     """Return two searches with three impressions each, of which the second has two clicks."""
     return [

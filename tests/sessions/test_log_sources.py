@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pytest_rankcheck import ConfigurationError, SessionLog, SessionLogError
+from pytest_rankcheck import SessionLog, SessionLogError
 
 pl = pytest.importorskip("polars", reason="polars is not installed")
 pa = pytest.importorskip("pyarrow", reason="pyarrow cannot be imported", exc_type=ImportError)
@@ -159,7 +159,5 @@ def test_a_broken_array(tmp_path: Path, text: str, message: str) -> None:
 
 
 def test_a_dict_is_no_frame() -> None:
-    with pytest.raises(
-        ConfigurationError, match="a DataFrame of pandas or polars, or a table of p"
-    ):
+    with pytest.raises(SessionLogError, match="a dict is not a table; give a DataFrame of pandas"):
         SessionLog.from_frame({"session_id": ["s"]})  # type: ignore[arg-type]
