@@ -7,6 +7,7 @@ recorded anew by hand.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 
 import numpy as np
 
@@ -78,7 +79,7 @@ def _is_undone(key: Key, record: Record) -> bool:
         case "slice-gone":
             return key.subject in record.slices
         case "convention":
-            return quoted(record.conventions.to_dict().get(key.subject, "none")) == key.before
+            return quoted(asdict(record.conventions).get(key.subject) or "none") == key.before
     return key.subject in record.gated and _is_metric_back(key, record)
 
 
@@ -175,10 +176,10 @@ def fewer_replicates(before: Record, after: Record) -> Iterator[Key]:
 
 def manner_changes(before: Record, after: Record | Evaluation) -> Iterator[Key]:
     """Yield how a measurement was made in another way than a record, so that they don't compare."""
-    then, now = before.conventions.to_dict(), after.conventions.to_dict()
-    for name in {**now, **then}:
-        if then.get(name) != now.get(name):
-            old, new = (quoted(each.get(name, "none")) for each in (then, now))
+    then, now = asdict(before.conventions), asdict(after.conventions)
+    for name in then:
+        if then[name] != now[name]:
+            old, new = (quoted(each[name] or "none") for each in (then, now))
             yield Key(
                 f"convention:{name}",
                 old,

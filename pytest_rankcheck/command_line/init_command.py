@@ -21,6 +21,7 @@ from pytest_rankcheck.files.git_commands import git_line
 from pytest_rankcheck.files.whole_files import readable_json, write_whole
 from pytest_rankcheck.golden.formats.trec_qrels import queries_file
 from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.golden.lint.linter import findings_of
 from pytest_rankcheck.metrics.metric_names import usual_metrics
 from pytest_rankcheck.plugin.configuration import CONFIG
 from pytest_rankcheck.plugin.inputs import Inputs
@@ -73,6 +74,9 @@ def _init(chosen: argparse.Namespace) -> int:
     words = {"METRIC": usual_metrics(inputs.config.depth)[0], "GATE": gate_for(fewest)}
     words["GOLDEN"] = readable_json([_shown(path, folder) for path in golden])
     print(f"gate for {plural(fewest, 'query', 'queries')}: {words['GATE']} (docs/which-gate.md)")
+    for each in golden.values():
+        for finding in findings_of(each, inputs.lint_options(), ["reversed-grades"]):
+            print(f"warning: golden set '{quoted(each.name)}': {finding.message}")
     slices = {name: None for each in golden.values() for name in _sliced(each)}
     if slices:
         print(f"to gate slices too, set rankcheck_slices = {_value([*slices], file)}")

@@ -6,7 +6,7 @@ import argparse
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TypeAlias
 
@@ -152,7 +152,7 @@ class ProjectInputs:
         measured = [self.measured(path, golden, self.depth or depth) for path in paths]
         then, *others = (
             {"depth": side.depth or "all documents"}
-            | {name: repr(chosen) for name, chosen in side.conventions.to_dict().items()}
+            | {name: repr(chosen) for name, chosen in asdict(side.conventions).items()}
             for side in measured
         )
         differences = "; ".join(

@@ -16,6 +16,7 @@ import numpy as np
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired
 from pytest_rankcheck.comparison.measurement import Measured
+from pytest_rankcheck.evaluation.conventions import Conventions, meant, settled
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.run_golden_join import hits_of_lists
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
@@ -154,7 +155,7 @@ class _Tops:
                 [side.ranking(pairs.query_ids[place]) for place in grades],
                 list(grades.values()),
                 max_grade=highest,
-                exclude=self.evaluation.conventions.no_relevant == "exclude",
+                conventions=self.evaluation.conventions,
             )
             return changed
 
@@ -185,7 +186,7 @@ def values_under(
     grades: Sequence[Mapping[str, float]],
     *,
     max_grade: float,
-    exclude: bool,
+    conventions: Conventions,
 ) -> FloatArray:
     """Return the value of each query, ``[Q]``, under given grades.
 
@@ -194,10 +195,8 @@ def values_under(
         rankings: the documents ranked for each query, best first.
         grades: the grade of every judged document of each query.
         max_grade: the highest grade of the whole golden set.
-        exclude: whether a query without a grade above 0 is NaN.
+        conventions: those of the evaluation.
     """
     hits = hits_of_lists(rankings, grades, max_grade)
-    values = metric.compute(hits)
-    if exclude:
-        return np.where((hits.ideal > 0).any(axis=1), values, np.nan)
-    return values
+    values = meant(metric, conventions).compute(hits)
+    return settled(metric, values, np.asarray((hits.ideal > 0).any(axis=1)), conventions)

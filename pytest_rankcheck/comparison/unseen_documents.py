@@ -64,7 +64,7 @@ def without_unseen(evaluation: Evaluation, values: Paired) -> Paired | None:
         condensed,
         [dict(golden.grades(query_id)) for query_id in values.query_ids],
         max_grade=golden.scale,
-        exclude=evaluation.conventions.no_relevant == "exclude",
+        conventions=evaluation.conventions,
     )
     return replace(values, after=as_recorded(after)).counted()
 

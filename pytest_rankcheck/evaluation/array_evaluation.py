@@ -9,6 +9,7 @@ import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.errors import ConfigurationError, plural, quoted
+from pytest_rankcheck.evaluation.conventions import Conventions, Preset
 from pytest_rankcheck.evaluation.replicated_evaluation import evaluate
 from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
 from pytest_rankcheck.files.id_columns import NumberIds
@@ -39,6 +40,7 @@ def evaluate_arrays(
     name: str = "arrays",
     ties: Ties = "input",
     scale: float | None = None,
+    conventions: Conventions | Preset | None = None,
 ) -> RunEvaluation:
     """Measure scores of documents that are all judged, without ids.
 
@@ -56,6 +58,7 @@ def evaluate_arrays(
         ties: the order of equal scores: ``"input"`` (that of the rows), ``"doc_id"`` or
             ``"error"``, as in ``Run.load``.
         scale: the highest grade that a document could get, as in ``GoldenSet.load``.
+        conventions: as in `evaluate`; they decide over ``ties``.
 
     Raises:
         ConfigurationError: the shapes differ, the groups do not add up to the rows, or a score or a
@@ -77,6 +80,7 @@ def evaluate_arrays(
     starts = _starts(ranked, groups)
     documents = NumberIds(np.arange(ranked.size))
     ids = tuple(_ids(query_ids, starts))
+    ties = Conventions.of(conventions).ties if conventions else ties
     judgments = Judgments(ids, starts, documents, grades.ravel() + 0.0)
     builder = ContentsBuilder(Source.of(scale=scale))
     builder.collected.take(judgments)
@@ -95,7 +99,7 @@ def evaluate_arrays(
             block.check()
         blocks.append(block)
     run = Run(blocks, name=name, ties=ties)
-    return evaluate(run, GoldenSet(builder.built(), name))
+    return evaluate(run, GoldenSet(builder.built(), name), conventions=conventions)
 
 
 def _numbers(values: ArrayLike, name: str) -> FloatArray:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import TYPE_CHECKING, Literal, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
+
+import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
+from pytest_rankcheck.array_types import BoolArray, FloatArray
 from pytest_rankcheck.errors import ConfigurationError, RunError, quoted, suggestion
+from pytest_rankcheck.evaluation.tied_scores import ties_reordered
+from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.rankers.ranking import Duplicates, Ties
 
 if TYPE_CHECKING:
@@ -21,11 +26,34 @@ Missing = Literal["empty", "error"]
 Extra = Literal["ignore", "error"]
 """A query of the run without judgments: ignored, or an error."""
 
-TieOrder = Literal["best", "worst"]
-"""Among documents with the same score: the highest grade first, or last."""
+OwnDocument = Literal["keep", "drop"]
+"""A ranked document whose id is that of its query: it counts, or is left out, and the documents
+below it move up, as in BEIR and in MTEB's tasks whose queries are documents."""
 
-NoRelevant = Literal["zero", "exclude"]
-"""A query with no grade above 0: scores 0 and is in the mean, or is left out of the mean."""
+NoRelevant = Literal["zero", "exclude", "one", "one_in_ndcg"]
+"""A query with no grade above 0: scores 0 and is in the mean; is left out of the mean; or its nDCG
+and AP are 1 (``one``: LightGBM, XGBoost), or only its nDCG is (``one_in_ndcg``: CatBoost)."""
+
+Gain = Literal["linear", "exponential"]
+"""The gain of nDCG where its name has none."""
+
+Divide = Literal["relevant", "min"]
+"""What AP is divided by where its name does not say."""
+
+Preset = Literal["lightgbm", "xgboost", "catboost"]
+"""The conventions of a tool, so that nDCG and AP are what it prints as ndcg and map."""
+
+
+_LATER = ("gain", "divide", "own_document", "replay", "reading")
+"""The conventions that are not in every record."""
+_UNSAID = {"nDCG": "gain", "AP": "divide"}
+"""The parameter that a convention decides where the name of a metric does not."""
+_BOOSTED = {"ties": "input", "no_relevant": "one", "gain": "exponential", "divide": "min"}
+_PRESETS: Mapping[str, Mapping[str, str]] = {
+    "lightgbm": _BOOSTED,
+    "xgboost": _BOOSTED,
+    "catboost": {"ties": "worst", "no_relevant": "one_in_ndcg", "divide": "min"},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +65,8 @@ class Conventions:
     """
 
     ties: Ties = "doc_id"
-    """The order of documents with equal scores: by descending id, as in the input, or an error."""
+    """The order of documents with equal scores: by descending id, as in the input, the lowest grade
+    first (``worst``), or an error."""
     duplicates: Duplicates = "error"
     """A document that occurs twice in a ranking: an error; or only its first place counts, and the
     documents below move up (``close_gaps``) or stay (``keep_places``)."""
@@ -46,7 +75,14 @@ class Conventions:
     extra: Extra = "ignore"
     """A query of the run without judgments: ignored, or an error."""
     no_relevant: NoRelevant = "zero"
-    """A query with no grade above 0: scores 0 and is in the mean, or is left out of the mean."""
+    """A query with no grade above 0: scores 0 and is in the mean; is left out of the mean; or its
+    nDCG and AP are 1 (``one``), or only its nDCG (``one_in_ndcg``)."""
+    gain: Gain = "linear"
+    """The gain of nDCG where its name has none."""
+    divide: Divide = "relevant"
+    """What AP is divided by where its name does not say."""
+    own_document: OwnDocument = "keep"
+    """A ranked document whose id is that of its query: it counts, or is left out (``drop``)."""
     replay: str = ""
     """How the positions of a replayed log were corrected; empty for other golden sets. It always
     is the golden set's."""
@@ -68,38 +104,93 @@ class Conventions:
     def from_dict(cls, chosen: Mapping[str, str]) -> Conventions:
         """Return the conventions with these names and values, defaults for the rest.
 
+        The name of a `Preset`, with an empty value, stands for its conventions.
+
         Raises:
             ConfigurationError: an unknown convention or value.
         """
         names = [field.name for field in fields(cls)]
-        for name in chosen:
-            if name not in names:
+        given: dict[str, Any] = {}
+        for name in sorted(chosen, key=names.__contains__):  # others decide over a preset
+            if name not in (*names, *_PRESETS):
                 raise ConfigurationError(
-                    f"unknown convention '{quoted(name)}'{suggestion(name, names)}; "
-                    f"the conventions are {', '.join(names)}"
+                    f"unknown convention '{quoted(name)}'{suggestion(name, [*names, *_PRESETS])}; "
+                    f"the conventions are {', '.join(names)}, or those of {', '.join(_PRESETS)}"
                 )
+            given |= _PRESETS.get(name, {name: chosen[name]})
         try:
-            return cls(**chosen)  # type: ignore[arg-type]
+            return cls(**given)
         except RunError as error:
             raise ConfigurationError(str(error)) from None
 
+    @classmethod
+    def of(cls, chosen: Conventions | str | None) -> Conventions:
+        """Return the conventions of a preset, those that are given, or the defaults.
+
+        Raises:
+            ConfigurationError: an unknown preset.
+        """
+        given = cls.from_dict({chosen: ""}) if isinstance(chosen, str) else chosen
+        return given or cls()
+
     def to_dict(self) -> dict[str, str]:
-        """Return the conventions by name; without `replay` and `reading` where they are empty."""
+        """Return the conventions by name; those of `_LATER` only where they are not the default."""
         return {
             name: chosen
             for name, chosen in asdict(self).items()
-            if chosen or name not in ("replay", "reading")
+            if name not in _LATER or chosen != getattr(_USUAL, name)
         }
 
 
-def conventions_for(run: Run, golden: GoldenSet, chosen: Conventions | None) -> Conventions:
+_USUAL = Conventions()
+
+
+def as_made(chosen: Conventions, run: Run) -> Conventions:
+    """Return conventions with the ties and duplicates by which a run was made."""
+    ties = chosen.ties if chosen.ties == "worst" else run.ties
+    return replace(chosen, ties=ties, duplicates=run.duplicates)
+
+
+def run_as_chosen(run: Run, golden: GoldenSet, chosen: Conventions) -> Run:
+    """Return a run without the documents, and in the order of ties, that conventions name."""
+    if chosen.own_document == "drop":
+        run = run.without_own_documents()
+    if chosen.ties == "worst":
+        run = ties_reordered(run, golden, "worst", keeps_scores=True)
+    return run
+
+
+def meant(metric: Metric, chosen: Conventions) -> Metric:
+    """Return the metric that a name without a gain or a denominator means."""
+    name, given = _UNSAID.get(metric.name, ""), dict(metric.parameters)
+    if given.get(name, "") != getattr(_USUAL, name, None):
+        return metric
+    given[name] = getattr(chosen, name)
+    return Metric(metric.definition, tuple(given.items()), metric.cutoff)
+
+
+def settled(
+    metric: Metric, values: FloatArray, has_relevant: BoolArray, chosen: Conventions
+) -> FloatArray:
+    """Return values in which queries without a relevant document count as chosen."""
+    ones = {"one": (*_UNSAID,), "one_in_ndcg": ("nDCG",)}.get(chosen.no_relevant, ())
+    if metric.name in ones:
+        return np.where(has_relevant, values, 1.0)
+    if chosen.no_relevant == "exclude":
+        return metric.kind.left_out(values, has_relevant)
+    return values
+
+
+def conventions_for(
+    run: Run, golden: GoldenSet, conventions: Conventions | Preset | None
+) -> Conventions:
     """Return the chosen conventions, completed by those of a run and of the golden set.
 
     Raises:
         ConfigurationError: the chosen ties or duplicates differ from the run's, or the chosen
             replay differs from the golden set's.
     """
-    chosen, usual = chosen or Conventions(), Conventions()
+    chosen = Conventions.of(conventions)
     if chosen.reading:
         raise ConfigurationError(
             f"reading={quoted(chosen.reading)} does not fit a golden set; it is for session logs"
@@ -112,9 +203,9 @@ def conventions_for(run: Run, golden: GoldenSet, chosen: Conventions | None) -> 
         )
     for name in ("ties", "duplicates"):
         of_choice, of_run = getattr(chosen, name), getattr(run, name)
-        if of_choice not in (of_run, getattr(usual, name)):
+        if of_choice not in (of_run, getattr(_USUAL, name), "worst"):
             raise ConfigurationError(
                 f"{name}={of_choice} does not fit run '{quoted(run.name)}', which was made with "
                 f"{name}={of_run}; make the run with {name}={of_choice!r}"
             )
-    return replace(chosen, ties=run.ties, duplicates=run.duplicates, replay=replay)
+    return replace(as_made(chosen, run), replay=replay)

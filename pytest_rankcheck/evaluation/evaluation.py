@@ -11,12 +11,12 @@ import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import ConfigurationError, MetricError, RunError, plural, quoted
-from pytest_rankcheck.evaluation.conventions import Conventions, TieOrder
+from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.metric_checks import beyond_depth, cutoff_of
 from pytest_rankcheck.evaluation.metric_values import MetricValues
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike, usual_metrics
-from pytest_rankcheck.rankers.ranking import first_ranks
+from pytest_rankcheck.rankers.ranking import TieOrder, first_ranks
 from pytest_rankcheck.rankers.run import Run
 
 if TYPE_CHECKING:

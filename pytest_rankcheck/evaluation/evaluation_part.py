@@ -11,7 +11,12 @@ import numpy as np
 
 from pytest_rankcheck.argument_checks import check_whole_number, checked_arguments
 from pytest_rankcheck.errors import ConfigurationError, RunError, listed, plural, quoted
-from pytest_rankcheck.evaluation.conventions import Conventions, conventions_for
+from pytest_rankcheck.evaluation.conventions import (
+    Conventions,
+    Preset,
+    conventions_for,
+    run_as_chosen,
+)
 from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
 from pytest_rankcheck.evaluation.run_golden_join import QueryHits, join, joined_parts
 from pytest_rankcheck.evaluation.unfit_runs import refuse_unusable
@@ -97,7 +102,7 @@ def evaluate_part(
     format: str | None = None,
     depth: int | None = None,
     top: int = TOP,
-    conventions: Conventions | None = None,
+    conventions: Conventions | Preset | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> EvaluationPart:
     """Evaluate one part of a run; `Evaluation.merge` merges the parts.
@@ -140,7 +145,7 @@ def evaluate_part(
     to_id = id_map(reading.get("doc_id"))
     chosen = conventions_for(run, golden, conventions)
     try:
-        joined = join(run, golden, top)
+        joined = join(run_as_chosen(run, golden, chosen), golden, top)
     except EmptyRunError:  # a worker had no rows
         joined = joined_parts({}, golden.columns, ())
     codes = np.flatnonzero(joined.is_ranked).tolist()

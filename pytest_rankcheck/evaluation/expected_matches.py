@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pytest_rankcheck.errors import RunError, plural, quoted
+from pytest_rankcheck.evaluation.unfit_runs import are_many
 from pytest_rankcheck.golden.expected_text import TEXT_COLUMN, Passage, is_unit, passages_of
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.judgments import Judgments
@@ -50,8 +51,9 @@ def in_expected_texts(run: Run, golden: GoldenSet) -> tuple[Run, GoldenSet]:
     matched = run.with_rankings(rankings)
     if unknown := sum(text is None for of_query in texts.values() for text in of_query):
         count = plural(unknown, "ranked chunk has", "ranked chunks have")
-        notes = (*run.notes, f"{count} no text, and so no expected text")
-        matched = matched.with_facts(notes=notes)
+        total = sum(map(len, texts.values()))
+        text = f"{count} no text, and so no expected text"
+        matched = matched.with_facts(unknown={text: are_many(unknown, total)})
     return matched, _with_matches(golden, chunks, repeats)
 
 
@@ -64,8 +66,10 @@ def _texts_of(run: Run, golden: GoldenSet) -> Mapping[str, Sequence[object]]:
     if any(run.texts.values()):
         return {each: run.texts.get(each) or [None] * len(ranked[each]) for each in ranked}
     doc_ids, documents = [doc for ids in ranked.values() for doc in ids], golden.catalogue
-    found = documents.values(TEXT_COLUMN, doc_ids) if documents else [None] * len(doc_ids)
-    if doc_ids and (golden.doc_id or all(text is None for text in found)):
+    found: Sequence[object] = [None] * len(doc_ids)
+    if documents and not golden.doc_id:
+        found = documents.values(TEXT_COLUMN, doc_ids)
+    if doc_ids and all(text is None for text in found):
         raise RunError(
             f"golden set '{quoted(golden.name)}' expects texts, but those of run "
             f"'{quoted(run.name)}' are unknown. Rank with a retriever that returns them, or give "

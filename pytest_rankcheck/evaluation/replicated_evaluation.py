@@ -8,10 +8,11 @@ from functools import cached_property
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import ConfigurationError, RunError, quoted, warn_caller
-from pytest_rankcheck.evaluation.conventions import Conventions, TieOrder
+from pytest_rankcheck.evaluation.conventions import Conventions, Preset
 from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.rankers.ranking import TieOrder
 from pytest_rankcheck.rankers.run import Run
 
 
@@ -20,7 +21,7 @@ def evaluate(
     run: Run | Sequence[Run],
     golden: GoldenSet,
     *,
-    conventions: Conventions | None = None,
+    conventions: Conventions | Preset | None = None,
     **chosen: str,
 ) -> RunEvaluation:
     """Measure ``run`` on ``golden``. Lazy: a metric is computed when it is asked for.
@@ -39,8 +40,9 @@ def evaluate(
         run: the rankings, or a list of replicates.
         golden: the judged queries.
         conventions: what a missing query, an extra query and a query without a relevant document
-            count as; without them, trec_eval's. ``ties`` and ``duplicates`` are always the run's:
-            they were applied when it was made.
+            count as; without them, trec_eval's. ``"lightgbm"``, ``"xgboost"`` or ``"catboost"``
+            stands for those of that tool. ``ties`` and ``duplicates`` are always the run's: they
+            were applied when it was made.
         chosen: single conventions by name, such as ``no_relevant="exclude"``, which override those
             of ``conventions``.
 
@@ -52,15 +54,15 @@ def evaluate(
             run's.
     """
     if chosen:
-        usual = conventions or Conventions()
-        conventions = Conventions.from_dict({**usual.to_dict(), **chosen})
+        usual = Conventions.of(conventions).to_dict()
+        conventions = Conventions.from_dict({**usual, **chosen})
     evaluation = evaluation_of(run, golden, conventions)
     evaluation.warn_of_misfits()
     return evaluation
 
 
 def evaluation_of(
-    run: Run | Sequence[Run], golden: GoldenSet, conventions: Conventions | None = None
+    run: Run | Sequence[Run], golden: GoldenSet, conventions: Conventions | Preset | None = None
 ) -> RunEvaluation:
     """Return the evaluation of a run or of replicates, as `evaluate` does, without warnings."""
     if isinstance(run, Run):

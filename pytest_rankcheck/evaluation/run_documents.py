@@ -6,13 +6,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.errors import MetricError, listed, plural, quoted, suggestion
 from pytest_rankcheck.evaluation.run_golden_join import Joined, join
+from pytest_rankcheck.evaluation.unfit_runs import Notes, are_many
 from pytest_rankcheck.files.plain_values import finite_number
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.judgments import Judgments
@@ -23,14 +24,6 @@ if TYPE_CHECKING:
     from pytest_rankcheck.golden.documents import Documents
     from pytest_rankcheck.golden.interactions import Interactions
     from pytest_rankcheck.rankers.run import Run
-
-
-_MANY = 0.05
-"""If more than this share of the documents or queries is unknown, metrics may mislead."""
-
-
-Notes: TypeAlias = dict[str, bool]
-"""What a reader must know about the documents, as sentences, and whether it is about many."""
 
 
 class EvaluatedDocuments:
@@ -134,7 +127,7 @@ class RunDocuments:
         if unknown:
             count = f"{len(unknown):,} of {plural(len(users), 'query', 'queries')}"
             text = f"{count} not among the users of {interactions.name}: {listed(unknown)}"
-            self._notes[text] = len(unknown) > _MANY * len(users)
+            self._notes[text] = are_many(len(unknown), len(users))
         return interactions.seen(users, self.doc_ids, documents)
 
     def values(self, attribute: str) -> Sequence[object]:
@@ -151,6 +144,10 @@ class RunDocuments:
         judgments = self._golden.columns
         queries = np.repeat(np.arange(len(judgments.query_ids)), np.diff(judgments.starts))
         values = self._looked_up(attribute, judgments.documents.texts())
+        if unknown := sum(value is None for value in values):
+            count = f"{unknown:,} of {plural(len(values), 'judgment')}"
+            text = f"{count} without a value of {quoted(attribute)} in {self._catalogue.name}"
+            self._notes[text] = are_many(unknown, len(values))
         return queries, judgments.grades, values
 
     def judged_numbers(self, attribute: str) -> FloatArray:
@@ -166,10 +163,6 @@ class RunDocuments:
                     f"'{quoted(doc_id)}' is {quoted(repr(values[place]), 60)}, not a number"
                 )
             self._numbers[attribute] = np.array(numbers, dtype=np.float64)
-            if unknown := int(np.isnan(self._numbers[attribute]).sum()):
-                count = f"{unknown:,} of {plural(len(numbers), 'judgment')}"
-                text = f"{count} without a value of {quoted(attribute)} in {self._catalogue.name}"
-                self._notes[text] = unknown > _MANY * len(numbers)
         return self._numbers[attribute]
 
     def _looked_up(self, attribute: str, doc_ids: Sequence[str]) -> Sequence[object]:
@@ -219,7 +212,7 @@ class RunDocuments:
             )
         if meant:
             text = f"{len(meant):,} of {total} {what} {where}: {listed(meant)}"
-            self._notes[text] = len(meant) > _MANY * len(self.doc_ids)
+            self._notes[text] = are_many(len(meant), len(self.doc_ids))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,23 @@ import numpy as np
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import MetricError, quoted, warn_caller
-from pytest_rankcheck.evaluation.conventions import Conventions, TieOrder, conventions_for
+from pytest_rankcheck.evaluation.conventions import (
+    Conventions,
+    Preset,
+    as_made,
+    conventions_for,
+    meant,
+    run_as_chosen,
+    settled,
+)
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.expected_matches import in_expected_texts
 from pytest_rankcheck.evaluation.metric_checks import computed_values, warn_if_rankings_are_short
 from pytest_rankcheck.evaluation.run_golden_join import BLOCK, Joined, join, judged_hits
 from pytest_rankcheck.evaluation.unfit_runs import (
+    Notes,
     UnmetIds,
+    document_notes,
     gaps_of,
     refuse_unusable,
     unmet_ids,
@@ -29,7 +39,7 @@ from pytest_rankcheck.metrics.judged_hits import HitDocuments, JudgedHits
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.metrics.whole_run import Timings, WholeRun
 from pytest_rankcheck.rankers.ranked_columns import TOP
-from pytest_rankcheck.rankers.ranking import first_ranks
+from pytest_rankcheck.rankers.ranking import TieOrder, first_ranks
 from pytest_rankcheck.rankers.run import Run
 
 if TYPE_CHECKING:
@@ -73,7 +83,7 @@ class RunEvaluation(Evaluation):
         )
         self.unanswered = [golden.query_ids[code] for code in np.flatnonzero(is_empty).tolist()]
         self._top, self._remarks = top, remarks
-        self._document_notes: dict[str, bool] = {}
+        self._document_notes: Notes = {} if run is None else dict(run.unknown)
         if golden.catalogue is not None:
             golden.catalogue.may_show(self._shown_documents)
         self._tied: dict[int | None, Sequence[str]] = {}
@@ -82,17 +92,18 @@ class RunEvaluation(Evaluation):
 
     @classmethod
     def unchecked(
-        cls, run: Run, golden: GoldenSet, conventions: Conventions | None = None
+        cls, run: Run, golden: GoldenSet, conventions: Conventions | Preset | None = None
     ) -> RunEvaluation:
         """Return the evaluation of a run, whether or not anything of it can be measured."""
-        chosen = conventions or Conventions()
+        chosen = Conventions.of(conventions)
         if golden.by_text:
             run, golden = in_expected_texts(run, golden)
+        run = run_as_chosen(run, golden, chosen)
         return cls(run.name, run.depth, golden, chosen, join(run, golden), run=run)
 
     @classmethod
     def of(
-        cls, run: Run, golden: GoldenSet, conventions: Conventions | None = None
+        cls, run: Run, golden: GoldenSet, conventions: Conventions | Preset | None = None
     ) -> RunEvaluation:
         """Return the evaluation of a run, without a warning about ids.
 
@@ -292,16 +303,14 @@ class RunEvaluation(Evaluation):
         elif metric.kind.takes is WholeRun:
             values = computed_values(metric, self._whole_run(metric), self.query_ids)
         else:
-            starts = range(0, len(self.query_ids), BLOCK)
+            starts, asked = range(0, len(self.query_ids), BLOCK), meant(metric, self.conventions)
             values = np.concatenate(
                 [
-                    computed_values(metric, hits, self.query_ids[start : start + BLOCK])
+                    computed_values(asked, hits, self.query_ids[start : start + BLOCK])
                     for start, hits in zip(starts, self.hits, strict=True)
                 ]
             )
-        if self.conventions.no_relevant == "exclude":
-            values = metric.kind.left_out(values, self.golden.columns.has_relevant)
-        return values
+        return settled(metric, values, self.golden.columns.has_relevant, self.conventions)
 
     def _ir_measures_values(self, name: str) -> FloatArray:
         from pytest_rankcheck.evaluation.ir_measures_values import ir_measures_values
@@ -333,10 +342,14 @@ class RunEvaluation(Evaluation):
     @property
     def document_notes(self) -> Mapping[str, bool]:
         """What metrics found to be unknown about documents, and whether it is about many."""
-        found = dict(self._document_notes)
+        found = self._document_notes | self._unfit_documents
         for each in self.replicates:
             found |= each.document_notes
         return found
+
+    @cached_property
+    def _unfit_documents(self) -> Notes:
+        return dict(document_notes(self.golden, self.ranking))
 
     @property
     def why_no_ties(self) -> str:
@@ -400,12 +413,12 @@ class RunEvaluation(Evaluation):
             from pytest_rankcheck.evaluation.tied_scores import ties_reordered
 
             run = ties_reordered(self._run_with_scores(), self.golden, order)
-            self._reordered[order] = self._alike(run.with_facts(failed=self.failed))
+            self._reordered[order] = self._alike(run)
         return self._reordered[order]
 
     def _alike(self, run: Run) -> RunEvaluation:
         """Return the evaluation of another run, measured by the same conventions."""
-        conventions = replace(self.conventions, ties=run.ties, duplicates=run.duplicates)
+        conventions = as_made(self.conventions, run)
         joined = join(run, self.golden)
         return RunEvaluation(self.name, self.depth, self.golden, conventions, joined, run=run)
 

@@ -6,8 +6,8 @@ import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from pytest_rankcheck.evaluation.conventions import TieOrder
 from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.rankers.ranking import Ranking, TieOrder
 from pytest_rankcheck.rankers.run import Run
 
 _SAMPLE = 500
@@ -46,26 +46,27 @@ def mostly_tied(run: Run, golden: GoldenSet) -> Sequence[str]:
     return tied if 2 * len(tied) >= len(looked_at) else ()
 
 
-def ties_reordered(run: Run, golden: GoldenSet, order: TieOrder) -> Run:
+def ties_reordered(
+    run: Run, golden: GoldenSet, order: TieOrder, *, keeps_scores: bool = False
+) -> Run:
     """Return the run with tied documents in the best or the worst order for the metrics.
 
-    An unjudged document counts as grade 0.
+    An unjudged document counts as grade 0. Without their scores, documents are not tied any more.
     """
     sign = -1 if order == "best" else 1
-    rankings: dict[str, Sequence[str]] = {}
+    rankings: dict[str, Ranking] = {}
     for query_id in run:
         grades: Mapping[str, float] = golden.grades(query_id) if query_id in golden else {}
-        docs = run.ranking(query_id)
-        scores = _tied_scores(run, query_id) if grades else None
-        if scores is not None:
+        docs, scores = run.ranking(query_id), run.scores(query_id)
+        if grades and _tied_scores(run, query_id):
             pairs = sorted(
-                zip(docs, scores, strict=True),
+                zip(docs, scores or (), strict=True),
                 key=lambda pair: (-pair[1], sign * grades.get(pair[0], 0.0)),
             )
             docs = [doc for doc, _ in pairs]
-        rankings[query_id] = docs
-    reordered = Run.from_dict(rankings, name=run.name, ties=run.ties, duplicates=run.duplicates)
-    return reordered.with_facts(depth=run.depth)
+        kept = tuple(scores) if scores and keeps_scores else None
+        rankings[query_id] = Ranking(tuple(docs), kept)
+    return run.with_rankings(rankings)
 
 
 def _groups(run: Run, query_id: str, k: int | None) -> Iterator[Sequence[str]]:

@@ -6,9 +6,11 @@ evaluation, and an error of assertions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, compress
+from operator import not_
+from typing import TypeAlias
 
 import numpy as np
 
@@ -28,10 +30,23 @@ _FEW_SHARE, _FEW_FROM = 0.01, 50
 """Below this share of at least so many queries, ids that meet are suspicious."""
 _SAMPLED_QUERIES, _SAMPLED_IDS = 50, 100
 _SHOWN = 3
+_SAMPLE, _NEAR_TOP = 500, 10
+"""In how many queries, evenly spread, and how far down their own documents are looked for."""
 _NO_TEXT = "no ranked chunk contains an expected text: compare the two, and lint the golden set"
+
+_MANY = 0.05
+"""From this share of the documents or queries on, what is unknown about them may mislead."""
+
+Notes: TypeAlias = dict[str, bool]
+"""What a reader must know about documents, as sentences, and whether it is about many."""
 
 Rankings = Callable[[str], Sequence[str]]
 """Returns the known top of the ranking of a query."""
+
+
+def are_many(count: int, total: int) -> bool:
+    """Whether so many of all documents or queries may mislead a reader of a mean."""
+    return count >= _MANY * total
 
 
 def refuse_unusable(name: str, golden: GoldenSet, joined: Joined, conventions: Conventions) -> None:
@@ -132,6 +147,29 @@ def unmet_ids(name: str, golden: GoldenSet, joined: Joined, ranking: Rankings) -
         why_known or (_NO_TEXT if golden.by_text else _advice(golden, rule)),
     )
     return UnmetIds(lines, not meeting and queries >= _REFUSED_FROM and not why_known)
+
+
+def document_notes(golden: GoldenSet, ranking: Rankings) -> Iterator[tuple[str, bool]]:
+    """Yield what may be wrong with the documents of a run, and whether with many of them."""
+    sample = golden.query_ids[:: max(1, len(golden) // _SAMPLE)]
+    own = [each for each in sample if each in ranking(each)[:_NEAR_TOP]]
+    if own := [each for each in own if each not in golden.grades(each)]:
+        count = f"{len(own):,} of {plural(len(sample), 'query', 'queries')}"
+        text = (
+            f"{count} rank a document with their own id: {listed(own)}; if it is the query itself, "
+            "own_document=drop (rankcheck_conventions) leaves it out, as BEIR does"
+        )
+        yield text, 2 * len(own) >= len(sample)
+    if golden.catalogue is None or golden.doc_id is None or not golden.doc_id.looks_up:
+        return
+    ranked = [*chain.from_iterable(map(ranking, golden.query_ids))]
+    if lacking := [*compress(ranked, map(not_, golden.catalogue.has(ranked)))]:
+        text = (
+            f"{len(lacking):,} of {plural(len(ranked), 'ranked document')} without a row in "
+            f"{golden.catalogue.name}, so that doc_id= did not map them: "
+            f"{listed([*dict.fromkeys(lacking)])}; is it the table of another index?"
+        )
+        yield text, are_many(len(lacking), len(ranked))
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ _FLAGS = {**_WORDS, "yes": True, "no": False, "1": True, "0": False, "1.0": True
 _MISSING_TYPES = frozenset({"NAType", "NaTType"})
 """The types of pandas' NA and NaT."""
 
+_MAY_BE_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 _DECIMAL_COMMA = re.compile(r"\s*([+-]?\d*),(\d+)\s*")
 
 
@@ -182,5 +183,7 @@ def decimal_comma_hint(text: object, *, is_frame: bool = False) -> str:
     comma = _DECIMAL_COMMA.fullmatch(text) if isinstance(text, str) else None
     if comma is None:
         return ""
+    if _MAY_BE_THOUSANDS.fullmatch(comma[0].strip()):
+        return "; the comma may separate thousands or decimals, so write the number without it"
     pandas = " (pandas: decimal=',')" if is_frame else ""
     return f"; write {comma[1] or 0}.{comma[2]}, with a decimal point{pandas}"

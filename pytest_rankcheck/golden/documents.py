@@ -55,6 +55,8 @@ class Documents:
         self._to_id = DocIdMap(rule) if rule else None
         self._columns: dict[str, dict[str, object]] = {}
         """By attribute, the values of the documents that have one."""
+        self._differing: dict[str, set[str]] = {}
+        """By attribute, the documents whose rows have different values."""
         self._known: dict[str, bool] = {}
         """Of the documents that were looked up, whether they have a row."""
         self._shown: list[Callable[[], Iterable[str]]] = []
@@ -76,8 +78,15 @@ class Documents:
         return list(map(self._known.__getitem__, doc_ids))
 
     def values(self, attribute: str, doc_ids: Sequence[str]) -> list[object]:
-        """Return an attribute of some documents; None where it is unknown."""
+        """Return an attribute of some documents; None where it is unknown.
+
+        Raises:
+            GoldenSetError: a document has two rows with different values.
+        """
         self._read(doc_ids)
+        for doc_id in filter(self._differing.get(attribute, set()).__contains__, doc_ids):
+            rest = f" that differ in {quoted(attribute)}; give it one value in all its rows"
+            raise _two_rows(self.name, doc_id, rest)
         return list(map(self._columns.get(attribute, {}).get, doc_ids))
 
     def may_show(self, doc_ids: Callable[[], Iterable[str]]) -> None:
@@ -109,20 +118,25 @@ class Documents:
             mapped = ids if self._to_id is None else list(map(self._to_id, ids))
             rows = []
             for row, doc_id in enumerate(mapped):
-                if doc_id in found and not found[doc_id]:
-                    found[doc_id] = True
-                    rows.append(row)
-                elif doc_id in found and self._to_id is None:
-                    raise GoldenSetError(
-                        f"{self.name}: document '{quoted(doc_id)}' has two rows; keep one"
-                    )
+                if doc_id not in found:
+                    continue
+                if found[doc_id] and self._to_id is None:
+                    raise _two_rows(self.name, doc_id)
+                found[doc_id] = True
+                rows.append(row)
             if batch is None or not rows:
                 continue
             for index, name in enumerate(batch.header):
-                cells = batch.column(index).cells()
-                kept = ((mapped[row], cells[row]) for row in rows if not is_blank(cells[row]))
-                self._columns.setdefault(name, {}).update(kept)
+                cells, known = batch.column(index).cells(), self._columns.setdefault(name, {})
+                for row in rows:
+                    doc_id, cell = mapped[row], cells[row]
+                    if not is_blank(cell) and str(known.setdefault(doc_id, cell)) != str(cell):
+                        self._differing.setdefault(name, set()).add(doc_id)
         self._known.update(found)
+
+
+def _two_rows(name: str, doc_id: str, rest: str = "; keep one") -> GoldenSetError:
+    return GoldenSetError(f"{name}: document '{quoted(doc_id)}' has two rows{rest}")
 
 
 class ColumnRule:
@@ -132,7 +146,10 @@ class ColumnRule:
 
     Raises:
         ConfigurationError: the documents are unknown, or have no such column.
+        GoldenSetError: a document has two rows.
     """
+
+    looks_up = True
 
     def __init__(self, rule: str, source: DocumentSource | None, columns: Columns) -> None:
         if source is None:
@@ -149,7 +166,10 @@ class ColumnRule:
                     f"{listed(header, 10) or 'only ids'}"
                 )
             cells = batch.column(header.index(column)).cells()
-            self._values.update(zip(ids, cells, strict=True))
+            for doc_id, cell in zip(ids, cells, strict=True):
+                if doc_id in self._values:
+                    raise _two_rows(corpus.name, doc_id)
+                self._values[doc_id] = cell
 
     def __call__(self, doc_id: str) -> object:
         """Return the id in a document's column; `DocIdMap` refuses what is no id."""

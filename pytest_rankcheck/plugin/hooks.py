@@ -99,10 +99,10 @@ def pytest_configure(config: pytest.Config) -> None:
             from pytest_rankcheck.files import packed_files
 
             packed_files.max_unpacked = chosen.max_unpacked
-        if chosen.conventions:
+        if chosen.conventions or chosen.lint_lines:
             from pytest_rankcheck.plugin.inputs import inputs_of
 
-            _ = inputs_of(config).conventions
+            _ = inputs_of(config).conventions, inputs_of(config).lint_options()
     except RankcheckError as error:
         raise pytest.UsageError(str(error)) from None
     config.stash[SHOWN] = {}

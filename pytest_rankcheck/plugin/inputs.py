@@ -160,6 +160,7 @@ class Inputs:
                 )
             return mapped
 
+        vars(rankcheck_doc_id)["looks_up"] = to_id.looks_up
         return rankcheck_doc_id
 
     # --- golden sets and session logs --------------------------------------------------------
@@ -317,12 +318,12 @@ class Inputs:
 
     def evaluation(self, run: Run | Sequence[Run], golden: GoldenSet) -> Evaluation:
         """Return the evaluation of a run or of replicates, by the configured conventions."""
+        from pytest_rankcheck.evaluation.conventions import as_made
         from pytest_rankcheck.evaluation.replicated_evaluation import evaluation_of
 
         # A run from the user's own fixture may have been made with other ties and duplicates.
         first: Any = run[0] if isinstance(run, Sequence) and run else run
-        chosen = replace(self.conventions, ties=first.ties, duplicates=first.duplicates)
-        return evaluation_of(run, golden, chosen)
+        return evaluation_of(run, golden, as_made(self.conventions, first))
 
     @property
     def ranker(self) -> object:

@@ -179,7 +179,7 @@ def _of_evaluation(
         yield MetricFinding(
             golden_set=evaluation.golden.name, ranker=evaluation.name, metric=str(metric), now=mean
         )
-    yield from evaluation_notes(evaluation)
+    yield from evaluation_notes(evaluation, inputs.lint_options())
     yield from timing_notes(evaluation)
 
 

@@ -120,14 +120,17 @@ def one_of(*words: str, default: str | None) -> Kind:
     return Kind(parse, default=default)
 
 
-def pairs(example: str) -> Kind:
-    """Return the kind of lines of the form ``name=value``, such as ``example``."""
+def pairs(example: str, *, takes_words: bool = False) -> Kind:
+    """Return the kind of lines of the form ``name=value``, such as ``example``.
+
+    With ``takes_words``, a line may be a name alone, whose value is empty.
+    """
 
     def parse(given: Given) -> dict[str, str]:
         by_name = {}
         for line in given.value:
             key, equals, value = line.partition("=")
-            if not equals:
+            if not (equals or takes_words):
                 raise ConfigurationError(
                     f"{given.name}: '{quoted(line)}' is not of the form name=value, such as "
                     f"{example}"

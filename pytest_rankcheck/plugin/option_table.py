@@ -250,10 +250,12 @@ class Config:
         metavar="KEY",
     )
     conventions: Mapping[str, str] = setting(
-        pairs("ties=input"),
+        pairs("ties=input", takes_words=True),
         "conventions that differ from the default, one name=value per line: "
-        "ties=doc_id|input|error, duplicates=error|close_gaps|keep_places, missing=empty|error, "
-        "extra=ignore|error, no_relevant=zero|exclude",
+        "ties=doc_id|input|worst|error, duplicates=error|close_gaps|keep_places, "
+        "missing=empty|error, extra=ignore|error, no_relevant=zero|exclude|one|one_in_ndcg, "
+        "gain=linear|exponential, divide=relevant|min, own_document=keep|drop; or all those of a "
+        "tool: lightgbm, xgboost or catboost",
         "metrics.md#conventions",
     )
 

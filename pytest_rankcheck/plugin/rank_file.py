@@ -21,7 +21,7 @@ from pytest_rankcheck.plugin.inputs import FILE_INPUTS, Inputs
 from pytest_rankcheck.plugin.item_identity import RANK_FILE
 from pytest_rankcheck.plugin.option_rows import option_rows
 from pytest_rankcheck.plugin.option_table import Config
-from pytest_rankcheck.plugin.rank_file_table import RankFileTable, texts
+from pytest_rankcheck.plugin.rank_file_table import RankFileTable, named_values, texts
 from pytest_rankcheck.plugin.watched_tests import WatchedTests
 
 _FIXTURES: Mapping[str, tuple[str, ...]] = {
@@ -66,6 +66,8 @@ def file_inputs(table: RankFileTable, config: pytest.Config) -> Inputs:
     chosen |= {"failures": str(values.get("failures", chosen["failures"]))}
     if "metrics" in values:
         chosen["metrics"] = tuple(texts(values["metrics"]))
+    if "conventions" in values:
+        chosen["conventions"] = named_values(values["conventions"])
     if "golden" in values and not _is_given(config, "golden"):
         chosen["golden"] = table.paths("golden")
     candidates = values.get("candidate", {})

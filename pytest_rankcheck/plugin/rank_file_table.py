@@ -144,6 +144,12 @@ def texts(value: str | Sequence[str]) -> Sequence[str]:
     return [value] if isinstance(value, str) else value
 
 
+def named_values(value: str | Sequence[str]) -> Mapping[str, str]:
+    """Return lines of the form ``name=value``, or a name alone, as a mapping."""
+    parts = (line.partition("=") for line in texts(value))
+    return {name.strip(): text.strip() for name, _, text in parts}
+
+
 # --- where keys are ------------------------------------------------------------------------------
 
 
@@ -262,6 +268,7 @@ def _check_names(key: str, value: Any, depth: int | None) -> None:
     Raises:
         RankcheckError: one is unknown.
     """
+    from pytest_rankcheck.evaluation.conventions import Conventions
     from pytest_rankcheck.evaluation.metric_checks import cutoff_of
     from pytest_rankcheck.gates.configured_gates import gate_of
     from pytest_rankcheck.metrics.metric_names import Metric
@@ -276,6 +283,8 @@ def _check_names(key: str, value: Any, depth: int | None) -> None:
                 raise ConfigurationError(f"{metric} needs depth = {cutoff}, not {depth}")
     elif key == "gate":
         gate_of(value)
+    elif key == "conventions":
+        Conventions.from_dict(named_values(value))
     elif key == "python":
         check_ranker_name(value)
     elif key == "failures":

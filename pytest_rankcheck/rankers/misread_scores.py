@@ -8,7 +8,9 @@ from numbers import Real
 from operator import le
 from typing import Any
 
-from pytest_rankcheck.errors import plural, quoted
+from pytest_rankcheck.errors import RunError, plural, quoted
+from pytest_rankcheck.files.plain_values import finite_number
+from pytest_rankcheck.rankers.ranked_columns import RankedColumns
 from pytest_rankcheck.rankers.ranking_forms import ScoredDocuments
 
 _SHOWN = 3
@@ -107,6 +109,45 @@ class MisreadScores:
                 "give the order, leave them out"
             )
         return None
+
+
+class OpposedRanks(MisreadScores):
+    """Looks for ranks that say the opposite of the scores beside them, in all queries of a run.
+
+    One query whose ranks agree, or are none, settles it: no further ranks need be read.
+    """
+
+    is_open = True
+    """Whether all queries so far are opposed, or say nothing."""
+
+    def add_block(self, block: RankedColumns, ranks: Iterable[object]) -> None:
+        """Count queries while that is open; ``ranks`` is read as far as needed."""
+        rest = iter(ranks)
+        for place, query_id in enumerate(block.query_ids):
+            if not self.is_open or block.scores is None:
+                return
+            start, end = block.starts[place : place + 2].tolist()
+            pairs = zip(block.doc_ids(place), block.scores[start:end].tolist(), strict=True)
+            rows = {finite_number(rank): pair for pair, rank in zip(pairs, rest, strict=False)}
+            self.is_open = len(rows) == end - start and None not in rows
+            if self.is_open:
+                doc_ids, scores = zip(*(rows[rank] for rank in sorted(rows)), strict=True)  # type: ignore[type-var]
+                self.add_list(query_id, doc_ids, scores)
+                self.is_open = self._rising == self._lists
+
+    def refuse(self, where: object) -> None:
+        """Refuse the run.
+
+        Raises:
+            RunError: the ranks of all queries say the opposite of the scores.
+        """
+        if self.is_open and self.problem:
+            raise RunError(
+                f"{where}: the ranks say the opposite of the scores in all queries, such as "
+                f"{self._risen_example}, in the order of the ranks; the scores decide, highest "
+                "first. If they are distances, negate them, or remove their column, so that the "
+                "ranks decide; if they are right, remove the ranks (in TREC, write 0 for each)"
+            )
 
 
 def _shown(query_id: str, doc_ids: Iterable[object], scores: Sequence[Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, compress
 
 import numpy as np
 
@@ -108,6 +108,19 @@ class RankedColumns:
             return self
         groups = [tuple(map(to_id, self.doc_ids(place))) for place in range(len(self))]
         return replace(self, documents=HeldDocuments(groups))
+
+    def without_own_documents(self) -> RankedColumns:
+        """Return the same rankings without the documents whose id is that of their query."""
+        block = self.with_scores()
+        groups = [block.doc_ids(place) for place in range(len(self))]
+        pairs = zip(groups, self.query_ids, strict=True)
+        kept = np.array([doc_id != own for group, own in pairs for doc_id in group], np.bool_)
+        scores = None if block.scores is None else block.scores[kept]
+        flags = iter(kept.tolist())
+        documents = HeldDocuments([tuple(compress(group, flags)) for group in groups])
+        return replace(
+            block, starts=starts_of(kept)[self.starts], documents=documents, scores=scores
+        )
 
     @property
     def ordering_scores(self) -> FloatArray | None:

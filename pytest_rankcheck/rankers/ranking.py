@@ -17,9 +17,13 @@ if TYPE_CHECKING:
     from pytest_rankcheck.document_ids import DocIdMap, DocIdRule
 
 
-Ties = Literal["doc_id", "input", "error"]
+Ties = Literal["doc_id", "input", "worst", "error"]
 """How documents with equal scores are ordered: by document id, descending, as in trec_eval; as in
-the input; or not at all, which is an error."""
+the input; as in the input and, where they are measured, the lowest grade first, as in CatBoost; or
+not at all, which is an error."""
+
+TieOrder = Literal["best", "worst"]
+"""Among documents with the same score: the highest grade first, or last."""
 
 Duplicates = Literal["error", "close_gaps", "keep_places"]
 """How a duplicate document in a ranking is treated: as an error; or only its first place counts.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property, partial
@@ -88,6 +88,8 @@ class Run:
         """The texts of each ranking, if the ranker returns them and texts are judged."""
         self.notes = tuple(notes)
         """What a reader must know about how the run was ranked, as sentences."""
+        self.unknown: Mapping[str, bool] = {}
+        """What is unknown about its documents, as sentences, and whether about many of them."""
         self._blocks: Sequence[RankedColumns] | None = None
         self._files: RunFiles | None = None  # if the run comes from files
         if isinstance(rankings, Mapping):
@@ -283,13 +285,22 @@ class Run:
         """
         check_whole_number("depth", depth, 1, RunError)
         depth = min(depth, self.depth or depth)
+        run = self._with(lambda block: replace(block, depth=depth), depth=depth)
+        return run.with_facts(depth=depth)
+
+    def without_own_documents(self) -> Run:
+        """Return the run without the documents whose id is that of their query."""
+        return self._with(RankedColumns.without_own_documents, drops_own=True)
+
+    def _with(self, change: Callable[[RankedColumns], RankedColumns], **of_files: Any) -> Run:
+        """Return the run with its blocks changed, or later those of its files."""
         run = copy(self)
-        run.depth, run._rankings = depth, {}
+        run._rankings = {}
         vars(run).pop("_places", None)
         if self._blocks is not None:
-            run._blocks = [replace(block, depth=depth) for block in self._blocks]
+            run._blocks = [*map(change, self._blocks)]
         elif self._files is not None:
-            run._files = replace(self._files, depth=depth)
+            run._files = replace(self._files, **of_files)
         return run
 
     def with_facts(self, **facts: Any) -> Run:

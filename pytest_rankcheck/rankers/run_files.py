@@ -37,6 +37,8 @@ class RunFiles:
     """``{role: column}`` for columns of a table with unusual names."""
     depth: int | None = None
     """How many documents of each ranking count; None: all."""
+    drops_own: bool = False
+    """Whether the documents whose id is that of their query are left out."""
     notes: list[str] = field(default_factory=list)
     """What was unusual in the parts, as sentences; complete once they were read."""
 
@@ -97,7 +99,9 @@ class RunFiles:
             )
         try:
             for block in unsplit(self.format.read(self, together=together)):
-                yield replace(block.with_mapped_ids(), depth=self.depth, where=where)
+                mapped = block.with_mapped_ids()
+                mapped = mapped.without_own_documents() if self.drops_own else mapped
+                yield replace(mapped, depth=self.depth, where=where)
                 is_empty &= not len(block)
         except RunError as error:
             names = (where, *map(str, self.files))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -18,11 +18,14 @@ from pytest_rankcheck.files.row_numbering import Numbering
 from pytest_rankcheck.files.table_batches import Batch, Table
 from pytest_rankcheck.files.tables import read_table
 from pytest_rankcheck.golden.golden_source import kind_of
+from pytest_rankcheck.rankers.misread_scores import OpposedRanks
 from pytest_rankcheck.rankers.ranked_columns import HeldDocuments, RankedColumns, SplitQueryError
 from pytest_rankcheck.rankers.ranking import RankingRules, has_all_ranks, incomplete_ranks
 from pytest_rankcheck.rankers.run_columns import run_columns
 
 _BATCH_ROWS = 1_000_000
+_HEAD = 100
+"""How many rows tell mostly that ranks agree with the scores."""
 
 
 def columns_of_table(
@@ -49,19 +52,23 @@ def columns_of_table(
     is_file = isinstance(source, Table)
     table = source if isinstance(source, Table) else read_table(source, RunError, name="the run")
     place = run_columns(table.header, columns, table.numbering.source, in_order=in_order)
-    rows = _rows_of(table, place)
+    opposed = OpposedRanks()
+    rows = _rows_of(table, place, opposed)
     for some in [rows_together(rows)] if together else whole_queries(rows):
         if len(some.queries):
             ranked = some.ranked(rules, table.numbering, are_whole=together)
+            opposed.add_block(ranked, () if some.ranks is None else some.ranks)
             yield ranked if is_file else ranked.with_mapped_ids()
+    opposed.refuse(table.numbering.source)
 
 
-def _rows_of(table: Table, place: Mapping[str, int]) -> Iterator[RunRows]:
+def _rows_of(table: Table, place: Mapping[str, int], opposed: OpposedRanks) -> Iterator[RunRows]:
     """Yield the rows of each batch of a table.
 
     Args:
         table: an open table.
         place: the index of the column of each role: ``query_id``, ``doc_id``, ``score``, ``rank``.
+        opposed: says whether ranks are wanted though the scores decide.
 
     Raises:
         RunError: an id, a score or a rank is invalid; the message names the row.
@@ -70,12 +77,23 @@ def _rows_of(table: Table, place: Mapping[str, int]) -> Iterator[RunRows]:
         documents = _ids(batch, "doc_id", place, table.numbering)
         queries = _ids(batch, "query_id", place, table.numbering)
         scores = _numbers(batch, "score", place, documents, table.numbering)
-        are_scored = scores is not None and not np.isnan(scores).any()
-        ranks = None if are_scored else _numbers(batch, "rank", place, documents, table.numbering)
         numbers: Any = batch.numbers
         if isinstance(numbers, range):  # numpy would iterate over these
             numbers = np.arange(numbers.start, numbers.stop)
-        yield RunRows(np.asarray(numbers, np.int64), queries, documents, scores, ranks)
+        rows = RunRows(np.asarray(numbers, np.int64), queries, documents, scores, None)
+        are_scored = scores is not None and not np.isnan(scores).any()
+        if are_scored and opposed.is_open and "rank" in place:
+            few, head = batch.column(place["rank"]), rows.at(slice(0, _HEAD))
+            probe, ranked = (
+                OpposedRanks(),
+                head.ranked(RankingRules(), table.numbering, are_whole=False),
+            )
+            probe.add_block(ranked, map(few.cell, range(len(head.queries))))
+            opposed.is_open = probe.is_open  # mostly, the first ranks agree
+        if opposed.is_open or not are_scored:
+            ranks = _numbers(batch, "rank", place, documents, table.numbering)
+            rows = replace(rows, ranks=ranks)
+        yield rows
 
 
 def _ids(batch: Batch, role: str, place: Mapping[str, int], numbering: Numbering) -> IdColumn:

@@ -57,7 +57,7 @@ def _of_metric(evaluation: Evaluation, metric: Metric, top: int) -> Iterator[Doc
         [evaluation.ranking(query_id) for query_id, _, _ in rows],
         [{**golden.grades(query_id), doc_id: highest} for query_id, doc_id, _ in rows],
         max_grade=highest,
-        exclude=evaluation.conventions.no_relevant == "exclude",
+        conventions=evaluation.conventions,
     )
     before = dict(zip(evaluation.query_ids, evaluation.values(metric).tolist(), strict=True))
     for (query_id, doc_id, rank), value in zip(rows, after.tolist(), strict=True):

@@ -201,6 +201,11 @@ STATES = {
                 "convention:no_relevant",
                 ("no_relevant: 'zero' in the baseline, 'exclude' now",),
             ),
+            (
+                sets(conventions={"conventions": Conventions(own_document="drop")}),
+                "convention:own_document",
+                ("own_document: 'keep' in the baseline, 'drop' now",),
+            ),
             (sets(depth=50), "depth", ("depth: 100 in the baseline, 50 now",)),
         )
     ],

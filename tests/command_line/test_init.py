@@ -58,6 +58,19 @@ def configured() -> dict[str, Any]:
     return settings
 
 
+def test_reversed_grades_are_pointed_out(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    grades = {f"d{n}": 1 if n < 3 else 2 if n < 10 else 3 for n in range(25)}
+    Path("golden").mkdir()
+    GoldenSet.from_dict({"q": grades}, {"q": "t"}).save("golden/shop.jsonl")
+    write("engine.py", SEARCH)
+    assert main(["init"]) == 0
+    said = "warning: golden set 'shop': no grade is 0, and the lowest positive grade is the rarest"
+    assert said in capsys.readouterr().out
+    write("pytest.ini", "[pytest]\nrankcheck_lint = reversed-grades=ignore\n")
+    assert main(["init"]) == 0
+    assert "rarest" not in capsys.readouterr().out
+
+
 def test_the_gate_is_that_of_the_manual() -> None:
     """The page and the code cannot drift apart."""
     text = (DOCS / "which-gate.md").read_text("utf-8")

@@ -46,25 +46,30 @@ def test_features_are_ordered_by_number(file: Path) -> None:
     assert list(golden.sample(1).candidates.columns)[2:] == ["7", "9", "10", "b", "a"]
 
 
-def test_the_sizes_of_queries_can_be_in_a_file_beside_it(file: Path) -> None:
+@pytest.mark.parametrize("ending", ["query", "group"])
+def test_the_sizes_of_queries_can_be_in_a_file_beside_it(file: Path, ending: str) -> None:
     file.write_text("1 1:0.5\n0 1:0.25\n2 2:1\n")
-    with pytest.raises(GoldenSetError, match=r"rank\.test:1: no qid:, and no file rank.test.query"):
+    with pytest.raises(
+        GoldenSetError, match=r"rank\.test:1: no qid:, and no file rank.test.query or .group"
+    ):
         GoldenSet.load(file)
-    sizes = file.with_name("rank.test.query")
+    sizes = file.with_name(f"rank.test.{ending}")
     sizes.write_text("2\n1\n")
     golden = GoldenSet.load(file)
     assert golden.grades("1") == {"1": 1, "2": 0}
     assert golden.grades("2") == {"3": 2}
     sizes.write_text("2\n")
     with pytest.raises(
-        GoldenSetError, match=r"rank\.test:3: row 3, but rank.test.query covers 2 r"
+        GoldenSetError, match=rf"rank\.test:3: row 3, but rank.test.{ending} covers 2 r"
     ):
         GoldenSet.load(file)
     sizes.write_text("2\n2\n")
-    with pytest.raises(GoldenSetError, match=r"query covers 4 rows, but there are 3; is the file"):
+    with pytest.raises(
+        GoldenSetError, match=rf"{ending} covers 4 rows, but there are 3; is the file"
+    ):
         GoldenSet.load(file)
     sizes.write_text("2\nx\n")
-    with pytest.raises(GoldenSetError, match=r"rank\.test\.query:2: 'x' is not a size"):
+    with pytest.raises(GoldenSetError, match=rf"rank\.test\.{ending}:2: 'x' is not a size"):
         GoldenSet.load(file)
 
 
@@ -166,3 +171,23 @@ def test_a_real_collection_reads_like_scikit_learn_reads_it() -> None:
     ]  # features without a value in any row are absent
     assert np.array_equal(frame.to_numpy(), dense[:, used])
     assert not np.delete(dense, used, axis=1).any()
+
+
+JUDGMENT_LIST = """# Elasticsearch's and OpenSearch's plugins for learning to rank
+# qid:1: deep sea*1
+# qid:2: 2 * 3
+#
+4\tqid:1\t # s1\tdeep sea
+0\tqid:1\t # s2\tThe Sea
+3\tqid:2\t#\ts1\tthe sums
+"""
+
+
+def test_a_judgment_list_with_tabs(file: Path) -> None:
+    file.write_text(JUDGMENT_LIST)
+    golden = GoldenSet.load(file)
+    assert golden.grades("1") == {"s1": 4, "s2": 0}
+    assert golden.grades("2") == {"s1": 3}
+    assert [query.text for query in golden] == ["deep sea", "2 * 3"]
+    file.write_text("".join(JUDGMENT_LIST.splitlines(keepends=True)[4:]))
+    assert [query.text for query in GoldenSet.load(file)] == [None, "the sums"]

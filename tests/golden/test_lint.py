@@ -128,6 +128,29 @@ def test_whole_collections_have_no_findings_that_are_not_true() -> None:
 # --- judgments ---------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("judged", "what"),
+    [
+        ({"q": {"s1\tdeep": 1, "b": 0}}, "1 id has a tab or a line end: s1"),
+        ({"q\n": {"a": 1}, "p": {"b\u2028": 1}}, "2 ids have a tab or a line end: q"),
+        ({"q 1": {"a b": 1}}, None),
+    ],
+)
+def test_a_tab_or_a_line_end_in_an_id(judged: dict[str, dict[str, int]], what: str | None) -> None:
+    frame = GoldenSet.from_dict(judged).judgments
+    for golden in (GoldenSet.from_dict(judged), GoldenSet.from_frame(frame)):
+        found = finding(golden, "broken-id")
+        assert (found and found.what.startswith(what)) == (True if what else None)
+        assert found is None or found.level == "error"
+
+
+def test_a_broken_id_is_shown_with_its_place(tmp_path: Path) -> None:
+    (tmp_path / "web.csv").write_text('query_id,doc_id,relevance\nq,a,1\nq,"s1\tdeep",1\n')
+    found = finding(GoldenSet.load(tmp_path / "web.csv"), "broken-id")
+    assert found is not None
+    assert found.places == (f"{tmp_path / 'web.csv'}:3",)
+
+
 def test_a_duplicate_judgment(tmp_path: Path) -> None:
     golden = loaded(tmp_path, "q 0 d 1\nr 0 d 1\nq 0 d 1\nq 0 e 0\nq 0 e 0\n")
     found = finding(golden, "repeated-judgment")

@@ -13,11 +13,15 @@ import pytest
 
 from pytest_rankcheck import (
     ConfigurationError,
+    Evaluation,
     Expectation,
     GoldenSet,
     GoldenSetError,
     Run,
+    assert_at_least,
+    assert_not_regressed,
     evaluate,
+    evaluate_part,
     rank,
 )
 from tests.libraries import HAS_POLARS
@@ -291,6 +295,61 @@ def test_a_list_of_rules_may_have_a_column() -> None:
 def test_a_wrong_column_is_refused(how: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigurationError, match=re.escape(message)):
         GoldenSet.from_dict({"q1": {"c3": 1}}, **how)
+
+
+def test_a_chunk_with_two_rows_is_refused() -> None:
+    twice = pd.concat([CHUNKS, CHUNKS.head(1).assign(source="faq")])
+    for documents in (twice, twice.iloc[::-1]):
+        with pytest.raises(GoldenSetError, match="the catalogue: document 'c1' has two rows; keep"):
+            GoldenSet.from_dict({"q1": {"faq": 1}}, doc_id="attribute:source", documents=documents)
+
+
+def test_an_attribute_in_which_the_chunks_of_a_source_differ_is_refused() -> None:
+    chunks = CHUNKS.assign(topic=["a", "b", "c", "c"], kind=["k", None, "k", "k"])
+    golden = GoldenSet.from_dict({"q1": {"faq": 1}}, doc_id="attribute:source", documents=chunks)
+    how: Any = {"doc_id": golden.doc_id, "duplicates": "keep_places"}
+    evaluation = evaluate(Run.from_dict({"q1": ["c1", "c2", "c3"]}, **how), golden)
+    assert evaluation.mean("ILD(by=kind)@3") == 0
+    with pytest.raises(GoldenSetError, match="'guide' has two rows that differ in topic; give it"):
+        evaluation.mean("ILD(by=topic)@3")
+    assert golden.title("guide") == "Guide, page 1"
+
+
+OLDER = pd.DataFrame({"doc_id": [f"c{n}" for n in range(20)], "source": ["guide", "faq"] * 10})
+"""The documents of an older index: of 40 ranked chunks, 20 have no row."""
+
+
+def test_ranked_chunks_without_a_row_are_counted() -> None:
+    judged = {f"q{n}": {"guide": 1} for n in range(20)}
+    golden = GoldenSet.from_dict(judged, doc_id="attribute:source", documents=OLDER)
+    ranked = {f"q{n}": [f"new{n}", f"c{n}"] for n in range(20)}
+    run = Run.from_dict(ranked, doc_id=golden.doc_id)
+    words = (
+        "20 of 40 ranked documents without a row in the catalogue, so that doc_id= did not map "
+        "them: new0, new1, new2, new3, new4 and 15 more; is it the table of another index?"
+    )
+    evaluation = evaluate(run, golden)
+    assert evaluation.document_notes == {words: True}
+    assert words in evaluation.notes
+    with pytest.raises(AssertionError, match=re.escape(f"\n  {words}\n")):
+        assert_at_least(evaluation, "RR", 0.5)
+    before = evaluate(
+        Run.from_dict({q: ["c0", "c1"] for q in judged}, doc_id=golden.doc_id), golden
+    )
+    with pytest.raises(AssertionError, match=re.escape(f"\n  {words}\n")):
+        assert_not_regressed(evaluation, before, "RR")
+    assert not before.document_notes
+    merged = Evaluation.merge([evaluate_part(run, golden)], golden)
+    assert merged.document_notes == {words: True}
+
+
+@pytest.mark.parametrize(("known", "are_many"), [(18, True), (19, True), (20, False)])
+def test_from_five_per_cent_on_a_lookup_that_fails_is_a_warning(known: int, are_many: bool) -> None:
+    golden = GoldenSet.from_dict({"q": {"guide": 1}}, doc_id="attribute:source", documents=OLDER)
+    chunks = [*OLDER["doc_id"][:known], "new"]
+    run = Run.from_dict({"q": chunks}, doc_id=golden.doc_id, duplicates="keep_places")
+    (found,) = evaluate(run, golden).document_notes.values()
+    assert found is are_many
 
 
 def test_a_run_gets_the_column_from_its_golden_set() -> None:

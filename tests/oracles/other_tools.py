@@ -199,6 +199,46 @@ def of_lightgbm() -> Values:
     return {name: values[-1] for name, values in reported["training"].items()}
 
 
+def of_xgboost() -> Values:
+    """Return the metrics of a model that predicts the scores; its map takes grades of 0 and 1."""
+    import numpy as np
+    import xgboost
+
+    scores = np.array([score for row in SCORES for score in row])
+    labels = np.array([grade for grades in GRADES for grade in grades])
+    values: Values = {}
+    for given, names in (
+        (np.minimum(labels, 1), ("map@1", "map@3", "pre@3")),
+        (labels, ("ndcg@1", "ndcg@3")),
+    ):
+        data = xgboost.DMatrix(scores.reshape(-1, 1), given, base_margin=scores)
+        data.set_group([len(grades) for grades in GRADES])
+        options = {
+            "objective": "rank:ndcg", "eta": 0, "nthread": 1, "disable_default_eval_metric": 1,
+            "eval_metric": list(names),
+        }  # fmt: skip
+        printed = xgboost.train(options, data, 1).eval(data, "all").split()[1:]
+        pairs = (each.removeprefix("all-").split(":") for each in printed)
+        values |= {name: float(value) for name, value in pairs}
+    return values
+
+
+def of_catboost() -> Values:
+    """Return the metrics of the scores as predictions."""
+    import numpy as np
+    from catboost.utils import eval_metric
+
+    scores = [score for row in SCORES for score in row]
+    labels = [grade for grades in GRADES for grade in grades]
+    groups = np.repeat(np.arange(len(GRADES)), [len(grades) for grades in GRADES])
+    names = (
+        "NDCG:top=3", "NDCG:top=3;type=Exp", "NDCG:top=3;denominator=Position", "DCG:top=3",
+        "MAP:top=3", "MRR:top=3", "ERR:top=3", "PrecisionAt:top=3", "RecallAt:top=3", "PFound",
+        "QueryAUC:type=Ranking",
+    )  # fmt: skip
+    return {name: eval_metric(labels, scores, name, group_id=groups)[0] for name in names}
+
+
 def of_rectools() -> Values:
     """Return the means over all users, who are the queries."""
     import pandas as pd
@@ -385,6 +425,8 @@ TOOLS: dict[str, tuple[str, Callable[[], Values]]] = {
     "ranx": ("ranx", of_ranx),
     "scikit-learn": ("scikit-learn", of_scikit_learn),
     "LightGBM": ("lightgbm", of_lightgbm),
+    "XGBoost": ("xgboost", of_xgboost),
+    "CatBoost": ("catboost", of_catboost),
     "RecTools": ("rectools", of_rectools),
     "BEIR": ("beir", of_beir),
     "torchmetrics": ("torchmetrics", of_torchmetrics),

@@ -50,8 +50,13 @@ IR_MEASURES_ALIASES = {
 _COMPUTED_THERE = "ir_measures:"
 
 
+PRESETS = ("LightGBM", "XGBoost", "CatBoost")
+
+
 @cache
-def evaluated(binary: bool, listed: bool, all_queries: bool, top: int | None) -> Evaluation:
+def evaluated(
+    binary: bool, listed: bool, all_queries: bool, top: int | None, preset: Any = None
+) -> Evaluation:
     qrels = BINARY if binary else QRELS
     golden = {
         query_id: {
@@ -62,13 +67,15 @@ def evaluated(binary: bool, listed: bool, all_queries: bool, top: int | None) ->
         for query_id, grades in qrels.items()
         if all_queries or query_id in RANKINGS
     }
-    run = Run.from_dict(RUN)
-    return evaluate(run if top is None else run.top(top), GoldenSet.from_dict(golden))
+    run = Run.from_dict(RUN, ties="input" if preset else "doc_id")
+    cut = run if top is None else run.top(top)
+    return evaluate(cut, GoldenSet.from_dict(golden), conventions=preset)
 
 
 def our_number(tool: str, row: Row) -> float:
     all_queries = tool in COUNT_ALL_QUERIES if row.all_queries is None else row.all_queries
-    return evaluated(row.binary, row.listed, all_queries, row.top).mean(row.ours)
+    preset = tool.lower() if tool in PRESETS else None
+    return evaluated(row.binary, row.listed, all_queries, row.top, preset).mean(row.ours)
 
 
 def their_number(tool: str, row: Row) -> float | None:
@@ -154,7 +161,7 @@ def test_the_example_on_the_page_is_the_recorded_one() -> None:
 # --- against the tools themselves ---------------------------------------------------------------
 
 
-IN_THE_EXTRA = ("ir_measures", "ranx", "scikit-learn", "LightGBM")
+IN_THE_EXTRA = ("ir_measures", "ranx", "scikit-learn", *PRESETS)
 """The tools of the extra ``oracles``; the others do not all fit into one environment."""
 
 

@@ -182,3 +182,36 @@ def test_the_keys_that_were_guessed_are_shown_once_until_they_are_configured(
     result = pytester.runpytest("-v", "--rankcheck-lint", *workers)
     result.assert_outcomes(passed=5)
     result.stdout.no_fnmatch_line("*read 'id' as*")
+
+
+def test_reversed_grades_are_a_warning_of_every_session(pytester: pytest.Pytester) -> None:
+    """In a quiet session too; and the remedy that it names silences it."""
+    ini = '[tool.pytest.ini_options]\nrankcheck_golden = "codes.qrels"\nrankcheck_run = "r.csv"\n'
+    pytester.makefile(".toml", pyproject=ini)
+    grades = [1] * 3 + [2] * 7 + [3] * 15
+    lines = [f"q 0 d{place} {grade}\n" for place, grade in enumerate(grades)]
+    (pytester.path / "codes.qrels").write_text("".join(lines))
+    pytester.makefile(".csv", r="query_id,doc_id,score\nq,d20,1\n")
+    pytester.makepyfile(
+        """
+        from pytest_rankcheck import assert_at_least
+
+        def test_floor(evaluation):
+            assert_at_least(evaluation, "nDCG@10", 0.1)
+        """
+    )
+    found = (
+        "warning: means that may mislead: golden set 'codes': no grade is 0, and the lowest "
+        "positive grade is the rarest: 1 (3), 2 (7), 3 (15)"
+    )
+    result = pytester.runpytest("-q")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines([f"{found}*"])
+    pytester.makefile(".toml", pyproject=f'{ini}rankcheck_lint = ["reversed-grades=ignore"]\n')
+    result = pytester.runpytest("-v")
+    result.assert_outcomes(passed=1)
+    result.stdout.no_fnmatch_line("*no grade is 0*")
+    pytester.makefile(".toml", pyproject=f'{ini}rankcheck_lint = ["reversed-grade=ignore"]\n')
+    result = pytester.runpytest()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*rankcheck_lint: 'reversed-grade' is *did you mean*"])

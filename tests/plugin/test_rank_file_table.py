@@ -16,6 +16,8 @@ FLOOR = '[test.floor]\nat_least = { "nDCG@10" = 0.8 }\n'
 GOOD = [
     FLOOR,
     'golden = "web.jsonl"\ndepth = 50\nmetrics = ["Judged@10"]\nfailures = "1%"\n' + FLOOR,
+    'conventions = "lightgbm"\n' + FLOOR,
+    'conventions = ["catboost", "gain=exponential"]\n' + FLOOR,
     'failures = 2\n[ranker]\npython = "engine:search"\ntimeout = 0.5\nretries = 2\n' + FLOOR,
     '[ranker]\nhttp = { url = "http://x/{query}", engine = "solr", verify = false }\n' + FLOOR,
     '[ranker.http]\nurl = "http://x"\nids = "a"\nbody = { q = "{query}" }\n' + FLOOR,
@@ -93,6 +95,8 @@ BY_NAMES = [
     ("[test.a]\nat_least = { nDCH = 1 }\n", 2, "unknown metric 'nDCH'"),
     ("[test.a]\nnot_regressed = ['RR', 'AQ']\n", 2, "unknown metric 'AQ'"),
     ("[test.a]\nnot_regressed = 'RR'\ngate = 'signif'\n", 3, "'signif' is not a gate"),
+    ("conventions = 'lightgmb'\n" + FLOOR, 1, "convention 'lightgmb'; did you mean 'lightgbm'?"),
+    ("depth = 5\nconventions = ['ties=first']\n" + FLOOR, 2, "ties=first is invalid"),
     ("depth = 5\n" + FLOOR, 3, "nDCG@10 needs depth = 10, not 5"),
     (FLOOR.replace("test", "tests") + FLOOR, 1, "unknown key 'tests' in the file; did you mean 't"),
     (FLOOR + "\n[tests.a]\nby = 'x'\n", 4, "unknown key 'tests' in the file; did you mean 'test'?"),

@@ -394,3 +394,56 @@ def test_a_removed_test_is_missed(files: Project) -> None:
     result = files.run(*MAIN)
     assert result.ret == 1
     assert "its test is gone" in text_of(result)
+
+
+BOOSTED = """
+def search(text):
+    return [("bad", 1.0), ("good", 1.0)]
+"""
+PRESET = """
+from pytest_rankcheck import assert_at_least, assert_not_regressed
+
+def test_floor(evaluation, baseline):
+    assert_at_least(evaluation, "ndcg@5", 0.8154)
+    assert_not_regressed(evaluation, baseline, "ndcg@5")
+"""
+PRESET_FILE = """
+conventions = "lightgbm"
+[test.floor]
+at_least = { "ndcg@5" = 0.8154 }
+not_regressed = "ndcg@5"
+"""
+
+
+@pytest.mark.parametrize("is_rank_file", [True, False])
+def test_a_preset_gives_the_number_of_the_training(project: Project, is_rank_file: bool) -> None:
+    """Two tied rows, the relevant one second, and a query without a relevant one: 1/log2(3) and 1."""
+    project.write("engine.py", BOOSTED)
+    grades = ({"bad": 0, "good": 3}, {"bad": 0, "good": 0})
+    lines = [
+        {"query_id": f"q{place}", "query": f"t{place}", "relevance": judged}
+        for place, judged in enumerate(grades)
+    ]
+    project.golden(lines)
+    if is_rank_file:
+        project.write("tests/test_web.rank.toml", PRESET_FILE)
+    else:
+        project.configure('rankcheck_conventions = ["lightgbm"]')
+        project.write("tests/test_web.py", PRESET)
+    assert project.run("--snapshot-update").ret == 0
+    result = project.run()
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["*nDCG@5*0.8155*"])
+    (file,) = (project.path / "tests").rglob("*.json")
+    conventions = json.loads(file.read_text())["conventions"]
+    assert conventions["ties"] == "input"
+    assert (conventions["no_relevant"], conventions["gain"], conventions["divide"]) == (
+        "one",
+        "exponential",
+        "min",
+    )
+    if not is_rank_file:
+        project.configure('rankcheck_conventions = ["lightgbm", "gain=linear"]')
+        result = project.run()
+        result.assert_outcomes(failed=1)
+        assert "gain: 'exponential' in the baseline, 'linear' now" in text_of(result)

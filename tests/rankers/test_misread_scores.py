@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from pytest_rankcheck import GoldenSet, RankcheckError, Run, RunError, rank
 from pytest_rankcheck.files.whole_files import readable_json
+from pytest_rankcheck.rankers.formats import trec_runs
 
 Pairs = Sequence[tuple[str, float]]
 
@@ -109,6 +111,110 @@ def test_the_message_counts_and_shows(tmp_path: Path) -> None:
     )
     with pytest.raises(RunError, match=r"run.jsonl: the scores rise down the list in 2 of 3"):
         Run.load(_file(lists, tmp_path))
+
+
+# --- ranks beside scores ------------------------------------------------------------------------
+
+
+def rows_of_queries(
+    *queries: Sequence[tuple[object, float]],
+) -> list[tuple[str, str, object, float]]:
+    """Return a row for each rank and score of each query."""
+    return [
+        (f"q{number}", f"d{place}", *pair)
+        for number, pairs in enumerate(queries)
+        for place, pair in enumerate(pairs)
+    ]
+
+
+OPPOSED = [(rank, rank / 10) for rank in range(1, 11)]
+AGREEING = [(rank, -rank / 10) for rank in range(1, 11)]
+
+
+def of_trec(rows: list, folder: Path) -> Run:
+    lines = (f"{query} Q0 {doc} {rank} {score} tag\n" for query, doc, rank, score in rows)
+    (folder / "found.run").write_text("# made by hand\n" + "".join(lines))
+    return Run.load(folder / "found.run")
+
+
+def of_large_trec(rows: list, folder: Path) -> Run:
+    """Read with polars where it is installed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trec_runs, "LARGE_FILE_BYTES", 0)
+        return of_trec(rows, folder)
+
+
+def of_csv(rows: list, folder: Path) -> Run:
+    lines = (",".join(map(str, row)) for row in [("query_id", "doc_id", "rank", "score"), *rows])
+    (folder / "found.csv").write_text("\n".join(lines))
+    return Run.load(folder / "found.csv")
+
+
+def of_frame(rows: list, folder: Path) -> Run:
+    return Run.from_frame(pd.DataFrame(rows, columns=["query_id", "doc_id", "rank", "score"]))
+
+
+READERS = [of_trec, of_large_trec, of_csv, of_frame]
+
+
+@pytest.mark.parametrize("read", READERS)
+@pytest.mark.parametrize("is_split", [False, True])
+@pytest.mark.parametrize(
+    "queries",
+    [
+        [OPPOSED] * 3,
+        [OPPOSED],
+        [OPPOSED, [(1, 5.0)], [(1, 2.0), (2, 2.0)]],  # the others say nothing
+        [[(0, 0.1), (1, 0.2), (2, 0.3)]],
+        [[(3, 0.3), (1, 0.1), (2, 0.2)]],
+    ],
+)
+def test_ranks_that_oppose_the_scores_in_all_queries_are_refused(
+    read: Callable[[list, Path], Run], queries: list, is_split: bool, tmp_path: Path
+) -> None:
+    rows = rows_of_queries(*queries)
+    if is_split:
+        rows.sort(key=lambda row: row[1])
+    with pytest.raises(
+        RunError, match="the ranks say the opposite of the scores in all"
+    ) as refused:
+        read(rows, tmp_path)
+    said = str(refused.value)
+    assert "such as 'q0' (d" in said
+    assert "If they are distances, negate them, or remove their column, so that the ranks" in said
+    assert "if they are right, remove the ranks (in TREC, write 0 for each)" in said
+
+
+@pytest.mark.parametrize("read", READERS)
+@pytest.mark.parametrize(
+    "queries",
+    [
+        [AGREEING],
+        [OPPOSED, AGREEING],
+        [AGREEING, OPPOSED],
+        [[(0, score) for _, score in OPPOSED]],  # the remedy in TREC
+        [[(1, 0.5), (2, 0.5), (3, 0.5)]],
+        [[(1, 0.1), (2, 0.2)]],  # one pair may be pinned
+        [[(1, 0.1), (3, 0.2), (2, 0.3)]],
+    ],
+)
+def test_other_ranks_are_ignored(
+    read: Callable[[list, Path], Run], queries: list, tmp_path: Path
+) -> None:
+    read(rows_of_queries(*queries), tmp_path)
+
+
+def test_ranks_that_are_none_are_ignored(tmp_path: Path) -> None:
+    named = rows_of_queries([(f"r{rank}", score) for rank, score in OPPOSED])
+    assert of_trec(named, tmp_path)["q0"][0] == "d9"
+    assert of_csv(named, tmp_path)["q0"][0] == "d9"
+
+
+def test_a_table_without_scores_or_without_ranks_is_read(tmp_path: Path) -> None:
+    rows = pd.DataFrame(rows_of_queries(OPPOSED), columns=["query_id", "doc_id", "rank", "score"])
+    assert Run.from_frame(rows.drop(columns="score"))["q0"][0] == "d0"
+    assert Run.from_frame(rows.drop(columns="rank"))["q0"][0] == "d9"
+    assert Run.from_frame(rows.assign(score=-rows["score"]))["q0"][0] == "d0"
 
 
 # --- ranks in a dict -----------------------------------------------------------------------------

@@ -3,9 +3,11 @@
 The features become columns of the candidates, named and ordered by their numbers; missing features
 are 0. A header line of scikit-learn's, ``# Column indices are zero-based`` (or ``one-based``), says
 where the numbers begin. The document id is the first word of the comment (or the word after
-``docid =``); without a comment, it is the row number. The rest of the comment is the text of the
-query, if all lines of the query agree. Without ``qid:``, the sizes of the queries are in a file
-beside it, as in LightGBM: ``rank.test.query`` for ``rank.test``.
+``docid =``); without a comment, it is the row number. The text of a query is that of its header
+line ``# qid:1: deep sea*1``, without the weight, as the Elasticsearch and OpenSearch plugins write
+it; otherwise the rest of the comment, if all lines of the query agree. Without ``qid:``, the sizes
+of the queries are in a file beside it: for ``rank.test``, in LightGBM's ``rank.test.query`` or in
+XGBoost's ``rank.test.group``.
 """
 
 from __future__ import annotations
@@ -30,6 +32,10 @@ _LINE = re.compile(
 )
 _HEADER = re.compile(r"# *column indices are (zero|one)-based", re.IGNORECASE)
 """The header line of scikit-learn's ``dump_svmlight_file``."""
+_SIZES = (".query", ".group")
+"""What LightGBM and XGBoost add to the name of a file for that of the sizes of its queries."""
+_QUERY_HEADER = re.compile(r"#\s*qid:(\S+?):\s+(.*?)(?:\*[\d.]+)?\s*$")
+"""The header line of a query in the judgment lists of Elasticsearch's and OpenSearch's plugins."""
 _NAMED_DOCUMENT = re.compile(r"docid\s*=\s*(\S+)")
 
 
@@ -38,15 +44,18 @@ def read(source: Source) -> Contents:
     builder = ContentsBuilder(source)
     candidates = CandidateRows(absent=0.0)
     texts: dict[str, set[str | None]] = {}
+    headers: dict[str, str] = {}
     lines: list[int] = []  # of the candidates
-    beside = source.file.with_name(f"{source.file.name}.query")
+    sizes = [source.file.with_name(f"{source.file.name}{ending}") for ending in _SIZES]
+    beside = next(filter(Path.exists, sizes), sizes[0])
     queries: Sequence[str] = ()
     rows, first_feature = 0, None
     for number, line in lines_of(source.file, GoldenSetError):
         if line.lstrip().startswith("#"):
-            header = _HEADER.match(line)
-            if header:
+            if header := _HEADER.match(line):
                 first_feature = int(header[1].lower() == "one")
+            elif header := _QUERY_HEADER.match(line.strip()):
+                headers[header[1]] = header[2]
             continue
         rows += 1
         where = f"{source.file}:{number}"
@@ -84,7 +93,8 @@ def read(source: Source) -> Contents:
         first_feature = 0
     builder.candidates = candidates.built(first_feature)
     for query_id, variants in texts.items():
-        if len(variants) == 1 and (text := variants.pop()):
+        text = variants.pop() if len(variants) == 1 else None
+        if text := headers.get(query_id) or text:
             builder.queries[query_id] = Query(query_id, text)
     return builder.built()
 
@@ -101,7 +111,7 @@ def _parse_comment(comment: str) -> tuple[str | None, str | None, str | None]:
     named = _NAMED_DOCUMENT.search(comment)
     if named:
         return named[1], None, None
-    word, _, text = comment.strip().partition(" ")
+    word, text, *_ = (*comment.split(maxsplit=1), "", "")
     return None, word or None, text.strip() or None
 
 
@@ -127,7 +137,7 @@ def _queries_beside(path: Path, where: str) -> Sequence[str]:
     """Return the query of each row, from a file beside the rows with the sizes of the queries."""
     if not path.exists():
         raise GoldenSetError(
-            f"{where}: no qid:, and no file {path.name} with the sizes of the queries"
+            f"{where}: no qid:, and no file {path.name} or {_SIZES[1]} with the sizes of queries"
         )
     queries: list[str] = []
     for query, (number, line) in enumerate(lines_of(path, GoldenSetError), 1):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 
 import numpy as np
@@ -12,6 +13,7 @@ from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.golden.expected_text import TEXT_COLUMN, Passage, passages_of, text_of
 from pytest_rankcheck.golden.lint.lint_rule import Linted, LintFinding, rule
 
+_BREAK = re.compile(r"[\t\n\v\f\r\x85\u2028\u2029]")
 _NAMED = 10
 """How many documents are shown with their places."""
 _COMPARED = 1000
@@ -23,6 +25,24 @@ _MOST_STALE = 0.2
 of the documents replaced, it misses 31% to 34%."""
 _LEAST_RELEVANT = 20
 """With fewer relevant documents, the missing share is too uncertain."""
+
+
+@rule("error")
+def broken_id(linted: Linted) -> LintFinding | None:
+    """An id of a query or document with a tab or a line end in it."""
+    judgments = linted.contents.judgments
+    ids = dict.fromkeys((*judgments.query_ids, *judgments.documents.texts()))
+    broken = [*filter(_BREAK.search, ids)]
+    if not broken:
+        return None
+    count = plural(len(broken), "id has", "ids have")
+    return LintFinding(
+        query_ids=(),
+        what=f"{count} a tab or a line end: {listed(broken)}",
+        why="Two columns were probably read as one id, which no ranker returns",
+        remedy="separate the columns in the same way in the whole file, or correct the ids",
+        places=linted.places_at(_rows_of(linted, broken)[:_NAMED]),
+    )
 
 
 @rule("error")

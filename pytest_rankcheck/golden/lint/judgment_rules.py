@@ -19,6 +19,8 @@ _NAMED = 10
 _FATES = {
     "zero": "They score 0 (GAUC leaves them out) whatever the ranker does",
     "exclude": "They are left out of every mean",
+    "one": "Their nDCG and AP are 1 whatever the ranker does, and other metrics 0",
+    "one_in_ndcg": "Their nDCG is 1 whatever the ranker does, and other metrics 0",
 }
 """What becomes of queries without a relevant document, by the convention `no_relevant`."""
 _LEAST_JUDGMENTS = 20
@@ -135,8 +137,11 @@ def _example(linted: Linted, rows: IntArray) -> str:
 @rule("warning")
 def reversed_grades(linted: Linted) -> LintFinding | None:
     """Grades that look as if 1 were the best: no grade is 0, and the lowest is the rarest."""
-    counts = Counter(linted.contents.judgments.grades.tolist())
-    if linted.contents.has_grade_map or not _look_reversed(counts):
+    grades = linted.contents.judgments.grades
+    if linted.contents.has_grade_map or (grades == 0).any():
+        return None
+    counts = Counter(grades.tolist())
+    if not _look_reversed(counts):
         return None
     best = min(grade for grade in counts if grade > 0)
     highest = max(counts)
@@ -162,7 +167,7 @@ def _look_reversed(counts: Counter[float]) -> bool:
     """
     positive = {grade: count for grade, count in counts.items() if grade > 0}
     least = 2 if len(counts) > len(positive) else 3
-    if 0 in counts or not least <= len(positive) <= _MOST_CODES:
+    if not least <= len(positive) <= _MOST_CODES:
         return False
     rarest = sorted(positive, key=positive.__getitem__)
     return (

@@ -1,9 +1,9 @@
 """TREC runs: lines of ``query_id Q0 doc_id rank score tag``, separated by any white space.
 
-As in trec_eval, the score decides and the rank column is ignored. Lines that begin with ``#`` are
-comments. Files are read in blocks of whole queries, so that memory does not grow with them: in
-nearly every run the lines of a query are consecutive. A block ends where a query ends; the part of
-the next query that was already read begins the next block. A
+As in trec_eval, the score decides, but ranks that oppose it in all queries are refused. Lines that
+begin with ``#`` are comments. Files are read in blocks of whole queries, so that memory does not
+grow with them: in nearly every run the lines of a query are consecutive. A block ends where a query
+ends; the part of the next query that was already read begins the next block. A
 block of a large file is split by polars if it is installed (the extra ``[fast]``), any other one
 with a few calls for many lines. A block in an unusual form (comments, a tag of two words, a score
 that is no number) is read line by line, which is slower and says what is wrong.
@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import codecs
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
+from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -32,6 +33,7 @@ from pytest_rankcheck.files.row_numbering import Numbering
 from pytest_rankcheck.files.text_files import opened_text
 from pytest_rankcheck.files.trec_columns import columns_of, is_utf8, trec_text, words_of_lines
 from pytest_rankcheck.files.whole_files import write_whole
+from pytest_rankcheck.rankers.misread_scores import OpposedRanks
 from pytest_rankcheck.rankers.ranked_columns import HeldDocuments, RankedColumns
 from pytest_rankcheck.rankers.ranking import Rankings, ranked_rows
 from pytest_rankcheck.rankers.run_tables import RunRows, rows_together
@@ -65,26 +67,42 @@ Lines = tuple[list[bytes], list[bytes], list[float]]
 
 def read(run: RunFiles, *, together: bool = False) -> Iterator[RankedColumns]:
     """Yield the rankings of a TREC run."""
-    if together:
-        rows = rows_together(
-            _rows_of_lines(lines_of_block(block))
-            for file in run.files
-            for block in blocks_of_queries(file, BLOCK_BYTES)
-        )
-        yield rows.ranked(run.rules, Numbering(str(run.path)), are_whole=True)
-        return
+    opposed = OpposedRanks()
+    for columns, ranks in _together(run) if together else _in_blocks(run):
+        opposed.add_block(columns, ranks)
+        yield columns
+    opposed.refuse(run.path)
+
+
+def _together(run: RunFiles) -> Iterator[tuple[RankedColumns, Iterable[object]]]:
+    rows = rows_together(
+        _rows_of_lines(lines_of_block(block), _ranks(block))
+        for file in run.files
+        for block in blocks_of_queries(file, BLOCK_BYTES)
+    )
+    ranked = rows.ranked(run.rules, Numbering(str(run.path)), are_whole=True)
+    yield ranked, () if rows.ranks is None else rows.ranks
+
+
+def _in_blocks(run: RunFiles) -> Iterator[tuple[RankedColumns, Iterable[object]]]:
+    """Yield the rankings of each block, with its ranks, which need not be read."""
     for file in run.files:
         size = file.stat().st_size
         if size < LARGE_FILE_BYTES or not find_spec("polars"):
             for block in blocks_of_queries(file, BLOCK_BYTES):
-                yield _columns_of_lines(lines_of_block(block), run)
+                yield _columns_of_lines(lines_of_block(block), run), _ranks(block)
             continue
         # Smaller blocks take less memory; in a small file, that is what counts.
         block_bytes = min(LARGE_BLOCK_BYTES, max(size // 8, LARGE_BLOCK_BYTES // 4))
         blocks = blocks_of_queries(file, block_bytes)
         for block, table in _one_ahead((block, _table_of(block.text)) for block in blocks):
             columns = None if table is None else _columns_of_table(table, run)
-            yield columns or _columns_of_lines(lines_of_block(block), run)
+            yield columns or _columns_of_lines(lines_of_block(block), run), _ranks(block)
+
+
+def _ranks(block: LineBlock) -> Iterator[str]:
+    lines = (line for line in BytesIO(block.text) if line.strip() and not line.startswith(b"#"))
+    return (line.split()[3].decode() for line in lines)
 
 
 def _one_ahead(items: Iterator[Item]) -> Iterator[Item]:
@@ -111,11 +129,11 @@ def _columns_of_lines(lines: Lines, run: RunFiles) -> RankedColumns:
     )
 
 
-def _rows_of_lines(lines: Lines) -> RunRows:
+def _rows_of_lines(lines: Lines, ranks: Iterable[str]) -> RunRows:
     queries, docs, scores = lines
     query_ids, doc_ids = ([each.decode() for each in column] for column in (queries, docs))
-    numbers = np.arange(len(scores))
-    return RunRows(numbers, HeldIds(query_ids), HeldIds(doc_ids), np.array(scores), None)
+    numbers, own = np.arange(len(scores)), np.array([*map(finite_number, ranks)], np.float64)
+    return RunRows(numbers, HeldIds(query_ids), HeldIds(doc_ids), np.array(scores), own)
 
 
 def _table_of(text: bytes) -> pl.DataFrame | None:

@@ -14,6 +14,7 @@ from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.rankers.ranking import first_ranks
 from pytest_rankcheck.reports.failure import Failure, ValueLine
 from pytest_rankcheck.reports.text.wording import (
+    caveat_lines,
     document_in,
     document_name,
     documents_once,
@@ -21,7 +22,6 @@ from pytest_rankcheck.reports.text.wording import (
     number_text,
     packed,
     query_in,
-    unanswered_text,
     whole_interval,
 )
 
@@ -118,8 +118,7 @@ def _part_lines(
             count = metric.kind.counted(len(bounded.places))
             value = number_text(bounded.mean)
             yield ValueLine(f"  {quoted(bounded.label)}  {value} ({count}{remark})")
-    if evaluation.unanswered:
-        yield f"  {unanswered_text(evaluation)}"
+    yield from caveat_lines(evaluation)
 
 
 def _worst_lines(evaluation: Evaluation, metric: Metric, worst: Sequence[str]) -> Iterator[str]:

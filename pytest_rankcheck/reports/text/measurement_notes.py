@@ -6,6 +6,7 @@ import math
 import statistics
 import warnings
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from pytest_rankcheck.errors import MetricWarning, listed, plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
@@ -23,6 +24,7 @@ from pytest_rankcheck.reports.text.wording import (
     unanswered_text,
 )
 
+_USUAL = LintOptions()
 _TINY = 0.1
 """An effective sample size below this share of the queries causes a warning."""
 _SLOWEST = 3
@@ -34,12 +36,18 @@ _LINTED = {
     "guessed-keys": Topic.GUESSED_KEYS,
     "no-judgment": Topic.MISLEADING,
     "no-relevant": Topic.MISLEADING,
+    "reversed-grades": Topic.MISLEADING,
 }
 """Lint findings without which a mean is misread; the others are for ``--rankcheck-lint``."""
 
 
-def evaluation_notes(evaluation: Evaluation) -> Iterator[Note]:
-    """Yield what a reader of the means must know about the golden set and the run."""
+def evaluation_notes(evaluation: Evaluation, options: LintOptions = _USUAL) -> Iterator[Note]:
+    """Yield what a reader of the means must know about the golden set and the run.
+
+    Args:
+        evaluation: what was measured.
+        options: those of the linter.
+    """
     if isinstance(evaluation, ReplicatedEvaluation) and evaluation.identical:
         yield Note(Topic.MISLEADING, f"{golden_name(evaluation)}: {evaluation.identical}")
     for text in evaluation.notes:
@@ -47,6 +55,10 @@ def evaluation_notes(evaluation: Evaluation) -> Iterator[Note]:
             continue
         yield Note(Topic.MEASURED, f"{golden_name(evaluation)}: {text}")
     if evaluation.kind.recur:
+        options = replace(options, no_relevant=evaluation.conventions.no_relevant)
+        for finding in findings_of(evaluation.golden, options, _LINTED):
+            text = f"{golden_name(evaluation)}: {finding.message}"
+            yield Note(_LINTED[finding.rule], text)
         for topic, text in _remarks(evaluation):
             yield Note(topic, f"{golden_name(evaluation)}: {text}")
         yield from tie_notes(evaluation)
@@ -83,9 +95,6 @@ def _remarks(evaluation: Evaluation) -> Iterator[tuple[Topic, str]]:
                 Topic.MEASURED,
                 f"{metric} has no value for {queries} of {len(golden):,}, left out",
             )
-    options = LintOptions(no_relevant=evaluation.conventions.no_relevant)
-    for finding in findings_of(golden, options, _LINTED):
-        yield _LINTED[finding.rule], finding.message
     if evaluation.failed or len(evaluation.unanswered) >= max(1, _MANY_UNANSWERED * len(golden)):
         yield Topic.MISLEADING, unanswered_text(evaluation)
     rankings = map(evaluation.ranking, evaluation.query_ids)

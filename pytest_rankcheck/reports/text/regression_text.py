@@ -25,6 +25,7 @@ from pytest_rankcheck.reports.text.explanation_text import (
     unjudged_lines,
 )
 from pytest_rankcheck.reports.text.wording import (
+    caveat_lines,
     documents_once,
     golden_name,
     means_change,
@@ -32,7 +33,6 @@ from pytest_rankcheck.reports.text.wording import (
     number_text,
     packed,
     query_in,
-    unanswered_text,
     whole_interval,
 )
 
@@ -53,8 +53,7 @@ def regression_lines(verdict: Verdict, comparison: Comparison) -> Iterator[str]:
     else:
         counts = f"  {counts_text(pairs)}"
         yield ValueLine(counts) if pairs.is_paired else counts
-    if comparison.evaluation.unanswered:
-        yield f"  {unanswered_text(comparison.evaluation)}"
+    yield from caveat_lines(comparison.evaluation)
     if verdict.groups is not None:
         yield from (f"  {line}" for line in group_lines(verdict.groups))
     yield from (f"  {line}" for line in mix_lines(verdict))

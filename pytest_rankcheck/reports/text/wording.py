@@ -155,6 +155,13 @@ def unanswered_text(evaluation: Evaluation) -> str:
     return f"{len(queries):,} of {size} {have} an empty answer: {listed(queries)}"
 
 
+def caveat_lines(evaluation: Evaluation) -> Iterator[str]:
+    """Yield what may be wrong with the run or its documents rather than with the ranker."""
+    if evaluation.unanswered:
+        yield f"  {unanswered_text(evaluation)}"
+    yield from (f"  {text}" for text, are_many in evaluation.document_notes.items() if are_many)
+
+
 def documents_once(
     name: str, query_id: str, ranking: Sequence[str], lines: Iterable[str], start: str = _DEEP
 ) -> Iterator[str]:
