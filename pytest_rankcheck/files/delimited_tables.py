@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -14,14 +13,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pytest_rankcheck.errors import RankcheckError, listed, plural, quoted, suggestion
-from pytest_rankcheck.files.json_files import OnBroken
-from pytest_rankcheck.files.text_files import numbered_lines
+from pytest_rankcheck.files.plain_values import checked_number
+from pytest_rankcheck.files.text_files import OnBroken, is_preamble, named_separator, numbered_lines
 from pytest_rankcheck.files.whole_files import check_encodable
 
 _DELIMITERS = {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a bar"}
-
-_SEPARATOR_LINE = re.compile(r"sep=([^\w\s\"]|\t)\s*", re.IGNORECASE)
-"""Excel's first line of a table, which names the separator."""
 
 _SIMILAR = 0.8
 """From this similarity on (difflib), a column name is a misspelling of another."""
@@ -75,20 +71,12 @@ def header_of(line: str) -> list[str]:
     return [normalised_name(name) for name in cells_of_line(line, delimiter_of(line))]
 
 
-def named_separator(line: str) -> str | None:
-    """Return the separator that Excel's first line of a table names, such as ``sep=;``."""
-    found = _SEPARATOR_LINE.fullmatch(line)
-    return found[1] if found else None
-
-
 def looks_meant_for(header: Sequence[str], roles: Sequence[Role]) -> bool:
     """Whether a header of normalised names has or misspells a column of one of the roles.
 
-    A line of JSON or with a single column is not a header.
+    A line with a single column is not a header.
     """
-    if len(header) < 2 or header[0].startswith(("{", "[")):
-        return False
-    return any(role.among(header) or role.near(header) for role in roles)
+    return len(header) > 1 and any(role.among(header) or role.near(header) for role in roles)
 
 
 def lacks(header: Sequence[str], taken: Collection[int], missing: Sequence[Role]) -> str:
@@ -99,6 +87,8 @@ def lacks(header: Sequence[str], taken: Collection[int], missing: Sequence[Role]
         taken: the indexes of the columns that have another role.
         missing: the roles without a column.
     """
+    if not taken and (problem := _no_header(header)):
+        return f"has {problem}"
     free = [name for index, name in enumerate(header) if index not in taken]
     meant = {role.name: near for role in missing if (near := role.near(free)) is not None}
     misspelt = " and ".join(f"'{quoted(column)}'" for column in meant.values())
@@ -109,6 +99,13 @@ def lacks(header: Sequence[str], taken: Collection[int], missing: Sequence[Role]
     todo = f". Rename its columns, or map them, such as columns={{{pairs}}} (rankcheck_columns)"
     names = ", ".join(f"'{role.name}'" for role in missing)
     return f"has no column {names}{hint} Its columns are {listed(header, 10)}{todo if free else ''}"
+
+
+def _no_header(header: Sequence[str]) -> str:
+    """Return that a first line without names, but with a number, is a row; or an empty text."""
+    if DOC_ID.among([*map(normalised_name, header)]) or not any(map(checked_number, header)):
+        return ""
+    return f"no header, but the row {listed(header, 10)}; write the names of the columns above it"
 
 
 def normalised_name(name: str) -> str:
@@ -260,11 +257,10 @@ def table_of(
             or fewer columns than the header; the message names file and line.
     """
     lines = numbered_lines(path, error)
-    filled = ((number, line) for number, line in lines if line.strip())
-    first = next(filled, None)
-    separator = named_separator(first[1]) if first else None
-    if separator:
-        first = next(filled, None)
+    separator, first = None, next(lines, None)
+    while first and is_preamble(first[1]):
+        separator = named_separator(first[1]) or separator
+        first = next(lines, None)
     if first is None:
         raise error(f"{path} is empty; a table needs a header and rows")
     number, line = first
@@ -301,7 +297,8 @@ def table_of(
     header = next(parsed(chain([first], lines)))[1]
     duplicates = sorted({name for name in header if name and header.count(name) > 1})
     if duplicates:
-        raise error(f"{path}:{number}: duplicate column in the header: {listed(duplicates)}")
+        problem = f"duplicate column in the header: {listed(duplicates)}"
+        raise error(f"{path}:{number}: {_no_header(header) or problem}")
     width, below = len(header), next(lines, (0, ""))
     separator = f"{delimiter} " if is_spaced else delimiter
     rows = rows_of(chain([below], lines)) if below[0] else iter(())

@@ -6,9 +6,8 @@ What reads files is imported on first use: golden sets and runs in memory need n
 from __future__ import annotations
 
 import importlib
-import json
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,6 +21,8 @@ from pytest_rankcheck.files.packed_files import failures_named, first_bytes
 T = TypeVar("T")
 
 _START_BYTES = 16
+_OF_QUERIES = {"relevance", "ranking", "expect", "expected_text"}
+"""Keys of objects that hold all documents of a query."""
 
 
 class FileSample:
@@ -49,31 +50,24 @@ class FileSample:
 
     @cached_property
     def numbered_line(self) -> tuple[int, str]:
-        """The first line with content, and its number; (0, "") without such a line.
-
-        Blank lines, comments and Excel's line ``sep=;`` do not count.
-        """
+        """The number and the text of the first line with content; (0, "") without one."""
         if self.is_folder:
             return 0, ""
-        from pytest_rankcheck.files.delimited_tables import named_separator
-        from pytest_rankcheck.files.text_files import lines_of
+        from pytest_rankcheck.files.text_files import first_line
 
-        for number, line in lines_of(self.path, self._error):
-            if not line.startswith("#") and named_separator(line) is None:
-                return number, line
-        return 0, ""
+        return first_line(self.path, self._error)
+
+    @cached_property
+    def is_json(self) -> bool:
+        """Whether the file begins like JSON; then no format is tried that looks at lines."""
+        from pytest_rankcheck.files.text_files import begins_json
+
+        return begins_json(self.numbered_line[1])
 
     @property
     def line(self) -> str:
-        """The first line with content."""
-        return self.numbered_line[1]
-
-    @property
-    def begins_object(self) -> bool:
-        """Whether the first line looks like the beginning of a JSON object."""
-        from pytest_rankcheck.files.text_files import begins_object
-
-        return begins_object(self.line)
+        """The first line with content; empty in JSON."""
+        return "" if self.is_json else self.numbered_line[1]
 
     @cached_property
     def header(self) -> list[str]:
@@ -81,27 +75,34 @@ class FileSample:
 
         A column that ``columns`` maps to a meaning appears under that meaning.
         """
-        from pytest_rankcheck.files.delimited_tables import header_of, normalised_name
+        from pytest_rankcheck.files.delimited_tables import header_of
 
-        meanings = {normalised_name(name): meaning for meaning, name in self.columns.items()}
-        return [meanings.get(name, name) for name in header_of(self.line)]
+        return self._meant(header_of(self.line))
 
     @property
-    def keys(self) -> frozenset[str]:
-        """The keys of the first object."""
-        return frozenset(self.first_object)
+    def has_rows(self) -> bool:
+        """Whether a JSON file is a table: its first object has a document, and no list of them."""
+        from pytest_rankcheck.files.delimited_tables import DOC_ID
+
+        entry = self.first_object
+        plain = {key for key, value in entry.items() if not isinstance(value, (dict, list))}
+        return bool(DOC_ID.among(self._meant(plain))) and plain >= entry.keys() & _OF_QUERIES
+
+    def _meant(self, names: Iterable[str]) -> list[str]:
+        """Return column names, normalised; those of ``columns`` as their meanings."""
+        from pytest_rankcheck.files.delimited_tables import normalised_name
+
+        meanings = {normalised_name(name): meaning for meaning, name in self.columns.items()}
+        return [meanings.get(name, name) for name in map(normalised_name, names)]
 
     @cached_property
     def first_object(self) -> dict[str, Any]:
-        """The JSON object in the first line or the whole file; empty without one."""
-        if not self.line.lstrip().startswith("{"):
-            return {}
-        from pytest_rankcheck.files.text_files import text_of
+        """The first object of a JSON file, also with the dotted names of ``columns`` as keys."""
+        from pytest_rankcheck.files.json_files import objects_of, with_named
 
-        for is_whole in (False, True):
-            with suppress(ValueError, RecursionError):
-                text = text_of(self.path, self._error) if is_whole else self.line
-                return dict(json.loads(text))
+        with suppress(self._error):
+            for _, entry in objects_of(self.path, self._error) if self.is_json else ():
+                return with_named(entry, self.columns.values())
         return {}
 
 

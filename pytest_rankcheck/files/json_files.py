@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from itertools import chain
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from pytest_rankcheck.errors import RankcheckError, quoted
-from pytest_rankcheck.files.text_files import numbered_lines, text_of
+from pytest_rankcheck.files.delimited_tables import DOC_ID, normalised_name
+from pytest_rankcheck.files.row_numbering import Numbering
+from pytest_rankcheck.files.table_columns import Column
+from pytest_rankcheck.files.text_files import (
+    OnBroken,
+    first_line,
+    is_whole_json,
+    numbered_lines,
+    text_of,
+)
 
-OnBroken = Callable[[int, str, str], None]
-"""Called for a broken row with its line number, the kind of problem and a description."""
+Values = Iterable[tuple[int, object]]
+"""Values with their numbers: that of a line, or from 1."""
 
 
 class _RefusedError(ValueError):
@@ -34,6 +45,7 @@ def _not_finite(token: str) -> NoReturn:
     raise _RefusedError(f"{token} is not a finite number")
 
 
+_TOO_DEEP = "nested more than 100 deep"
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_not_finite)
 _SCAN: Callable[[str, int], tuple[object, int]] = _DECODER.scan_once  # type: ignore[attr-defined]
 """Decodes a value without the steps around it, which take as long."""
@@ -47,72 +59,196 @@ def read_json(path: Path, error: type[RankcheckError]) -> object:
             duplicate key with different values; or a number is NaN, infinite or too long. The
             message names the place.
     """
-    text = text_of(path, error)
+    above = max(first_line(path, error)[0] - 1, 0)  # comments
+    text = "\n" * above + text_of(path, error).split("\n", above)[-1]
     try:
-        value: object = _DECODER.decode(text)
-    except json.JSONDecodeError as failure:
-        place = f"{path}:{failure.lineno}: not JSON: {failure.msg}, column {failure.colno}"
-        raise error(place) from None
-    except _RefusedError as failure:
-        raise error(f"{path}: {failure}") from None
-    except (RecursionError, ValueError) as failure:
-        raise error(f"{path}: not JSON: {failure}") from None
-    return value
+        return json_value(text.rstrip())
+    except ValueError as failure:
+        line = f":{failure.lineno}" if isinstance(failure, json.JSONDecodeError) else ""
+        raise error(f"{path}{line}: {_broken(failure)}") from None
 
 
-def objects_of_lines(
-    path: Path,
-    error: type[RankcheckError],
-    lines: Iterable[tuple[int, str]] | None = None,
-    *,
-    what: str = "",
-    on_broken: OnBroken | None = None,
-) -> Iterator[tuple[int, dict[str, object]]]:
-    """Yield the objects of a file with one JSON object on each line, with their line numbers.
+def values_of(path: Path, error: type[RankcheckError]) -> tuple[Numbering, Values]:
+    """Return the values in a JSON file, and how messages name them.
 
-    Blank lines and lines that begin with ``#`` are skipped.
-
-    Args:
-        path: the file.
-        error: the exception type to raise.
-        lines: some numbered lines of the file; without them, all.
-        what: what the objects are rows of, such as "log", for messages.
-        on_broken: called for each line that is not an object, which is then skipped; without it,
-            such a line is an error.
+    These are the elements of its array in a list, its one object, or the values of its lines.
 
     Raises:
-        error: the file cannot be read, or a line is not an object; the message names the line.
+        error: as in `read_json`; or while reading, as in `numbered_lines`.
     """
-    for number, line in numbered_lines(path, error) if lines is None else lines:
-        if not line.strip() or line.startswith("#"):
+    number, line = first_line(path, error)
+    if not is_whole_json(line):
+        return Numbering(str(path)), values_of_lines(numbered_lines(path, error))
+    value = read_json(path, error)
+    if isinstance(value, list):
+        return Numbering(str(path), is_table=True), list(enumerate(value, start=1))
+    return Numbering(str(path)), [(number, value)]
+
+
+def values_of_lines(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, object]]:
+    """Yield the JSON value of each line, or the ValueError that says what is wrong with it.
+
+    Blank lines and lines that begin with ``#`` are skipped.
+    """
+    for number, line in lines:
+        if line.strip() and not line.startswith("#"):
+            try:
+                yield number, json_value(line.rstrip("\r\n"))
+            except ValueError as failure:
+                yield number, failure
+
+
+def objects_among(
+    values: Values,
+    numbering: Numbering,
+    error: type[RankcheckError],
+    what: str = "",
+    on_broken: OnBroken | None = None,
+) -> Iterator[tuple[int, Mapping[str, object]]]:
+    """Yield the objects among numbered values.
+
+    Args:
+        values: the values; a ValueError stands for a broken line.
+        numbering: how messages name them.
+        error: the exception type to raise.
+        what: what the objects are rows of, such as "log", for messages.
+        on_broken: called for each value that is not an object, which is then skipped; without it,
+            such a value is an error.
+
+    Raises:
+        error: a value is not an object; the message names the place.
+    """
+    for number, value in values:
+        if isinstance(value, Mapping):
+            yield number, value
             continue
-        try:
-            entry = _value_of(line.rstrip("\r\n"))
-        except (RecursionError, ValueError) as failure:
-            prefix = "" if isinstance(failure, _RefusedError) else "not JSON: "
-            hint = "; each line is one object" if isinstance(failure, json.JSONDecodeError) else ""
-            reason = "not JSON"
-            problem = f"{prefix}{quoted(failure, 300)}{hint}"
-        else:
-            if isinstance(entry, dict):
-                yield number, entry
-                continue
-            reason, problem = "no object", no_object(entry, what)
+        reason, problem = "no object", _no_object(value, what)
+        if isinstance(value, ValueError):
+            reason, problem = "not JSON", _broken(value)
         if on_broken is None:
-            raise error(f"{path}:{number}: {problem}")
+            raise error(f"{numbering.place(number)}: {problem}")
         on_broken(number, reason, problem)
 
 
-def _value_of(line: str) -> object:
+def objects_of(path: Path, error: type[RankcheckError]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the objects of a JSON file, as `values_of`, with their places.
+
+    Raises:
+        error: as in `values_of` and `objects_among`.
+    """
+    numbering, values = values_of(path, error)
+    for number, entry in objects_among(values, numbering, error):
+        yield numbering.place(number), dict(entry)
+
+
+def queries_of(
+    path: Path, error: type[RankcheckError], key: str, kinds: tuple[type, ...]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the objects of a JSON file, each of which is about a query.
+
+    An object such as ``{"q1": {"d3": 2}, "q2": {}}`` is one for each query: its id is the
+    ``query_id``, and what belongs to it, of one of these kinds, has the ``key``.
+
+    Raises:
+        error: as in `objects_of`.
+    """
+    for where, entry in objects_of(path, error):
+        are_kinds = bool(entry) and all(isinstance(each, kinds) for each in entry.values())
+        inner = (each.values() for each in entry.values() if isinstance(each, dict))
+        are_numbers = all(each is None or isinstance(each, (int, float)) for each in chain(*inner))
+        if not are_kinds or not are_numbers or DOC_ID.among([*map(normalised_name, entry)]):
+            yield where, entry  # or the columns of a DataFrame
+            continue
+        for query_id, each in entry.items():
+            yield f"{where}: query '{quoted(query_id)}'", {"query_id": query_id, key: each}
+
+
+def json_value(text: str) -> object:
+    """Return the value of a JSON text.
+
+    Raises:
+        ValueError: it is not JSON, or one that loses a value, or is nested more than 100 deep.
+    """
     try:
-        value, end = _SCAN(line, 0)
-    except StopIteration:  # it begins with white space
-        end = 0
-    return value if end == len(line) else _DECODER.decode(line)
+        value, end = _SCAN(text, len(text) - len(text.lstrip()))
+    except StopIteration:  # it begins like no value
+        end = -1
+    except RecursionError:
+        raise _RefusedError(_TOO_DEEP) from None
+    if end != len(text):
+        value = _DECODER.decode(text)  # says what is wrong
+    level: list[Any] = [value] if text.count("[") + text.count("{") > 100 else []
+    for _ in range(100):
+        inner = (each.values() if isinstance(each, dict) else each for each in level)
+        level = [each for each in chain.from_iterable(inner) if isinstance(each, (dict, list))]
+    if level:
+        raise _RefusedError(_TOO_DEEP)
+    return value
 
 
-def no_object(value: object, what: str) -> str:
+def _broken(failure: ValueError) -> str:
+    if isinstance(failure, json.JSONDecodeError):
+        return f"not JSON: {failure.msg}, column {failure.colno}; each line or file is one value"
+    return str(failure) if isinstance(failure, _RefusedError) else f"not JSON: {quoted(failure)}"
+
+
+def _no_object(value: object, what: str) -> str:
     """Return what is wrong with a row that is not an object."""
     if not what:
         return f"not an object but {quoted(value, 40)}"
     return f"'{quoted(value, 60)}' is not an object with the columns of a {what}"
+
+
+# --- keys within objects: ``event_attributes.object.object_id`` -----------------------------------
+
+
+def with_nested(columns: dict[str, Column], wanted: Iterable[str]) -> dict[str, Column]:
+    """Return columns with those of the wanted dotted names that a row has.
+
+    A column whose own name has the dots takes precedence. An object may also be JSON text. A row
+    without the name has an empty cell.
+    """
+    found = dict(columns)
+    for name in wanted:
+        for outer, path in _splits(name):
+            if name not in found and outer in columns:
+                cells = [value_at(cell, path) for cell in columns[outer].cells()]
+                if any(cell is not None for cell in cells):
+                    found[name] = Column(cells)
+    return found
+
+
+def with_named(entry: Mapping[str, object], wanted: Iterable[str]) -> dict[str, object]:
+    """Return an object that has those of the wanted dotted names that it holds as keys."""
+    return {**entry, **{name: got for name in wanted if (got := value_at(entry, name)) is not None}}
+
+
+def value_at(cell: object, path: str) -> object:
+    """Return what an object has at a path, such as ``object.object_id``; None without it.
+
+    Its keys may have dots too, as in flattened logs; the longest key counts. Those of a list are
+    the places of its items, from 0.
+    """
+    if isinstance(cell, list):
+        cell = {str(place): item for place, item in enumerate(cell)}
+    inner = object_in(cell) or {}
+    if path in inner:
+        return inner[path]
+    for key, rest in _splits(path):
+        if (found := value_at(inner.get(key), rest)) is not None:
+            return found
+    return None
+
+
+def _splits(name: str) -> list[tuple[str, str]]:
+    """Return what is before and after each dot of a name, the last dot first."""
+    places = [place for place, char in enumerate(name) if char == "."]
+    return [(name[:place], name[place + 1 :]) for place in reversed(places)]
+
+
+def object_in(cell: object) -> Mapping[str, object] | None:
+    """Return a cell that is an object, or the JSON text of one; None for anything else."""
+    if isinstance(cell, str) and cell.startswith("{"):
+        with suppress(ValueError):
+            cell = json_value(cell)
+    return cell if isinstance(cell, Mapping) else None

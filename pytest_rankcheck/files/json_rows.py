@@ -2,48 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from pytest_rankcheck.errors import RankcheckError, quoted
+from pytest_rankcheck.errors import RankcheckError
 from pytest_rankcheck.files.json_files import (
-    OnBroken,
-    no_object,
-    objects_of_lines,
-    read_json,
+    Values,
+    objects_among,
+    values_of,
+    values_of_lines,
+    with_named,
 )
 from pytest_rankcheck.files.packed_files import failures_named, polars_should_read
 from pytest_rankcheck.files.row_numbering import Numbering
 from pytest_rankcheck.files.table_batches import Batch, Table
 from pytest_rankcheck.files.table_columns import Column
-from pytest_rankcheck.files.text_files import blocks_of_lines, lines_of_block
+from pytest_rankcheck.files.text_files import OnBroken, blocks_of_lines, lines_of_block
 
 _BLOCK = 8 << 20
 
 Objects = Sequence[Mapping[str, object]]
-NumberedObjects = Iterator[tuple[int, Mapping[str, object]]]
 
 
-def table_of_json_lines(
+def table_of_json(
     path: Path, error: type[RankcheckError], *, what: str, on_broken: OnBroken | None
 ) -> Table:
-    """Return a file of JSON lines as a table without a header; its batches have one.
+    """Return the objects of a JSON file as a table without a header; its batches have one.
 
-    Where polars is installed, it reads large files.
+    Where polars is installed, it reads large files of JSON lines.
 
     Args:
         path: the file.
         error: the exception type to raise.
         what: what the rows belong to, such as "log", for messages.
-        on_broken: as in `objects_of_lines`.
+        on_broken: as in `objects_among`.
     """
-    rows_of = partial(objects_of_lines, path, error, what=what, on_broken=on_broken)
-    return Table([], Numbering(str(path)), lambda *_: _by_layout(path, error, rows_of))
+    numbering, values = values_of(path, error)
+
+    def batches_of(values: Values) -> Iterator[Batch]:
+        return _by_layout(objects_among(values, numbering, error, what, on_broken))
+
+    if isinstance(values, list):
+        return Table([], numbering, lambda *_: batches_of(values))
+    return Table([], numbering, lambda *_: _in_blocks(path, error, batches_of))
 
 
-def _by_layout(
-    path: Path, error: type[RankcheckError], rows_of: Callable[..., NumberedObjects]
+def table_of_rows(path: Path, error: type[RankcheckError], wanted: Collection[str]) -> Table:
+    """Return the objects of a JSON file as a table with all their keys as its header.
+
+    Args:
+        path: the file.
+        error: the exception type to raise.
+        wanted: dotted names that are columns too, if an object holds them.
+    """
+    numbering, values = values_of(path, error)
+    found = [(at, with_named(row, wanted)) for at, row in objects_among(values, numbering, error)]
+    header = list(dict.fromkeys(key for _, row in found for key in row))
+    rows = [(at, {**dict.fromkeys(header), **row}) for at, row in found]
+    return Table(header, numbering, lambda *_: _by_layout(rows))
+
+
+def _in_blocks(
+    path: Path, error: type[RankcheckError], batches_of: Callable[[Values], Iterator[Batch]]
 ) -> Iterator[Batch]:
     with failures_named(path, error):
         is_large = polars_should_read(path)
@@ -54,10 +75,13 @@ def _by_layout(
 
             batches = polars_blocks.layouts_of_block(first, block)
         if batches is None:
-            rows = list(rows_of(lines_of_block(path, first, block, error)))
-            objects = [row for _, row in rows]
-            batches = layouts_of_objects([number for number, _ in rows], objects)
+            batches = batches_of(values_of_lines(lines_of_block(path, first, block, error)))
         yield from batches
+
+
+def _by_layout(objects: Iterable[tuple[int, Mapping[str, object]]]) -> Iterator[Batch]:
+    rows = list(objects)
+    return layouts_of_objects([number for number, _ in rows], [row for _, row in rows])
 
 
 def _values(header: Sequence[str], objects: Objects, index: int) -> Column:
@@ -72,17 +96,6 @@ def layouts_of_objects(numbers: Sequence[int], objects: Objects) -> Iterator[Bat
     for keys, rows in places.items():
         chosen = objects if len(places) == 1 else [objects[row] for row in rows]
         yield Batch(keys, [numbers[row] for row in rows], partial(_values, keys, chosen))
-
-
-def table_of_array(
-    path: Path, error: type[RankcheckError], *, what: str, on_broken: OnBroken | None
-) -> Table:
-    """Return a file with a JSON array of objects as a table."""
-    elements = read_json(path, error)
-    numbering = Numbering(str(path), is_table=True)
-    if not isinstance(elements, list):
-        raise error(f"{path}: not a JSON array but {quoted(elements, 40)}")
-    return table_of_objects(elements, numbering, error, what=what, on_broken=on_broken)
 
 
 def table_of_objects(
@@ -106,14 +119,5 @@ def table_of_objects(
     Raises:
         error: an element is not an object; the message names it.
     """
-    rows: list[Mapping[str, object]] = []
-    numbers: list[int] = []
-    for number, element in enumerate(objects, start=1):
-        if isinstance(element, Mapping):
-            rows.append({str(key): value for key, value in element.items()})
-            numbers.append(number)
-        elif on_broken is None:
-            raise error(f"{numbering.place(number)}: {no_object(element, what)}")
-        else:
-            on_broken(number, "no object", no_object(element, what))
-    return Table([], numbering, lambda *_: layouts_of_objects(numbers, rows))
+    found = objects_among(enumerate(objects, start=1), numbering, error, what, on_broken)
+    return Table([], numbering, lambda *_: _by_layout(found))

@@ -13,12 +13,16 @@ from contextlib import suppress
 from datetime import date, datetime, time
 from decimal import Decimal
 from numbers import Integral, Real
+from typing import Any
 from uuid import UUID
 
 _WORDS = {"true": True, "false": False}
 _FLAGS = {**_WORDS, "yes": True, "no": False, "1": True, "0": False, "1.0": True, "0.0": False}
 _MISSING_TYPES = frozenset({"NAType", "NaTType"})
 """The types of pandas' NA and NaT."""
+
+_HOLDERS = ("attributes", "metadata")
+"""Objects whose keys are named without them."""
 
 _MAY_BE_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 _DECIMAL_COMMA = re.compile(r"\s*([+-]?\d*),(\d+)\s*")
@@ -54,6 +58,15 @@ def plain_value(value: object) -> object:
     if isinstance(value, UUID):
         return str(value)
     return _plain_collection(value)
+
+
+def flat(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an object with the values of the objects within it, by dotted names."""
+    found = dict(entry)
+    for key in [key for key, value in entry.items() if isinstance(value, Mapping)]:
+        for name, value in flat(found.pop(key)).items():
+            found.setdefault(name if key in _HOLDERS else f"{key}.{name}", value)
+    return found
 
 
 def is_blank(value: object) -> bool:

@@ -8,7 +8,7 @@ role: as ids, as numbers, or as plain cells. All sources with the same content g
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,8 +17,7 @@ from typing import Literal
 from pytest_rankcheck.errors import RankcheckError
 from pytest_rankcheck.files.delimited_tables import DelimitedTable, table_of
 from pytest_rankcheck.files.frame_tables import table_of_frame
-from pytest_rankcheck.files.json_files import OnBroken
-from pytest_rankcheck.files.json_rows import table_of_array, table_of_json_lines
+from pytest_rankcheck.files.json_rows import table_of_json, table_of_rows
 from pytest_rankcheck.files.packed_files import first_bytes, polars_should_read
 from pytest_rankcheck.files.parquet_files import (
     arrow_table,
@@ -30,9 +29,9 @@ from pytest_rankcheck.files.parquet_files import (
 from pytest_rankcheck.files.part_files import are_parts, files_of_parts, partition_columns
 from pytest_rankcheck.files.row_numbering import Numbering
 from pytest_rankcheck.files.table_batches import Batch, Table, batches_of_rows
-from pytest_rankcheck.files.text_files import begins_object, lines_of
+from pytest_rankcheck.files.text_files import OnBroken, begins_json, first_line
 
-TableKind = Literal["delimited", "json lines", "json array", "Parquet", "Arrow"]
+TableKind = Literal["delimited", "JSON", "Parquet", "Arrow"]
 
 _START_BYTES = 16
 _KEYED_BYTES = 1 << 16
@@ -47,6 +46,7 @@ def read_table(
     name: str = "the table",
     kind: TableKind | None = None,
     on_broken: OnBroken | None = None,
+    columns: Collection[str] | None = None,
 ) -> Table:
     """Read a table.
 
@@ -55,10 +55,12 @@ def read_table(
             RecordBatch or RecordBatchReader of pyarrow.
         error: the exception type to raise.
         name: what messages call a frame, or the rows of a file: "judgments", "log".
-        kind: the kind of a file; without it, the content decides (an array must be named).
+        kind: the kind of a file; without it, the content decides.
         on_broken: called for each broken line of a text file with its number, the kind of problem
             (``"broken row"``, ``"not JSON"``, ``"no object"``) and a description; the line is then
             skipped. Without it, such a line is an error.
+        columns: names that are wanted, also dotted ones. Then JSON has one header, too, and is read
+            whole.
 
     Raises:
         error: the file is missing, empty, damaged or of another kind, or needs a library that is
@@ -68,10 +70,10 @@ def read_table(
         return table_of_frame(source, error, name)
     kind = kind or kind_of_table(source, error)
     what = name.removeprefix("the ")
-    if kind == "json lines":
-        return table_of_json_lines(source, error, what=what, on_broken=on_broken)
-    if kind == "json array":
-        return table_of_array(source, error, what=what, on_broken=on_broken)
+    if kind == "JSON" and columns is not None:
+        return table_of_rows(source, error, columns)
+    if kind == "JSON":
+        return table_of_json(source, error, what=what, on_broken=on_broken)
     if kind == "delimited":
         return _table_of_text(source, table_of(source, error, on_broken=on_broken), error)
     return _table_of_file(source, error, kind)
@@ -89,16 +91,13 @@ def column_names(path: Path) -> list[str]:
 
 
 def kind_of_table(path: Path, error: type[RankcheckError]) -> TableKind:
-    """Return the kind of a file by its content: a text is a separated one or has JSON lines."""
+    """Return the kind of a file by its content: a text is a separated one or JSON."""
     start = first_bytes(path, _START_BYTES, error)
     if is_parquet(start):
         return "Parquet"
     if is_arrow(start):
         return "Arrow"
-    for _, line in lines_of(path, error):
-        if not line.startswith("#"):
-            return "json lines" if begins_object(line) else "delimited"
-    return "delimited"
+    return "JSON" if begins_json(first_line(path, error)[1]) else "delimited"
 
 
 def _table_of_text(path: Path, text: DelimitedTable, error: type[RankcheckError]) -> Table:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
+from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
@@ -18,7 +19,12 @@ from pytest_rankcheck.files.packed_files import failures_named, opened
 _BLOCK = 1 << 20
 _DECODED = 1 << 16
 """Few bytes, because the format of a file is found in its first line."""
-_OBJECT = re.compile(r'\s*\{\s*(?:"|\}|$)')
+_JSON = re.compile(r'\s*(?:\{\s*(?:["}]|$)|\[\s*(?:[\[{"\]]|-?[\d.]+\s*,|$))')
+_SEPARATOR_LINE = re.compile(r"sep=([^\w\s\"]|\t)\s*", re.IGNORECASE)
+"""Excel's first line of a table, which names the separator."""
+
+OnBroken = Callable[[int, str, str], None]
+"""Called for a broken row with its line number, the kind of problem and a description."""
 
 PEEKED = 1024
 """How many bytes show what kind of file a text begins like."""
@@ -45,15 +51,21 @@ _KINDS = {
 def opened_text(path: Path, error: type[RankcheckError]) -> BinaryIO:
     """Open a text file for reading bytes; a packed file is unpacked on the fly.
 
+    If only carriage returns end its lines, they are read as line feeds.
+
     Raises:
         OSError: the file cannot be opened.
         error: it is not a text file; the message says what it is.
     """
     with ExitStack() as stack:
         file = stack.enter_context(opened(path))
-        kind = other_kind(file.peek(PEEKED)[:PEEKED], path)  # type: ignore[attr-defined]
+        start: bytes = file.peek(PEEKED)[:PEEKED]  # type: ignore[attr-defined]
+        kind = other_kind(start, path)
         if kind is not None:
             raise error(f"{path} is {kind}")
+        if b"\r" in start[:-1] and b"\n" not in start:
+            text = file.read()
+            return BytesIO(text if b"\n" in text else text.replace(b"\r", b"\n"))
         stack.pop_all()  # the caller closes the file
     return file
 
@@ -168,6 +180,31 @@ def decode_utf8(raw: bytes, where: str, error: type[RankcheckError]) -> str:
         ) from None
 
 
-def begins_object(line: str) -> bool:
-    """Whether a line looks like the beginning of a JSON object, and not like an id in braces."""
-    return _OBJECT.match(line) is not None
+def first_line(path: Path, error: type[RankcheckError]) -> tuple[int, str]:
+    """Return the number and the text of the first line with content; (0, "") without one.
+
+    Raises:
+        error: as in `numbered_lines`.
+    """
+    return next((each for each in lines_of(path, error) if not is_preamble(each[1])), (0, ""))
+
+
+def is_preamble(line: str) -> bool:
+    """Whether a line above the content has none: blank, a comment, or Excel's ``sep=;``."""
+    return not line.strip() or line.startswith("#") or named_separator(line) is not None
+
+
+def named_separator(line: str) -> str | None:
+    """Return the separator that Excel's first line of a table names, such as ``sep=;``."""
+    found = _SEPARATOR_LINE.fullmatch(line)
+    return found[1] if found else None
+
+
+def begins_json(line: str) -> bool:
+    """Whether a line looks like the beginning of JSON, and not like an id in braces."""
+    return _JSON.match(line) is not None
+
+
+def is_whole_json(line: str) -> bool:
+    """Whether JSON that begins with this line is one value, not one object on each line."""
+    return line.lstrip().startswith("[") or line.rstrip().endswith(("{", "[", ":", ","))

@@ -9,7 +9,7 @@ import numpy as np
 
 from pytest_rankcheck.errors import RankcheckError, quoted
 from pytest_rankcheck.files.table_columns import Column
-from pytest_rankcheck.files.text_files import PEEKED, begins_object, other_kind
+from pytest_rankcheck.files.text_files import PEEKED, begins_json, other_kind
 from pytest_rankcheck.files.whole_files import check_encodable
 
 _ASCII_SPACE = " \t\n\r\f\v"
@@ -105,7 +105,7 @@ def trec_text(rows: Iterable[Sequence[str]], error: type[RankcheckError]) -> str
 
 def _line_of(columns: Sequence[str], error: type[RankcheckError]) -> str:
     line = f"{' '.join(columns)}\n"
-    is_misread = line.startswith(("#", "\ufeff")) or begins_object(line)
+    is_misread = line.startswith(("#", "\ufeff")) or begins_json(line)
     if columns_of(line) != list(columns) or is_misread:
         named = next((word for word in columns if columns_of(word) != [word]), columns[0])
         raise error(

@@ -69,6 +69,8 @@ class CollectedJudgments:
         self._start_singles()
         self._settled: Judgments | None = None
         """All judgments; None if something was added since they were asked for."""
+        self.hint = ""
+        """The end of the error about a document that is judged twice."""
         self.repeats: list[Repeat] = []
         """All repeated judgments, with the same or another grade, of those that were settled."""
 
@@ -99,7 +101,7 @@ class CollectedJudgments:
                     return ""
                 return self._places.shown(int(lines[row]))
 
-            settled, repeats = without_repeats(joined, self.rule, where, order)
+            settled, repeats = without_repeats(joined, self.rule, where, order, self.hint)
             self.repeats += repeats
             self.take(settled)
             return settled
@@ -208,6 +210,7 @@ def without_repeats(
     rule: Contradictions,
     where: Callable[[int], str],
     order: IntArray | None = None,
+    hint: str = "",
 ) -> tuple[Judgments, list[Repeat]]:
     """Return judgments in which each document is judged once for each query, and the repeats.
 
@@ -216,6 +219,7 @@ def without_repeats(
         rule: which of two different grades counts; or that they are an error.
         where: returns the place of a row, for messages.
         order: the place of each row in the source; without it, the rows are in its order.
+        hint: the end of the error.
     """
     first_of = _repeated_rows(judgments)
     if not first_of:
@@ -232,7 +236,7 @@ def without_repeats(
                 f"{repeat.where}: document '{quoted(doc_id)}' of query '{quoted(query_id)}' is "
                 f"judged twice, {repeat.before:g} and {again:g}; keep one of them, or choose "
                 "the one that counts, such as contradictions='highest' "
-                "(rankcheck_contradictions)"
+                f"(rankcheck_contradictions){hint}"
             )
         if rule == "last" or (rule == "highest" and again > repeat.before):
             grades[first] = again

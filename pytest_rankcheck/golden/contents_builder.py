@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted
-from pytest_rankcheck.files.plain_values import checked_number, is_missing, plain_value
+from pytest_rankcheck.files.plain_values import checked_number, flat, is_missing, plain_value
 from pytest_rankcheck.golden.collected_judgments import CollectedJudgments
 from pytest_rankcheck.golden.expectation import Expectation, add_expectation
 from pytest_rankcheck.golden.expected_text import BOTH, Passage, unit_of
@@ -96,7 +96,7 @@ class ContentsBuilder:
 
     def _attributes(self, query: Query, where: Place) -> dict[str, object]:
         """Return the attributes of a query as plain values, without the scale, which is set."""
-        given, wanted = dict(query.attributes), self.source.attributes
+        given, wanted = flat(query.attributes), self.source.attributes
         if SCALE in given:
             self.set_scale(given.pop(SCALE), where)
         attributes = {}
@@ -108,7 +108,7 @@ class ContentsBuilder:
                     raise GoldenSetError(
                         f"{self.places.shown(where)}: attribute '{quoted(name)}': {failure}"
                     ) from None
-        return attributes
+        return {name: value for name, value in attributes.items() if value is not None}
 
     def see_query(self, query: Query, where: Place) -> None:
         """Add a query if it is new, for formats in which each judgment names its query.

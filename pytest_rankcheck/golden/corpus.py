@@ -32,7 +32,7 @@ from pytest_rankcheck.files.packed_files import unpacked_suffix
 from pytest_rankcheck.files.plain_values import id_text
 from pytest_rankcheck.files.table_batches import Batch, Table
 from pytest_rankcheck.files.tables import kind_of_table, read_table
-from pytest_rankcheck.files.text_files import blocks_of_lines, decode_utf8, lines_of
+from pytest_rankcheck.files.text_files import blocks_of_lines, decode_utf8, first_line
 
 if TYPE_CHECKING:
     from pytest_rankcheck.files.frame_tables import Frame
@@ -221,13 +221,7 @@ def _of_file(file: Path, named: str | None, whole: bool) -> Rows:
     if kind != "delimited":
         table = read_table(file, GoldenSetError, name="the catalogue", kind=kind)
         return _of_table(table, named, whole)
-    lines = lines_of(file, GoldenSetError)
-    number, line = next((each for each in lines if not each[1].startswith("#")), (0, ""))
-    if line.startswith("["):
-        raise GoldenSetError(
-            f"{file}:{number}: the catalogue is a JSON array, which cannot be read in parts; write "
-            "one object or id per line"
-        )
+    number, line = first_line(file, GoldenSetError)
     header = header_of(line)
     has_ids = bool(_ROLE.among(header)) or normalised_name(named or "") in header
     if len(header) > 1 and has_ids:

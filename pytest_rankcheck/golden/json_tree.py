@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_rankcheck.errors import GoldenSetError, quoted
-from pytest_rankcheck.files.json_files import read_json
+from pytest_rankcheck.files.json_files import read_json, value_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +24,16 @@ class Node:
         return f"{self.file}: {self.path}" if self.path else self.file
 
     def get(self, key: str) -> Node | None:
-        """Return an object's value for a key; None if it is missing or null."""
-        value = self._object().get(key)
+        """Return an object's value for a key, also a dotted one; None if it is missing or null."""
+        value = value_at(self._object(), key)
         return None if value is None else self._child(key, value)
 
     def need(self, key: str) -> Node:
-        """Return an object's value for a key; an error if it is missing or null."""
+        """Return an object's value for a key, which may be null; an error if it is missing."""
         child = self.get(key)
-        if child is None:
+        if child is None and key not in self._object():
             raise GoldenSetError(f'{self.where}: no "{key}"')
-        return child
+        return child or self._child(key, None)
 
     def items(self) -> Iterator[Node]:
         """Yield the items of a list; an error if the value is something else."""
@@ -43,9 +43,10 @@ class Node:
             yield Node(item, self.file, f"{self.path}[{index}]")
 
     def pairs(self) -> Iterator[tuple[str, Node]]:
-        """Yield the keys and values of an object; an error if the value is something else."""
+        """Yield the keys and values of an object, but null; an error for something else."""
         for key, value in self._object().items():
-            yield key, self._child(key, value)
+            if value is not None:
+                yield key, self._child(key, value)
 
     def text(self) -> str:
         """Return the value if it is a text that is not empty; otherwise an error."""

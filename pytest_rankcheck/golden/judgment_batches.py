@@ -25,6 +25,7 @@ from pytest_rankcheck.files.plain_values import (
     as_booleans,
     as_flag,
     checked_number,
+    flat,
     is_blank,
     plain_value,
 )
@@ -321,7 +322,7 @@ class _ExtraColumns:
         for query_id, row in first.items():
             query = queries.get(query_id) or Query(query_id)
             cells = {name: cells[row] for name, cells in columns.items() if cells[row] is not None}
-            queries[query_id] = Query(query_id, query.text, {**query.attributes, **cells})
+            queries[query_id] = Query(query_id, query.text, flat({**query.attributes, **cells}))
 
     def _set_candidates(self, columns: Mapping[str, Sequence[object]]) -> None:
         first: dict[tuple[str, str], int] = {}

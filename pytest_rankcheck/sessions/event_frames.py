@@ -279,7 +279,7 @@ def _hashes(columns: Mapping[str, Column], size: int) -> IntArray:
     total = np.zeros(size, dtype=np.uint64)
     for name, column in columns.items():
         coded = column.coded()
-        texts = [each if type(each) is str else _text_of(each) for each in coded.values]
+        texts = list(map(_text_of, coded.values))
         hashes = pd.util.hash_array(objects([*texts, name]), categorize=False)
         odd = hashes[-1] | np.uint64(1)
         is_empty = [not text for text in texts]
@@ -289,6 +289,11 @@ def _hashes(columns: Mapping[str, Column], size: int) -> IntArray:
 
 
 def _text_of(cell: object) -> str:
-    """Return a cell as text that no cell of another type has; empty for an empty cell."""
+    """Return a cell as text that no other cell has; empty for an empty cell.
+
+    Text that is not printable is escaped: pandas cannot hash a lone surrogate.
+    """
+    if type(cell) is str and cell.isprintable():
+        return cell
     plain = cell.tolist() if hasattr(cell, "tolist") else cell
     return "" if is_blank(plain) else f"{type(plain)} {plain!r}"

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +13,7 @@ from numpy.typing import NDArray
 
 from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.errors import quoted
+from pytest_rankcheck.files.json_files import json_value
 from pytest_rankcheck.files.plain_values import finite_number
 from pytest_rankcheck.files.table_columns import Column
 
@@ -114,8 +113,8 @@ def items_of(value: object) -> Sequence[object] | None:
 
 def _json_list(text: str) -> list[object]:
     try:
-        items = json.loads(text)
-    except (ValueError, RecursionError):
+        items = json_value(text)
+    except ValueError:
         items = None
     if not isinstance(items, list):
         raise ValueError(f"'{quoted(text, 60)}' is not a JSON list")
@@ -218,64 +217,3 @@ def rank_lists(column: Column) -> tuple[IntArray, FloatArray, Errors]:
     unknown = np.flatnonzero(np.isnan(ranks)).tolist()
     wrong = {int(owners[item]): wrong.get(item, "a rank is empty") for item in unknown}
     return np.delete(owners, unknown), np.delete(ranks, unknown), {**wrong, **errors}
-
-
-# --- columns within columns: ``event_attributes.object.object_id`` -------------------------------
-
-_ABSENT = object()
-"""What an object has at a path that it does not have."""
-
-
-def with_nested(columns: dict[str, Column], wanted: Iterable[str]) -> dict[str, Column]:
-    """Return columns with those of the wanted dotted names that a row has.
-
-    A column whose own name has the dots takes precedence. An object may also be JSON text. A row
-    without the name has an empty cell.
-    """
-    found = dict(columns)
-    for name in wanted:
-        column = None if name in columns else _column_at(columns, name)
-        if column is not None:
-            found[name] = column
-    return found
-
-
-def _column_at(columns: Mapping[str, Column], name: str) -> Column | None:
-    """Return the column with a dotted name; None if no row has it."""
-    for outer, path in _splits(name):
-        if outer in columns:
-            cells = [_value_at(cell, path) for cell in columns[outer].cells()]
-            if any(cell is not _ABSENT for cell in cells):
-                return Column([None if cell is _ABSENT else cell for cell in cells])
-    return None
-
-
-def _value_at(cell: object, path: str) -> object:
-    """Return what an object has at a path, such as ``object.object_id``; `_ABSENT` without it.
-
-    Its keys may have dots too, as in flattened logs; the longest key counts.
-    """
-    inner = object_in(cell)
-    if inner is None:
-        return _ABSENT
-    if path in inner:
-        return inner[path]
-    for key, rest in _splits(path):
-        found = _value_at(inner[key], rest) if key in inner else _ABSENT
-        if found is not _ABSENT:
-            return found
-    return _ABSENT
-
-
-def _splits(name: str) -> list[tuple[str, str]]:
-    """Return what is before and after each dot of a name, the last dot first."""
-    places = [place for place, char in enumerate(name) if char == "."]
-    return [(name[:place], name[place + 1 :]) for place in reversed(places)]
-
-
-def object_in(cell: object) -> Mapping[str, object] | None:
-    """Return a cell that is an object, or the JSON text of one; None for anything else."""
-    if isinstance(cell, str) and cell.startswith("{"):
-        with suppress(ValueError, RecursionError):
-            cell = json.loads(cell)
-    return cell if isinstance(cell, Mapping) else None

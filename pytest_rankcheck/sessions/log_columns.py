@@ -11,9 +11,10 @@ import pandas as pd
 from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.errors import SessionLogError, listed, quoted, suggestion
 from pytest_rankcheck.files.delimited_tables import Role, index_of_roles, normalised_name
+from pytest_rankcheck.files.json_files import with_nested
 from pytest_rankcheck.files.table_batches import Batch
 from pytest_rankcheck.files.table_columns import Column
-from pytest_rankcheck.sessions.log_cells import Cells, converted, id_of, is_placeholder, with_nested
+from pytest_rankcheck.sessions.log_cells import Cells, converted, id_of, is_placeholder
 from pytest_rankcheck.sessions.log_options import LogOptions
 from pytest_rankcheck.sessions.log_problems import Problems
 
@@ -141,7 +142,7 @@ class LogColumns:
         """Return the events of some rows.
 
         Raises:
-            SessionLogError: two columns could have the same role.
+            SessionLogError: two columns could have the same role, or a name is not a text.
         """
         named = {str(name): batch.column(index) for index, name in enumerate(batch.header)}
         columns = with_nested(named, self._options.named)
@@ -167,6 +168,9 @@ class LogColumns:
 
         A column of ``selections_where`` has a role only if ``columns`` says so.
         """
+        if any(name.encode(errors="ignore").decode() != name for name in header):
+            problem = f"a name of a column has a lone surrogate; rename it: {listed(header, 10)}"
+            raise SessionLogError(f"{self._problems.source}: {problem}")
         given = self._options.columns
         free = [name for name in header if name not in self._conditions - set(given.values())]
         known = {role.name for role in ROLES}

@@ -101,7 +101,7 @@ class SessionLog:
                 ``"logs/2026-11-*.jsonl"``, or as a folder, whose folders named ``key=value`` are
                 columns. A session may go on from one file to the next. The files may be packed
                 with gzip or Zstandard.
-            format: ``"csv"``, ``"tsv"``, ``"jsonl"``, ``"json"`` (an array), ``"parquet"``,
+            format: ``"csv"``, ``"tsv"``, ``"jsonl"`` (or a JSON array), ``"parquet"``,
                 or ``"arrow"``; without it, the content of each file decides.
             name: what messages and records call the log; without it, the first file's name up to
                 the first dot, or what a pattern has before its first wildcard.

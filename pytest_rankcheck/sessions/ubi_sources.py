@@ -18,6 +18,7 @@ import pandas as pd
 from pytest_rankcheck.argument_checks import library_of_frame
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import ConfigurationError, SessionLogError, quoted, suggestion
+from pytest_rankcheck.files.json_files import with_nested
 from pytest_rankcheck.files.row_numbering import JoinedNumbering
 from pytest_rankcheck.files.table_batches import Table
 from pytest_rankcheck.files.table_columns import Column
@@ -32,7 +33,6 @@ from pytest_rankcheck.sessions.log_cells import (
     id_of,
     numbers,
     objects,
-    with_nested,
 )
 from pytest_rankcheck.sessions.log_files import LogFiles, table_of_records
 from pytest_rankcheck.sessions.log_problems import LogSource, Problems

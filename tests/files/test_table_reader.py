@@ -384,9 +384,10 @@ def test_times_that_python_does_not_know_are_text() -> None:
 def test_what_is_not_a_table(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="judgments: a dict is not a table; give a DataFrame of pan"):
         read_table({}, RunError, name="judgments")
-    (tmp_path / "t.json").write_text('{"a": 1}')
-    with pytest.raises(RunError, match=r"t\.json: not a JSON array but \{'a': 1\}"):
-        read_table(tmp_path / "t.json", RunError, kind="json array")
+    (tmp_path / "t.json").write_text('[{"a": 1}, 2]')
+    table = read_table(tmp_path / "t.json", RunError)
+    with pytest.raises(RunError, match=r"t\.json, row 2: '2' is not an object with the columns of"):
+        list(table.batches())
 
 
 @pytest.fixture

@@ -81,8 +81,8 @@ def test_byte_order_marks_line_endings_and_packing_do_not_matter(
     file = tmp_path / "file"
     file.write_text(text, encoding="utf-8")
     expected = content(load(file))
-    windows = text.replace("\n", "\r\n")
-    for changed in (windows, text.rstrip("\n"), windows.rstrip()):
+    windows, old = text.replace("\n", "\r\n"), text.replace("\n", "\r")
+    for changed in (windows, text.rstrip("\n"), windows.rstrip(), old, old.rstrip()):
         for raw in (changed.encode(), codecs.BOM_UTF8 + changed.encode()):
             for packed in (raw, gzip.compress(raw)):
                 file.write_bytes(packed)

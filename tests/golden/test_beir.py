@@ -93,6 +93,20 @@ def test_a_set_survives_saving_and_loading(folder: Path, tmp_path: Path) -> None
     assert not (tmp_path / "lost").exists()
 
 
+def test_judgments_may_be_json_lines_as_of_mteb(folder: Path) -> None:
+    """Those of a table come first: some folders have both."""
+    expected = GoldenSet.load(folder)
+    rows = [["q1", "d3", 2], ["q1", "d7", 0], ["q2", "d9", 1]]
+    lines = [dict(zip(("query-id", "corpus-id", "score"), row, strict=True)) for row in rows]
+    file = folder / "qrels" / "dev.jsonl"
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    (folder / "qrels" / "test.jsonl").write_text("no JSON")
+    assert GoldenSet.load(folder).fingerprint == expected.fingerprint
+    for golden in (GoldenSet.load(folder, split="dev"), GoldenSet.load(file)):
+        assert golden.grades("q1") == {"d3": 2, "d7": 0}
+        assert golden.query("q1").text == "red shoes"
+
+
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
@@ -106,6 +120,8 @@ def test_a_set_survives_saving_and_loading(folder: Path, tmp_path: Path) -> None
         ("queries.jsonl", None, r"queries\.jsonl: no such file"),
         ("qrels/test.tsv", "query-id\tcorpus-id\tscore\nq1\td\n", r"test\.tsv:2: 2 columns"),
         ("qrels/test.tsv", "query-id\tcorpus-id\tscore\nq1\td\tx\n", r"test\.tsv:2: the grade"),
+        ("qrels/test.tsv", "1\t7\t1\n", r"test\.tsv:1: no header, but the row 1, 7, 1; write the"),
+        ("qrels/test.tsv", "q1\td3\t2\n", r"test\.tsv has no header, but the row q1, d3, 2"),
         ("qrels/test.tsv", None, "qrels: no file of judgments, such as test.tsv"),
     ],
 )

@@ -184,7 +184,7 @@ def test_a_column_with_an_unusual_name(tmp_path: Path) -> None:
         ('{"id": "x"}\n{"id": null}\n', "c:2: the id of a document in the catalogue is None"),
         ('{"id": "x"}\n{"id": 1.5}\n', "c:2: the id of a document in the catalogue is 1.5"),
         ('{"id": "x"}\n{"id": \n', "c:2: not JSON"),
-        ('["a", "b"]\n', "c:1: the catalogue is a JSON array"),
+        ('["a", "b"]\n', "c, row 1: 'a' is not an object with the columns of a catalogue"),
         ("doc_id,pid\n1,2\n1,2\n", None),
         ("pid,docno\n1,2\n", "could both be the doc_id"),
     ],

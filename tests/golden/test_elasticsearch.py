@@ -34,6 +34,24 @@ BODY = {
             "ratings": [rating("doc4", 1)],
         },
         {
+            "id": "vectors",
+            "request": {"knn": {"field": "title_vector", "query_vector": [0.5], "k": 5}},
+            "ratings": [rating("doc5", 2)],
+        },
+        {
+            "id": "both",
+            "request": {
+                "query": {"bool": {
+                    "must": {"match_phrase": {"title": {"query": "rome", "analyzer": "english"}}},
+                    "filter": [{"match": {"kind": "city"}}, {"term": {"lang": "en"}}],
+                }},
+                "knn": {"field": "v", "query_vector_builder": {"text_embedding": {
+                    "model_id": "e5", "model_text": "rome",
+                }}},
+            },
+            "ratings": [rating("doc6", None), rating("doc7", 1)],
+        },
+        {
             "id": "two_texts",
             "request": {"query": {"bool": {"should": [
                 {"match": {"title": "a"}}, {"match": {"body": "b"}},
@@ -53,6 +71,7 @@ LIST = {
             "ratings": [
                 {"docId": "B077ZJXCTS", "rating": "3.000"},
                 {"docId": "B071S6LTJJ", "rating": "0.5"},
+                {"docId": "B000000000", "rating": None},
             ],
         },
         {"query": "blue jeans", "ratings": []},
@@ -70,7 +89,9 @@ def test_a_rank_eval_body(file: Path, indent: int | None) -> None:
     file.write_text(json.dumps(BODY, indent=indent))
     golden = GoldenSet.load(file)
     assert golden.grades("amsterdam_query") == {"doc1": 0, "doc2": 3, "doc3": 1}
-    assert [query.text for query in golden] == ["amsterdam", "berlin", "paris", None]
+    assert golden.grades("both") == {"doc7": 1}
+    texts = ["amsterdam", "berlin", "paris", None, "rome", None]
+    assert [query.text for query in golden] == texts
     assert golden.grades("two_texts") == {}
 
 

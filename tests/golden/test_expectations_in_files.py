@@ -157,7 +157,7 @@ def test_the_key_of_expectations(tmp_path: Path) -> None:
             GoldenSet.load(file)
         file.write_text(json.dumps({"query_id": "q", key: ["a list of", "texts"]}))
         assert GoldenSet.load(file).attributes == (key,)
-    for expected in ("some", {"in_top": 1}, [], None):
+    for expected in ("some", {"in_top": 1}, []):
         file.write_text(json.dumps({"query_id": "q", "expect": expected}))
         with pytest.raises(GoldenSetError, match=r'jsonl:1: "expect" is .*; it must be a list of'):
             GoldenSet.load(file)

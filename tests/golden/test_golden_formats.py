@@ -77,7 +77,7 @@ GOOD = '{"query_id": "q0", "relevance": {"d": 1}}\n'
 
 
 MALFORMED = [
-    ("{", "not JSON: .*; each line is one object"),
+    ("{", "not JSON: .*; each line or file is one value"),
     ("q1 0 d3 2", "not JSON"),
     ("[1]", "not an object but"),
     ("{}", 'no "query_id"'),
@@ -91,11 +91,10 @@ MALFORMED = [
         '{"query_id": "q", "relevance": ["d"]}',
         '"relevance" is not an object.*the key is "relevant"',
     ),
-    ('{"query": "x", "docs": ["d"]}', 'no "query_id"; its keys are query, docs$'),
+    ('{"query": "x", "docs": ["d"]}', 'no "query_id"; its keys are query, docs; write'),
     ('{"query_id": "q", "relevance": {"": 1}}', "a document id is empty"),
     ('{"query_id": "q", "relevance": {"d": "x"}}', r"the grade of document 'd' is 'x' \(str\)"),
     ('{"query_id": "q", "relevance": {"d": []}}', r"'\[\]' \(list\), not a finite number"),
-    ('{"query_id": "q", "relevance": {"d": null}}', "the grade of document 'd' is empty"),
     ('{"query_id": "q", "relevance": {"d": NaN}}', "NaN is not a finite number"),
     ('{"query_id": "q", "relevance": {"d": 1e999}}', "not a finite number"),
     (
@@ -104,7 +103,7 @@ MALFORMED = [
     ),
     ('{"query_id": "q", "a": 1, "a": 2}', "duplicate key 'a'"),
     ('{"query_id": "q0", "relevance": {"d": 1}}', "duplicate query 'q0'"),
-    ('{"query_id": "q", "x": ' + "[" * 100_000 + "}", "not JSON"),
+    ('{"query_id": "q", "x": ' + "[" * 100_000 + "}", "nested more than 100 deep"),
     ('{"query_id": "q", "relevance": {"d": ' + "9" * 5000 + "}}", "not JSON|not a finite"),
 ]
 
@@ -139,7 +138,7 @@ def test_a_misspelt_key_is_not_an_attribute(file: Path, line: str, key: str, wan
     nothing = "{}" if wanted == "relevance" else "null"
     file.write_text(f'{first}\n{line[:-1]}, "{wanted}": {nothing}}}\n')
     golden = GoldenSet.load(file)
-    assert key in golden.query("q2").attributes
+    assert {name.partition(".")[0] for name in golden.query("q2").attributes} == {key}
     golden.save(file, "jsonl")
     assert GoldenSet.load(file).query("q2").attributes == golden.query("q2").attributes
 

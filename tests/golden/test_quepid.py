@@ -60,10 +60,18 @@ def test_notes_of_the_queries_of_a_case_become_attributes(file: Path) -> None:
 def test_the_ratings_of_a_books_judges_are_averaged(file: Path) -> None:
     file.write_text("query,docid,Alice,Bob\nstar wars,11,3,2\nstar wars,12,,1\nstar wars,13,,\n")
     assert grades_of(GoldenSet.load(file)) == {"star wars": {"11": 2.5, "12": 1}}
-    pairs = [
+    for fields in ({"title": "Star Wars"}, '{"title": "Star Wars"}'):
+        file.write_text(json.dumps({"name": "Book", "query_doc_pairs": pairs_with(fields)}))
+        golden = GoldenSet.load(file)
+        assert grades_of(golden) == {"star wars": {"11": 2.5, "12": 1}}
+        assert golden.title("11") == "Star Wars"
+
+
+def pairs_with(fields: object) -> list[dict[str, object]]:
+    return [
         {
             "query_text": "star wars", "doc_id": "11", "position": 1,
-            "document_fields": {"title": "Star Wars"},
+            "document_fields": fields,
             "judgements": [{"rating": 3.0, "unrateable": False}, {"rating": 2.0}],
         },
         {"query_text": "star wars", "doc_id": "12", "judgements": [
@@ -71,10 +79,15 @@ def test_the_ratings_of_a_books_judges_are_averaged(file: Path) -> None:
         ]},
         {"query_text": "star wars", "doc_id": "13", "judgements": []},
     ]  # fmt: skip
-    file.write_text(json.dumps({"name": "Book", "query_doc_pairs": pairs}))
-    golden = GoldenSet.load(file)
-    assert grades_of(golden) == {"star wars": {"11": 2.5, "12": 1}}
-    assert golden.title("11") == "Star Wars"
+
+
+def test_a_null_rating_is_none(file: Path) -> None:
+    for ratings in ({"11": 3, "12": None}, [
+        {"doc_id": "11", "rating": 3}, {"doc_id": "12", "rating": None},
+    ]):  # fmt: skip
+        query = {"query": "star wars", "ratings": ratings, "notes": None}
+        file.write_text(json.dumps({"queries": [query]}))
+        assert grades_of(GoldenSet.load(file)) == {"star wars": {"11": 3}}
 
 
 @pytest.mark.parametrize(

@@ -310,7 +310,7 @@ def test_files_of_other_formats_are_not_taken(tmp_path: Path) -> None:
         ("a: [{b: 1}]\nc: [{b: 1}]\n", ": needs one list of queries; it has a, c"),
         ("- {}\n", ":1: no query; its keys are none"),
         ("- {question: red}\n", ":1: no relevant documents; its keys are question"),
-        ("- {question: red, relevant: }\n", ':1: no "relevant"'),
+        ("- {question: red, relevant: }\n", ":1: no relevant documents; its keys are question"),
         ("- {question: red, relevant: 3}\n", ":1: relevant: not a list but 3"),
         ("- {question: red, relevant: [[d3]]}\n", ": a document id is '['d3']' (list), not an id"),
         ("- {question: red, relevant: [{id: d3}]}\n", ':1: relevant[0]: no "grade"'),
@@ -367,7 +367,7 @@ def test_aliases_are_not_multiplied(tmp_path: Path) -> None:
 
 def test_mistakes_in_json_name_their_place(tmp_path: Path) -> None:
     for text, message in (
-        ('[{"question": "red", "relevant": [true]}]', ": [0].relevant[0]: a document id is 'True'"),
+        ('[{"question": "red", "relevant": [true]}]', ", row 1: relevant[0]: a document id is 'True'"),
         ('{"question": "red", "relevant": [1.5]}', ":1: relevant[0]: a document id is the number"),
         ('{"tests": [{"question": "red", "relevant": [{"id": "d"}]}]}', ': tests[0].relevant[0]: no "grade"'),
         ('{"question": "red", "relevant": []}\n{"question": "red"}', ":2: has 'question' as the query, but"),

@@ -135,7 +135,7 @@ def test_the_score_decides_and_ties_are_by_document_id(file: Path) -> None:
         ),
         ('{"query_id": "q", "ranking": ["a"], "scores": [NaN]}', "NaN is not a finite number"),
         ('{"query_id": "q0", "ranking": ["a"]}', "duplicate query 'q0'"),
-        ('{"query_id": "q", "ranking": [' + "[" * 100_000, "not JSON"),
+        ('{"query_id": "q", "ranking": [' + "[" * 100_000, "nested more than 100 deep"),
     ],
 )
 def test_a_malformed_line_of_our_own_format_is_reported(

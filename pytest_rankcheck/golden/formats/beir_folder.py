@@ -1,7 +1,7 @@
 """BEIR and MTEB: a folder with ``queries.jsonl``, ``qrels/<split>.tsv`` and maybe ``corpus.jsonl``.
 
     queries.jsonl     {"_id": "q1", "text": "red shoes"}      further keys are attributes
-    qrels/test.tsv    query-id <tab> corpus-id <tab> score    with this header
+    qrels/test.tsv    query-id <tab> corpus-id <tab> score    with this header; or as JSON lines
     corpus.jsonl      {"_id": "d3", "title": "Red shoe", "text": "..."}
 
 If there are several splits, the requested one is read, or ``test`` by default. Only queries of the
@@ -20,8 +20,8 @@ from pathlib import Path
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
 from pytest_rankcheck.files.delimited_tables import table_text
 from pytest_rankcheck.files.format_registry import FileSample, Format
-from pytest_rankcheck.files.json_files import objects_of_lines
-from pytest_rankcheck.files.plain_values import id_text
+from pytest_rankcheck.files.json_files import objects_of, values_of
+from pytest_rankcheck.files.plain_values import flat, id_text
 from pytest_rankcheck.files.whole_files import readable_json, write_whole
 from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.golden_contents import Contents
@@ -42,14 +42,14 @@ def read(source: Source) -> Contents:
 
     folder, qrels = _files(source.file, source.split)
     builder = ContentsBuilder(replace(source, path=qrels))
-    add_table(builder, read_table(qrels, GoldenSetError, kind="delimited"))
+    add_table(builder, read_table(qrels, GoldenSetError, columns=source.columns.values()))
     judged, builder.queries = builder.queries, {}
-    for number, entry in objects_of_lines(folder / _QUERIES, GoldenSetError):
-        where = f"{folder / _QUERIES}:{number}"
+    for where, entry in objects_of(folder / _QUERIES, GoldenSetError):
         if "_id" not in entry:
             raise GoldenSetError(f'{where}: not of the form {{"_id": "q1", "text": "..."}}')
         query_id = checked_id(entry.pop("_id"), '"_id"', where)
-        text, attributes = entry.pop("text", None), _attributes(entry)
+        text, others = entry.pop("text", None), flat(entry).items()
+        attributes = {name: value for name, value in others if value not in (None, "", [])}
         if query_id in builder.collected:
             if query_id in judged:
                 attributes = {**judged[query_id].attributes, **attributes}
@@ -67,7 +67,8 @@ def _files(path: Path, split: str | None) -> tuple[Path, Path]:
     """Return the folder, and the file with the judgments of the split."""
     if path.is_file():
         return path.parent.parent, path
-    splits = {file.stem: file for file in sorted((path / _QRELS).glob("*.tsv"))}
+    files = [each for ending in ("jsonl", "tsv") for each in (path / _QRELS).glob(f"*.{ending}")]
+    splits = {file.stem: file for file in sorted(files)}
     if not splits:
         raise GoldenSetError(f"{path / _QRELS}: no file of judgments, such as test.tsv")
     chosen = split or (_USUAL_SPLIT if _USUAL_SPLIT in splits else None)
@@ -79,15 +80,6 @@ def _files(path: Path, split: str | None) -> tuple[Path, Path]:
             problem = f"no split '{quoted(chosen)}'{suggestion(chosen, splits)}"
         raise GoldenSetError(f"{path / _QRELS}: {problem}; it has {listed(list(splits))}")
     return path, splits[chosen]
-
-
-def _attributes(entry: dict[str, object]) -> dict[str, object]:
-    """Return the attributes of a query, which BEIR nests under "metadata"."""
-    attributes = dict(entry)
-    nested = attributes.pop(_METADATA, None)
-    if isinstance(nested, dict):
-        attributes = {**nested, **attributes}
-    return {name: value for name, value in attributes.items() if value not in (None, "", {}, [])}
 
 
 class _CorpusTitles(UserDict[str, str]):
@@ -103,11 +95,11 @@ class _CorpusTitles(UserDict[str, str]):
         judged = set(self._judgments.documents.texts())
         titles = dict[str, str]()
         with suppress(GoldenSetError):  # the corpus cannot be read
-            lines = objects_of_lines(self._corpus, GoldenSetError, on_broken=lambda *_: None)
-            for _, entry in lines:
-                doc_id = id_text(entry.get("_id"))
-                if doc_id in judged and entry.get("title"):
-                    titles[doc_id] = str(entry["title"])
+            for _, entry in values_of(self._corpus, GoldenSetError)[1]:
+                if isinstance(entry, dict) and entry.get("title"):
+                    doc_id = id_text(entry.get("_id"))
+                    if doc_id in judged:
+                        titles[doc_id] = str(entry["title"])
         return titles
 
 
@@ -145,7 +137,8 @@ def _recognises(sample: FileSample) -> bool:
         return (sample.path / _QRELS).is_dir()
     if not (sample.path.parent.parent / _QUERIES).exists():
         return False
-    return [name.replace("_", "-") for name in sample.header] == _HEADER
+    names = sample.header or sample.first_object
+    return {name.replace("_", "-") for name in names} == {*_HEADER}
 
 
 FORMAT = Format(

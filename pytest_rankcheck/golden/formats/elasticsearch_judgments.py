@@ -20,9 +20,12 @@ from pytest_rankcheck.golden.golden_source import Source, checked_id
 from pytest_rankcheck.golden.json_tree import Node, root_of
 from pytest_rankcheck.golden.query import Query
 
-_SEARCHED = ("query", "query_string", "query_text")
-_SETTINGS = ("fields", "type", "operator", "analyzer", "minimum_should_match", "default_field")
-"""Keys of a request whose texts are settings, not search text."""
+_SEARCHED = ("query", "query_string", "query_text", "model_text", "keywords")
+"""Keys of a request whose text is what the user searches for."""
+_MATCH = ("match", "match_phrase", "match_phrase_prefix", "match_bool_prefix")
+"""Clauses that may have that text by the name of the field."""
+_CHOSEN = ("filter", "must_not", "post_filter")
+"""Clauses that restrict a search, whatever the user searches for."""
 
 
 def _read(source: Source, entries: str, query_of: Callable[[Node], Query], doc_id: str) -> Contents:
@@ -33,7 +36,8 @@ def _read(source: Source, entries: str, query_of: Callable[[Node], Query], doc_i
         builder.add_query(query, entry.where)
         for rating in entry.need("ratings").items():
             document, grade = rating.need(doc_id).value, rating.need("rating").value
-            builder.add_judgment(query.id, document, grade, rating.where)
+            if grade is not None:
+                builder.add_judgment(query.id, document, grade, rating.where)
     return builder.built()
 
 
@@ -52,36 +56,34 @@ def _searched(request: Node) -> str | None:
     body = request.get("request") or request.get("params")
     if body is None:
         return None
-    texts = list(_texts(body.get("query") or body))
-    searched = {text for key, text in texts if key in _SEARCHED}
-    searched = searched or {text for _, text in texts}
+    searched = set(_texts(body))
     return searched.pop() if len(searched) == 1 else None
 
 
-def _texts(node: Node, key: str = "query") -> Iterator[tuple[str, str]]:
-    """Yield every text of a query, with its key."""
-    if isinstance(node.value, str):
-        yield key, node.value
-    elif isinstance(node.value, dict):
+def _texts(node: Node, clause: str = "") -> Iterator[str]:
+    """Yield the texts that a part of a request, in a clause with this name, searches for."""
+    if isinstance(node.value, dict):
         for name, child in node.pairs():
-            if name not in _SETTINGS:
+            if isinstance(child.value, str) and (name in _SEARCHED or clause in _MATCH):
+                yield child.value
+            elif name not in _CHOSEN:
                 yield from _texts(child, name)
     elif isinstance(node.value, list):
         for child in node.items():
-            yield from _texts(child, key)
+            yield from _texts(child, clause)
 
 
 FORMATS = (
     Format(
         name="elasticsearch",
         description='a _rank_eval body, {"requests": [{"id": ..., "ratings": [...]}]}',
-        recognises=lambda sample: "requests" in sample.keys,
+        recognises=lambda sample: "requests" in sample.first_object,
         read=partial(_read, entries="requests", query_of=_query_of_request, doc_id="_id"),
     ),
     Format(
         name="opensearch",
         description='a judgment list, {"judgmentRatings": [{"query": ..., "ratings": [...]}]}',
-        recognises=lambda sample: "judgmentRatings" in sample.keys,
+        recognises=lambda sample: "judgmentRatings" in sample.first_object,
         read=partial(_read, entries="judgmentRatings", query_of=_query_of_entry, doc_id="docId"),
     ),
 )

@@ -14,8 +14,9 @@ from pathlib import Path
 
 from pytest_rankcheck.errors import GoldenSetError, quoted, suggestion
 from pytest_rankcheck.files.delimited_tables import Role
-from pytest_rankcheck.files.format_registry import Format
-from pytest_rankcheck.files.json_files import objects_of_lines
+from pytest_rankcheck.files.format_registry import FileSample, Format
+from pytest_rankcheck.files.json_files import queries_of
+from pytest_rankcheck.files.json_rows import table_of_rows
 from pytest_rankcheck.files.whole_files import readable_json, write_whole
 from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.expectation import entry_of, expectation_of
@@ -23,20 +24,22 @@ from pytest_rankcheck.golden.expected_text import EXPECTED_TEXT, is_unit, text_o
 from pytest_rankcheck.golden.formats.retrieval_cases import how_to_read
 from pytest_rankcheck.golden.golden_contents import SCALE, Contents
 from pytest_rankcheck.golden.golden_source import Source, checked_id
+from pytest_rankcheck.golden.judgment_batches import add_table
 from pytest_rankcheck.golden.judgment_columns import TEXT, answer_refused, answers_among
 from pytest_rankcheck.golden.query import Query
 
 _EXPECT = "expect"
 _NEARLY_QUERY = Role(TEXT.name, ())
-_ABSENT = object()
 _KEYS = ("query_id", "query", "relevance", _EXPECT, EXPECTED_TEXT)
 
 
 def read(source: Source) -> Contents:
     """Read a golden set."""
     builder = ContentsBuilder(source)
-    for number, entry in objects_of_lines(source.file, GoldenSetError):
-        where = f"{source.file}:{number}"
+    if FileSample(source.file, GoldenSetError, source.columns).has_rows:
+        add_table(builder, table_of_rows(source.file, GoldenSetError, source.columns.values()))
+        return builder.built()
+    for where, entry in queries_of(source.file, GoldenSetError, "relevance", (dict,)):
         _add_entry(builder, entry, where)
     return builder.built()
 
@@ -69,17 +72,18 @@ def _add_entry(builder: ContentsBuilder, entry: dict[str, object], where: str) -
     if "query_id" not in entry:
         near = next((key for key in entry if key not in _KEYS and suggestion(key, _KEYS[:1])), None)
         hint = f"; is '{quoted(near)}' misspelt?" if near else ""
+        what = "" if builder.queries else "valid JSON, but not a golden set: "
         keys = how_to_read(entry if not builder.queries else dict.fromkeys(entry), builder.source)
-        raise GoldenSetError(f'{where}: no "query_id"{hint}; {keys}')
+        raise GoldenSetError(f'{where}: {what}no "query_id"{hint}; {keys}')
     query_id = checked_id(entry.pop("query_id"), '"query_id"', where)
     texts = [key for key in entry if isinstance(entry[key], str)]
     if "query" not in entry and (misspelt := _NEARLY_QUERY.near(texts)) is not None:
         raise _misplaced(misspelt, TEXT.name, "null", where)
     text = entry.pop("query", None)
-    relevance = entry.pop("relevance", _ABSENT)
+    relevance = entry.pop("relevance", None)
     if text is not None and not isinstance(text, str):
         raise GoldenSetError(f'{where}: "query" is {quoted(text)}, not text')
-    if relevance is not _ABSENT and not isinstance(relevance, dict):
+    if relevance is not None and not isinstance(relevance, dict):
         raise GoldenSetError(
             f'{where}: "relevance" is not an object of documents and grades, such as '
             '{"d3": 2, "d7": 0}; in a file of lists, the key is "relevant": ["d3", "d7"]'
@@ -90,7 +94,8 @@ def _add_entry(builder: ContentsBuilder, entry: dict[str, object], where: str) -
         _refuse_misspelt_relevance(builder, entry, where)
         relevance = {}
     builder.add_query(Query(query_id, text, entry), where)
-    builder.add_judgments(query_id, relevance, where)
+    rated = {doc_id: grade for doc_id, grade in relevance.items() if grade is not None}
+    builder.add_judgments(query_id, rated, where)
     if expected_text is not None:
         builder.add_expected(query_id, expected_text, where, relevance)
     for number, item in enumerate(expected, start=1):
@@ -104,8 +109,7 @@ def _add_entry(builder: ContentsBuilder, entry: dict[str, object], where: str) -
 
 def _expected(entry: dict[str, object], where: str) -> list[object]:
     """Remove the expectations from the entry of a query, and return them."""
-    if _EXPECT in entry:
-        expected = entry.pop(_EXPECT)
+    if (expected := entry.pop(_EXPECT, None)) is not None:
         if not isinstance(expected, list) or not expected:
             raise GoldenSetError(
                 f'{where}: "{_EXPECT}" is {quoted(expected, 40)}; it must be a list of '
@@ -164,7 +168,7 @@ def _check_attributes(query: Query) -> None:
 FORMAT = Format(
     name="jsonl",
     description='JSON lines such as {"query_id": "q1", "query": "...", "relevance": {"d3": 2}}',
-    recognises=lambda sample: sample.begins_object,
+    recognises=lambda sample: sample.is_json,
     read=read,
     write=write,
     endings=(".jsonl",),

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from pytest_rankcheck.errors import GoldenSetError
 from pytest_rankcheck.files.delimited_tables import normalised_name, table_of
 from pytest_rankcheck.files.format_registry import FileSample, Format
+from pytest_rankcheck.files.json_files import object_in
 from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.formats import retrieval_cases
 from pytest_rankcheck.golden.golden_contents import Contents
@@ -32,7 +33,7 @@ _ATTRIBUTES = ("information_need", "notes")
 def read(source: Source) -> Contents:
     """Read an export."""
     builder = ContentsBuilder(source)
-    if not FileSample(source.file, GoldenSetError).line.lstrip().startswith(("{", "[")):
+    if not FileSample(source.file, GoldenSetError).is_json:
         _read_table(builder)
         return builder.built()
     root = root_of(source.file)
@@ -67,7 +68,8 @@ def _add_query(builder: ContentsBuilder, query: Node) -> None:
     builder.add_query(Query(text, text, attributes), query.where)
     ratings = query.get("ratings")
     for doc_id, rating in _ratings(ratings) if ratings else ():
-        builder.add_judgment(text, doc_id, rating.value, rating.where)
+        if rating.value is not None:
+            builder.add_judgment(text, doc_id, rating.value, rating.where)
 
 
 def _ratings(ratings: Node) -> Iterator[tuple[object, Node]]:
@@ -90,10 +92,9 @@ def _add_pair(builder: ContentsBuilder, pair: Node) -> None:
             ratings.append(rating.value)
     _judge(builder, text, doc.value, ratings, doc.where)
     fields = pair.get("document_fields")
-    if fields and isinstance(fields.value, dict):
-        title = fields.value.get("title")
-        if isinstance(title, str):
-            builder.titles[str(doc.value)] = title
+    title = (object_in(fields.value) or {}).get("title") if fields else None
+    if isinstance(title, str):
+        builder.titles[str(doc.value)] = title
 
 
 def _judge(
@@ -111,7 +112,7 @@ def _judge(
 def _recognises(sample: FileSample) -> bool:
     if sample.header[:2] == _START:
         return True
-    is_export = bool(sample.keys & {"queries", "query_doc_pairs"})
+    is_export = bool(sample.first_object.keys() & {"queries", "query_doc_pairs"})
     return is_export and not retrieval_cases.recognises(sample)
 
 

@@ -18,8 +18,9 @@ from collections.abc import Iterator, Mapping
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
 from pytest_rankcheck.files.delimited_tables import Role, index_of_roles
 from pytest_rankcheck.files.format_registry import FileSample, Format
-from pytest_rankcheck.files.json_files import objects_of_lines, read_json
+from pytest_rankcheck.files.json_files import objects_of, read_json, with_named
 from pytest_rankcheck.files.packed_files import unpacked_suffix
+from pytest_rankcheck.files.plain_values import flat
 from pytest_rankcheck.files.yaml_files import YamlObject, read_yaml
 from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.expected_text import EXPECTED_TEXT
@@ -40,11 +41,10 @@ _TEXT = Role("query", _TEXTS)
 _LISTS = ("relevant", "relevant_docs", "expected_documents", "expected_ids")
 _RELEVANT = Role("relevance", (*_LISTS, "reference_context_ids"))
 _ROLES = (_ID, _TEXT, _RELEVANT, Role(EXPECTED_TEXT, ()))
+_HELP = 'write {"q1": {"d3": 2}}, map keys (rankcheck_columns: query=a.b) or see docs/extending.md'
 _YAML_ENDINGS = (".yaml", ".yml")
-_START = re.compile(
-    r"\s*\[\s*(\{|$)"  # an array
-    r"|---\s*$|%YAML|-( +[\w\"' -]+:(\s|$)| *\{)|[\w-]+:\s*$"
-)
+_START = re.compile(r"---\s*$|%YAML|-( +[\w\"' -]+:(\s|$)| *\{)|[\w-]+:\s*$")
+"""How YAML begins, though the name of the file does not say so."""
 
 
 def read(source: Source) -> Contents:
@@ -69,17 +69,17 @@ def _entries(sample: FileSample) -> Iterator[Node]:
     """Yield the entries of lines, of a dataset, of a list, or of the one list of an object."""
     path = sample.path
     if _has_lines(sample):
-        for number, line in objects_of_lines(path, GoldenSetError):
-            yield Node(line, f"{path}:{number}")
+        for where, line in objects_of(path, GoldenSetError):
+            yield Node(line, where)
         return
-    is_json = sample.line.lstrip().startswith(("{", "["))
-    is_json = is_json and unpacked_suffix(path) not in _YAML_ENDINGS
+    is_json = sample.is_json and unpacked_suffix(path) not in _YAML_ENDINGS
     root = Node((read_json if is_json else read_yaml)(path, GoldenSetError), str(path))
     if _is_dataset(root.value):
         yield from _entries_of_dataset(root)
         return
     if isinstance(root.value, dict):
         lists = [child for _, child in root.pairs() if _first_of(child.value)]
+        lists = [each for each in lists if _is_case(_first_of(each.value), sample.columns)] or lists
         if len(lists) != 1:
             names = listed([each.path for each in lists]) or "none"
             raise GoldenSetError(f"{root.where}: needs one list of queries; it has {names}")
@@ -103,6 +103,7 @@ def _entries_of_dataset(root: Node) -> Iterator[Node]:
 def _keys_of(entry: Node, source: Source) -> dict[str, str]:
     """Return the key of each role that an entry has."""
     header = [key for key, _ in entry.pairs()]
+    header += [key for key in source.columns.values() if key not in header and entry.get(key)]
     names = [role.name for role in _ROLES]
     columns = {
         role: key
@@ -127,17 +128,19 @@ def _complete(keys: dict[str, str], entry: Node, source: Source) -> dict[str, st
 
 
 def how_to_read(entry: Mapping[str, object], source: Source) -> str:
-    """Return the end of an error: the keys of the first entry, and a line that reads them."""
+    """Return the end of an error: the keys of the first entry, and what reads them."""
     keys = f"its keys are {listed(list(entry), 10) or 'none'}"
     answers = answers_among(entry)
-    columns = {role: key for role, key in source.columns.items() if key in entry}
+    nested = [key for key, value in entry.items() if _is_nested(value)]
+    given = with_named(entry, source.columns.values())
+    columns = {role: key for role, key in source.columns.items() if key in given}
     others = [key for key in entry if key not in (*_TEXTS, *columns.values())]
     ids = [key for key in others if key in _ID.names or suggestion(key, ["query_id"])]
     if ids:
         columns.setdefault("query_id", ids[0])
-    single = () if answers else ((_RELEVANT, str),)
+    single = () if answers or nested else ((_RELEVANT, str),)
     for role, types in ((_TEXT, str), (_RELEVANT, (list, dict)), *single):
-        taken = (*columns.values(), *answers)
+        taken = (*columns.values(), *answers, *nested)
         fitting = [key for key, value in entry.items() if isinstance(value, types)]
         fitting = [key for key in fitting if key not in taken]
         if fitting and role.name not in columns:
@@ -145,7 +148,7 @@ def how_to_read(entry: Mapping[str, object], source: Source) -> str:
     if answers and _RELEVANT.name not in columns:
         return f"{keys}. {answer_refused(answers[0], 'expected_ids')}"
     if not columns.keys() >= {_TEXT.name, _RELEVANT.name}:
-        return keys
+        return f"{keys}; {_HELP}"
     if "query_id" not in columns and columns["query"] == "query":
         columns["query_id"] = "query"
     columns = {role: key for role, key in columns.items() if key != role}
@@ -160,7 +163,8 @@ def _add_case(builder: ContentsBuilder, entry: Node, keys: Mapping[str, str]) ->
     id_key = keys.get("query_id", keys["query"])
     query_id = checked_id(entry.need(id_key).value, f"'{quoted(id_key)}'", entry.where)
     taken = keys.values()
-    attributes = {key: child.value for key, child in entry.pairs() if key not in taken}
+    others = flat({key: child.value for key, child in entry.pairs() if key not in taken})
+    attributes = {key: value for key, value in others.items() if key not in taken}
     builder.add_query(Query(query_id, text, attributes), entry.where)
     if EXPECTED_TEXT in keys:
         expected = entry.need(keys[EXPECTED_TEXT]).value
@@ -188,12 +192,22 @@ def _first_of(value: object) -> Mapping[str, object]:
     return first if isinstance(first, dict) else {}
 
 
+def _is_nested(value: object) -> bool:
+    """Whether a value is an object, or has some, with other content than documents and grades."""
+    first = _first_of(value) or value
+    items = first.values() if isinstance(first, dict) and "id" not in first else ()
+    return any(isinstance(item, (str, list, dict)) for item in items)
+
+
 def _is_dataset(value: object) -> bool:
     return isinstance(value, dict) and value.keys() >= {"queries", "relevant_docs"}
 
 
 def _is_case(entry: Mapping[str, object], columns: Mapping[str, str]) -> bool:
-    """Whether an object has keys of a case, and is not of our own format."""
+    """Whether an object has keys of a case, and is neither of our own format nor a row."""
+    entry = with_named(entry, columns.values())
+    if columns.get("doc_id") in entry:
+        return False
     if any(columns.get(role.name) in entry and role.name not in entry for role in _ROLES):
         return True
     names = [*_RELEVANT.names]
@@ -212,13 +226,16 @@ def _has_lines(sample: FileSample) -> bool:
 
 def recognises(sample: FileSample) -> bool:
     """Whether a file has cases, judging by its first entry."""
-    first, line = sample.first_object, sample.line
+    first, (number, _) = sample.first_object, sample.numbered_line
     if not first:
-        is_named = bool(line) and unpacked_suffix(sample.path) in _YAML_ENDINGS
-        return is_named or _START.match(line) is not None
+        is_named = number > 0 and unpacked_suffix(sample.path) in _YAML_ENDINGS
+        return is_named or _START.match(sample.line) is not None
     is_own = "query_id" in first or "relevance" in first
     inner = [] if is_own else map(_first_of, first.values())
-    return _is_dataset(first) or any(_is_case(each, sample.columns) for each in (first, *inner))
+    is_array = sample.numbered_line[1].lstrip().startswith("[") and "query_id" not in first
+    if _is_dataset(first) or (is_array and isinstance(first.get("relevance"), dict)):
+        return True
+    return any(_is_case(each, sample.columns) for each in (first, *inner))
 
 
 FORMAT = Format(

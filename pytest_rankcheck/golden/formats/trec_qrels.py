@@ -28,6 +28,7 @@ from pytest_rankcheck.golden.query import attribute_names
 
 _PLACES = {"query_id": 0, "iteration": 1, "doc_id": 2, "relevance": 3}
 """The columns of a line."""
+_HINT = ". If the second column is a subtopic, say so: rankcheck_columns = subtopic=iteration"
 
 
 def read(source: Source) -> Contents:
@@ -37,6 +38,7 @@ def read(source: Source) -> Contents:
     builder = ContentsBuilder(source)
     table = Table(list(_PLACES), builder.places.numbering, lambda *_: _batches(source.file))
     also = {"subtopic": 1} if source.columns.get("subtopic") == "iteration" else {}
+    builder.collected.hint = "" if also else _HINT
     add_table(builder, table, {**_PLACES, **also})
     companion = queries_file(source.file)
     if companion.exists():

@@ -12,10 +12,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_rankcheck.errors import RunError, quoted
-from pytest_rankcheck.files.format_registry import Format
-from pytest_rankcheck.files.json_files import objects_of_lines
+from pytest_rankcheck.errors import RunError, listed, quoted
+from pytest_rankcheck.files.format_registry import FileSample, Format
+from pytest_rankcheck.files.json_files import queries_of
 from pytest_rankcheck.files.whole_files import readable_json, write_whole
+from pytest_rankcheck.rankers.formats import table_runs
 from pytest_rankcheck.rankers.misread_scores import MisreadScores
 from pytest_rankcheck.rankers.ranked_columns import RankedColumns, columns_of
 from pytest_rankcheck.rankers.ranking import Ranking, Rankings
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 def read(run: RunFiles, *, together: bool = False) -> Iterator[RankedColumns]:
     """Yield the rankings of a run."""
+    if FileSample(run.files[0], RunError, run.columns).has_rows:
+        yield from table_runs.read(run, kind="JSON", together=together)
+        return
     misread = MisreadScores()
     yield from columns_of(_rankings(run.files, misread), run.rules)
     if misread.problem:
@@ -36,10 +40,10 @@ def read(run: RunFiles, *, together: bool = False) -> Iterator[RankedColumns]:
 def _rankings(files: Sequence[Path], misread: MisreadScores) -> Iterator[tuple[str, Ranking]]:
     seen: set[str] = set()
     for file in files:
-        for number, entry in objects_of_lines(file, RunError):
-            query_id, ranking = ranked_entry(entry, f"{file}:{number}")
+        for where, entry in queries_of(file, RunError, "ranking", (dict, list)):
+            query_id, ranking = ranked_entry(entry, where)
             if query_id in seen:
-                raise RunError(f"{file}:{number}: duplicate query '{quoted(query_id)}'")
+                raise RunError(f"{where}: duplicate query '{quoted(query_id)}'")
             seen.add(query_id)
             misread.add(query_id, None, ranking.doc_ids, ranking.scores)
             yield query_id, ranking
@@ -50,8 +54,10 @@ def ranked_entry(entry: dict[str, object], where: str) -> tuple[str, Ranking]:
     query_id = entry.get("query_id")
     ranking = entry.get("ranking")
     scores = entry.get("scores")
-    if not isinstance(query_id, str) or not isinstance(ranking, list):
-        raise RunError(f'{where}: not of the form {{"query_id": "q1", "ranking": ["d7", "d3"]}}')
+    if not isinstance(query_id, str) or not isinstance(ranking, (dict, list)):
+        form = 'not of the form {"query_id": "q1", "ranking": ["d7", "d3"]}'
+        keys = f"its keys are {listed(list(entry), 10) or 'none'}"
+        raise RunError(f"{where}: valid JSON, but {form}; {keys}")
     if not query_id:
         raise RunError(f"{where}: query_id is empty")
     if scores is not None and (not isinstance(scores, list) or len(scores) != len(ranking)):
@@ -79,7 +85,7 @@ def write(rankings: Rankings, path: Path) -> None:
 FORMAT = Format(
     name="jsonl",
     description='JSON lines such as {"query_id": "q1", "ranking": ["d7", "d3"]}',
-    recognises=lambda sample: sample.begins_object,
+    recognises=lambda sample: sample.is_json,
     read=read,
     write=write,
     endings=(".jsonl",),

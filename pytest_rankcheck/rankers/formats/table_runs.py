@@ -9,6 +9,7 @@ files need polars (the extra ``[fast]``). The files of a folder are read as one 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import RunError, listed, plural
@@ -33,13 +34,14 @@ def read(run: RunFiles, *, kind: TableKind, together: bool = False) -> Iterator[
             and line or row); scores are missing, and the ranks of a query are incomplete; or polars
             is needed and not installed.
     """
+    opened = partial(read_table, error=RunError, kind=kind, columns=run.columns.values())
     if not run.are_parts:
-        table = read_table(run.path, RunError, name=str(run.path), kind=kind)
+        table = opened(run.path, name=str(run.path))
         yield from columns_of_table(table, run.columns, run.rules, together=together)
         return
     parts = []
     for file in run.files:
-        part = read_table(file, RunError, name=str(file), kind=kind)
+        part = opened(file, name=str(file))
         parts.append((file, with_columns(part, partition_columns(file))))
     joined = joined_tables(parts, RunError)
     yield from columns_of_table(joined, run.columns, run.rules, together=together)

@@ -27,7 +27,7 @@ from pytest_rankcheck.errors import RunError, quoted
 from pytest_rankcheck.files.format_registry import Format
 from pytest_rankcheck.files.id_columns import HeldIds, TextIds
 from pytest_rankcheck.files.id_runs import starts_of, starts_of_runs
-from pytest_rankcheck.files.packed_files import failures_named, opened
+from pytest_rankcheck.files.packed_files import failures_named
 from pytest_rankcheck.files.plain_values import finite_number
 from pytest_rankcheck.files.row_numbering import Numbering
 from pytest_rankcheck.files.text_files import opened_text
@@ -197,7 +197,7 @@ class LineBlock:
     def first_line(self) -> int:
         """The 1-based number of the block's first line in the file; counted only when needed."""
         line, left = 1, self.offset
-        with opened(self.path) as file:
+        with opened_text(self.path, RunError) as file:
             while left and (chunk := file.read(min(left, _COUNTED_BYTES))):
                 line += chunk.count(b"\n")
                 left -= len(chunk)

@@ -9,7 +9,7 @@ one object per event, with a table's columns as keys::
     {"session_id": "s1", "event": 3, "time": 2.5, "query": "cam", "results": ["d7", "d3"],
      "clicks": [{"rank": 2, "time": 4.5}]}
 
-A JSON file may also be an array of such objects.
+A JSON file may also be an array of such objects, or one of them.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def read(source: LogSource, *, kind: TableKind) -> Table:
 
 
 def may_have_events(header: Sequence[str]) -> bool:
-    """Whether a line may be the header of a log: it has several cells, and is not JSON."""
-    return len(header) > 1 and not header[0].startswith(("{", "["))
+    """Whether a line may be the header of a log: it has several cells."""
+    return len(header) > 1
 
 
 FORMATS = (
@@ -50,14 +50,8 @@ FORMATS = (
     ),
     Format(
         name="jsonl",
-        description="one JSON object per line, each an event",
-        recognises=lambda sample: sample.begins_object,
-        read=partial(read, kind="json lines"),
-    ),
-    Format(
-        name="json",
-        description="a JSON array of such objects",
-        recognises=lambda sample: sample.line.lstrip().startswith("["),
-        read=partial(read, kind="json array"),
+        description="one JSON object per line or in an array, each an event",
+        recognises=lambda sample: sample.is_json,
+        read=partial(read, kind="JSON"),
     ),
 )

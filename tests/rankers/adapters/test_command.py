@@ -93,7 +93,7 @@ for line in sys.stdin:
         ("print('[1]')", r"line 1 of its output is '\[1\]', not an answer"),
         ("print('[' * 100_000)", "line 1 of its output is"),
         ("sys.stdout.buffer.write(b'\\xff\\x00\\n')", "line 1 of its output is"),
-        ("say('q1', None)", "line 1 of its output: not of the form"),
+        ("say('q1', None)", "line 1 of its output: valid JSON, but not of the form"),
         ("say('q1', ['d1', None])", "line 1 of its output: query 'q1': a document id is"),
         ("say('q1', scores=[1])", "line 1 of its output: query 'q1': \"scores\" must have one"),
     ],
