@@ -19,7 +19,7 @@ from verdict_counts import ALPHA, ruling
 from pytest_rankcheck import Gate, Metric, evaluate
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.comparison.compared_values import Paired
-from pytest_rankcheck.statistics.replicate_noise import ReplicateNoise
+from pytest_rankcheck.statistics.run_noise import Averaged, RunNoise
 
 SEEDS = 24
 MARGIN = 0.02
@@ -60,13 +60,13 @@ def drawn(random: np.random.Generator, values: FloatArray, cell: Cell) -> Paired
     chosen = values[models][:, random.integers(0, values.shape[1], cell.queries)]
     lost = 10 * fall * (random.random(cell.queries) < 0.1)
     before, after = chosen[: cell.then], chosen[cell.then :] - lost
-    means = before.mean(axis=1).tolist(), after.mean(axis=1).tolist()
+    sides = [Averaged(len(each), each.mean(axis=1).tolist()) for each in (before, after)]
     return Paired(
         cell.metric,
         tuple(map(str, range(cell.queries))),
         before.mean(axis=0),
         after.mean(axis=0),
-        ReplicateNoise.pooled(*means, (cell.then, cell.now)),
+        RunNoise.pooled(*sides),
     )
 
 

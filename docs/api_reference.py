@@ -65,7 +65,7 @@ GROUPS = (
     Group(
         "Comparing",
         "gates.md",
-        "compare Comparison ComparedValues Paired Unpaired Differences ReplicateNoise Move "
+        "compare Comparison ComparedValues Paired Unpaired Differences RunNoise Move "
         "Unjudged plan plot_comparison",
     ),
     Group(
@@ -128,7 +128,7 @@ INTERNAL = {
     "Comparison": "places other_places all_ids all_units",
     "Differences": "gains degrees",
     "Evaluation": "fits refuse_no_value differences_at recorded_metrics slice_places slice_counts "
-    "computed cluster_names why_no_ties gaps weights_of kind mean_without_gaps",
+    "computed cluster_names why_no_ties gaps weights_of kind mean_without_gaps averaged identical",
     "EvaluationPart": "merged origin hits",
     "RunEvaluation": "of unchecked warn_of_misfits",
     "Approval": "now to_dict",
@@ -138,11 +138,12 @@ INTERNAL = {
     "JudgedHits": "about",
     "Metric": "of definition needs_grades compute weights gain kind",
     "Paired": "contributions counted at",
-    "Record": "slice_places slice_counts cluster_names text weights_of kind",
+    "Record": "slice_places slice_counts cluster_names text weights_of kind averaged",
     "Run": "columns rankings with_facts with_rankings without_own_documents",
     "SessionEvaluation": "part",
     "SessionLog": "trails part repeated_users cluster_names",
-    "RecordedMetric": "of",
+    "RecordedMetric": "of averaging with_noise_of",
+    "RunNoise": "pooled",
     "RecordedQueries": "of",
     "Key": "from_dict",
     "Unpaired": "sides at",

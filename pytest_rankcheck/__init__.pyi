@@ -69,7 +69,7 @@ from pytest_rankcheck.comparison.runs_comparison import (
 )
 from pytest_rankcheck.comparison.unjudged_documents import Unjudged as Unjudged
 from pytest_rankcheck.comparison.unpaired_values import Unpaired as Unpaired
-from pytest_rankcheck.statistics.replicate_noise import ReplicateNoise as ReplicateNoise
+from pytest_rankcheck.statistics.run_noise import RunNoise as RunNoise
 from pytest_rankcheck.errors import (
     BaselineError as BaselineError,
     ConfigurationError as ConfigurationError,
@@ -89,7 +89,7 @@ from pytest_rankcheck.evaluation.evaluation_part import (
     EvaluationPart as EvaluationPart,
     evaluate_part as evaluate_part,
 )
-from pytest_rankcheck.evaluation.replicated_evaluation import evaluate as evaluate
+from pytest_rankcheck.evaluation.measured_runs import evaluate as evaluate
 from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation as RunEvaluation
 from pytest_rankcheck.evaluation.session_evaluation import (
     SessionEvaluation as SessionEvaluation,

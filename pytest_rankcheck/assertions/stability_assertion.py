@@ -7,7 +7,7 @@ from pytest_rankcheck.assertions.entered_findings import conclude
 from pytest_rankcheck.baselines.baseline import Baseline
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.evaluation.replicated_evaluation import evaluate
+from pytest_rankcheck.evaluation.measured_runs import evaluate
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.run import Run
 from pytest_rankcheck.reports.findings import Topic

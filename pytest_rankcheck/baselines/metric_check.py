@@ -38,8 +38,8 @@ class MetricCheck(Check):
     verdict: Verdict | None = None
     strict: Verdict | None = None
     """The verdict of the gate in the record, if the gate of the code is looser."""
-    wanted_replicates: int = 0
-    """How many replicates an update needs to raise a record of as many; 0: no more than it has."""
+    wanted_runs: int = 0
+    """How many runs an update needs to raise a record that averages as many; 0: it has enough."""
 
     @property
     def blocking(self) -> Verdict | None:
@@ -132,8 +132,8 @@ def _decided(
         fell = (_key(overall),)
     leaves_open = verdict.replay is not None and verdict.replay.leaves_open
     is_gain = not fell and not leaves_open and check.gate.rule.is_better(overall.pairs)
-    averaged = record.replicate_count(metric)
-    has_fewer = comparison.evaluation.replicate_count(metric) < averaged
+    averaged = record.averaged(metric).count
+    has_fewer = comparison.evaluation.averaged(metric).count < averaged
     is_better = is_gain and not has_fewer
     is_within_noise = not is_better and overall.pairs.gain > EXACT
     return replace(
@@ -148,7 +148,7 @@ def _decided(
         rise=replace(_key(overall), name=f"rise:{metric}") if is_within_noise else None,
         unvalued=lost_values(record, comparison, metric),
         is_better=is_better,
-        wanted_replicates=averaged if is_gain and has_fewer else 0,
+        wanted_runs=averaged if is_gain and has_fewer else 0,
     )
 
 

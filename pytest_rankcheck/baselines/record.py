@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.kinds import KINDS, MeasurementKind
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.rankers.ranking import first_ranks
+from pytest_rankcheck.statistics.run_noise import Averaged
 
 TOP = 10
 """How many documents of each ranking a record keeps by default, to show what moved."""
@@ -75,9 +76,9 @@ class RecordedMetric:
     gate: str | None = None
     """The gate that its values were approved under; None if it was never gated."""
     averaged: int = 1
-    """How many replicates (runs that differ only by chance) the values are means of."""
+    """How many runs that differ only by chance the values are means of."""
     replicates: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
-    """The means of replicates that show how much they vary: of all queries (``""``), and by slice.
+    """The means of runs that show how much they vary: of all queries (``""``), and by slice.
 
     They are those of the values, or of earlier ones that were means of more.
     """
@@ -91,23 +92,29 @@ class RecordedMetric:
         """Return what is kept of a metric of an evaluation, besides its values."""
         metric = Metric.parse(name)
         metric.kind.refuse_record(metric)
-        replicates: dict[str, tuple[float | None, ...]] = {}
-        if evaluation.replicates:
-            parts: dict[str, Sequence[str]] = {"": evaluation.query_ids}
-            for attribute in metric.kind.sliced_by(attributes):
-                for value, query_ids in evaluation.slices(attribute).items():
-                    parts[f"{attribute}={value}"] = query_ids
-            replicates = {
-                label: tuple(map(as_decimal, evaluation.replicate_means(metric, ids, label)))
-                for label, ids in parts.items()
-            }
-        count = evaluation.replicate_count(metric)
-        return cls(gate is not None, gate, count, replicates, not metric.higher_is_better)
+        averaged = evaluation.averaged(metric, evaluation.query_ids)
+        means = {"": averaged.means} if averaged.means else {}
+        for attribute in metric.kind.sliced_by(attributes) if means else ():
+            for value, ids in evaluation.slices(attribute).items():
+                means[f"{attribute}={value}"] = evaluation.averaged(metric, ids).means
+        written = {label: tuple(map(as_decimal, of_part)) for label, of_part in means.items()}
+        lower_is_better = not metric.higher_is_better
+        return cls(gate is not None, gate, averaged.count, written, lower_is_better)
+
+    def averaging(self, label: str) -> Averaged:
+        """Return what the values of a slice, or else of all queries, are means of."""
+        means = self.replicates.get(label, self.replicates.get("", ()))
+        return Averaged(self.averaged, [mean for mean in means if mean is not None])
+
+    def with_noise_of(self, approved: RecordedMetric, *, is_approved: bool) -> RecordedMetric:
+        """Return this with how much runs varied, until as many of them are approved anew."""
+        is_known = approved.replicates and not (is_approved and self.averaged >= approved.averaged)
+        return replace(self, replicates=approved.replicates) if is_known else self
 
     @property
     def deviation(self) -> float | None:
-        """The standard deviation of the mean between the replicates; None without any."""
-        means = [mean for mean in self.replicates.get("", ()) if mean is not None]
+        """The standard deviation of the mean between the runs; None without several."""
+        means = self.averaging("").means
         if len(means) > 1:
             return as_decimal(float(np.std(means, ddof=1)))
         return None
@@ -347,16 +354,9 @@ class Record:
         """Return whether it has values of a metric."""
         return str(metric) in self.metrics
 
-    def replicate_count(self, metric: Metric) -> int:
-        """Return how many replicates the values of a metric are means of; 1 for a single run."""
-        return self.metrics[str(metric)].averaged
-
-    def replicate_means(
-        self, metric: Metric, query_ids: Sequence[str], label: str
-    ) -> Sequence[float]:
-        """Return the recorded mean of each replicate, of a slice or else of all queries."""
-        means = self.metrics[str(metric)].replicates
-        return [mean for mean in means.get(label, means.get("", ())) if mean is not None]
+    def averaged(self, metric: Metric, query_ids: Sequence[str] = (), label: str = "") -> Averaged:
+        """Return what the recorded mean of a slice, or else of all queries, is the mean of."""
+        return self.metrics[str(metric)].averaging(label)
 
     def slice_places(self, attribute: str) -> Mapping[str, Sequence[int]]:
         """Return the places of each slice's sessions in `query_ids`; empty for queries."""

@@ -16,6 +16,7 @@ from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.files.packed_files import first_bytes
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.statistics.run_noise import Averaged
 
 _SAMPLE = 200
 
@@ -61,15 +62,9 @@ class RecordedEvaluation(Evaluation):
         """Return the top of the ranking of a query."""
         return self.record.ranking(query_id)
 
-    def replicate_count(self, metric: Metric) -> int:
-        """Return how many replicates the recorded values are means of."""
-        return self.record.replicate_count(metric)
-
-    def replicate_means(
-        self, metric: Metric, query_ids: Sequence[str], label: str
-    ) -> Sequence[float]:
-        """Return the recorded mean of each replicate."""
-        return self.record.replicate_means(metric, query_ids, label)
+    def averaged(self, metric: Metric, query_ids: Sequence[str] = (), label: str = "") -> Averaged:
+        """Return what the recorded mean is the mean of."""
+        return self.record.averaged(metric, query_ids, label)
 
 
 def is_record(path: Path) -> bool:

@@ -189,12 +189,8 @@ def _is_rewritten(
 def _next_metric(
     before: RecordedMetric, measured: RecordedMetric, *, is_approved: bool, is_rewritten: bool
 ) -> RecordedMetric:
-    """Return what is kept of a metric besides its values.
-
-    How much replicates vary stays as it was recorded, until as many of them are approved anew.
-    """
+    """Return what is kept of a metric besides its values."""
     gate = measured.gate or (None if is_approved else before.gate)
     averaged = measured.averaged if is_rewritten else before.averaged
-    is_known = before.replicates and (not is_approved or measured.averaged < before.averaged)
-    replicates = before.replicates if is_known else measured.replicates
-    return replace(measured, gate=gate, averaged=averaged, replicates=replicates)
+    known = measured.with_noise_of(before, is_approved=is_approved)
+    return replace(known, gate=gate, averaged=averaged)

@@ -127,7 +127,7 @@ def changes(before: Record, after: Record) -> Iterator[Key]:
             yield few
     both = [Metric.parse(name) for name in before.approved if name in after.metrics]
     yield from other_basis(both, before.golden_set, after.golden_set)
-    yield from fewer_replicates(before, after)
+    yield from fewer_runs(before, after)
     yield from looser_limits(before, after.limits)
     if before.limits and after.limits and overlap.is_paired and not other_manner:
         changed = _changed_rankings(before, after, overlap)
@@ -157,7 +157,7 @@ def reversed_direction(name: str, before: RecordedMetric) -> Key:
 
 
 def allows_for_more_noise(before: RecordedMetric, after: RecordedMetric) -> bool:
-    """Whether a gate that allows for the noise of replicates has become wider."""
+    """Whether a gate that allows for the noise of runs has become wider."""
     gate = before.gate or "tolerance"
     ignores_noise = gate.startswith("tolerance") and "noise=" not in gate
     if ignores_noise or before.deviation is None:
@@ -165,8 +165,8 @@ def allows_for_more_noise(before: RecordedMetric, after: RecordedMetric) -> bool
     return after.deviation is None or after.deviation > before.deviation
 
 
-def fewer_replicates(before: Record, after: Record) -> Iterator[Key]:
-    """Yield the key of approved values that are means of fewer replicates than they were."""
+def fewer_runs(before: Record, after: Record) -> Iterator[Key]:
+    """Yield the key of approved values that are means of fewer runs than they were."""
     names = [name for name in before.approved if name in after.metrics]
     pairs = [(before.metrics[name].averaged, after.metrics[name].averaged) for name in names]
     fewer = [(then, now) for then, now in pairs if now < then]

@@ -35,8 +35,8 @@ class Action(StrEnum):
     """Lower inside the tolerance: the approved lines stay."""
     KEEP_RISE = "kept within noise"
     """Higher, but not by enough for the gate's rule: the approved lines stay."""
-    KEEP_REPLICATES = "kept with more replicates"
-    """Better, but of fewer replicates than the approved lines, which stay."""
+    KEEP_MORE_RUNS = "kept with more replicates"
+    """Better, but means of fewer runs than the approved lines, which stay."""
 
     @property
     def writes(self) -> bool:
@@ -72,8 +72,8 @@ def updated(
     fell = any(check.fell for check in checks)
     if not is_raise(before, after):  # a log to which a metric is added would be replaced
         return Settlement(Action.KEEP)
-    if not fell and wanted_replicates(checks):
-        return Settlement(Action.KEEP_REPLICATES, after)
+    if not fell and wanted_runs(checks):
+        return Settlement(Action.KEEP_MORE_RUNS, after)
     if not fell and any(check.rise for check in checks):
         return Settlement(Action.KEEP_RISE, after)
     is_better = any(isinstance(check, MetricCheck) and check.is_better for check in checks)
@@ -118,10 +118,10 @@ def raisable(checks: Sequence[Check]) -> frozenset[Metric]:
     return frozenset(check.metric for check in of_metrics if check.is_better)
 
 
-def wanted_replicates(checks: Sequence[Check]) -> int:
-    """Return how many replicates an update needs to raise the record; 0: it has enough."""
+def wanted_runs(checks: Sequence[Check]) -> int:
+    """Return how many runs an update needs to raise the record; 0: it has enough."""
     of_metrics = (check for check in checks if isinstance(check, MetricCheck))
-    return max((check.wanted_replicates for check in of_metrics), default=0)
+    return max((check.wanted_runs for check in of_metrics), default=0)
 
 
 def is_raise(before: Record, after: Record) -> bool:

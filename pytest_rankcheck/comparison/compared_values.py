@@ -16,7 +16,7 @@ from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.statistics.mean_differences import UNSEEN_GAIN, Differences
 from pytest_rankcheck.statistics.paired_tests import FallTest, p_of_fall, smallest_p
-from pytest_rankcheck.statistics.replicate_noise import ReplicateNoise
+from pytest_rankcheck.statistics.run_noise import RunNoise
 from pytest_rankcheck.statistics.sign_flip import whole_gains
 from pytest_rankcheck.statistics.weighted_clusters import contributions, unit_means
 
@@ -43,8 +43,8 @@ class ComparedValues(ABC):
     """The queries of ``after``."""
     before: FloatArray
     after: FloatArray
-    noise: ReplicateNoise | None = None
-    """How much the mean varies between replicates; None if no side has several."""
+    noise: RunNoise | None = None
+    """How much the mean varies between runs; None if no side averages several."""
     weights: FloatArray | None = None
     """How much each value of ``after`` counts; None: all count the same."""
     clusters: IntArray | None = None
@@ -225,8 +225,8 @@ class Paired(ComparedValues):
     def p_of_fall(self, test: FallTest = "sign_flip") -> float:
         """Return the one-sided p of a fall; small if the fall is more than chance.
 
-        NaN without queries, and for a metric of the whole run. With replicates, that of Student's t
-        over both sources of noise, whatever the test.
+        NaN without queries, and for a metric of the whole run. With several runs, that of
+        Student's t over both sources of noise, whatever the test.
         """
         if not len(self.gains):
             return math.nan

@@ -21,7 +21,7 @@ from pytest_rankcheck.comparison.measurement import (
 from pytest_rankcheck.evaluation.evaluation import Evaluation, html_table
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike, usual_metrics
 from pytest_rankcheck.statistics.paired_tests import FallTest
-from pytest_rankcheck.statistics.replicate_noise import ReplicateNoise
+from pytest_rankcheck.statistics.run_noise import RunNoise
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -169,16 +169,15 @@ class Comparison(QueryOverlap):
         )
 
     def _with_noise(self, pairs: Paired, label: str) -> Paired:
-        """Return pairs with the noise of their means between replicates, if a side has several.
+        """Return pairs with the noise of their means between runs, if a side averages several.
 
         Args:
             pairs: of all queries, or of a slice.
             label: the slice as ``attribute=value``; empty for all queries.
         """
-        metric, sides = pairs.metric, (self.other, self.evaluation)
-        then, now = (side.replicate_means(metric, pairs.query_ids, label) for side in sides)
-        before, after = (side.replicate_count(metric) for side in sides)
-        return replace(pairs, noise=ReplicateNoise.pooled(then, now, (before, after)))
+        asked = pairs.metric, pairs.query_ids, label
+        sides = self.other.averaged(*asked), self.evaluation.averaged(*asked)
+        return replace(pairs, noise=RunNoise.pooled(*sides))
 
     # --- what users ask ----------------------------------------------------------------------
 

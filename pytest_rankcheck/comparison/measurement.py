@@ -12,6 +12,7 @@ from pytest_rankcheck.array_types import FloatArray, IntArray, PlaceArray
 from pytest_rankcheck.evaluation.recorded_precision import as_recorded
 from pytest_rankcheck.metrics.kinds import MeasurementKind
 from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.statistics.run_noise import Averaged
 
 
 class Measured(Protocol):
@@ -58,16 +59,8 @@ class Measured(Protocol):
     def fits(self, metric: Metric) -> bool:
         """Return whether it has values of a metric."""
 
-    def replicate_count(self, metric: Metric) -> int:
-        """How many replicates the values of a metric are means of; 1 for a single run."""
-
-    def replicate_means(
-        self, metric: Metric, query_ids: Sequence[str], label: str
-    ) -> Sequence[float]:
-        """The mean of each replicate over some queries, or as recorded of the slice ``label``.
-
-        Empty if they are not known.
-        """
+    def averaged(self, metric: Metric, query_ids: Sequence[str] = (), label: str = "") -> Averaged:
+        """What a mean over some queries, of the slice ``label`` or of all, is the mean of."""
 
     def slice_places(self, attribute: str) -> Mapping[str, Sequence[int]]:
         """The indexes of each slice's queries in `query_ids`; empty if they are not known."""

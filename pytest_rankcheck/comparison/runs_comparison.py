@@ -15,7 +15,7 @@ from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.comparison.unjudged_documents import top_of
 from pytest_rankcheck.errors import ConfigurationError, listed, markdown_text, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation, html_table
-from pytest_rankcheck.evaluation.replicated_evaluation import evaluate
+from pytest_rankcheck.evaluation.measured_runs import evaluate
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.metric_names import MetricLike, metrics_of
 from pytest_rankcheck.rankers.run import Run
@@ -169,7 +169,7 @@ def _in_markdown(cell: object) -> str:
 
 
 def _measured(name: str, given: RunLike | Sequence[RunLike], golden: GoldenSet) -> Evaluation:
-    """Return the evaluation of a run, or of replicates."""
+    """Return the evaluation of a run, or of several."""
     if isinstance(given, Sequence) and not isinstance(given, str):
         return evaluate([_run(each) for each in given], golden)
     evaluation = given if isinstance(given, Evaluation) else evaluate(_run(given), golden)

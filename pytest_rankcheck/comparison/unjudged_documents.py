@@ -167,10 +167,10 @@ class _Tops:
 def can_rejudge(side: Measured, metric: Metric) -> bool:
     """Return whether the rankings of a side are known far enough down to compute a metric.
 
-    The values of replicates are means, and only the rankings of the first are kept. Weights by
+    The values of several runs are means, and only the rankings of the first are kept. Weights by
     judged documents would change with the judgments.
     """
-    is_mean = side.replicate_count(metric) > 1 or metric.definition.aggregate == "by_judged"
+    is_mean = side.averaged(metric).count > 1 or metric.definition.aggregate == "by_judged"
     if is_mean or metric.definition.ir_measures or metric.kind.takes is not JudgedHits:
         return False
     if side.known_depth is None:

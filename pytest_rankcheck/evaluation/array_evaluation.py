@@ -10,7 +10,7 @@ import numpy as np
 from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.errors import ConfigurationError, plural, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions, Preset
-from pytest_rankcheck.evaluation.replicated_evaluation import evaluate
+from pytest_rankcheck.evaluation.measured_runs import evaluate
 from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
 from pytest_rankcheck.files.id_columns import NumberIds
 from pytest_rankcheck.files.id_runs import row_blocks, starts_of

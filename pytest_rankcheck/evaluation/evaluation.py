@@ -18,6 +18,7 @@ from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike, usual_metrics
 from pytest_rankcheck.rankers.ranking import TieOrder, first_ranks
 from pytest_rankcheck.rankers.run import Run
+from pytest_rankcheck.statistics.run_noise import Averaged
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,6 +52,8 @@ class Evaluation(MetricValues):
     """The ranked queries without judgments; they are not evaluated."""
     replicates: Sequence[Evaluation] = ()
     """The evaluation of each run, if several that differ only by chance were measured."""
+    identical: str = ""
+    """Which two of these have the same rankings, as a sentence; empty if none have."""
     gaps: Gaps | None = None
     """The queries without a judgment or a ranking; None without any."""
 
@@ -186,21 +189,9 @@ class Evaluation(MetricValues):
         places = metric.kind.of_each(np.asarray(gaps.others, dtype=np.intp))
         return metric.mean(self.values(metric)[places], self.weights_of(metric, places))
 
-    def replicate_count(self, metric: Metric) -> int:
-        """Return how many replicates the values are means of; 1 for a single run."""
-        return max(1, len(self.replicates))
-
-    def replicate_means(
-        self, metric: Metric, query_ids: Sequence[str], label: str
-    ) -> Sequence[float]:
-        """Return the mean of each replicate over some queries, without those that `failed`.
-
-        Empty for a single run.
-        """
-        places = self.places(each for each in query_ids if each not in self.failed)
-        weights = self.weights_of(metric, np.asarray(places, dtype=np.intp))
-        columns = (metric.kind.column(each.values(metric)) for each in self.replicates)
-        return [metric.mean(column[places], weights) for column in columns]
+    def averaged(self, metric: Metric, query_ids: Sequence[str] = (), label: str = "") -> Averaged:
+        """Return what the mean over some queries, without those that `failed`, is the mean of."""
+        return Averaged()
 
     def depends_on_scale(self, metric: Metric, scale: float) -> bool:
         """Return whether another scale of the golden set would change values of a metric.

@@ -157,7 +157,7 @@ class ToleranceRule(GateRule):
         """Return the largest of ``abs``, ``rel`` x the mean before, and ``noise`` x the noise.
 
         Raises:
-            ConfigurationError: ``noise`` is set, but there are no replicates.
+            ConfigurationError: ``noise`` is set, but no side averages several runs.
         """
         if self.noise and values.noise is None:
             raise ConfigurationError(

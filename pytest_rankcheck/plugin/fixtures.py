@@ -49,7 +49,7 @@ BASELINE = pytest.StashKey["Baseline"]()
 _OWNERS = pytest.StashKey[dict[Path, str]]()
 """The test that has each baseline file."""
 _RUNS = pytest.StashKey[dict[tuple[int, str, str, str], tuple[object, Sequence["Run"]]]]()
-"""The replicates of this process by ranker (kept so that its id stays its own) and golden set."""
+"""The runs of this process by ranker (kept so that its id stays its own) and golden set."""
 
 
 def configured_fixtures(config: Config) -> ModuleType:
@@ -134,7 +134,7 @@ def _run_from_ranker(
 ) -> Run:
     """The run of ``ranker`` over ``golden_set``: computed once, for all xdist workers.
 
-    Of several replicates (``rankcheck_replicates``), the first.
+    Of several (``rankcheck_replicates``), the first.
     """
     from pytest_rankcheck.golden.fingerprint import visible_fingerprint
     from pytest_rankcheck.plugin.ranking_runs import RankerOrigin, ranked
@@ -183,11 +183,11 @@ def _run_of_golden_set(request: pytest.FixtureRequest, golden_set: GoldenSet) ->
 def _evaluation(
     request: pytest.FixtureRequest, ranking_run: Run | Sequence[Run], golden_set: GoldenSet
 ) -> Evaluation:
-    """The evaluation of ``ranking_run`` and its replicates on ``golden_set``."""
+    """The evaluation of ``ranking_run``, or of several runs, on ``golden_set``."""
     inputs = _inputs(request)
     ranked = (runs for _, runs in request.config.stash.get(_RUNS, {}).values())
-    replicates = next((runs for runs in ranked if runs[0] is ranking_run), ranking_run)
-    evaluation = inputs.evaluation(replicates, golden_set)
+    measured = next((runs for runs in ranked if runs[0] is ranking_run), ranking_run)
+    evaluation = inputs.evaluation(measured, golden_set)
     inputs.refuse_beyond_depth(evaluation.depth)
     return evaluation
 

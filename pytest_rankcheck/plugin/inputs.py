@@ -319,7 +319,7 @@ class Inputs:
     def evaluation(self, run: Run | Sequence[Run], golden: GoldenSet) -> Evaluation:
         """Return the evaluation of a run or of replicates, by the configured conventions."""
         from pytest_rankcheck.evaluation.conventions import as_made
-        from pytest_rankcheck.evaluation.replicated_evaluation import evaluation_of
+        from pytest_rankcheck.evaluation.measured_runs import evaluation_of
 
         # A run from the user's own fixture may have been made with other ties and duplicates.
         first: Any = run[0] if isinstance(run, Sequence) and run else run

@@ -199,7 +199,7 @@ class Topic(Enum):
     TIES = "verdicts that depend on the order of tied scores"
     MEASURED = "measured"
     TIMING = "time to rank a query"
-    REPLICATES = "{about} replicates of the ranker"
+    RUN_NOISE = "{about} replicates of the ranker"
     SLICE_MEANS = "{about}"
     # Somebody must act on these, most of all on the last: the terminal shows a few without -v.
     CAN_BE_RAISED = "baselines that can be raised"
@@ -232,7 +232,7 @@ class Topic(Enum):
     RENAMED = "baselines that take the place of those of tests that are gone"
     KEPT = "baselines kept, because something is lower or ranked anew, within what is allowed"
     KEPT_WITHIN_NOISE = "baselines kept, because the gain is within noise"
-    KEPT_REPLICATES = "baselines kept, because they are means of more replicates; the tests passed"
+    KEPT_MORE_RUNS = "baselines kept, because they are means of more replicates; the tests passed"
     UNUSED_APPROVAL = (
         "nothing to approve: the baselines are what is measured, so no reason was written"
     )

@@ -68,7 +68,7 @@ def verdict_detail(
 
 
 def _noise(part: Decision) -> float | None:
-    """Return the standard deviation of the mean between replicates; None without any."""
+    """Return the standard deviation of the mean between runs; None without several."""
     return None if part.pairs.noise is None else part.pairs.noise.deviation
 
 

@@ -29,8 +29,8 @@ def to_judge(
             ranking than is known, are left out.
         top: how many documents of each ranking are looked at, at most the metric's cutoff.
     """
-    if evaluation.replicates:  # only the rankings of the first are known
-        evaluation = evaluation.replicates[0]
+    # The values of several runs are means, and only the rankings of the first are known.
+    evaluation = next(iter(evaluation.replicates), evaluation)
     found = [
         document
         for metric in metrics

@@ -29,7 +29,7 @@ import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.array_types import FloatArray
-from pytest_rankcheck.statistics.replicate_noise import ReplicateNoise
+from pytest_rankcheck.statistics.run_noise import RunNoise
 from pytest_rankcheck.statistics.weighted_clusters import effective_count, linearised
 
 UNSEEN_GAIN = 0.25
@@ -72,8 +72,8 @@ class Differences:
     The heaviest possible units are then rare, so tests add one that was not sampled, and intervals
     two, one on each side of the mean: this share of the largest change, at the largest weight.
     """
-    noise: ReplicateNoise | None = field(default=None, kw_only=True)
-    """How much the mean varies between replicates, in addition to the queries; None: not known."""
+    noise: RunNoise | None = field(default=None, kw_only=True)
+    """How much the mean varies between runs, in addition to the queries; None: not known."""
 
     @property
     def count(self) -> int:
@@ -120,7 +120,7 @@ class Differences:
 
     @property
     def error(self) -> float:
-        """The standard error of the mean, of queries and of replicates."""
+        """The standard error of the mean, of queries and of runs."""
         return self._with_noise(self.query_error, self._query_degrees)[0]
 
     @property
@@ -130,7 +130,7 @@ class Differences:
         return max(1.0, self.effective_count - 1)
 
     def _with_noise(self, error: float, degrees: float) -> tuple[float, float]:
-        """Return a standard error and its degrees of freedom with the noise of replicates."""
+        """Return a standard error and its degrees of freedom with the noise of runs."""
         if self.noise is None:
             return (error, degrees)
         return self.noise.combined(error, degrees)

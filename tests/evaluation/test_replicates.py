@@ -25,7 +25,7 @@ from pytest_rankcheck import (
 )
 from pytest_rankcheck.reports.text.regression_text import regression_lines
 from pytest_rankcheck.statistics.mean_differences import Differences
-from pytest_rankcheck.statistics.replicate_noise import ReplicateNoise
+from pytest_rankcheck.statistics.run_noise import Averaged, RunNoise
 
 RR = Metric.parse("RR")
 QUERIES = [f"q{n}" for n in range(40)]
@@ -57,7 +57,7 @@ def test_values_are_means_by_query_and_rankings_those_of_the_first() -> None:
     assert evaluation.values("RR")[:4] == pytest.approx([2 / 3, 5 / 6, 5 / 6, 1])
     assert evaluation.ranking("q0") == ("x1", "good")
     assert len(evaluation.replicates) == 3
-    means = evaluation.replicate_means(RR, ["q0", "q1"], "")
+    means = evaluation.averaged(RR, ["q0", "q1"]).means
     assert means == pytest.approx([0.75, 0.5, 1.0])
     assert "mean of 3 replicates" in repr(evaluation)
     assert evaluate([run()], golden()).replicates == ()
@@ -127,11 +127,11 @@ def test_replicates_with_the_same_rankings_are_pointed_out() -> None:
 
 def test_the_noise_is_pooled_over_both_sides() -> None:
     """By hand: squares (1 + 0 + 1) + (0.5 + 0.5) = 3 over 2 + 1 degrees; s_r = 1."""
-    noise = ReplicateNoise.pooled([1, 2, 3], [0, math.sqrt(2)], (3, 2))
+    noise = RunNoise.pooled(Averaged(3, [1, 2, 3]), Averaged(2, [0, math.sqrt(2)]))
     assert noise is not None
     assert (noise.deviation, noise.degrees) == (pytest.approx(1), 3)
     assert noise.error == pytest.approx(math.sqrt(1 / 3 + 1 / 2))
-    assert ReplicateNoise.pooled([1], [], (1, 1)) is None
+    assert RunNoise.pooled(Averaged(1, [1]), Averaged()) is None
 
 
 def test_variances_add_up_with_the_degrees_of_satterthwaite() -> None:
@@ -141,7 +141,7 @@ def test_variances_add_up_with_the_degrees_of_satterthwaite() -> None:
     # One sample of n gains against one of 6 values of mean 0: their variances add up as here.
     centred = means - means.mean()
     welch = stats.ttest_ind(gains, centred, equal_var=False)
-    noise = ReplicateNoise(stdev(means), 5, 12, 12)  # 1/12 + 1/12 = 1/6
+    noise = RunNoise(stdev(means), 5, 12, 12)  # 1/12 + 1/12 = 1/6
     differences = Differences(gains, noise=noise)
     assert differences.error == pytest.approx(abs(gains.mean() / welch.statistic))
     assert differences.degrees == pytest.approx(welch.df)
@@ -151,7 +151,7 @@ def test_variances_add_up_with_the_degrees_of_satterthwaite() -> None:
 
 def test_replicates_without_a_difference_change_nothing() -> None:
     gains = np.array([0.1, -0.3, 0.2, 0.0])
-    noise = ReplicateNoise(0.0, 4, 3, 3)
+    noise = RunNoise(0.0, 4, 3, 3)
     alone, both = Differences(gains), Differences(gains, noise=noise)
     assert both.interval() == alone.interval()
     assert both.lower_bound(0.05) == alone.lower_bound(0.05)

@@ -15,7 +15,7 @@ from pytest_rankcheck.baselines.update_policy import (
     Action,
     Settlement,
     raisable,
-    wanted_replicates,
+    wanted_runs,
 )
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
@@ -121,9 +121,9 @@ def _outcome(baseline: Baseline, settlement: Settlement) -> Iterator[tuple[Topic
         yield Topic.CAN_BE_RAISED, f"{means}; {update_all('to raise it')}"
     elif action is Action.KEEP_RISE:
         yield Topic.KEPT_WITHIN_NOISE, f"{means}; {baseline.place.approve('to raise it')}"
-    elif action is Action.KEEP_REPLICATES:
-        replicates = wanted_replicates(baseline.all_checks)
-        yield Topic.KEPT_REPLICATES, f"{means}; {baseline.place.update('to raise it', replicates)}"
+    elif action is Action.KEEP_MORE_RUNS:
+        update = baseline.place.update("to raise it", wanted_runs(baseline.all_checks))
+        yield Topic.KEPT_MORE_RUNS, f"{means}; {update}"
     elif action is Action.KEEP:
         measured = "; ".join(each.text for each in _measured_changes(baseline))
         yield Topic.KEPT, f"{measured or means}; {baseline.place.approve('to lower it')}"

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired
+from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.comparison.unpaired_values import Unpaired
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.gates.verdict import Outcome, Verdict
@@ -40,7 +42,7 @@ def evidence_lines(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
     yield from _decided(verdict, pairs)
     yield from _ruled_out(verdict, pairs)
     yield from tie_lines(verdict)
-    yield from _replicates(pairs, differences)
+    yield from _noise(pairs, differences)
     detectable = differences.smallest_detectable(verdict.alpha)
     if detectable > differences.full_range:
         yield f"  with {_counted_units(pairs)}, no possible fall has a power of 80%"
@@ -69,8 +71,17 @@ def _tested(pairs: ComparedValues) -> str:
     return f"p {p_text(test.p)} (paired sign-flip test)"
 
 
-def _replicates(pairs: ComparedValues, differences: Differences) -> Iterator[str]:
-    """Yield how much of the interval comes from replicates, such as from retraining."""
+def noise_lines(comparison: Comparison) -> Iterator[str]:
+    """Yield what the values and the documents are of, where several runs are averaged."""
+    if comparison.evaluation.replicates:
+        yield "  values are means of the replicates; documents are those of the first"
+    is_recorded = isinstance(comparison.other, Record) and comparison.other.metrics
+    if is_recorded and (comparison.added or comparison.removed or comparison.changed):
+        yield "  the golden set changed: how the baseline's replicates vary is that of its own set"
+
+
+def _noise(pairs: ComparedValues, differences: Differences) -> Iterator[str]:
+    """Yield how much of the interval comes from the runs, such as from retraining."""
     noise = pairs.noise
     if noise is None:
         return

@@ -11,7 +11,6 @@ from dataclasses import replace
 from pytest_rankcheck.errors import MetricWarning, listed, plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES
-from pytest_rankcheck.evaluation.replicated_evaluation import ReplicatedEvaluation
 from pytest_rankcheck.golden.lint.lint_rule import LintOptions
 from pytest_rankcheck.golden.lint.linter import findings_of
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
@@ -48,7 +47,7 @@ def evaluation_notes(evaluation: Evaluation, options: LintOptions = _USUAL) -> I
         evaluation: what was measured.
         options: those of the linter.
     """
-    if isinstance(evaluation, ReplicatedEvaluation) and evaluation.identical:
+    if evaluation.identical:
         yield Note(Topic.MISLEADING, f"{golden_name(evaluation)}: {evaluation.identical}")
     for text in evaluation.notes:
         if text in evaluation.document_notes:
@@ -174,10 +173,10 @@ def timing_notes(evaluation: Evaluation) -> Iterator[Note]:
 
 
 def noise_notes(evaluation: Evaluation, metrics: Iterable[str]) -> Iterator[Note]:
-    """Yield how much metrics vary between replicates."""
+    """Yield how much metrics vary between the runs that are averaged."""
     for metric in metrics:
-        means = [each.mean(metric) for each in evaluation.replicates]
+        means = evaluation.averaged(Metric.parse(metric), evaluation.query_ids).means
         low, high = number_text(min(means)), number_text(max(means))
         deviation = number_text(statistics.stdev(means), 6)
         text = f"{metric} has a standard deviation of {deviation}, from {low} to {high}"
-        yield Note(Topic.REPLICATES, f"{golden_name(evaluation)}: {text}", str(len(means)))
+        yield Note(Topic.RUN_NOISE, f"{golden_name(evaluation)}: {text}", str(len(means)))

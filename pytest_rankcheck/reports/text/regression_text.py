@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.comparison.compared_values import SIDES, ComparedValues
 from pytest_rankcheck.comparison.comparison import Comparison, Move
 from pytest_rankcheck.comparison.unjudged_documents import unjudged_between
@@ -15,7 +14,7 @@ from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.verdict import Decision, Gap, Outcome, Verdict
 from pytest_rankcheck.remedies import Remedy
 from pytest_rankcheck.reports.failure import Failure, ValueLine
-from pytest_rankcheck.reports.text.evidence_text import evidence_lines, p_text
+from pytest_rankcheck.reports.text.evidence_text import evidence_lines, noise_lines, p_text
 from pytest_rankcheck.reports.text.explanation_text import (
     group_headline,
     group_lines,
@@ -59,7 +58,7 @@ def regression_lines(verdict: Verdict, comparison: Comparison) -> Iterator[str]:
     yield from (f"  {line}" for line in mix_lines(verdict))
     yield from evidence_lines(verdict, pairs)
     if pairs.noise is not None:
-        yield from _of_replicates(comparison)
+        yield from noise_lines(comparison)
     if verdict.replay is not None:
         yield from (f"  {line}" for line in replay_lines(verdict.replay))
     if leading is not verdict.overall:
@@ -84,15 +83,6 @@ def regression_failure(
     pairs = verdict.leading.pairs
     worst = [pairs.query_ids[place] for place in pairs.worst(_WORST_QUERIES)]
     return Failure(lines, verdict.leading.label, worst, remedy)
-
-
-def _of_replicates(comparison: Comparison) -> Iterator[str]:
-    """Yield what the numbers below do not have of replicates."""
-    if comparison.evaluation.replicates:
-        yield "  values are means of the replicates; documents are those of the first"
-    is_recorded = isinstance(comparison.other, Record) and comparison.other.metrics
-    if is_recorded and (comparison.added or comparison.removed or comparison.changed):
-        yield "  the golden set changed: how the baseline's replicates vary is that of its own set"
 
 
 def _headline(verdict: Verdict, leading: Decision, evaluation: Evaluation) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
+import numpy as np
+
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import ConfigurationError, RunError, quoted, warn_caller
@@ -14,6 +16,7 @@ from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.rankers.ranking import TieOrder
 from pytest_rankcheck.rankers.run import Run
+from pytest_rankcheck.statistics.run_noise import Averaged
 
 
 @checked_arguments
@@ -64,7 +67,7 @@ def evaluate(
 def evaluation_of(
     run: Run | Sequence[Run], golden: GoldenSet, conventions: Conventions | Preset | None = None
 ) -> RunEvaluation:
-    """Return the evaluation of a run or of replicates, as `evaluate` does, without warnings."""
+    """Return the evaluation of one run or of several, as `evaluate` does, without warnings."""
     if isinstance(run, Run):
         return RunEvaluation.of(run, golden, conventions)
     foreign = next((each for each in run if not isinstance(each, Run)), None)
@@ -72,15 +75,15 @@ def evaluation_of(
         found = "the list is empty" if foreign is None else f"{quoted(repr(foreign), 60)} is no run"
         raise ConfigurationError(f"{found}; give one run or more, such as Run.load(path)")
     _refuse_other_ways(run)
-    replicates = [RunEvaluation.of(each, golden, conventions) for each in run]
-    if len(replicates) == 1:
-        return replicates[0]
-    _refuse_other_queries(replicates)
-    return ReplicatedEvaluation(replicates)
+    runs = [RunEvaluation.of(each, golden, conventions) for each in run]
+    if len(runs) == 1:
+        return runs[0]
+    _refuse_other_queries(runs)
+    return MeanOfRuns(runs)
 
 
 def _refuse_other_ways(runs: Sequence[Run]) -> None:
-    """Refuse replicates that were ranked on other golden sets, or in other ways."""
+    """Refuse runs that were ranked on other golden sets, or in other ways."""
     for name in ("asked", "depth", "ties", "duplicates"):
         first = getattr(runs[0], name)
         for number, run in enumerate(runs[1:], 2):
@@ -93,9 +96,9 @@ def _refuse_other_ways(runs: Sequence[Run]) -> None:
                 )
 
 
-def _refuse_other_queries(replicates: Sequence[RunEvaluation]) -> None:
-    first = {*replicates[0].missing}
-    for number, each in enumerate(replicates[1:], 2):
+def _refuse_other_queries(runs: Sequence[RunEvaluation]) -> None:
+    first = {*runs[0].missing}
+    for number, each in enumerate(runs[1:], 2):
         differing = sorted(first.symmetric_difference(each.missing))
         if differing:
             has, lacks = (1, number) if differing[0] in each.missing else (number, 1)
@@ -105,23 +108,23 @@ def _refuse_other_queries(replicates: Sequence[RunEvaluation]) -> None:
             )
 
 
-class ReplicatedEvaluation(RunEvaluation):
-    """The evaluation of replicates: values are means by query.
+class MeanOfRuns(RunEvaluation):
+    """The evaluation of several runs: values are means by query.
 
     Rankings and the time that they took are those of the first; a query on which any of them failed
     counts as failed.
     """
 
-    def __init__(self, replicates: Sequence[RunEvaluation]) -> None:
-        first = replicates[0]
+    def __init__(self, runs: Sequence[RunEvaluation]) -> None:
+        first = runs[0]
         chosen = (first.name, first.depth, first.golden, first.conventions)
         super().__init__(*chosen, first._joined, run=first.run)
-        self.replicates: Sequence[RunEvaluation] = tuple(replicates)
-        self.failed = {name: why for each in replicates for name, why in each.failed.items()}
+        self.replicates: Sequence[RunEvaluation] = tuple(runs)
+        self.failed = {name: why for each in runs for name, why in each.failed.items()}
 
     @cached_property
-    def identical(self) -> str:
-        """Which two replicates have the same rankings, as a sentence; empty if none have."""
+    def identical(self) -> str:  # type: ignore[override]
+        """Which two runs have the same rankings, as a sentence; empty if none have."""
         for number, each in enumerate(self.replicates):
             for before, other in enumerate(self.replicates[:number]):
                 if all(each.ranking(name) == other.ranking(name) for name in self.query_ids):
@@ -132,14 +135,22 @@ class ReplicatedEvaluation(RunEvaluation):
         return ""
 
     def warn_of_misfits(self) -> None:
-        """Warn as for one run, and of replicates with the same rankings."""
+        """Warn as for one run, and of runs with the same rankings."""
         super().warn_of_misfits()
         if self.identical:
             warn_caller(self.identical)
 
     def with_ties(self, order: TieOrder) -> RunEvaluation:
-        """Return the evaluation of the replicates with tied documents in another order."""
-        return ReplicatedEvaluation([each.with_ties(order) for each in self.replicates])
+        """Return the evaluation of the runs with tied documents in another order."""
+        return MeanOfRuns([each.with_ties(order) for each in self.replicates])
+
+    def averaged(self, metric: Metric, query_ids: Sequence[str] = (), label: str = "") -> Averaged:
+        """Return the mean of each run over some queries, without those that `failed`."""
+        places = self.places(each for each in query_ids if each not in self.failed)
+        weights = self.weights_of(metric, np.asarray(places, dtype=np.intp))
+        columns = (metric.kind.column(each.values(metric)) for each in self.replicates if places)
+        means = [metric.mean(column[places], weights) for column in columns]
+        return Averaged(len(self.replicates), means)
 
     def _computed(self, metric: Metric) -> FloatArray:
         return metric.kind.over_runs(each.values(metric) for each in self.replicates)
