@@ -130,8 +130,9 @@ def unmet_ids(name: str, golden: GoldenSet, joined: Joined, ranking: Rankings) -
     rule, met = joining_rule(samples)
     if queries < _REFUSED_FROM and not rule:
         return None  # a ranker may miss the judged documents of a few queries
-    # A rule that joins most queries cannot be chance.
-    why_known = "" if 2 * met > len(samples) else _why_known(golden, joined, ranking)
+    # A spelling that joins most queries cannot be chance.
+    is_sure = 2 * met > len(samples) and ":" not in "".join(rule)
+    why_known = "" if is_sure else _why_known(golden, joined, ranking)
     few = f"no ranked document is judged in {'any of ' * (queries > 1)}the"
     if meeting:
         few = f"only {meeting:,} {'ranks' if meeting == 1 else 'rank'} a judged document, of the"

@@ -178,6 +178,8 @@ class Source:
     """Whether other golden sets are read with the same options, so that not all need to fit: an
     attribute may be missing, and one grade for all judgments applies only to tables without
     grades."""
+    needed: Collection[str] = ()
+    """The meanings whose columns this file must have all the same, as no other is meant."""
     configured: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The lines of the project's options that name columns and map ids, for all golden sets."""
 

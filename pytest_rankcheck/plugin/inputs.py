@@ -48,16 +48,11 @@ FILE_INPUTS = pytest.StashKey["Inputs"]()
 _OF_INTERACTIONS = ("user", "item")
 _OF_RUNS = ("score", "rank", *_OF_INTERACTIONS)
 _OF_GOLDEN_SETS = (
+    *("query", "relevance", "title", "candidate", "subtopic", "grade_scale"),
     *_OF_INTERACTIONS,
-    "query",
-    "relevance",
-    "title",
-    "candidate",
-    "subtopic",
-    "grade_scale",
 )
 """What columns of only runs, or of only golden sets, mean."""
-_OF_SET = re.compile(r"([^=]+): \S")
+_OF_SET = re.compile(r"([^=:]+): \S")
 """How a line begins that is for one golden set: ``web: query=prompt``."""
 
 
@@ -207,7 +202,8 @@ class Inputs:
         from pytest_rankcheck.golden.golden_set import GoldenSet
         from pytest_rankcheck.golden.golden_source import Source
 
-        config, own = self.config, self.of_golden(shown_name(path))
+        config, name = self.config, shown_name(path)
+        own = self.of_golden(name)
         self._judged.append(path)
         source = Source.of(
             shorter(path),
@@ -218,14 +214,15 @@ class Inputs:
             attributes=config.attributes or None,
             scale=config.scale,
             is_shared=any(other != path for other in config.golden),
+            needed=[each for key, each in _lines_for(name, config.columns).items() if key != each],
             configured={
-                "rankcheck_columns": [f"{role}={name}" for role, name in config.columns.items()],
+                "rankcheck_columns": [f"{key}={column}" for key, column in config.columns.items()],
                 "rankcheck_doc_id": config.doc_id_lines,
             },
         )
         contents = contents_of_file(source, format, own.doc_id)
         contents = replace(contents, documents=own.documents, interactions=own.interactions)
-        golden = GoldenSet(contents, shown_name(path))
+        golden = GoldenSet(contents, name)
         for attribute in config.slices:
             golden.check_no_feature(attribute)
         return golden

@@ -265,6 +265,19 @@ def test_documents_that_are_judged_for_other_queries_have_the_right_ids() -> Non
     assert_at_least(evaluation, "RR", 0.0)
 
 
+def test_documents_of_other_queries_have_the_right_ids_though_their_beginnings_are_judged() -> None:
+    """``before:-`` would make the ids meet, but both are documents of the golden set."""
+    slugs = {f"q{n}": {f"shoe{n}": 1} for n in range(6)} | {
+        "all": {f"shoe{n}-red": 1 for n in range(6)}
+    }
+    golden = GoldenSet.from_dict(slugs)
+    run = Run.from_dict({f"q{n}": [f"shoe{n}-red"] for n in range(6)} | {"all": ["x"]})
+    unmet = measured(run, golden).unmet_ids
+    assert unmet is not None
+    assert "are judged for other queries" in unmet.lines[-1]
+    assert not unmet.is_error
+
+
 # --- assertions about behaviour ------------------------------------------------------------------
 
 

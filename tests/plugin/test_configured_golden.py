@@ -143,6 +143,20 @@ def test_a_line_may_be_for_one_golden_set_and_its_run(tmp_path: Path) -> None:
     assert [each("A#1") for each in inputs.doc_ids if each] == ["a#1", "a#1", "a"]  # type: ignore
 
 
+@pytest.mark.parametrize(
+    ("web", "meaning"),
+    [("qid,docno,rel\nq,d,1\n", "relevance"), ('[{"query": "x", "relevant": ["d"]}]', "relevance")],
+)
+def test_a_line_for_one_golden_set_must_fit_it(tmp_path: Path, web: str, meaning: str) -> None:
+    """A misspelt column for all sets may be of another one; for one set it is an error."""
+    (tmp_path / "web").write_text(web)
+    (tmp_path / "app").write_text("qid,docno,rel\nq,d,1\n")
+    paths = (tmp_path / "web", tmp_path / "app")
+    assert Inputs(Config(golden=paths, columns={meaning: "typo"})).golden_set(paths[0])
+    with pytest.raises(GoldenSetError, match="has no column 'typo'"):
+        Inputs(Config(golden=paths, columns={f"web: {meaning}": "typo"})).golden_set(paths[0])
+
+
 def test_a_line_for_an_unknown_golden_set_is_noted(pytester: pytest.Pytester) -> None:
     pytester.makefile(".jsonl", web='{"query_id": "q", "query": "x", "relevance": {"d": 3}}\n')
     pytester.makepyfile(

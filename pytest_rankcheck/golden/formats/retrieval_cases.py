@@ -108,7 +108,7 @@ def _keys_of(entry: Node, source: Source) -> dict[str, str]:
     columns = {
         role: key
         for role, key in source.columns.items()
-        if role in names and (key in header or not source.is_shared)
+        if role in names and (key in header or role in source.needed or not source.is_shared)
     }
     places = index_of_roles(header, _ROLES, columns, entry.where, GoldenSetError)
     keys = {role: header[place] for role, place in places.items()}
