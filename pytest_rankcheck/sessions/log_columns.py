@@ -68,9 +68,8 @@ ROLES = (
     Role("clicks", ()),
     Role("start", ("session_start", "start_time", "starttime")),
 )
-"""The roles of columns. ``clicks`` is nested, in JSON lines only. ``search``, and the last names of
-``selected_rank`` and ``selected``, count only where rows are merged: see `LogColumns.merges_rows`.
-"""
+"""The roles of columns. ``clicks`` is nested, in JSON lines only. ``search`` counts only where rows
+are merged, the last names of ``selected_rank`` and ``selected`` only with ``selections_where``."""
 
 _SELECTIONS = frozenset({"selected_rank", "selected", "clicks"})
 _ABOUT = {
@@ -179,12 +178,9 @@ class LogColumns:
             for meaning, column in given.items()
             if column in header or meaning not in known
         }
-        roles: Sequence[Role] = ROLES
-        if not self.merges_rows:
-            of_rows = [
-                replace(each, otherwise=()) if each.name in _ABOUT else each for each in ROLES
-            ]
-            roles = [each for each in of_rows if each.name != "search"]
+        roles = [each for each in ROLES if each.name != "search" or self.merges_rows]
+        if self._options.rule is None:
+            roles = [replace(each, otherwise=()) if each.name in _ABOUT else each for each in roles]
         indexes = index_of_roles(free, roles, renamed, self._problems.source, SessionLogError)
         layout = {role: free[at] for role, at in indexes.items()}
         search = layout.get("search")
@@ -220,25 +216,17 @@ class LogColumns:
                 events of a session; the message says what to write.
         """
         columns = list(dict.fromkeys(name for header in self._layouts for name in header))
-        source = self._problems.source
         for column in self._options.named:
             if columns and column not in columns:
-                hint = suggestion(column, columns)
                 raise SessionLogError(
-                    f"{source} has no column '{quoted(column)}'{hint}; it has {listed(columns, 12)}"
+                    f"{self._problems.source} has no column '{quoted(column)}'"
+                    f"{suggestion(column, columns)}; it has {listed(columns, 12)}"
                 )
         if "events" in columns and "events" not in self._options.named:
             raise SessionLogError(
-                f"{source} has a column 'events'; a log has one row for each event, so if it holds "
-                "the events of a session, make them rows: SessionLog.from_records({**session, "
-                "**event} for session in sessions for event in session.pop('events'))"
-            )
-        ids = [name for name in columns if normalised_name(name) in _OF_QUERIES]
-        if ids and self.merges_rows and not self._has("search"):
-            raise SessionLogError(
-                f"{source}: no column says which rows are one search. If '{quoted(ids[0])}' does, "
-                f"write columns={{'search': '{quoted(ids[0])}'}}; if it names the texts of "
-                "queries, leave it out"
+                f"{self._problems.source} has a column 'events'; a log has one row for each event, "
+                "so if it holds the events of a session, make them rows: SessionLog.from_records("
+                "{**session, **event} for session in sessions for event in session.pop('events'))"
             )
         first = self._problems.place_of_first("no session")
         if first is not None and not self._has("session"):
@@ -249,18 +237,33 @@ class LogColumns:
                 "Name it session_id, or pass columns={'session': ...}. If there are only users, "
                 f"split what they did by pauses: session='{user}', session_gap='30min'"
             )
+        if self.merges_rows:
+            self._refuse_unnamed_searches(columns)
+        if not self.has_selections:
+            self._refuse_unnamed_selections(columns)
+
+    def _refuse_unnamed_searches(self, columns: Sequence[str]) -> None:
+        ids = [quoted(name) for name in columns if normalised_name(name) in _OF_QUERIES]
+        if ids and not self._has("search"):
+            raise SessionLogError(
+                f"{self._problems.source}: no column says which rows are one search. If "
+                f"'{ids[0]}' does, write columns={{'search': '{ids[0]}'}} "
+                "(rankcheck_session_columns); if it names the texts of queries, leave it out"
+            )
+
+    def _refuse_unnamed_selections(self, columns: Sequence[str]) -> None:
         about = {
-            role: name
+            role: quoted(name)
             for role, names in _ABOUT.items()
             for name in columns
             if normalised_name(name) in names
         }
-        if about and not self.has_selections:
-            pairs = ", ".join(f"'{role}': '{quoted(name)}'" for role, name in about.items())
-            named = quoted(" or ".join(about.values()))
+        if about:
+            pairs = ", ".join(f"'{role}': '{name}'" for role, name in about.items())
             raise SessionLogError(
-                f"{source}: no column says what was selected; the columns are "
-                f"{listed(columns, 12)}. If each row with {named} is a "
-                f"selection, write columns={{{pairs}}}; if rows are impressions or actions, say "
-                "which of them are selections, such as selections_where={'action': ['click']}"
+                f"{self._problems.source}: no column says what was selected; the columns are "
+                f"{listed(columns, 12)}. If each row with {' or '.join(about.values())} is a "
+                f"selection, write columns={{{pairs}}} (rankcheck_session_columns); if rows are "
+                "impressions or actions, say which of them are selections, such as "
+                "selections_where={'action': ['click']} (rankcheck_session_reading)"
             )

@@ -64,7 +64,9 @@ def refusal(rows: list[dict[str, Any]], **reading: Any) -> str:
 
 
 def test_impressions_are_not_counted_as_selections() -> None:
-    text = refusal(per_action(SEARCHES))
+    rows = per_action(SEARCHES)
+    assert "no column says what" in refusal(rows, columns={"search": "search_id"})
+    text = refusal(rows)
     assert "no column says what was selected; the columns are session_id, query, search_id" in text
     assert "columns={'selected_rank': 'position', 'selected': 'doc_id'}" in text
     assert "selections_where={'action': ['click']}" in text

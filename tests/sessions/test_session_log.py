@@ -211,8 +211,9 @@ def test_a_session_is_set_aside_as_a_whole(tmp_path: Path) -> None:
 UNSAID = (
     "no column says what was selected; the columns are session_id, doc_id, position. If each row "
     "with position or doc_id is a selection, write columns={'selected_rank': 'position', "
-    "'selected': 'doc_id'}; if rows are impressions or actions, say which of them are selections, "
-    "such as selections_where={'action': ['click']}"
+    "'selected': 'doc_id'} (rankcheck_session_columns); if rows are impressions or actions, say "
+    "which of them are selections, such as selections_where={'action': ['click']} "
+    "(rankcheck_session_reading)"
 )
 
 
