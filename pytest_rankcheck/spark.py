@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import ConfigurationError, RankcheckError, RunError, quoted
-from pytest_rankcheck.evaluation.conventions import Conventions, Preset
+from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation_part import EvaluationPart, evaluate_part
 from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
 from pytest_rankcheck.golden.golden_set import GoldenSet
@@ -35,7 +35,7 @@ def evaluate_spark(
     name: str = "run",
     depth: int | None = None,
     top: int = TOP,
-    conventions: Conventions | Preset | None = None,
+    conventions: Conventions | str | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> RunEvaluation:
     """Measure a Spark frame with one row for each ranked document.

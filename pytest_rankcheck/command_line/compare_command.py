@@ -29,7 +29,7 @@ from pytest_rankcheck.reports.findings import Note, ReportedFinding, Topic
 from pytest_rankcheck.reports.ledger import collecting
 from pytest_rankcheck.reports.report_data import report_of
 from pytest_rankcheck.reports.report_formats import REPORT_FORMATS
-from pytest_rankcheck.reports.text.measurement_notes import tie_notes
+from pytest_rankcheck.reports.text.measurement_notes import document_notes, tie_notes
 
 _FORMATS = [name for name, report in REPORT_FORMATS.items() if report.of_comparisons]
 
@@ -77,7 +77,7 @@ def _compare(chosen: argparse.Namespace) -> int:
             except AssertionError as failure:
                 print(f"{failure}\n")
     findings = [item.with_test(f"{chosen.old.name} -> {chosen.new.name}") for item in ledger]
-    findings += [*tie_notes(old), *tie_notes(new)]
+    findings += [note for each in (old, new) for note in (*document_notes(each), *tie_notes(each))]
     print_summary(findings)
     topics = {finding.topic for finding in findings if isinstance(finding, Note)}
     exit_status = PASSED
@@ -105,7 +105,7 @@ def _print_table(chosen: argparse.Namespace, project: ProjectInputs, golden: Gol
     print(table)
     for attribute in chosen.by:
         print(f"\n{frame_text(table.by(attribute))}")
-    print_summary([note for evaluation in measured for note in tie_notes(evaluation)])
+    print_summary([note for each in measured for note in (*document_notes(each), *tie_notes(each))])
     return PASSED
 
 

@@ -20,7 +20,7 @@ from pytest_rankcheck.command_line.shared_inputs import (
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.files.file_patterns import matches_any
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.reports.text.measurement_notes import tie_notes, unmet_id_notes
+from pytest_rankcheck.reports.text.measurement_notes import document_notes, evaluation_notes
 from pytest_rankcheck.reports.text.wording import number_text
 
 
@@ -42,7 +42,8 @@ def _show(chosen: argparse.Namespace) -> int:
     project = ProjectInputs.of(chosen)
     evaluation = project.measured(file, project.golden_set(chosen.golden))
     means = mean_findings(evaluation, chosen_metrics(chosen, evaluation), chosen.by)
-    print_summary([*means, *unmet_id_notes(evaluation), *tie_notes(evaluation)])
+    notes = evaluation_notes(evaluation, project.inputs.lint_options())
+    print_summary([*means, *notes, *document_notes(evaluation)])
     return PASSED
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.errors import ConfigurationError, plural, quoted
-from pytest_rankcheck.evaluation.conventions import Conventions, Preset
+from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.measured_runs import evaluate
 from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
 from pytest_rankcheck.files.id_columns import NumberIds
@@ -40,7 +40,7 @@ def evaluate_arrays(
     name: str = "arrays",
     ties: Ties = "input",
     scale: float | None = None,
-    conventions: Conventions | Preset | None = None,
+    conventions: Conventions | str | None = None,
 ) -> RunEvaluation:
     """Measure scores of documents that are all judged, without ids.
 

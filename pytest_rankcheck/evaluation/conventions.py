@@ -40,9 +40,6 @@ Gain = Literal["linear", "exponential"]
 Divide = Literal["relevant", "min"]
 """What AP is divided by where its name does not say."""
 
-Preset = Literal["lightgbm", "xgboost", "catboost"]
-"""The conventions of a tool, so that nDCG and AP are what it prints as ndcg and map."""
-
 
 _LATER = ("gain", "divide", "own_document", "replay", "reading")
 """The conventions that are not in every record."""
@@ -54,6 +51,7 @@ _PRESETS: Mapping[str, Mapping[str, str]] = {
     "xgboost": _BOOSTED,
     "catboost": {"ties": "worst", "no_relevant": "one_in_ndcg", "divide": "min"},
 }
+"""The conventions of tools, so that nDCG and AP are what they print as ndcg and map."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +102,7 @@ class Conventions:
     def from_dict(cls, chosen: Mapping[str, str]) -> Conventions:
         """Return the conventions with these names and values, defaults for the rest.
 
-        The name of a `Preset`, with an empty value, stands for its conventions.
+        The name of a preset such as ``lightgbm``, with an empty value, stands for its conventions.
 
         Raises:
             ConfigurationError: an unknown convention or value.
@@ -145,12 +143,6 @@ class Conventions:
 _USUAL = Conventions()
 
 
-def as_made(chosen: Conventions, run: Run) -> Conventions:
-    """Return conventions with the ties and duplicates by which a run was made."""
-    ties = chosen.ties if chosen.ties == "worst" else run.ties
-    return replace(chosen, ties=ties, duplicates=run.duplicates)
-
-
 def run_as_chosen(run: Run, golden: GoldenSet, chosen: Conventions) -> Run:
     """Return a run without the documents, and in the order of ties, that conventions name."""
     if chosen.own_document == "drop":
@@ -181,16 +173,14 @@ def settled(
     return values
 
 
-def conventions_for(
-    run: Run, golden: GoldenSet, conventions: Conventions | Preset | None
-) -> Conventions:
+def conventions_for(run: Run, golden: GoldenSet, given: Conventions | str | None) -> Conventions:
     """Return the chosen conventions, completed by those of a run and of the golden set.
 
     Raises:
         ConfigurationError: the chosen ties or duplicates differ from the run's, or the chosen
             replay differs from the golden set's.
     """
-    chosen = Conventions.of(conventions)
+    chosen = Conventions.of(given)
     if chosen.reading:
         raise ConfigurationError(
             f"reading={quoted(chosen.reading)} does not fit a golden set; it is for session logs"
@@ -208,4 +198,5 @@ def conventions_for(
                 f"{name}={of_choice} does not fit run '{quoted(run.name)}', which was made with "
                 f"{name}={of_run}; make the run with {name}={of_choice!r}"
             )
-    return replace(as_made(chosen, run), replay=replay)
+    ties = chosen.ties if chosen.ties == "worst" else run.ties
+    return replace(chosen, ties=ties, duplicates=run.duplicates, replay=replay)

@@ -11,12 +11,7 @@ import numpy as np
 
 from pytest_rankcheck.argument_checks import check_whole_number, checked_arguments
 from pytest_rankcheck.errors import ConfigurationError, RunError, listed, plural, quoted
-from pytest_rankcheck.evaluation.conventions import (
-    Conventions,
-    Preset,
-    conventions_for,
-    run_as_chosen,
-)
+from pytest_rankcheck.evaluation.conventions import Conventions, conventions_for, run_as_chosen
 from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
 from pytest_rankcheck.evaluation.run_golden_join import QueryHits, join, joined_parts
 from pytest_rankcheck.evaluation.unfit_runs import refuse_unusable
@@ -102,7 +97,7 @@ def evaluate_part(
     format: str | None = None,
     depth: int | None = None,
     top: int = TOP,
-    conventions: Conventions | Preset | None = None,
+    conventions: Conventions | str | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> EvaluationPart:
     """Evaluate one part of a run; `Evaluation.merge` merges the parts.

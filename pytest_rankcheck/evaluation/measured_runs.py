@@ -10,7 +10,7 @@ import numpy as np
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import ConfigurationError, RunError, quoted, warn_caller
-from pytest_rankcheck.evaluation.conventions import Conventions, Preset
+from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.metric_names import Metric
@@ -24,7 +24,7 @@ def evaluate(
     run: Run | Sequence[Run],
     golden: GoldenSet,
     *,
-    conventions: Conventions | Preset | None = None,
+    conventions: Conventions | str | None = None,
     **chosen: str,
 ) -> RunEvaluation:
     """Measure ``run`` on ``golden``. Lazy: a metric is computed when it is asked for.
@@ -65,7 +65,7 @@ def evaluate(
 
 
 def evaluation_of(
-    run: Run | Sequence[Run], golden: GoldenSet, conventions: Conventions | Preset | None = None
+    run: Run | Sequence[Run], golden: GoldenSet, conventions: Conventions | str | None = None
 ) -> RunEvaluation:
     """Return the evaluation of one run or of several, as `evaluate` does, without warnings."""
     if isinstance(run, Run):

@@ -15,8 +15,6 @@ from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import MetricError, quoted, warn_caller
 from pytest_rankcheck.evaluation.conventions import (
     Conventions,
-    Preset,
-    as_made,
     conventions_for,
     meant,
     run_as_chosen,
@@ -92,7 +90,7 @@ class RunEvaluation(Evaluation):
 
     @classmethod
     def unchecked(
-        cls, run: Run, golden: GoldenSet, conventions: Conventions | Preset | None = None
+        cls, run: Run, golden: GoldenSet, conventions: Conventions | str | None = None
     ) -> RunEvaluation:
         """Return the evaluation of a run, whether or not anything of it can be measured."""
         chosen = Conventions.of(conventions)
@@ -103,7 +101,7 @@ class RunEvaluation(Evaluation):
 
     @classmethod
     def of(
-        cls, run: Run, golden: GoldenSet, conventions: Conventions | Preset | None = None
+        cls, run: Run, golden: GoldenSet, conventions: Conventions | str | None = None
     ) -> RunEvaluation:
         """Return the evaluation of a run, without a warning about ids.
 
@@ -413,14 +411,9 @@ class RunEvaluation(Evaluation):
             from pytest_rankcheck.evaluation.tied_scores import ties_reordered
 
             run = ties_reordered(self._run_with_scores(), self.golden, order)
-            self._reordered[order] = self._alike(run)
+            known, joined = (self.name, self.depth, self.golden), join(run, self.golden)
+            self._reordered[order] = RunEvaluation(*known, self.conventions, joined, run=run)
         return self._reordered[order]
-
-    def _alike(self, run: Run) -> RunEvaluation:
-        """Return the evaluation of another run, measured by the same conventions."""
-        conventions = as_made(self.conventions, run)
-        joined = join(run, self.golden)
-        return RunEvaluation(self.name, self.depth, self.golden, conventions, joined, run=run)
 
     def __repr__(self) -> str:
         shown = [f"of {self.run or self.name!r} on {self.golden!r}"]

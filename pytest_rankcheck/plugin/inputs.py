@@ -315,12 +315,12 @@ class Inputs:
 
     def evaluation(self, run: Run | Sequence[Run], golden: GoldenSet) -> Evaluation:
         """Return the evaluation of a run or of replicates, by the configured conventions."""
-        from pytest_rankcheck.evaluation.conventions import as_made
         from pytest_rankcheck.evaluation.measured_runs import evaluation_of
 
         # A run from the user's own fixture may have been made with other ties and duplicates.
         first: Any = run[0] if isinstance(run, Sequence) and run else run
-        return evaluation_of(run, golden, as_made(self.conventions, first))
+        chosen = replace(self.conventions, ties=first.ties, duplicates=first.duplicates)
+        return evaluation_of(run, golden, chosen)
 
     @property
     def ranker(self) -> object:

@@ -120,12 +120,12 @@ class OpposedRanks(MisreadScores):
     is_open = True
     """Whether all queries so far are opposed, or say nothing."""
 
-    def add_block(self, block: RankedColumns, ranks: Iterable[object]) -> None:
-        """Count queries while that is open; ``ranks`` is read as far as needed."""
+    def add_block(self, block: RankedColumns, ranks: Iterable[object]) -> bool:
+        """Count queries and return `is_open`; ``ranks`` is read no further than that is so."""
         rest = iter(ranks)
         for place, query_id in enumerate(block.query_ids):
             if not self.is_open or block.scores is None:
-                return
+                break
             start, end = block.starts[place : place + 2].tolist()
             pairs = zip(block.doc_ids(place), block.scores[start:end].tolist(), strict=True)
             rows = {finite_number(rank): pair for pair, rank in zip(pairs, rest, strict=False)}
@@ -134,6 +134,7 @@ class OpposedRanks(MisreadScores):
                 doc_ids, scores = zip(*(rows[rank] for rank in sorted(rows)), strict=True)  # type: ignore[type-var]
                 self.add_list(query_id, doc_ids, scores)
                 self.is_open = self._rising == self._lists
+        return self.is_open
 
     def refuse(self, where: object) -> None:
         """Refuse the run.

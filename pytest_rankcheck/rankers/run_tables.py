@@ -81,19 +81,14 @@ def _rows_of(table: Table, place: Mapping[str, int], opposed: OpposedRanks) -> I
         if isinstance(numbers, range):  # numpy would iterate over these
             numbers = np.arange(numbers.start, numbers.stop)
         rows = RunRows(np.asarray(numbers, np.int64), queries, documents, scores, None)
-        are_scored = scores is not None and not np.isnan(scores).any()
+        ranks, are_scored = None, scores is not None and not np.isnan(scores).any()
         if are_scored and opposed.is_open and "rank" in place:
-            few, head = batch.column(place["rank"]), rows.at(slice(0, _HEAD))
-            probe, ranked = (
-                OpposedRanks(),
-                head.ranked(RankingRules(), table.numbering, are_whole=False),
-            )
-            probe.add_block(ranked, map(few.cell, range(len(head.queries))))
-            opposed.is_open = probe.is_open  # mostly, the first ranks agree
+            head = rows.at(slice(0, _HEAD)).ranked(RankingRules(), table.numbering, are_whole=False)
+            cells = map(batch.column(place["rank"]).cell, range(_HEAD))
+            opposed.is_open = OpposedRanks().add_block(head, cells)  # mostly, the first ranks agree
         if opposed.is_open or not are_scored:
             ranks = _numbers(batch, "rank", place, documents, table.numbering)
-            rows = replace(rows, ranks=ranks)
-        yield rows
+        yield replace(rows, ranks=ranks)
 
 
 def _ids(batch: Batch, role: str, place: Mapping[str, int], numbering: Numbering) -> IdColumn:

@@ -375,3 +375,41 @@ def test_a_folder_of_parts_is_a_run(path: str, capsys: pytest.CaptureFixture[str
     assert main(["show", path, *GOLDEN]) == 0
     assert "nDCG@10" in capsys.readouterr().out
     assert main(["show", "night/none-*", *GOLDEN]) != 0
+
+
+OWN = Run.from_dict({f"q{index:02}": [f"q{index:02}", "good"] for index in range(40)})
+SAID = (
+    "40 of 40 queries rank a document with their own id: q00, q01, q02, q03, q04 and 35 more; if it "
+    "is the query itself, own_document=drop (rankcheck_conventions) leaves it out, as BEIR does"
+)
+
+
+def test_what_may_be_wrong_with_the_documents_of_a_run_is_shown(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    OWN.save("own.run")
+    for command in (
+        ("show", "own.run", "--golden", "web.jsonl"),
+        ("compare", "good.run", "own.run", "--golden", "web.jsonl"),
+        ("compare", "good.run", "own.run", "worse.run", "--golden", "web.jsonl"),
+    ):
+        main(command)
+        assert SAID in " ".join(capsys.readouterr().out.split()), command
+    main(("show", "good.run", "--golden", "web.jsonl"))
+    assert "own id" not in capsys.readouterr().out
+
+
+def test_ranks_that_oppose_the_scores_are_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = (
+        f"q{query:02} Q0 d{rank} {rank} {rank / 10} tag\n" for query in range(9) for rank in (1, 2)
+    )
+    Path("distances.run").write_text("".join(rows))
+    for command in (
+        ("show", "distances.run", "--golden", "web.jsonl"),
+        ("lint", "web.jsonl", "--run", "distances.run"),
+    ):
+        assert main(command) == 2
+        said = capsys.readouterr().err
+        assert "distances.run: the ranks say the opposite of the scores in all queries" in said

@@ -137,11 +137,9 @@ def _example(linted: Linted, rows: IntArray) -> str:
 @rule("warning")
 def reversed_grades(linted: Linted) -> LintFinding | None:
     """Grades that look as if 1 were the best: no grade is 0, and the lowest is the rarest."""
-    grades = linted.contents.judgments.grades
-    if linted.contents.has_grade_map or (grades == 0).any():
-        return None
-    counts = Counter(grades.tolist())
-    if not _look_reversed(counts):
+    judgments = linted.contents.judgments
+    counts = Counter(() if 0 in judgments.distinct_grades else judgments.grades.tolist())
+    if linted.contents.has_grade_map or not _look_reversed(counts):
         return None
     best = min(grade for grade in counts if grade > 0)
     highest = max(counts)
