@@ -153,14 +153,27 @@ def queries_of(
         error: as in `objects_of`.
     """
     for where, entry in objects_of(path, error):
-        are_kinds = bool(entry) and all(isinstance(each, kinds) for each in entry.values())
-        inner = (each.values() for each in entry.values() if isinstance(each, dict))
-        are_numbers = all(each is None or isinstance(each, (int, float)) for each in chain(*inner))
-        if not are_kinds or not are_numbers or DOC_ID.among([*map(normalised_name, entry)]):
+        inner = [each for each in entry.values() if isinstance(each, kinds)]
+        is_other = not entry or len(inner) < len(entry) or any(map(is_nested, inner))
+        if is_other or DOC_ID.among([*map(normalised_name, entry)]):
             yield where, entry  # or the columns of a DataFrame
             continue
         for query_id, each in entry.items():
             yield f"{where}: query '{quoted(query_id)}'", {"query_id": query_id, key: each}
+
+
+def first_of(value: object) -> Mapping[str, object]:
+    """Return the first of a list of objects; empty for anything else."""
+    first = value[0] if isinstance(value, list) and value else None
+    return first if isinstance(first, dict) else {}
+
+
+def is_nested(value: object) -> bool:
+    """Whether a value is an object, or a list of some, with other content than ids and grades."""
+    first = first_of(value)
+    inner = first or value
+    items = inner.values() if isinstance(inner, dict) and "id" not in first else ()
+    return any(isinstance(item, (str, list, dict)) for item in items)
 
 
 def json_value(text: str) -> object:
@@ -178,12 +191,12 @@ def json_value(text: str) -> object:
     if end != len(text):
         value = _DECODER.decode(text)  # says what is wrong
     level: list[Any] = [value] if text.count("[") + text.count("{") > 100 else []
-    for _ in range(100):
+    for _ in range(101):
+        if not level:
+            return value
         inner = (each.values() if isinstance(each, dict) else each for each in level)
         level = [each for each in chain.from_iterable(inner) if isinstance(each, (dict, list))]
-    if level:
-        raise _RefusedError(_TOO_DEEP)
-    return value
+    raise _RefusedError(_TOO_DEEP)
 
 
 def _broken(failure: ValueError) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_rankcheck import GoldenSet, GoldenSetError, Run, RunError, SessionLog, SessionLogError
+from pytest_rankcheck.files.json_files import json_value
 
 GRADES = {"q1": {"d1": 2, "d2": 0}, "q2": {"d1": 1}}
 SCORES = {"q1": {"d1": 2.5, "d2": 1.0}, "q2": {"d1": 7.0}}
@@ -187,6 +188,14 @@ def test_json_nested_400_deep_is_refused(tmp_path: Path, deep: str) -> None:
         (tmp_path / "f").write_text(f'{start}"x": {deep}}}{"]" * start.startswith("[")}\n')
         with pytest.raises(ValueError, match=r"f(:1)?: nested more than 100 deep"):
             load(tmp_path / "f")
+
+
+def test_json_nested_100_deep_is_read() -> None:
+    for depth in (1, 98, 99):
+        value = json_value("[" * depth + "{}, " * 200 + "{}" + "]" * depth)
+        assert isinstance(value, list)
+    with pytest.raises(ValueError, match="nested more than 100 deep"):
+        json_value("[" * 101 + "1" + "]" * 101)
 
 
 def test_a_lone_surrogate_in_a_log(tmp_path: Path) -> None:

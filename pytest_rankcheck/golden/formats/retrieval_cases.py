@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
 from pytest_rankcheck.files.delimited_tables import Role, index_of_roles
 from pytest_rankcheck.files.format_registry import FileSample, Format
-from pytest_rankcheck.files.json_files import objects_of, read_json, with_named
+from pytest_rankcheck.files.json_files import first_of, is_nested, objects_of, read_json, with_named
 from pytest_rankcheck.files.packed_files import unpacked_suffix
 from pytest_rankcheck.files.plain_values import flat
 from pytest_rankcheck.files.yaml_files import YamlObject, read_yaml
@@ -78,8 +78,8 @@ def _entries(sample: FileSample) -> Iterator[Node]:
         yield from _entries_of_dataset(root)
         return
     if isinstance(root.value, dict):
-        lists = [child for _, child in root.pairs() if _first_of(child.value)]
-        lists = [each for each in lists if _is_case(_first_of(each.value), sample.columns)] or lists
+        lists = [child for _, child in root.pairs() if first_of(child.value)]
+        lists = [each for each in lists if _is_case(first_of(each.value), sample.columns)] or lists
         if len(lists) != 1:
             names = listed([each.path for each in lists]) or "none"
             raise GoldenSetError(f"{root.where}: needs one list of queries; it has {names}")
@@ -131,7 +131,7 @@ def how_to_read(entry: Mapping[str, object], source: Source) -> str:
     """Return the end of an error: the keys of the first entry, and what reads them."""
     keys = f"its keys are {listed(list(entry), 10) or 'none'}"
     answers = answers_among(entry)
-    nested = [key for key, value in entry.items() if _is_nested(value)]
+    nested = [key for key, value in entry.items() if is_nested(value)]
     given = with_named(entry, source.columns.values())
     columns = {role: key for role, key in source.columns.items() if key in given}
     others = [key for key in entry if key not in (*_TEXTS, *columns.values())]
@@ -186,19 +186,6 @@ def _add_case(builder: ContentsBuilder, entry: Node, keys: Mapping[str, str]) ->
             builder.collected.add(query_id, doc_id, ungraded, item.where)
 
 
-def _first_of(value: object) -> Mapping[str, object]:
-    """Return the first of a list of objects; empty for anything else."""
-    first = value[0] if isinstance(value, list) and value else None
-    return first if isinstance(first, dict) else {}
-
-
-def _is_nested(value: object) -> bool:
-    """Whether a value is an object, or has some, with other content than documents and grades."""
-    first = _first_of(value) or value
-    items = first.values() if isinstance(first, dict) and "id" not in first else ()
-    return any(isinstance(item, (str, list, dict)) for item in items)
-
-
 def _is_dataset(value: object) -> bool:
     return isinstance(value, dict) and value.keys() >= {"queries", "relevant_docs"}
 
@@ -221,7 +208,7 @@ def _has_lines(sample: FileSample) -> bool:
     first = sample.first_object
     if not first or _is_dataset(first):
         return False
-    return _is_case(first, sample.columns) or not any(map(_first_of, first.values()))
+    return _is_case(first, sample.columns) or not any(map(first_of, first.values()))
 
 
 def recognises(sample: FileSample) -> bool:
@@ -231,7 +218,7 @@ def recognises(sample: FileSample) -> bool:
         is_named = number > 0 and unpacked_suffix(sample.path) in _YAML_ENDINGS
         return is_named or _START.match(sample.line) is not None
     is_own = "query_id" in first or "relevance" in first
-    inner = [] if is_own else map(_first_of, first.values())
+    inner = [] if is_own else map(first_of, first.values())
     is_array = sample.numbered_line[1].lstrip().startswith("[") and "query_id" not in first
     if _is_dataset(first) or (is_array and isinstance(first.get("relevance"), dict)):
         return True
