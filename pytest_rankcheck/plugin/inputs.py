@@ -113,10 +113,11 @@ class Inputs:
         return self._of_golden[name]
 
     @property
-    def named_sets(self) -> Sequence[str]:
-        """The golden sets that lines of ``rankcheck_columns`` and ``rankcheck_doc_id`` name."""
+    def unknown_sets(self) -> Sequence[str]:
+        """What ``rankcheck_columns`` and ``rankcheck_doc_id`` name and is no configured set."""
+        known = {*map(shown_name, self.config.golden)}
         found = map(_OF_SET.match, (*self.config.columns, *self.config.doc_id_lines))
-        return [each[1] for each in found if each]
+        return [each[1] for each in found if each and each[1] not in known]
 
     @property
     def doc_ids(self) -> Sequence[DocIdRule | None]:

@@ -62,8 +62,8 @@ class Config:
     )
     columns: Mapping[str, str] = setting(
         pairs("query_id=keyword"),
-        "columns or keys of golden sets and runs, one per line: query_id=keyword, or for golden "
-        "set web and its run web: query_id=keyword",
+        "columns or keys of golden sets and runs, one per line: query_id=keyword, or web: "
+        "query_id=keyword for golden set web",
         "formats.md#tables-csv-tsv-parquet",
     )
     attributes: tuple[str, ...] = setting(
@@ -92,7 +92,7 @@ class Config:
     doc_id_lines: tuple[str, ...] = setting(
         LINES,
         "how the ids of documents in golden sets and runs are mapped, one rule per line: lower, "
-        "before:#, package.module:function, or for golden set web and its run web: lower",
+        "before:#, package.module:function, or web: lower for golden set web",
         "golden-sets.md#when-no-id-meets",
         name="doc_id",
     )

@@ -177,7 +177,7 @@ def _unused_line_notes(
         return
     with suppress(ConfigurationError):  # it has failed the tests that needed it
         inputs = inputs_of(config)
-        for name in dict.fromkeys((*inputs.gates.golden_names, *inputs.named_sets)):
+        for name in dict.fromkeys((*inputs.gates.golden_names, *inputs.unknown_sets)):
             if name not in measured:
                 hint = suggestion(name, measured)
                 yield Note(Topic.UNUSED_GATE, f"golden set '{quoted(name)}'{hint}")
