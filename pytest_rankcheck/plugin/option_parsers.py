@@ -130,7 +130,7 @@ def pairs(example: str, *, takes_words: bool = False) -> Kind:
         by_name = {}
         for line in given.value:
             key, equals, value = line.partition("=")
-            if not (equals or takes_words):
+            if line.startswith("[") or not (equals or takes_words):
                 raise ConfigurationError(
                     f"{given.name}: '{quoted(line)}' is not of the form name=value, such as "
                     f"{example}"

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 import pytest
 from project import Project, text_of
 
+from pytest_rankcheck.plugin.option_parsers import listed_lines
+
 MOST_ROUNDS = 4
 PRINTED = re.compile(r"(rankcheck_\w+) = (\[.*?\])(?= \(pyproject|, or give)")
 HEADS = {
@@ -84,6 +86,21 @@ def test_a_rule_for_ids(
 
 def value(file: str, text: str) -> str:
     return text if file.endswith(".ini") else json.dumps(text)
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (["a=b", "c=d"], ["a=b", "c=d"]),
+        (["""["a=b", 'c=d']"""], ["a=b", "c=d"]),
+        (["[", '"a=b",', '"c=d",', "]"], ["a=b", "c=d"]),
+        (["[]"], []),
+        (["[ab]*.csv"], ["[ab]*.csv"]),
+        ([], []),
+    ],
+)
+def test_a_list_may_be_written_as_in_toml(lines: list[str], expected: list[str]) -> None:
+    assert listed_lines(lines) == expected
 
 
 @pytest.mark.parametrize("file", HEADS)
