@@ -159,7 +159,7 @@ def queries_of(
             yield where, entry  # or the columns of a DataFrame
             continue
         for query_id, each in entry.items():
-            yield f"{where}: query '{quoted(query_id)}'", {"query_id": query_id, key: each}
+            yield f"{where}: {quoted(query_id)}", {"query_id": query_id, key: each}
 
 
 def first_of(value: object) -> Mapping[str, object]:
@@ -170,9 +170,8 @@ def first_of(value: object) -> Mapping[str, object]:
 
 def is_nested(value: object) -> bool:
     """Whether a value is an object, or a list of some, with other content than ids and grades."""
-    first = first_of(value)
-    inner = first or value
-    items = inner.values() if isinstance(inner, dict) and "id" not in first else ()
+    inner = first_of(value) or value
+    items = inner.values() if isinstance(inner, dict) and "id" not in inner else ()
     return any(isinstance(item, (str, list, dict)) for item in items)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_rankcheck.errors import GoldenSetError, quoted
-from pytest_rankcheck.files.json_files import read_json, value_at
+from pytest_rankcheck.files.json_files import read_json, with_named
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,8 @@ class Node:
         return f"{self.file}: {self.path}" if self.path else self.file
 
     def get(self, key: str) -> Node | None:
-        """Return an object's value for a key, also a dotted one; None if it is missing or null."""
-        value = value_at(self._object(), key)
+        """Return an object's value for a key; None if it is missing or null."""
+        value = self._object().get(key)
         return None if value is None else self._child(key, value)
 
     def need(self, key: str) -> Node:
@@ -47,6 +47,10 @@ class Node:
         for key, value in self._object().items():
             if value is not None:
                 yield key, self._child(key, value)
+
+    def with_named(self, wanted: Iterable[str]) -> Node:
+        """Return an object that has the wanted dotted names as keys; an error for another value."""
+        return replace(self, value=with_named(self._object(), wanted))
 
     def text(self) -> str:
         """Return the value if it is a text that is not empty; otherwise an error."""

@@ -144,7 +144,7 @@ FRAME = {"query_id": {"0": 1, "1": 1}, "doc_id": {"0": 5, "1": 7}, "relevance": 
         ),
         (FRAME, '"query_id" is .* not an id'),
         ([], "is empty; a golden set has at least one"),
-        ({"q1": {"": 2}}, ":1: query 'q1': a document id is empty"),
+        ({"q1": {"": 2}}, ":1: q1: a document id is empty"),
         (
             {"inputs": {"question": "red"}, "outputs": {"ids": ["d1"]}},
             "its keys are inputs, outputs;",

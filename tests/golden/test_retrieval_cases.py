@@ -131,6 +131,7 @@ def test_a_dataset_of_llama_index(tmp_path: Path) -> None:
         assert contents(GoldenSet.load(file)) == read
     for key, value, message in (
         ("relevant_docs", {"q1": ["d3"]}, ': relevant_docs: no "q2"'),
+        ("queries", {"q1": "red", "q2.0": "hat"}, ': relevant_docs: no "q2.0"'),
         ("queries", {"q1": "red"}, ": relevant_docs.q2: no query has this id; add it, or remove"),
         ("queries", {"q1": "red", "q2": 5}, ": queries.q2: query: not a text but 5"),
         ("relevant_docs", {"q1": 3, "q2": []}, ": queries.q1: relevant_docs: not a list but 3"),

@@ -51,7 +51,8 @@ def read(source: Source) -> Contents:
     """Read the cases."""
     builder, columns = ContentsBuilder(source), source.columns
     keys: dict[str, str] = {}
-    for entry in _entries(FileSample(source.file, GoldenSetError, columns)):
+    for each in _entries(FileSample(source.file, GoldenSetError, columns)):
+        entry = each.with_named(columns.values())
         found = _keys_of(entry, source)
         if keys and found != keys:
             raise GoldenSetError(
@@ -103,7 +104,6 @@ def _entries_of_dataset(root: Node) -> Iterator[Node]:
 def _keys_of(entry: Node, source: Source) -> dict[str, str]:
     """Return the key of each role that an entry has."""
     header = [key for key, _ in entry.pairs()]
-    header += [key for key in source.columns.values() if key not in header and entry.get(key)]
     names = [role.name for role in _ROLES]
     columns = {
         role: key
