@@ -35,9 +35,16 @@ def name_run(item: pytest.Item) -> None:
     arguments: dict[str, Any] = getattr(item, "funcargs", {})
     for name in ("ranking_run", "evaluation"):
         measured: Any = arguments.get(name)
-        if _is_ours(measured):
-            golden = getattr(measured, "golden", arguments.get("golden_set"))
-            measured.name = run_label(item, getattr(golden, "name", "")) or measured.name
+        if not _is_ours(measured):
+            continue
+        golden = getattr(measured, "golden", arguments.get("golden_set"))
+        label = run_label(item, getattr(golden, "name", "")) or measured.name
+        if label == measured.name:
+            continue
+        if name == "evaluation":
+            measured.name = label
+        else:
+            arguments[name] = measured.with_facts(name=label)
 
 
 def without_false_better(

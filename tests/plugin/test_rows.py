@@ -128,7 +128,8 @@ def test_parametrised_fixtures_give_their_ids_to_rows(project: Project) -> None:
     project.test(FIXTURES)
     found = rows(text_of(project.run()))
     rankers = [row.split()[1] for row in found if row.startswith("web ")]
-    assert rankers == ["old", "new", "first", "second", "a", "b", "first", "second"]
+    assert rankers[:6] == ["old", "new", "first", "second", "a", "b"]
+    assert rankers[6:] == ["run", "run"]  # which fixtures have named, but not changed
 
 
 def test_a_golden_set_that_tests_are_parametrised_with_is_ranked_once(project: Project) -> None:
