@@ -152,5 +152,5 @@ class MeanOfRuns(RunEvaluation):
         means = [metric.mean(column[places], weights) for column in columns]
         return Averaged(len(self.replicates), means)
 
-    def _computed(self, metric: Metric) -> FloatArray:
+    def _computed(self, metric: Metric) -> FloatArray:  # each run is settled by the conventions
         return metric.kind.over_runs(each.values(metric) for each in self.replicates)

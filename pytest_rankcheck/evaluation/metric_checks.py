@@ -26,7 +26,7 @@ def computed_values(metric: Metric, block: MetricInput, query_ids: Sequence[str]
         MetricError: the metric's function did not return one number for each, or returned a
             number outside the metric's range.
     """
-    values = metric.compute(block)
+    values = metric.kind.returned(metric.compute(block), len(query_ids))
     problem = wrong_form(values, len(query_ids))
     if problem is None:
         problem = _outside_range(values, metric, query_ids)

@@ -13,11 +13,11 @@ import numpy as np
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.array_types import FloatArray, IntArray, PlaceArray
 from pytest_rankcheck.errors import MetricError, quoted
-from pytest_rankcheck.evaluation.conventions import Conventions
-from pytest_rankcheck.evaluation.metric_checks import warn_if_uninformative
+from pytest_rankcheck.evaluation.conventions import Conventions, meant, settled
+from pytest_rankcheck.evaluation.metric_checks import computed_values, warn_if_uninformative
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.averages import median_of
-from pytest_rankcheck.metrics.kinds import KINDS, MeasurementKind
+from pytest_rankcheck.metrics.kinds import KINDS, MeasurementKind, MetricInput
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.statistics.mean_differences import UNSEEN_WEIGHTED_GAIN, Differences
 from pytest_rankcheck.statistics.quantile_interval import quantile_interval
@@ -49,9 +49,23 @@ class MetricValues(ABC):
         self.conventions = conventions
         self._values: dict[Metric, FloatArray] = {}
 
-    @abstractmethod
+    def _inputs(self, metric: Metric) -> Iterable[tuple[MetricInput, Sequence[str]]]:
+        """Yield what the metric's function takes, block by block, and the queries of each.
+
+        Nothing where values are known without it.
+        """
+        return ()
+
+    def _returned(self, metric: Metric) -> FloatArray:
+        """Compute the value of each query by the metric's function, ``[Q]``."""
+        asked = meant(metric, self.conventions)
+        values = [computed_values(asked, given, ids) for given, ids in self._inputs(metric)]
+        return np.concatenate(values)
+
     def _computed(self, metric: Metric) -> FloatArray:
-        """Compute the value of each query, ``[Q]``."""
+        """Compute the value of each query, as the conventions have it, ``[Q]``."""
+        has_relevant = self.golden.columns.has_relevant
+        return settled(metric, self._returned(metric), has_relevant, self.conventions)
 
     @abstractmethod
     def _check_depth(self, metric: Metric) -> None:

@@ -16,13 +16,11 @@ from pytest_rankcheck.errors import MetricError, quoted, warn_caller
 from pytest_rankcheck.evaluation.conventions import (
     Conventions,
     conventions_for,
-    meant,
     run_as_chosen,
-    settled,
 )
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.expected_matches import in_expected_texts
-from pytest_rankcheck.evaluation.metric_checks import computed_values, warn_if_rankings_are_short
+from pytest_rankcheck.evaluation.metric_checks import warn_if_rankings_are_short
 from pytest_rankcheck.evaluation.run_golden_join import BLOCK, Joined, join, judged_hits
 from pytest_rankcheck.evaluation.unfit_runs import (
     Notes,
@@ -34,6 +32,7 @@ from pytest_rankcheck.evaluation.unfit_runs import (
 )
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.judged_hits import HitDocuments, JudgedHits
+from pytest_rankcheck.metrics.kinds import MetricInput
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.metrics.whole_run import Timings, WholeRun
 from pytest_rankcheck.rankers.ranked_columns import TOP
@@ -293,22 +292,19 @@ class RunEvaluation(Evaluation):
         order = [asked.get(query_id, len(asked)) for query_id in self.query_ids]
         return Timings(np.array(seconds, dtype=np.float64), np.array(order, dtype=np.int64))
 
-    def _computed(self, metric: Metric) -> FloatArray:
-        if metric.definition.ir_measures:
-            values = self._ir_measures_values(metric.definition.ir_measures)
-        elif metric.kind.takes is Timings:
-            values = computed_values(metric, self._timings(metric), self.query_ids)
+    def _inputs(self, metric: Metric) -> Iterator[tuple[MetricInput, Sequence[str]]]:
+        if metric.kind.takes is Timings:
+            yield self._timings(metric), self.query_ids
         elif metric.kind.takes is WholeRun:
-            values = computed_values(metric, self._whole_run(metric), self.query_ids)
+            yield self._whole_run(metric), self.query_ids
         else:
-            starts, asked = range(0, len(self.query_ids), BLOCK), meant(metric, self.conventions)
-            values = np.concatenate(
-                [
-                    computed_values(asked, hits, self.query_ids[start : start + BLOCK])
-                    for start, hits in zip(starts, self.hits, strict=True)
-                ]
-            )
-        return settled(metric, values, self.golden.columns.has_relevant, self.conventions)
+            for number, hits in enumerate(self.hits):
+                yield hits, self.query_ids[number * BLOCK : (number + 1) * BLOCK]
+
+    def _returned(self, metric: Metric) -> FloatArray:
+        if metric.definition.ir_measures:
+            return self._ir_measures_values(metric.definition.ir_measures)
+        return super()._returned(metric)
 
     def _ir_measures_values(self, name: str) -> FloatArray:
         from pytest_rankcheck.evaluation.ir_measures_values import ir_measures_values

@@ -22,7 +22,6 @@ from pytest_rankcheck.errors import (
 )
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.evaluation.metric_checks import computed_values
 from pytest_rankcheck.evaluation.run_golden_join import hits_of_lists
 from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.golden_set import GoldenSet
@@ -145,13 +144,16 @@ class SessionEvaluation(Evaluation):
             f'clustered="{name}")'
         )
 
-    def _computed(self, metric: Metric) -> FloatArray:
+    def _inputs(self, metric: Metric) -> Iterator[tuple[Trails, Sequence[str]]]:
+        yield self._trails, self.query_ids
+
+    def _returned(self, metric: Metric) -> FloatArray:
         if metric.definition.ir_measures:
             raise MetricError(f"{metric} is a metric of queries, and these are sessions")
         if self._whole is not None:
             whole, places = self._whole
             return whole.values(metric)[places].copy()
-        return computed_values(metric, self._trails, self.query_ids)
+        return super()._returned(metric)
 
     def _hint_for_no_value(self, metric: Metric) -> str:
         if self._trails.is_abandoned.all():

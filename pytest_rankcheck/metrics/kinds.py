@@ -9,7 +9,7 @@ new kind is a class, its line in `KINDS`, and its test.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol, TypeAlias, TypeVar
+from typing import Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -80,6 +80,10 @@ class MeasurementKind:
     def grade_text(self, grade: float | None) -> str:
         """Return what follows a document: its grade in brackets; None: unjudged."""
         return " (unjudged)" if grade is None else f" (grade {grade:g})"
+
+    def returned(self, values: FloatArray, queries: int) -> FloatArray:
+        """Return a value for each query, ``[Q]``, from what the metric's function returned."""
+        return values
 
     def left_out(self, values: FloatArray, counts: BoolArray) -> FloatArray:
         """Return the values, with NaN for each query that does not count."""
@@ -316,6 +320,10 @@ class WholeRunValue(RunValues):
         """Return the approved value for all queries."""
         return np.full(len(measured), mean_of(approved, None, "whole"))
 
+
+Unit = Literal["query", "session", "run", "time"]
+"""What has one value each: a query, a session of a log, or (``run``) a query whose value depends
+on the other queries of the run, or (``time``) a query whose value is how long it took."""
 
 KINDS: Mapping[str, MeasurementKind] = {
     "query": QueryValues(),

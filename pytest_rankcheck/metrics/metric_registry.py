@@ -14,6 +14,7 @@ from typing import TypedDict, Unpack
 
 from pytest_rankcheck.errors import MetricError, quoted, suggestion
 from pytest_rankcheck.metrics.averages import Aggregate
+from pytest_rankcheck.metrics.kinds import Unit
 from pytest_rankcheck.metrics.metric_definition import (
     JUDGED_ONLY,
     At,
@@ -22,7 +23,6 @@ from pytest_rankcheck.metrics.metric_definition import (
     MetricFunction,
     Spelling,
     Synonyms,
-    Unit,
 )
 from pytest_rankcheck.metrics.metric_parameters import Parameter
 
