@@ -17,7 +17,8 @@ from pytest_rankcheck.evaluation.conventions import Conventions, meant, settled
 from pytest_rankcheck.evaluation.metric_checks import computed_values, warn_if_uninformative
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.averages import median_of
-from pytest_rankcheck.metrics.kinds import KINDS, MeasurementKind, MetricInput
+from pytest_rankcheck.metrics.kind_registry import KINDS
+from pytest_rankcheck.metrics.kinds import MeasurementKind, MetricInput
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.statistics.mean_differences import UNSEEN_WEIGHTED_GAIN, Differences
 from pytest_rankcheck.statistics.quantile_interval import quantile_interval

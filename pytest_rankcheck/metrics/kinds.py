@@ -3,13 +3,13 @@
 A metric names its kind. The kind owns how the metric is called, how its values are averaged,
 sliced, paired, gated and recorded, and what messages call what has a value. Everybody else calls
 the kind, and nobody asks which one it is. What a kind cannot do it refuses, in its own words. A
-new kind is a class, its line in `KINDS`, and its test.
+new kind is a class in a module beside this one, its line in ``kind_registry``, and its test.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, Protocol, TypeAlias, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -56,6 +56,8 @@ class MeasurementKind:
     """What messages call all of them together."""
     improved = "these queries"
     """What must become better if the values are beyond a bound."""
+    single = ""
+    """What messages call the only value, if no query has a value of its own."""
     recur = True
     """Whether later measurements have the same ones, as the queries of a golden set do."""
     has_parts = True
@@ -253,6 +255,7 @@ class WholeRunValue(RunValues):
     """
 
     improved = "the ranker"
+    single = "one value of the whole run"
     has_parts = False
     depends_on = ("fingerprint", "catalogue")
 
@@ -279,7 +282,7 @@ class WholeRunValue(RunValues):
     def refuse_parts(self, metric: object) -> None:
         """Refuse to look at some of the queries only."""
         raise MetricError(
-            f"{metric} is one value of the whole run, and has none of a slice or of some queries; "
+            f"{metric} is {self.single}, and has none of a slice or of some queries; "
             "leave out by=, or measure golden.subset(...)"
         )
 
@@ -287,14 +290,14 @@ class WholeRunValue(RunValues):
         """Refuse limits for queries and slices."""
         if looks_at_parts:
             raise ConfigurationError(
-                f"{metric} is one value of the whole run, so {gate} has no query or slice to "
+                f"{metric} is {self.single}, so {gate} has no query or slice to "
                 "look at; leave out max_query_drop, max_gap and standardise"
             )
 
     def refuse_test(self, metric: object, rule: object) -> None:
         """Refuse a rule that tests the differences of queries."""
         raise ConfigurationError(
-            f"{metric} is one value of the whole run, and {rule} tests differences of "
+            f"{metric} is {self.single}, and {rule} tests differences of "
             "queries; a test that draws queries anew would be wrong too: a sample with "
             "repeats has 63% of the queries, and shows fewer documents. Gate it with a "
             "tolerance, such as Gate.tolerance(abs=0.01)"
@@ -319,17 +322,3 @@ class WholeRunValue(RunValues):
     ) -> FloatArray:
         """Return the approved value for all queries."""
         return np.full(len(measured), mean_of(approved, None, "whole"))
-
-
-Unit = Literal["query", "session", "run", "time"]
-"""What has one value each: a query, a session of a log, or (``run``) a query whose value depends
-on the other queries of the run, or (``time``) a query whose value is how long it took."""
-
-KINDS: Mapping[str, MeasurementKind] = {
-    "query": QueryValues(),
-    "session": SessionValues(),
-    "run": RunValues(),
-    "time": TimeValues(),
-    "whole": WholeRunValue(),
-}
-"""The kind of each unit of a metric; and of what is aggregated as one value of the whole run."""

@@ -12,7 +12,8 @@ from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import MetricError
 from pytest_rankcheck.metrics.averages import Aggregate
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
-from pytest_rankcheck.metrics.kinds import KINDS, MeasurementKind, MetricInput, Unit
+from pytest_rankcheck.metrics.kind_registry import KINDS, Unit
+from pytest_rankcheck.metrics.kinds import MeasurementKind, MetricInput
 from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, flag
 
 MetricFunction = Callable[..., FloatArray]
@@ -95,7 +96,7 @@ class Definition:
     @property
     def is_mean_of_values(self) -> bool:
         """Whether the difference of two means is the mean of the differences, maybe weighted."""
-        return self.aggregate in ("arithmetic", "by_judged")
+        return self.kind.has_parts and self.aggregate in ("arithmetic", "by_judged")
 
     @property
     def better(self) -> str:

@@ -14,7 +14,7 @@ from typing import TypedDict, Unpack
 
 from pytest_rankcheck.errors import MetricError, quoted, suggestion
 from pytest_rankcheck.metrics.averages import Aggregate
-from pytest_rankcheck.metrics.kinds import Unit
+from pytest_rankcheck.metrics.kind_registry import Unit
 from pytest_rankcheck.metrics.metric_definition import (
     JUDGED_ONLY,
     At,

@@ -141,8 +141,10 @@ def precision_text(evaluation: Evaluation, metric: Metric, places: Sequence[int]
 
     Such as `` (95% interval 0.0812 to no upper end, concurrency 8)``; empty for a mean.
     """
-    if metric.quantile is None:
+    if metric.kind.single:
         return whole_interval(evaluation, metric)
+    if metric.quantile is None:
+        return ""
     low, high = evaluation.quantile_interval_at(metric, places)
     start = number_text(low) if math.isfinite(low) else "no lower end"
     end = number_text(high) if math.isfinite(high) else "no upper end"

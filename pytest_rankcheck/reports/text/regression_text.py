@@ -46,9 +46,8 @@ def regression_lines(verdict: Verdict, comparison: Comparison) -> Iterator[str]:
     leading = verdict.leading
     yield _headline(verdict, leading, comparison.evaluation)
     pairs = leading.pairs
-    interval = whole_interval(comparison.evaluation, verdict.metric)
-    if interval:
-        yield f"  one value of the whole run{interval}"
+    if single := verdict.metric.kind.single:
+        yield f"  {single}{whole_interval(comparison.evaluation, verdict.metric)}"
     else:
         counts = f"  {counts_text(pairs)}"
         yield ValueLine(counts) if pairs.is_paired else counts

@@ -202,11 +202,11 @@ def document_in(golden: JudgedQueries, doc_id: str) -> str:
 
 
 def whole_interval(evaluation: Evaluation, metric: Metric) -> str:
-    """Return how precisely one value of the whole run is known, in brackets; empty for others."""
-    if metric.kind.has_parts:
+    """Return how precisely one value of the whole run is known, in brackets; empty if unknown."""
+    interval, (least, most) = evaluation.interval(metric), metric.definition.range
+    if math.isnan(interval[0]):
         return ""
-    least, most = metric.definition.range
-    ends = (number_text(min(max(end, least), most)) for end in evaluation.interval(metric))
+    ends = (number_text(min(max(end, least), most)) for end in interval)
     return f" (95% interval {' to '.join(ends)}, jackknife over the queries)"
 
 
