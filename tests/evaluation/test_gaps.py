@@ -50,6 +50,15 @@ def test_both_means_are_said_once_and_shown(
         merged.mean("RR")
 
 
+def test_one_value_of_the_whole_run_has_none_over_the_other_queries() -> None:
+    golden = GoldenSet.from_frame(SET.judgments, SET.queries, documents={"a": {}, "b": {}})
+    evaluation = evaluate(PART, golden)
+    assert evaluation.mean("CatalogCoverage@1") == 0.5
+    shown = evaluation._repr_html_()
+    assert "<td>0.5000</td>\n      <td>NaN</td>\n      <td>NaN</td>" in shown
+    assert "CatalogCoverage" not in repr(evaluation)
+
+
 def test_nothing_is_said_where_both_means_are_equal() -> None:
     whole = SET.subset(list(JUDGED))
     excluded = Conventions(no_relevant="exclude")

@@ -216,6 +216,14 @@ def test_a_record_keeps_the_means_of_replicates() -> None:
     assert entry.deviation == pytest.approx(0.0125 / math.sqrt(2), abs=1e-6)
 
 
+def test_a_record_keeps_no_slices_of_one_value_of_the_whole_run() -> None:
+    judged, queries = golden().judgments, golden().queries
+    catalogue = GoldenSet.from_frame(judged, queries, documents={"good": {}, "x1": {}})
+    evaluation = evaluate([run(), run(0)], catalogue)
+    record = Record.of(evaluation, [Metric.parse("CatalogCoverage@1")], attributes=["lang"])
+    assert record.metrics["CatalogCoverage@1"].replicates == {"": (0.5, 1.0)}
+
+
 def test_the_failure_says_how_much_is_retraining_and_what_the_golden_set_changed() -> None:
     """Means 1 and 0.95 before: s_r = 0.035355 and error 0.0433 of two replicates against one."""
     larger = {query: {"good": 1} for query in [*QUERIES, "new"]}
