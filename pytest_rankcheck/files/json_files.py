@@ -45,7 +45,7 @@ def _not_finite(token: str) -> NoReturn:
     raise _RefusedError(f"{token} is not a finite number")
 
 
-_TOO_DEEP = "nested more than 100 deep"
+_TOO_DEEP = "nested more than 100 deep; flatten it"
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_not_finite)
 _SCAN: Callable[[str, int], tuple[object, int]] = _DECODER.scan_once  # type: ignore[attr-defined]
 """Decodes a value without the steps around it, which take as long."""
