@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -177,6 +178,9 @@ class Record:
         Raises:
             BaselineError: as in `load`.
         """
+        known = _IN_USE.get(text)
+        if known is not None:
+            return known
         with content_of_text(text, path, remedy or _run_its_test) as content:
             metrics = content["metrics"]
             for name in metrics:
@@ -190,7 +194,8 @@ class Record:
                     raise EditedError(
                         f"its mean of {name} is {written:g}, but its queries give {mean:.6f}"
                     )
-            return record
+        _IN_USE[text] = record
+        return record
 
     @property
     def text(self) -> str:
@@ -391,6 +396,10 @@ class Record:
     def ranks(self, query_id: str) -> Mapping[str, int]:
         """Return the rank of each document of `ranking`."""
         return first_ranks(self.ranking(query_id))
+
+
+_IN_USE: WeakValueDictionary[str, Record] = WeakValueDictionary()
+"""The records that somebody holds, by the texts of their files, so that none is read twice."""
 
 
 def as_decimal(value: float) -> float | None:

@@ -158,13 +158,13 @@ class RecordedQueries:
             ValueError: a value has another type, or the queries are not sorted.
             KeyError: something is missing.
         """
-        entries = decoded(tuple[Mapping[str, Any], ...], entries)
-        ids = [decoded(str, entry["id"]) for entry in entries]
+        entries = decoded(tuple[dict, ...], entries)
+        ids = decoded(tuple[str, ...], [entry["id"] for entry in entries])
         for query_id, following in pairwise(ids):
             if query_id >= following:
                 what = "duplicate query" if query_id == following else "not sorted before"
                 raise ValueError(f"{what} '{quoted(following)}'")
-        weights = judged = clusters = None
+        weights = judged = clusters = slices = None
         if any("weight" in entry for entry in entries):
             weights = _numbers("weight", ids, [entry["weight"] for entry in entries])
             if not (weights > 0).all():
@@ -173,10 +173,11 @@ class RecordedQueries:
             judged = _numbers("judged", ids, [entry["judged"] for entry in entries])
         if any("cluster" in entry for entry in entries):
             clusters = [decoded(int, entry["cluster"]) for entry in entries]
-        slices = [decoded(Mapping[str, tuple[str, ...]], e.get("slices", {})) for e in entries]
+        if any("slices" in entry for entry in entries):
+            slices = [decoded(Mapping[str, tuple[str, ...]], e.get("slices", {})) for e in entries]
         return cls(
             ids,
-            [decoded(str, entry["fingerprint"]) for entry in entries],
+            decoded(tuple[str, ...], [entry["fingerprint"] for entry in entries]),
             {
                 name: _numbers(name, ids, [entry["values"][name] for entry in entries])
                 if Metric.parse(name).kind.has_parts
@@ -186,7 +187,7 @@ class RecordedQueries:
             [decoded(tuple[str, ...], entry.get("top", [])) for entry in entries],
             weights=weights,
             judged=judged,
-            slices=slices if any(slices) else None,
+            slices=slices,
             clusters=clusters,
         )
 

@@ -412,7 +412,8 @@ class RunEvaluation(Evaluation):
         return self._reordered[order]
 
     def __repr__(self) -> str:
-        shown = [f"of {self.run or self.name!r} on {self.golden!r}"]
+        run = self.name if self.run is None else self.run
+        shown = [f"of {run!r} on {self.golden!r}"]
         if self.replicates:
             shown.append(f"mean of {len(self.replicates)} replicates")
         if self.gaps and not self.computed:

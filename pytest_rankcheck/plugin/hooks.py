@@ -265,11 +265,20 @@ def pytest_runtest_makereport(
     if not report.passed or hasattr(report, "wasxfail"):
         item.stash[NOT_PASSED] = True
     if item.stash.get(LEDGER, None) or (report.failed and users_of_our_fixtures([item])):
-        from pytest_rankcheck.reports.ledger import packed
-
-        setattr(report, CARRIED, packed(item.stash.get(LEDGER, [])))
+        setattr(report, CARRIED, item.stash.get(LEDGER, []))
         item.stash[LEDGER] = []
     return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_report_to_serializable(report: object) -> Generator[None, Any, Any]:
+    """Pack the findings of a report that leaves the process, such as a worker of pytest-xdist."""
+    data = yield
+    if isinstance(getattr(report, CARRIED, None), list):
+        from pytest_rankcheck.reports.ledger import packed
+
+        data[CARRIED] = packed(data[CARRIED])
+    return data
 
 
 # --- how it is done --------------------------------------------------------------------------

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 LEDGER = pytest.StashKey["list[ReportedFinding]"]()
 """The findings of a test."""
 CARRIED = "rankcheck"
-"""The attribute of a test's report that carries its findings, in built-in types.
+"""The attribute of a test's report that carries its findings.
 
-With pytest-xdist it carries them from a worker to the controller.
+They are packed when the report leaves the process, such as from a worker of pytest-xdist.
 """
 _ENDINGS = {int(code): code.name.lower().replace("_", " ") for code in pytest.ExitCode}
 _OTHER_PLUGIN = "pytest_github_actions_annotate_failures"
@@ -99,9 +99,10 @@ class SessionFindings:
 
         carried = vars(report).get(CARRIED)
         test = typed_id(report.nodeid, self._config)
-        findings = [each.with_test(test) for each in unpacked(carried)] if carried else []
+        ledger = unpacked(carried) if isinstance(carried, str) else carried or []
+        findings = [each.with_test(test) for each in ledger]
         self.findings += findings
-        if report.failed and carried:
+        if report.failed and carried is not None:
             self.failures.append(report)
         if report.failed and not any(finding.failed for finding in findings):
             self._errors.setdefault(_reason(report.longrepr), []).append(test)

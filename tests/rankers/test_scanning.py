@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pytest_rankcheck import GoldenSet, Run, RunError, evaluate
 from pytest_rankcheck.rankers.formats import trec_runs
 from pytest_rankcheck.rankers.ranked_columns import TOP
+from pytest_rankcheck.reports.text.measurement_notes import timing_notes
 from tests.examples import examples
 
 WAYS = ["lines", "columns"] if find_spec("polars") else ["lines"]
@@ -167,6 +168,8 @@ def test_a_scanned_run_is_read_when_its_rankings_are_needed(file: Path) -> None:
     assert evaluation.ranks("q1")["d50"] == 51
     assert "d49" not in evaluation.ranks("q1")
     assert evaluation.extra == ("q2",)
+    assert repr(evaluation).startswith("RunEvaluation(of Run('bm25.run', not read yet) on ")
+    assert [*timing_notes(evaluation)] == []
     assert not run.is_in_memory
     assert len(run["q1"]) == 60
     assert run.is_in_memory

@@ -149,7 +149,7 @@ def precision_text(evaluation: Evaluation, metric: Metric, places: Sequence[int]
     start = number_text(low) if math.isfinite(low) else "no lower end"
     end = number_text(high) if math.isfinite(high) else "no upper end"
     run = evaluation.run
-    at = f", concurrency {run.concurrency}" if run and not metric.kind.is_of_documents else ""
+    at = f", concurrency {run.concurrency}" if not metric.kind.is_of_documents and run else ""
     return f" (95% interval {start} to {end}{at})"
 
 

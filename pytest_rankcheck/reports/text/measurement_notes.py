@@ -158,7 +158,7 @@ def tie_notes(evaluation: Evaluation) -> Iterator[Note]:
 
 def timing_notes(evaluation: Evaluation) -> Iterator[Note]:
     """Yield how long the ranker took for a query, if it ran in this test session."""
-    seconds = evaluation.run.seconds if evaluation.run else {}
+    seconds = {} if evaluation.run is None else evaluation.run.seconds
     times = sorted(value for value in seconds.values() if not math.isnan(value))
     if not times:
         return
