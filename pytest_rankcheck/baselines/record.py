@@ -390,6 +390,10 @@ class Record:
         place = self.queries.place_of.get(query_id)
         return () if place is None else self.queries.tops[place]
 
+    def tops(self, k: int) -> Sequence[Sequence[str]]:
+        """Return the first documents of each ranking."""
+        return [top[:k] for top in self.queries.tops]
+
     def read_rankings(self, k: int) -> None:
         """Do nothing: a record has no more of a ranking than its top."""
 

@@ -99,6 +99,7 @@ class RecordedQueries:
         evaluation.read_rankings(depth)
         ids, units = evaluation.query_ids, evaluation.cluster_names
         order = sorted(range(len(ids)), key=ids.__getitem__)
+        tops = evaluation.tops(depth)
         slices: list[dict[str, tuple[str, ...]]] = [{} for _ in ids]
         for attribute in attributes:
             for value, places in evaluation.slice_places(attribute).items():
@@ -116,7 +117,7 @@ class RecordedQueries:
             [ids[place] for place in order],
             [fingerprints[ids[place]] for place in order],
             {name: recorded_values(evaluation, Metric.parse(name))[order] for name in names},
-            [tuple(evaluation.ranking(ids[place])[:depth]) for place in order],
+            [tuple(tops[place]) for place in order],
             weights=None if weights is None else np.asarray(weights, dtype=np.float64)[order],
             judged=judged if by_judged else None,
             slices=[slices[place] for place in order] if any(slices) else None,

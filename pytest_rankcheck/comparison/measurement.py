@@ -74,6 +74,13 @@ class Measured(Protocol):
     def ranking(self, query_id: str) -> Sequence[str]:
         """The documents ranked for a query, best first, as far down as is known."""
 
+    def tops(self, k: int) -> Sequence[Sequence[str]]:
+        """The first documents of each ranking as far as they are known, in the order of `values`.
+
+        Args:
+            k: how many documents of each.
+        """
+
     def read_rankings(self, k: int) -> None:
         """Make `ranking` go down to rank ``k`` at least, if the whole rankings can be read."""
 

@@ -140,6 +140,10 @@ class Evaluation(MetricValues):
     def ranking(self, query_id: str) -> Sequence[str]:
         """Return the documents ranked for a query, best first, down to `known_depth`."""
 
+    def tops(self, k: int) -> Sequence[Sequence[str]]:
+        """Return the first ``k`` documents of each ranking, in the order of `query_ids`."""
+        return [self.ranking(query_id)[:k] for query_id in self.query_ids]
+
     def read_rankings(self, k: int) -> None:
         """Make `ranking` go down to rank ``k`` at least, if the whole rankings can be read."""
 

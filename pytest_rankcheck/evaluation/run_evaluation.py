@@ -173,6 +173,10 @@ class RunEvaluation(Evaluation):
             return ()
         return tuple(self._joined.of_query(code).top)
 
+    def tops(self, k: int) -> Sequence[Sequence[str]]:
+        """Return the first ``k`` documents of each ranking, in the order of `query_ids`."""
+        return super().tops(k) if self._is_in_memory else self._joined.first_documents(k)
+
     def read_rankings(self, k: int) -> None:
         """Make `ranking` go down to rank ``k`` at least, reading the run into memory if needed."""
         if self.run is not None and self.known_depth is not None and k > self.known_depth:

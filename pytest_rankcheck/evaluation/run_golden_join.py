@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, repeat
+from itertools import chain, pairwise, repeat
 
 import numpy as np
 
@@ -119,6 +119,16 @@ class Joined:
         rows, starts = rows_of_groups(starts_of(np.concatenate(counts)), self._segments)
         top = padded_columns(numbers[rows], starts)
         return np.nan_to_num(top, nan=ABSENT).astype(np.int64), list(known)
+
+    def first_documents(self, k: int) -> Sequence[tuple[str, ...]]:
+        """Return the first documents of each query, as far as they are kept."""
+        firsts: list[tuple[str, ...]] = []
+        for block in self._blocks:
+            ids, starts = block.tops or (HeldIds([]), np.zeros(len(block.codes) + 1, np.int64))
+            texts = ids.texts()
+            firsts += [tuple(texts[start:end][:k]) for start, end in pairwise(starts.tolist())]
+        firsts.append(())  # of the segment -1
+        return [firsts[segment] for segment in self._segments.tolist()]
 
     def of_query(self, code: int) -> QueryHits:
         """Return the hits of one query, given its place in the golden set."""

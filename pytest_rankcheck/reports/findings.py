@@ -115,7 +115,11 @@ class MeasurementFinding(ReportedFinding):
     """The queries of a golden set, as ranked now and, if known, before."""
 
     data: dict[str, Any]
-    """A measurement of the JSON report; its ``key`` is that of the same rankings on both sides."""
+    """A measurement of the JSON report, whose queries have no values yet.
+
+    Its ``key`` is that of the same rankings on both sides."""
+    values: dict[str, list[list[float | None]]]
+    """By metric, the value of each query before and now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -70,11 +70,12 @@ def _text(value: Any, indent: str) -> str:
         return readable_json(value)
     inner, parts = indent + "  ", []
     for key, item in value.items():
-        text = readable_json(item)
         if key in _LISTS and item:
             deeper = inner + "  "
             lines = f",\n{deeper}".join(_text(each, deeper) for each in item)
             text = f"[\n{deeper}{lines}\n{inner}]"
+        else:
+            text = readable_json(item)
         parts.append(f"{inner}{readable_json(key)}: {text}")
     body = ",\n".join(parts)
     return f"{{\n{body}\n{indent}}}"

@@ -5,21 +5,24 @@ It imports nothing, so that a test session that does not use the plugin pays not
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from pytest_rankcheck.reports.findings import ReportedFinding
 
 
 Ledger = list["ReportedFinding"]
+T = TypeVar("T")
 
 _current: ContextVar[tuple[Ledger | None, bool, bool]] = ContextVar(
     "rankcheck_ledger", default=(None, False, False)
 )
 """The ledger, whether a report wants all details, and whether inconclusive verdicts fail."""
+_made: ContextVar[dict[tuple[object, ...], tuple[Any, Any]]] = ContextVar("rankcheck_made")
+"""What was made for the running test and of what, by the ids of these things."""
 _printed: ContextVar[PrintedDocuments | None] = ContextVar("rankcheck_printed", default=None)
 
 
@@ -52,6 +55,7 @@ def collecting(
     """
     ledger: Ledger = []
     token = _current.set((ledger, detail, strict))
+    _made.set({})
     _printed.set(printed)
     if printed is not None:
         printed.of_test.clear()
@@ -59,6 +63,7 @@ def collecting(
         yield ledger
     finally:
         _current.reset(token)
+        _made.set({})
 
 
 def place_of_documents(key: object, line: str) -> str:
@@ -74,6 +79,15 @@ def place_of_documents(key: object, line: str) -> str:
     if key not in printed.tests:
         printed.of_test[key] = line
     return printed.tests.get(key, "")
+
+
+def made_once(make: Callable[..., T], *of: object) -> T:
+    """Return what a function makes of some things; for a test, it is made once."""
+    made, key = _made.get({}), (make, *map(id, of))
+    if key not in made:
+        made[key] = (of, make(*of))  # while the things are kept, nothing else has their ids
+    result: T = made[key][1]
+    return result
 
 
 def wants_detail() -> bool:

@@ -19,6 +19,7 @@ from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.golden.query import REPLAY
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.reports.findings import MeasurementFinding
+from pytest_rankcheck.reports.ledger import made_once
 
 TOP = 10
 """How many documents of each ranking a report shows."""
@@ -34,41 +35,52 @@ def measurement_finding(
 
     Its ``rankings`` are the same for the same rankings now, its ``key`` for those on both sides.
     """
+    data = made_once(_measured, evaluation, other)
+    metrics = list(dict.fromkeys(map(Metric.parse, metrics)))
+    definitions, means, values = {}, {}, {}
+    for metric in metrics:
+        then, now = _values(other, metric), _values(evaluation, metric)
+        before = _mean_before(evaluation, other, metric, then)
+        definitions[str(metric)] = as_json(_definition(metric))
+        means[str(metric)] = as_json((before, evaluation.mean(metric)))
+        values[str(metric)] = [
+            [then.get(each["id"]) if each["state"] == "unchanged" else None, now[each["id"]]]
+            for each in data["queries"]
+        ]
+    return MeasurementFinding({**data, "metrics": definitions, "means": means}, values)
+
+
+def _measured(evaluation: Evaluation, other: Measured | None) -> dict[str, Any]:
+    """Return the queries of a measurement, and all else that is the same for every metric."""
     golden = evaluation.golden
     prints = {} if other is None else other.query_fingerprints
-    now = {query_id: _top(evaluation, query_id) for query_id in evaluation.query_ids}
-    before = {
-        query_id: _top(other, query_id)
-        for query_id in now
-        if other is not None and query_id in prints
-    }
-    chosen = list(dict.fromkeys(map(Metric.parse, metrics)))
-    values = {
-        str(metric): (_values(other, metric), _values(evaluation, metric)) for metric in chosen
-    }
+    fingerprints = golden.query_fingerprints
+    now = dict(zip(evaluation.query_ids, map(list, evaluation.tops(TOP)), strict=True))
+    before: dict[str, list[str]] = {}
+    if other is not None:
+        tops = dict(zip(other.query_ids, other.tops(TOP), strict=True))
+        before = {query_id: list(tops[query_id]) for query_id in now if query_id in prints}
     queries = []
     for query_id, top in now.items():
         query, grades = golden.query(query_id), golden.grades(query_id)
-        fingerprint, old = golden.query_fingerprints[query_id], prints.get(query_id)
-        state = "new" if old is None else "unchanged" if old == fingerprint else "changed"
+        fingerprint, old = fingerprints[query_id], prints.get(query_id)
         top_before = before.get(query_id)
         shown = {*top, *(top_before or ())}
+        known = {doc: as_json(it) for doc, it in grades.items() if it > 0 or doc in shown}
+        others = {name: it for name, it in query.attributes.items() if name != REPLAY}
         entry = {
             "id": query_id,
             "text": query.text or "",
-            "attributes": {name: it for name, it in query.attributes.items() if name != REPLAY},
+            "attributes": as_json(others),
             "fingerprint": fingerprint,
-            "state": state,
-            "values": {
-                name: (then.get(query_id) if state == "unchanged" else None, own[query_id])
-                for name, (then, own) in values.items()
-            },
-            "judged": sum(doc in grades for doc in top) / len(top) if top else None,
+            "state": "new" if old is None else "unchanged" if old == fingerprint else "changed",
+            "values": {},
+            "judged": as_json(sum(doc in grades for doc in top) / len(top)) if top else None,
             "now": top,
             "before": top_before,
-            "grades": {doc: grade for doc, grade in grades.items() if grade > 0 or doc in shown},
+            "grades": known,
         }
-        queries.append(as_json(entry))
+        queries.append(entry)
     docs = {doc for tops in (now, before) for top in tops.values() for doc in top}
     rankings = _key(golden.name, golden.fingerprint, now)
     data = {
@@ -85,25 +97,18 @@ def measurement_finding(
         },
         "run": {"name": evaluation.name, "depth": evaluation.depth},
         "conventions": evaluation.conventions.to_dict(),
-        "metrics": {str(metric): _definition(metric) for metric in chosen},
-        "means": {
-            str(metric): (
-                _mean_before(evaluation, other, prints, metric, values[str(metric)][0]),
-                evaluation.mean(metric),
-            )
-            for metric in chosen
-        },
+        "metrics": {},
+        "means": {},
         "missing": evaluation.missing,
         "extra": evaluation.extra,
     }
-    titles = {doc: title for doc in sorted(docs) if (title := golden.title(doc))}
-    return MeasurementFinding({**as_json(data), "queries": queries, "titles": titles})
+    titles = {doc: golden.title(doc) for doc in sorted(filter(golden.title, docs))}
+    return {**as_json(data), "queries": queries, "titles": titles}
 
 
 def _mean_before(
     evaluation: Evaluation,
     other: Measured | None,
-    prints: Mapping[str, str],
     metric: Metric,
     values: _Values,
 ) -> float:
@@ -115,6 +120,7 @@ def _mean_before(
         return math.nan if other is None or not other.fits(metric) else other.mean(metric)
     if not evaluation.kind.recur:
         return metric.mean(np.array(list(values.values()), dtype=np.float64))
+    prints = {} if other is None else other.query_fingerprints
     own = evaluation.query_fingerprints
     same = np.array([prints.get(query_id) == own[query_id] for query_id in evaluation.query_ids])
     if not same.all():
@@ -137,10 +143,6 @@ def _values(side: Measured | None, metric: Metric) -> _Values:
     return dict(zip_longest(side.query_ids, values))
 
 
-def _top(side: Measured, query_id: str) -> list[str]:
-    return list(side.ranking(query_id)[:TOP])
-
-
 def _key(*parts: object) -> str:
     return hashlib.sha256(json.dumps(parts).encode("ascii")).hexdigest()[:16]
 
@@ -150,6 +152,8 @@ def as_json(value: Any) -> Any:
 
     Numbers have six decimals; NaN and infinity are None; anything else is a text.
     """
+    if value is None or type(value) in (str, int, bool):
+        return value
     if isinstance(value, Enum):
         return value.value
     if is_dataclass(value) and not isinstance(value, type):
@@ -160,4 +164,4 @@ def as_json(value: Any) -> Any:
         return [as_json(item) for item in value]
     if isinstance(value, float):
         return None if math.isinf(value) else as_decimal(float(value))
-    return value if value is None or isinstance(value, (str, int)) else str(value)
+    return value if isinstance(value, (str, int)) else str(value)

@@ -176,7 +176,7 @@ def report_of(
         problems: what failed besides gates and checks.
     """
     measurements, moved = _merged(
-        [finding.data for finding in findings if isinstance(finding, MeasurementFinding)]
+        [finding for finding in findings if isinstance(finding, MeasurementFinding)]
     )
     gates = [
         replace(each, detail={**each.detail, "measurement": moved[each.detail["measurement"]]})
@@ -210,42 +210,47 @@ def report_of(
     )
 
 
-def _merged(measurements: Sequence[_Data]) -> tuple[list[_Data], dict[str, str]]:
+def _merged(measurements: Sequence[MeasurementFinding]) -> tuple[list[_Data], dict[str, str]]:
     """Return each measurement once with all its metrics, and the new key of each old one.
 
     A measurement without a baseline is merged into the one with a baseline of the same rankings.
     """
     # Those with a baseline come first: they know the values before.
-    ordered = sorted(measurements, key=lambda part: not _has_baseline(part))
-    complete = {part["rankings"]: part["key"] for part in ordered if _has_baseline(part)}
+    ordered = sorted(measurements, key=lambda part: not has_baseline(part.data))
+    complete = {it.data["rankings"]: it.data["key"] for it in ordered if has_baseline(it.data)}
     moved: dict[str, str] = {}
-    groups: dict[str, list[_Data]] = {}
+    groups: dict[str, list[MeasurementFinding]] = {}
     for part in ordered:
-        key: str = part["key"]
-        moved[key] = key if _has_baseline(part) else complete.get(part["rankings"], key)
+        key: str = part.data["key"]
+        rankings = part.data["rankings"]
+        moved[key] = key if has_baseline(part.data) else complete.get(rankings, key)
         groups.setdefault(moved[key], []).append(part)
     return [_joined(group) for group in groups.values()], moved
 
 
-def _has_baseline(measurement: _Data) -> bool:
+def has_baseline(measurement: _Data) -> bool:
+    """Return whether it is known how a query was ranked before."""
     return any(query["before"] is not None for query in measurement["queries"])
 
 
-def _joined(parts: Sequence[_Data]) -> _Data:
+def _joined(parts: Sequence[MeasurementFinding]) -> _Data:
     """Return the first measurement with the metrics of all; the first part with a metric counts."""
-    queries = zip(*(part["queries"] for part in parts), strict=True)
+    first, values = parts[0].data, _all_of(part.values for part in parts)
+    of_queries = zip(first["queries"], *values.values(), strict=True)
     return {
-        **parts[0],
-        **{field: _all_of(parts, field) for field in ("metrics", "means", "titles")},
-        "queries": [{**same[0], "values": _all_of(same, "values")} for same in queries],
+        **first,
+        **{name: _all_of(it.data[name] for it in parts) for name in ("metrics", "means", "titles")},
+        "queries": [
+            {**query, "values": dict(zip(values, each, strict=True))} for query, *each in of_queries
+        ],
     }
 
 
-def _all_of(parts: Sequence[_Data], field: str) -> _Data:
-    """Return the items that a field has in any of the parts; the first part with one counts."""
+def _all_of(parts: Iterable[_Data]) -> _Data:
+    """Return the items that are in any of the parts; the first part with one counts."""
     items: _Data = {}
     for part in parts:
-        items |= {**part[field], **items}
+        items |= {**part, **items}
     return items
 
 
