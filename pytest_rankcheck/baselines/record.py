@@ -390,7 +390,7 @@ class Record:
         place = self.queries.place_of.get(query_id)
         return () if place is None else self.queries.tops[place]
 
-    def tops(self, k: int) -> Sequence[Sequence[str]]:
+    def tops(self, k: int | None = None) -> Sequence[Sequence[str]]:
         """Return the first documents of each ranking."""
         return [top[:k] for top in self.queries.tops]
 

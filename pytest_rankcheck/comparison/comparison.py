@@ -26,7 +26,7 @@ from pytest_rankcheck.statistics.run_noise import RunNoise
 if TYPE_CHECKING:
     import pandas as pd
 
-    from pytest_rankcheck.comparison.unjudged_documents import Unjudged
+    from pytest_rankcheck.comparison.unjudged_documents import TopDocuments, Unjudged
     from pytest_rankcheck.comparison.unpaired_values import Unpaired
 
 
@@ -80,6 +80,7 @@ class Comparison(QueryOverlap):
         self.evaluation = evaluation
         self.sides = sides
         self._values: dict[Metric, ComparedValues] = {}
+        self._top_documents: dict[int, TopDocuments] = {}
 
     @cached_property
     def query_ids(self) -> tuple[str, ...]:
@@ -267,9 +268,13 @@ class Comparison(QueryOverlap):
         irrelevant, if only the new ones had the highest grade, or only those that left. If the mean
         fell, also how many of the new ones would have to be relevant for the fall to vanish.
         """
+        return self.unjudged_in(self.values(metric))
+
+    def unjudged_in(self, values: ComparedValues) -> Unjudged:
+        """Return how much unjudged documents could explain, for all queries or for a slice."""
         from pytest_rankcheck.comparison.unjudged_documents import unjudged_between
 
-        return unjudged_between(self.evaluation, self.other, self.values(metric))
+        return unjudged_between(self.evaluation, self.other, values, self._top_documents)
 
     def _repr_html_(self) -> str:
         """Return the table that a notebook shows: each metric, and how certain its change is."""

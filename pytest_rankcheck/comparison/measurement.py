@@ -74,11 +74,11 @@ class Measured(Protocol):
     def ranking(self, query_id: str) -> Sequence[str]:
         """The documents ranked for a query, best first, as far down as is known."""
 
-    def tops(self, k: int) -> Sequence[Sequence[str]]:
+    def tops(self, k: int | None = None) -> Sequence[Sequence[str]]:
         """The first documents of each ranking as far as they are known, in the order of `values`.
 
         Args:
-            k: how many documents of each.
+            k: how many documents of each; None: all that are known.
         """
 
     def read_rankings(self, k: int) -> None:

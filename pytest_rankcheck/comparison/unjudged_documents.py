@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, count, repeat
+from typing import NamedTuple
 
 import numpy as np
 
@@ -62,7 +64,12 @@ _NOTHING = Unjudged(TOP, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 """For metrics of sessions and of the whole run, which use no judgments of single documents."""
 
 
-def unjudged_between(evaluation: Evaluation, other: Measured, values: ComparedValues) -> Unjudged:
+def unjudged_between(
+    evaluation: Evaluation,
+    other: Measured,
+    values: ComparedValues,
+    known: dict[int, TopDocuments],
+) -> Unjudged:
     """Return how much unjudged documents could change a difference.
 
     The values before are computed again if the rankings are known far enough down (a baseline
@@ -74,35 +81,25 @@ def unjudged_between(evaluation: Evaluation, other: Measured, values: ComparedVa
         evaluation: what is measured now.
         other: what it is compared with.
         values: the values of a metric on both sides, for all queries or for a slice.
+        known: the documents that other metrics needed, by how many count as the top.
     """
     if not isinstance(values, Paired) or values.metric.kind.takes is not JudgedHits:
         return _NOTHING
     k = top_of(evaluation, other, values.metric)
-    new: list[_Document] = []
-    left: list[_Document] = []
-    judged_before = judged_after = 0
-    for place, query_id in enumerate(values.query_ids):
-        grades = evaluation.golden.grades(query_id)
-        then = dict.fromkeys(other.ranking(query_id)[:k])
-        now = dict.fromkeys(evaluation.ranking(query_id)[:k])
-        # A document with a negative grade counts as unjudged in Judged@k.
-        judged_before += sum(grades.get(doc_id, -1) >= 0 for doc_id in then)
-        judged_after += sum(grades.get(doc_id, -1) >= 0 for doc_id in now)
-        new += [(place, doc) for doc in now if doc not in grades and doc not in then]
-        left += [(place, doc) for doc in then if doc not in grades and doc not in now]
-    tops = _Tops(evaluation, other, values, new, left)
-    shares = max(1, k * len(values.query_ids))
+    documents = known[k] = known.get(k) or TopDocuments(evaluation, other, k)
+    found = [documents.of_query[query_id] for query_id in values.query_ids]
+    shares = max(1, k * len(found))
     highest = max(evaluation.golden.scale, 1.0)
     return Unjudged(
         k=k,
-        documents=len(new),
-        queries=len({place for place, _ in new}),
-        left=len(left),
-        judged_before=judged_before / shares,
-        judged_after=judged_after / shares,
-        if_irrelevant=tops.difference(0.0, 0.0),
-        if_relevant=tops.difference(highest, 0.0),
-        if_left_relevant=tops.difference(0.0, highest),
+        documents=sum(len(top.new) for top in found),
+        queries=sum(len(top.new) > 0 for top in found),
+        left=sum(len(top.left) for top in found),
+        judged_before=sum(top.judged_before for top in found) / shares,
+        judged_after=sum(top.judged_after for top in found) / shares,
+        if_irrelevant=documents.difference(values, 0.0, 0.0),
+        if_relevant=documents.difference(values, highest, 0.0),
+        if_left_relevant=documents.difference(values, 0.0, highest),
         grade=highest,
     )
 
@@ -114,54 +111,109 @@ def top_of(evaluation: Evaluation, other: Measured, metric: Metric) -> int:
     return min(depth for depth in depths if depth is not None)
 
 
-_Document = tuple[int, str]
-"""The place of a query, and an unjudged document at its top."""
+class QueryTop(NamedTuple):
+    """The first documents of a query's two rankings."""
+
+    judged_before: int
+    """How many of those before are judged; a document with a negative grade is not."""
+    judged_after: int
+    new: range
+    """The numbers of the unjudged documents that are only in the top now."""
+    left: range
+    """Those of the unjudged documents that were only in the top before."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Tops:
-    """The unjudged documents in the tops of both rankings of all compared queries."""
+class TopDocuments:
+    """The first documents of the queries of both sides, joined with their judgments once.
 
-    evaluation: Evaluation
-    other: Measured
-    pairs: Paired
-    new: Sequence[_Document]
-    """Those that are only in the top now."""
-    left: Sequence[_Document]
-    """Those that were only in the top before."""
+    In queries that have unjudged documents which are new in the top, or left it, these and the
+    judged ones are numbered. So the rankings stay joined, whatever grades the numbers get.
 
-    def difference(self, of_new: float, of_left: float) -> float:
+    Args:
+        evaluation: what is measured now.
+        other: what it is compared with.
+        k: how many documents count as the top.
+    """
+
+    def __init__(self, evaluation: Evaluation, other: Measured, k: int) -> None:
+        self._evaluation, self._other = evaluation, other
+        self.of_query: dict[str, QueryTop] = {}
+        """By query, whether or not it is compared."""
+        self._numbered: dict[str, Sequence[str]] = {}
+        self._joined: dict[int, JudgedHits] = {}
+        given: list[float] = []
+        then = dict(zip(other.query_ids, other.tops(k), strict=True))
+        for query_id, top in zip(evaluation.query_ids, evaluation.tops(k), strict=True):
+            grades = evaluation.golden.grades(query_id)
+            before, now = dict.fromkeys(then.get(query_id, ())), dict.fromkeys(top)
+            new = [doc for doc in now if doc not in grades and doc not in before]
+            left = [doc for doc in before if doc not in grades and doc not in now]
+            middle = len(given) + len(grades) + len(new)
+            self.of_query[query_id] = QueryTop(
+                sum(grades.get(doc, -1) >= 0 for doc in before),
+                sum(grades.get(doc, -1) >= 0 for doc in now),
+                range(middle - len(new), middle),
+                range(middle, middle + len(left)),
+            )
+            if new or left:
+                self._numbered[query_id] = [*grades, *new, *left]
+                given += [*grades.values(), *repeat(0.0, len(new) + len(left))]
+        self._given = np.array(given)
+        self._place_of = {query_id: place for place, query_id in enumerate(self._numbered)}
+
+    def difference(self, pairs: Paired, of_new: float, of_left: float) -> float:
         """Return the difference of the means if all new ones, and all that left, had these grades.
 
         NaN if those that left have a grade above 0 and the values before cannot be computed.
         """
-        golden, pairs = self.evaluation.golden, self.pairs
-        if not (self.new or self.left) or not can_rejudge(self.evaluation, pairs.metric):
+        ids = pairs.query_ids
+        at = [place for place, query_id in enumerate(ids) if query_id in self._numbered]
+        if not at or not can_rejudge(self._evaluation, pairs.metric):
             return pairs.difference
-        knows_before = can_rejudge(self.other, pairs.metric)
-        if self.left and not knows_before and of_left > 0:
+        tops = [self.of_query[ids[place]] for place in at]
+        knows_before = can_rejudge(self._other, pairs.metric)
+        if not knows_before and of_left > 0 and any(top.left for top in tops):
             return math.nan
-        places = sorted({place for place, _ in (*self.new, *self.left)})
-        grades = {place: dict(golden.grades(pairs.query_ids[place])) for place in places}
-        for docs, grade in ((self.new, of_new), (self.left, of_left)):
-            for place, doc_id in docs:
-                grades[place][doc_id] = grade
-        highest = max(golden.scale, *(max(own.values()) for own in grades.values()))
+        grades = np.append(self._given, np.nan)  # past the end
+        grades[[*chain.from_iterable(top.new for top in tops)]] = of_new
+        grades[[*chain.from_iterable(top.left for top in tops)]] = of_left
+        among = [self._place_of[ids[place]] for place in at]
 
         def rejudged(side: Measured, values: FloatArray) -> FloatArray:
             changed = values.copy()
-            changed[list(grades)] = values_under(
-                pairs.metric,
-                [side.ranking(pairs.query_ids[place]) for place in grades],
-                list(grades.values()),
-                max_grade=highest,
-                conventions=self.evaluation.conventions,
-            )
+            changed[at] = self._values(pairs.metric, self._numbers(side), among, grades)
             return changed
 
-        after = rejudged(self.evaluation, pairs.after)
-        before = rejudged(self.other, pairs.before) if knows_before else pairs.before
+        after = rejudged(self._evaluation, pairs.after)
+        before = rejudged(self._other, pairs.before) if knows_before else pairs.before
         return replace(pairs, before=before, after=after).counted().difference
+
+    def _numbers(self, side: Measured) -> JudgedHits:
+        """Return the judged hits of one side, with the numbers of the documents as their grades."""
+        if id(side) not in self._joined:
+            rankings = dict(zip(side.query_ids, side.tops(), strict=True))
+            start = count()
+            numbers = [dict(zip(docs, start, strict=False)) for docs in self._numbered.values()]
+            found = hits_of_lists([rankings[each] for each in self._numbered], numbers, 0.0)
+            self._joined[id(side)] = found
+        return self._joined[id(side)]
+
+    def _values(
+        self, metric: Metric, numbers: JudgedHits, places: Sequence[int], grades: FloatArray
+    ) -> FloatArray:
+        own, ideal = (
+            grades[np.nan_to_num(each[places], nan=-1).astype(np.intp)]
+            for each in (numbers.grades, numbers.ideal)
+        )
+        hits = replace(
+            numbers,
+            ranks=numbers.ranks[places],
+            grades=own,
+            retrieved=numbers.retrieved[places],
+            ideal=-np.sort(-ideal, axis=1),
+            max_grade=max(self._evaluation.golden.scale, float(np.nanmax(ideal))),
+        )
+        return _counted(metric, hits, self._evaluation.conventions)
 
 
 def can_rejudge(side: Measured, metric: Metric) -> bool:
@@ -197,6 +249,9 @@ def values_under(
         max_grade: the highest grade of the whole golden set.
         conventions: those of the evaluation.
     """
-    hits = hits_of_lists(rankings, grades, max_grade)
+    return _counted(metric, hits_of_lists(rankings, grades, max_grade), conventions)
+
+
+def _counted(metric: Metric, hits: JudgedHits, conventions: Conventions) -> FloatArray:
     values = meant(metric, conventions).compute(hits)
     return settled(metric, values, np.asarray((hits.ideal > 0).any(axis=1)), conventions)

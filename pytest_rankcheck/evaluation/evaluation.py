@@ -140,7 +140,7 @@ class Evaluation(MetricValues):
     def ranking(self, query_id: str) -> Sequence[str]:
         """Return the documents ranked for a query, best first, down to `known_depth`."""
 
-    def tops(self, k: int) -> Sequence[Sequence[str]]:
+    def tops(self, k: int | None = None) -> Sequence[Sequence[str]]:
         """Return the first ``k`` documents of each ranking, in the order of `query_ids`."""
         return [self.ranking(query_id)[:k] for query_id in self.query_ids]
 

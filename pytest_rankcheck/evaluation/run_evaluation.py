@@ -173,7 +173,7 @@ class RunEvaluation(Evaluation):
             return ()
         return tuple(self._joined.of_query(code).top)
 
-    def tops(self, k: int) -> Sequence[Sequence[str]]:
+    def tops(self, k: int | None = None) -> Sequence[Sequence[str]]:
         """Return the first ``k`` documents of each ranking, in the order of `query_ids`."""
         return super().tops(k) if self._is_in_memory else self._joined.first_documents(k)
 

@@ -120,7 +120,7 @@ class Joined:
         top = padded_columns(numbers[rows], starts)
         return np.nan_to_num(top, nan=ABSENT).astype(np.int64), list(known)
 
-    def first_documents(self, k: int) -> Sequence[tuple[str, ...]]:
+    def first_documents(self, k: int | None) -> Sequence[tuple[str, ...]]:
         """Return the first documents of each query, as far as they are kept."""
         firsts: list[tuple[str, ...]] = []
         for block in self._blocks:

@@ -12,7 +12,6 @@ from pytest_rankcheck.baselines.baseline import Baseline
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.succession import manner_changes
 from pytest_rankcheck.comparison.comparison import Comparison, compare
-from pytest_rankcheck.comparison.unjudged_documents import unjudged_between
 from pytest_rankcheck.errors import RankcheckError
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.verdict import Decision, Verdict
@@ -144,7 +143,7 @@ def _decision(decision: Decision, verdict: Verdict) -> Detail:
 
 def _unjudged(verdict: Verdict, comparison: Comparison) -> Detail:
     """Return the unjudged documents; without differences that another library would compute."""
-    unjudged = unjudged_between(comparison.evaluation, comparison.other, verdict.overall.pairs)
+    unjudged = comparison.unjudged_in(verdict.overall.pairs)
     detail: Detail = as_json(unjudged)
     if verdict.metric.definition.ir_measures:
         detail |= dict.fromkeys(("if_irrelevant", "if_relevant", "if_left_relevant"))

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 
 from pytest_rankcheck.comparison.compared_values import SIDES, ComparedValues
 from pytest_rankcheck.comparison.comparison import Comparison, Move
-from pytest_rankcheck.comparison.unjudged_documents import unjudged_between
 from pytest_rankcheck.comparison.unpaired_values import Unpaired
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
@@ -71,7 +70,7 @@ def regression_lines(verdict: Verdict, comparison: Comparison) -> Iterator[str]:
         yield f"  {_drops(verdict)}"
     yield from map(ValueLine, _worst_queries(pairs, comparison))
     if comparison.evaluation.unmet_ids is None:
-        unjudged = unjudged_between(comparison.evaluation, comparison.other, pairs)
+        unjudged = comparison.unjudged_in(pairs)
         yield from unjudged_lines(unjudged, verdict.metric)
 
 
