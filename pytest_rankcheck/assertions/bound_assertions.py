@@ -131,7 +131,7 @@ def _checked(
 ) -> str | None:
     """Enter the findings of a bound. Return the failure text, or None if the bound holds."""
 
-    def detail(label: str) -> Mapping[str, Any]:
+    def detail(label: str, *, in_full: bool) -> Mapping[str, Any]:
         from pytest_rankcheck.reports.gate_detail import bound_detail
 
         return bound_detail(metric, bound, [p for p in parts if not label or p.label == label])

@@ -10,7 +10,7 @@ from pytest_rankcheck.errors import plural
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.findings import GateFinding, Note, Topic
-from pytest_rankcheck.reports.ledger import enter, wants_detail
+from pytest_rankcheck.reports.ledger import enter, wants_detail, wants_queries
 from pytest_rankcheck.reports.text.wording import shortened
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def enter_gate(
     evaluation: Evaluation,
     metric: Metric,
     rows: Iterable[GateRow],
-    detail: Callable[[str], Mapping[str, Any]],
+    detail: Callable[..., Mapping[str, Any]],
     *,
     other: Measured | None = None,
     failure: Failure | None,
@@ -69,23 +69,26 @@ def enter_gate(
         evaluation: what was measured.
         metric: the metric.
         rows: what was decided, on all queries first.
-        detail: returns what a report shows of a row, by its label.
+        detail: returns what a report shows of a row, by its label; ``in_full``, or only what
+            Markdown shows of a gate that passed.
         other: what it was compared with.
         failure: why it failed, which the first row that failed shows; None if it passed.
         more: further fields of each finding.
     """
     shown: dict[str, Any] = {}
+    in_full = wants_queries() or failure is not None
     if wants_detail():
         from pytest_rankcheck.reports.measurement_findings import measurement_finding
 
-        measurement = measurement_finding(evaluation, other, [metric])
+        worst = None if wants_queries() else failure.worst if failure else ()
+        measurement = measurement_finding(evaluation, other, [metric], worst)
         enter(measurement)
         shown = {"measurement": measurement.data["key"]}
-    whole = detail("") if shown else {}
+    whole = detail("", in_full=in_full) if shown else {}
     failed = evaluation.failed if other is None else {**other.failed, **evaluation.failed}
     remark = f"; {plural(len(failed), 'query', 'queries')} failed" if failed else ""
     for row in rows:
-        known = {**(detail(row.label) if row.label and shown else whole), **shown}
+        known = {**(detail(row.label, in_full=in_full) if row.label and shown else whole), **shown}
         given, failure = (failure, None) if row.failed else (None, failure)
         if shown and given:
             known |= given.detail(evaluation, whole)

@@ -186,6 +186,7 @@ def _detail(
     comparison: Comparison | None,
     label: str,
     *,
+    in_full: bool,
     approvals: Sequence[Approval] = (),
 ) -> Mapping[str, Any]:
     """Return what a report shows of a row; of a metric that could not be compared, its mean."""
@@ -193,7 +194,9 @@ def _detail(
 
     if verdict is None or comparison is None:
         return new_detail(metric, evaluation)
-    return slice_detail(verdict, label) if label else verdict_detail(verdict, comparison, approvals)
+    if label:
+        return slice_detail(verdict, label, in_full=in_full)
+    return verdict_detail(verdict, comparison, approvals, in_full=in_full)
 
 
 def _enter_undecided(evaluation: Evaluation, verdicts: Iterable[Verdict]) -> None:

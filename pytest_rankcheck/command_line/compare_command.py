@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pytest_rankcheck.assertions.regression_assertion import assert_not_regressed
@@ -28,7 +28,7 @@ from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.reports.findings import Note, ReportedFinding, Topic
 from pytest_rankcheck.reports.ledger import collecting
 from pytest_rankcheck.reports.report_data import report_of
-from pytest_rankcheck.reports.report_formats import REPORT_FORMATS
+from pytest_rankcheck.reports.report_formats import REPORT_FORMATS, show_queries
 from pytest_rankcheck.reports.text.measurement_notes import document_notes, tie_notes
 
 _FORMATS = [name for name, report in REPORT_FORMATS.items() if report.of_comparisons]
@@ -68,7 +68,10 @@ def _compare(chosen: argparse.Namespace) -> int:
     usual = record.slices if record and record.slices else project.inputs.config.slices
     slices = chosen.by or [name for name in usual if name in golden.attributes]
     inconclusive = chosen.inconclusive or project.inputs.config.inconclusive
-    with collecting(detail=True, strict=inconclusive == "fail") as ledger:
+    paths = {name: path for name in _FORMATS if (path := getattr(chosen, name)) is not None}
+    with collecting(
+        detail=bool(paths), queries=show_queries(paths), strict=inconclusive == "fail"
+    ) as ledger:
         for metric in chosen_metrics(chosen, old):
             text = chosen.gate or (record.gate(metric) if record else None)
             gate = gate_of(text) if text else project.inputs.gates.gate(golden.name, metric)
@@ -85,7 +88,7 @@ def _compare(chosen: argparse.Namespace) -> int:
         exit_status = BLOCKED
     elif Topic.INCONCLUSIVE in topics and inconclusive != "pass":
         exit_status = INVALID
-    _write(chosen, findings, exit_status)
+    _write(paths, findings, exit_status)
     return exit_status
 
 
@@ -110,10 +113,9 @@ def _print_table(chosen: argparse.Namespace, project: ProjectInputs, golden: Gol
 
 
 def _write(
-    chosen: argparse.Namespace, findings: Sequence[ReportedFinding], exit_status: int
+    paths: Mapping[str, Path], findings: Sequence[ReportedFinding], exit_status: int
 ) -> None:
     """Write the requested reports."""
-    paths = {name: path for name in _FORMATS if (path := getattr(chosen, name)) is not None}
     command = f"python -m pytest_rankcheck {shlex.join(sys.argv[1:])}"
     report = report_of(findings, command, exit_status)
     for name, path in paths.items():

@@ -201,12 +201,18 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Collect what the test's assertions find; refuse an update once they have all passed."""
     from pytest_rankcheck.reports.ledger import PrintedDocuments, collecting
+    from pytest_rankcheck.reports.report_formats import show_queries
 
     chosen = item.config.stash[CONFIG]
     strict = chosen.inconclusive == "fail"
     printed = item.config.stash.setdefault(PRINTED, PrintedDocuments())
     name_run(item)
-    with collecting(detail=chosen.writes_reports, strict=strict, printed=printed) as ledger:
+    with collecting(
+        detail=chosen.writes_reports,
+        queries=show_queries(chosen.reports),
+        strict=strict,
+        printed=printed,
+    ) as ledger:
         try:
             result = yield
             if not item.stash[NOT_PASSED]:  # a failed subtest raises nothing here

@@ -201,10 +201,11 @@ def _for_reports(
     from pytest_rankcheck.metrics.metric_names import Metric
     from pytest_rankcheck.reports.findings import GateFinding, JudgingFinding
     from pytest_rankcheck.reports.judging_list import to_judge
+    from pytest_rankcheck.reports.ledger import wants_queries
     from pytest_rankcheck.reports.measurement_findings import measurement_finding
 
     baseline = item.stash.get(BASELINE, None)
-    if metrics:
+    if metrics and wants_queries():
         checks = baseline.checks if baseline else ()
         other = next((check.record for check in checks if check.is_decided), None)
         yield measurement_finding(evaluation, other, metrics)

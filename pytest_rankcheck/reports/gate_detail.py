@@ -17,7 +17,7 @@ from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.verdict import Decision, Verdict
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.findings import GateFinding, ReportedFinding
-from pytest_rankcheck.reports.ledger import wants_detail
+from pytest_rankcheck.reports.ledger import wants_detail, wants_queries
 from pytest_rankcheck.reports.measurement_findings import as_json, measurement_finding
 from pytest_rankcheck.reports.text.bound_text import Bound, Bounded
 
@@ -28,7 +28,11 @@ Detail = dict[str, Any]
 
 
 def verdict_detail(
-    verdict: Verdict, comparison: Comparison, approvals: Sequence[Approval] = ()
+    verdict: Verdict,
+    comparison: Comparison,
+    approvals: Sequence[Approval] = (),
+    *,
+    in_full: bool = True,
 ) -> Detail:
     """Return the detail of a verdict.
 
@@ -36,6 +40,7 @@ def verdict_detail(
         verdict: what the gate decided.
         comparison: what it decided from.
         approvals: why the baseline was allowed to fall, so far.
+        in_full: whether with intervals and unjudged documents.
     """
     gaps = [
         {
@@ -49,16 +54,16 @@ def verdict_detail(
     ]
     return _detail(
         verdict.metric,
-        _decision(verdict.overall, verdict),
+        _decision(verdict.overall, verdict, in_full=in_full),
         gate=verdict.gate,
         outcome=verdict.outcome,
-        slices=[_decision(decision, verdict) for decision in verdict.slices],
+        slices=[_decision(decision, verdict, in_full=in_full) for decision in verdict.slices],
         margin=verdict.margin,
         noise=_noise(verdict.overall),
         gaps=gaps,
         query_drops=verdict.query_drops,
         ties=verdict.ties,
-        unjudged=_unjudged(verdict, comparison),
+        unjudged=_unjudged(verdict, comparison) if in_full else None,
         mixes=verdict.mixes,
         groups=verdict.groups,
         replay=verdict.replay,
@@ -71,11 +76,12 @@ def _noise(part: Decision) -> float | None:
     return None if part.pairs.noise is None else part.pairs.noise.deviation
 
 
-def slice_detail(verdict: Verdict, label: str) -> Detail:
+def slice_detail(verdict: Verdict, label: str, *, in_full: bool) -> Detail:
     """Return the detail of a slice, which has a row of its own."""
     part = next(each for each in verdict.slices if each.label == label)
     known = {"outcome": part.outcome, "margin": verdict.margin, "noise": _noise(part)}
-    return _detail(verdict.metric, _decision(part, verdict), gate=verdict.gate, **known)
+    decision = _decision(part, verdict, in_full=in_full)
+    return _detail(verdict.metric, decision, gate=verdict.gate, **known)
 
 
 def bound_detail(metric: Metric, bound: Bound, parts: Sequence[Bounded]) -> Detail:
@@ -118,10 +124,10 @@ def _part(queries: int, now: float, **known: Any) -> Detail:
     return {**start, **unknown, **known}
 
 
-def _decision(decision: Decision, verdict: Verdict) -> Detail:
+def _decision(decision: Decision, verdict: Verdict, *, in_full: bool) -> Detail:
     pairs = decision.pairs
     differences = pairs.differences
-    interval = pairs.interval()
+    interval = pairs.interval() if in_full else (math.nan, math.nan)
     has_interval = pairs.metric.definition.is_mean_of_values and not math.isnan(interval[0])
     counts = {"wins": pairs.wins, "ties": pairs.ties, "losses": pairs.losses}
     return _part(
@@ -135,7 +141,7 @@ def _decision(decision: Decision, verdict: Verdict) -> Detail:
         interval=interval if has_interval else None,
         p=decision.p,
         effect=differences.effect,
-        detectable=differences.smallest_detectable(verdict.alpha),
+        detectable=differences.smallest_detectable(verdict.alpha) if in_full else None,
         allowed=decision.allowed,
         **(pairs.metric.kind.for_each(counts) or {}),
     )
@@ -184,7 +190,8 @@ def _unreached(
             before, now = pairs.mean_before, pairs.mean_after
     detail: Detail = {}
     if wants_detail():
-        measurement = measurement_finding(evaluation, record, [metric])
+        every = None if wants_queries() else ()
+        measurement = measurement_finding(evaluation, record, [metric], every)
         yield measurement
         count, difference = len(evaluation.query_ids), now - before
         detail = _detail(

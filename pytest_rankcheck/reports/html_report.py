@@ -14,7 +14,7 @@ from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.files.whole_files import readable_json
 from pytest_rankcheck.reports.findings import Topic, by_heading
 from pytest_rankcheck.reports.json_report import report_json
-from pytest_rankcheck.reports.report_data import Report, worst_queries
+from pytest_rankcheck.reports.report_data import Report, has_baseline, worst_queries
 
 _Data = dict[str, Any]
 _LONGEST_TEXT = 500
@@ -31,14 +31,16 @@ def html_of(report: Report) -> str:
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
-    library, script, style, charts = map(
-        _part, ("vega.js", "report.js", "report.css", "charts.json")
-    )
+    script, style, charts = map(_part, ("report.js", "report.css", "charts.json"))
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     template = environment.from_string(_part("report.html.j2"))
     data = _harmless(report_json(report))
+    approvals = _approvals(data["gates"])
+    has_charts = approvals or any(map(_is_compared, data["gates"]))
+    has_charts = has_charts or any(map(has_baseline, data["measurements"]))
+    library = _part("vega.js") if has_charts else ""
     return template.render(
         session=report,
         report=data,
@@ -54,8 +56,8 @@ def html_of(report: Report) -> str:
             for gate in data["gates"]
             if gate["failure"]
         ],
-        approvals=_approvals(data["gates"]),
-        policy=_policy([library, script], style),
+        approvals=approvals,
+        policy=_policy([library, script] if has_charts else [script], style),
         style=Markup(style),
         script=Markup(script),
         library=Markup(library),
@@ -72,6 +74,11 @@ def _approvals(gates: Sequence[_Data]) -> list[tuple[_Data, _Data]]:
         for approval in gate["approvals"]
     }
     return sorted(approvals.values(), key=lambda pair: str(pair[1]["date"]))
+
+
+def _is_compared(gate: _Data) -> bool:
+    """Return whether a change of a gate, or of one of its slices, is drawn."""
+    return any(part["difference"] is not None for part in (gate["overall"], *gate["slices"]))
 
 
 def _part(name: str) -> str:

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 Ledger = list["ReportedFinding"]
 T = TypeVar("T")
 
-_current: ContextVar[tuple[Ledger | None, bool, bool]] = ContextVar(
-    "rankcheck_ledger", default=(None, False, False)
+_current: ContextVar[tuple[Ledger | None, bool, bool, bool]] = ContextVar(
+    "rankcheck_ledger", default=(None, False, False, False)
 )
-"""The ledger, whether a report wants all details, and whether inconclusive verdicts fail."""
+"""The ledger, and what `collecting` is told."""
 _made: ContextVar[dict[tuple[object, ...], tuple[Any, Any]]] = ContextVar("rankcheck_made")
 """What was made for the running test and of what, by the ids of these things."""
 _printed: ContextVar[PrintedDocuments | None] = ContextVar("rankcheck_printed", default=None)
@@ -44,17 +44,22 @@ class PrintedDocuments:
 
 @contextmanager
 def collecting(
-    *, detail: bool = False, strict: bool = False, printed: PrintedDocuments | None = None
+    *,
+    detail: bool = False,
+    queries: bool = True,
+    strict: bool = False,
+    printed: PrintedDocuments | None = None,
 ) -> Iterator[Ledger]:
     """Collect the findings that are entered until the block ends.
 
     Args:
-        detail: whether a report wants all details.
+        detail: whether a report is written.
+        queries: whether one shows every query, and gates that passed in full.
         strict: whether an inconclusive verdict fails its test.
         printed: what the texts of earlier tests have shown.
     """
     ledger: Ledger = []
-    token = _current.set((ledger, detail, strict))
+    token = _current.set((ledger, detail, detail and queries, strict))
     _made.set({})
     _printed.set(printed)
     if printed is not None:
@@ -95,14 +100,19 @@ def wants_detail() -> bool:
     return _current.get()[1]
 
 
+def wants_queries() -> bool:
+    """Return whether a report shows every query, and gates that passed in full."""
+    return _current.get()[2]
+
+
 def fails_if_inconclusive() -> bool:
     """Return whether an inconclusive verdict fails its test (``rankcheck_inconclusive = fail``)."""
-    return _current.get()[2]
+    return _current.get()[3]
 
 
 def enter(finding: ReportedFinding) -> None:
     """Enter a finding; outside a test nothing is collected."""
-    ledger, _, _ = _current.get()
+    ledger = _current.get()[0]
     if ledger is not None:
         ledger.append(finding)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from itertools import zip_longest
@@ -29,13 +29,16 @@ _Values = dict[str, float | None]
 
 
 def measurement_finding(
-    evaluation: Evaluation, other: Measured | None, metrics: Iterable[MetricLike]
+    evaluation: Evaluation,
+    other: Measured | None,
+    metrics: Iterable[MetricLike],
+    query_ids: Collection[str] | None = None,
 ) -> MeasurementFinding:
-    """Return the queries of an evaluation, with what they were before if that is known.
+    """Return the queries of an evaluation, or some, with what they were before if that is known.
 
     Its ``rankings`` are the same for the same rankings now, its ``key`` for those on both sides.
     """
-    data = made_once(_measured, evaluation, other)
+    data = made_once(_measured, evaluation, other, query_ids)
     metrics = list(dict.fromkeys(map(Metric.parse, metrics)))
     definitions, means, values = {}, {}, {}
     for metric in metrics:
@@ -50,14 +53,17 @@ def measurement_finding(
     return MeasurementFinding({**data, "metrics": definitions, "means": means}, values)
 
 
-def _measured(evaluation: Evaluation, other: Measured | None) -> dict[str, Any]:
+def _measured(
+    evaluation: Evaluation, other: Measured | None, query_ids: Collection[str] | None
+) -> dict[str, Any]:
     """Return the queries of a measurement, and all else that is the same for every metric."""
     golden = evaluation.golden
     prints = {} if other is None else other.query_fingerprints
     fingerprints = golden.query_fingerprints
-    now = dict(zip(evaluation.query_ids, map(list, evaluation.tops(TOP)), strict=True))
+    every = () if query_ids == () else zip(evaluation.query_ids, evaluation.tops(TOP), strict=True)
+    now = {each: [*top] for each, top in every if query_ids is None or each in query_ids}
     before: dict[str, list[str]] = {}
-    if other is not None:
+    if other is not None and now:
         tops = dict(zip(other.query_ids, other.tops(TOP), strict=True))
         before = {query_id: list(tops[query_id]) for query_id in now if query_id in prints}
     queries = []

@@ -13,7 +13,7 @@ from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
 from pytest_rankcheck.remedies import install
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from pytest_rankcheck.reports.report_data import Report
 
@@ -34,6 +34,8 @@ class ReportFormat(NamedTuple):
     """The command that installs them."""
     of_comparisons: bool = True
     """Whether ``python -m pytest_rankcheck compare`` can write it too."""
+    of_queries: bool = True
+    """Whether it shows every query, and gates that passed in full."""
 
     def check(self, option: str) -> None:
         """Refuse the format if a module is missing.
@@ -78,6 +80,7 @@ REPORT_FORMATS = {
             "Markdown report",
             "write the report as Markdown, such as for a comment on a pull request",
             "pytest_rankcheck.reports.markdown_report:markdown_of",
+            of_queries=False,
         ),
         ReportFormat(
             "json",
@@ -91,6 +94,7 @@ REPORT_FORMATS = {
             "write the unjudged documents at the top, most influential first, to be judged, as CSV",
             "pytest_rankcheck.reports.judging_list:csv_of",
             of_comparisons=False,
+            of_queries=False,
         ),
     )
 }
@@ -98,6 +102,11 @@ REPORT_FORMATS = {
 
 ADDED_REPORTS: dict[str, ReportFormat] = {}
 """The formats of extensions, which ``--rankcheck-report NAME=PATH`` writes."""
+
+
+def show_queries(names: Iterable[str]) -> bool:
+    """Return whether one of some formats shows every query."""
+    return any(report_format(name).of_queries for name in names)
 
 
 def report_format(name: str) -> ReportFormat:

@@ -300,9 +300,9 @@ class Differences:
 
     def _margin(self, share: float) -> float:
         """Return how far the bound at a quantile of t is from the mean; NaN for fewer than two."""
-        if self.count > 1:
-            return _t(share, self.degrees) * self._interval_error
-        return math.nan
+        if self.count < 2 or self._interval_error == 0:
+            return math.nan if self.count < 2 else 0.0
+        return _t(share, self.degrees) * self._interval_error
 
     @property
     def _interval_error(self) -> float:
