@@ -159,7 +159,7 @@ class RecordedQueries:
             ValueError: a value has another type, or the queries are not sorted.
             KeyError: something is missing.
         """
-        entries = decoded(tuple[dict, ...], entries)
+        entries = decoded(tuple[dict, ...], entries)  # type: ignore[type-arg]
         ids = decoded(tuple[str, ...], [entry["id"] for entry in entries])
         for query_id, following in pairwise(ids):
             if query_id >= following:

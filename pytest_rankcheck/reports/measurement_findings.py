@@ -39,9 +39,8 @@ def measurement_finding(
     Its ``rankings`` are the same for the same rankings now, its ``key`` for those on both sides.
     """
     data = made_once(_measured, evaluation, other, query_ids)
-    metrics = list(dict.fromkeys(map(Metric.parse, metrics)))
     definitions, means, values = {}, {}, {}
-    for metric in metrics:
+    for metric in dict.fromkeys(map(Metric.parse, metrics)):
         then, now = _values(other, metric), _values(evaluation, metric)
         before = _mean_before(evaluation, other, metric, then)
         definitions[str(metric)] = as_json(_definition(metric))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import pytest
 
@@ -16,6 +17,7 @@ from pytest_rankcheck import (
     compare,
     evaluate,
 )
+from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
 
 GOLDEN = GoldenSet.from_dict({"a": {"x": 3, "y": 0}, "b": {"x": 1}, "c": {"x": 3}})
 BEFORE = {"a": ["x", "y"], "b": ["x", "old"], "c": ["x"]}
@@ -92,3 +94,19 @@ def test_what_the_documents_that_left_could_do_may_be_unknown() -> None:
     assert math.isnan(found.if_left_relevant)
     known = fall(["u1", "r2", "n1", "n2"], metric="RR@10", recorded=True)
     assert known.if_left_relevant == pytest.approx(-0.1)  # the relevant one was first all the same
+
+
+def test_the_rankings_are_read_once_for_all_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
+    before, now = evaluation_of(BEFORE), evaluation_of(AFTER)
+    read: list[object] = []
+    tops = type(now).tops
+
+    def counted(side: RunEvaluation, k: int | None = None) -> Sequence[Sequence[str]]:
+        read.append(side)
+        return tops(side, k)
+
+    monkeypatch.setattr(RunEvaluation, "tops", counted)
+    comparison = compare(now, before)
+    found = [comparison.unjudged(metric).if_relevant for metric in ("RR@10", "P@10", "nDCG@10")]
+    assert len(found) == 3
+    assert sorted(map(id, read)) == sorted(2 * [id(now), id(before)])  # the tops, then the join

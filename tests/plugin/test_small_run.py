@@ -52,11 +52,11 @@ MOST = 190
 """The number of our modules; it may fall. Before it rises, look for an import that can wait."""
 
 
-def modules_after(project: Project) -> list[str]:
+def modules_after(project: Project, *arguments: str) -> list[str]:
     """Return the modules that are imported at the end of a run in a process of its own."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith("COV")}
     environment |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "pytest", *PLUGIN]
+    command = [sys.executable, "-m", "pytest", *PLUGIN, *arguments]
     done = subprocess.run(
         command, cwd=project.path, env=environment, capture_output=True, text=True, check=False
     )
@@ -81,6 +81,15 @@ def test_a_small_run_that_passes_imports_only_what_it_needs(small: Project) -> N
     assert not ours.intersection(f"pytest_rankcheck.{name}" for name in NOT_NEEDED)
     assert "numpy" in modules
     assert MOST // 2 < len(ours) <= MOST, sorted(ours)
+
+
+def test_scipy_is_loaded_where_an_interval_of_a_change_is_shown(small: Project) -> None:
+    json_report, page = "--rankcheck-json=r.json", "--rankcheck-html=r.html"
+    assert not {"scipy", "pandas"}.intersection(modules_after(small, json_report, page))
+    small.rank({0: 2})
+    markdown = modules_after(small, "--rankcheck-markdown=r.md")
+    assert not {"jinja2", "pandas", "scipy"}.intersection(markdown)
+    assert "scipy.special" in modules_after(small, json_report)
 
 
 def test_what_is_not_needed_exists() -> None:

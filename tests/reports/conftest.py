@@ -28,7 +28,11 @@ from pytest_rankcheck.reports.report_data import Report, report_of
 
 
 def made_report(
-    rankings: dict[str, list[str]], before: dict[str, list[str]], golden: GoldenSet
+    rankings: dict[str, list[str]],
+    before: dict[str, list[str]],
+    golden: GoldenSet,
+    *,
+    queries: bool = True,
 ) -> Report:
     """Return the report of two gates and a bound on two runs."""
     now = evaluate(Run.from_dict(rankings), golden)
@@ -39,7 +43,7 @@ def made_report(
         lambda: assert_not_regressed(now, then, "RR", gate=Gate.noninferior(0.001)),
         lambda: assert_at_least(now, "P@1", 0.1),
     ):
-        with collecting(detail=True) as ledger, suppress(AssertionError):
+        with collecting(detail=True, queries=queries) as ledger, suppress(AssertionError):
             check()
         findings += [finding.with_test("tests/test_it.py::test_it") for finding in ledger]
     findings.append(Note(Topic.MEASURED, "said"))
@@ -49,19 +53,29 @@ def made_report(
 @pytest.fixture(scope="session")
 def report() -> Report:
     """The report of 60 queries: 20 got worse and 5 better."""
-    queries = [f"q{index:02}" for index in range(60)]
+    return _report(queries=True)
+
+
+@pytest.fixture
+def brief() -> Report:
+    """The same report, made for Markdown alone."""
+    return _report(queries=False)
+
+
+def _report(*, queries: bool) -> Report:
+    ids = [f"q{index:02}" for index in range(60)]
     golden = GoldenSet.from_dict(
-        {query: {f"{query} good": 3, f"{query} fair": 1, f"{query} bad": 0} for query in queries},
-        queries={query: f"text of {query}" for query in queries},
-        attributes={query: {"locale": "de" if query < "q30" else "en"} for query in queries},
+        {query: {f"{query} good": 3, f"{query} fair": 1, f"{query} bad": 0} for query in ids},
+        queries={query: f"text of {query}" for query in ids},
+        attributes={query: {"locale": "de" if query < "q30" else "en"} for query in ids},
     )
-    before = {query: [f"{query} good", f"{query} bad", f"{query} fair"] for query in queries}
+    before = {query: [f"{query} good", f"{query} bad", f"{query} fair"] for query in ids}
     now = dict(before)
-    for query in queries[:20]:
+    for query in ids[:20]:
         now[query] = [f"{query} new", f"{query} bad", f"{query} good"]
-    for query in queries[40:45]:
+    for query in ids[40:45]:
         now[query] = [f"{query} good", f"{query} fair", f"{query} bad"]
-    return made_report(now, before, golden)
+    return made_report(now, before, golden, queries=queries)
 
 
 @pytest.fixture(scope="session")

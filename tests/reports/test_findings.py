@@ -7,8 +7,15 @@ import json
 import pytest
 
 from pytest_rankcheck import Gate, GoldenSet, Run, assert_not_regressed, evaluate
-from pytest_rankcheck.reports.findings import GateFinding, MetricFinding, Note, Topic
+from pytest_rankcheck.reports.findings import (
+    GateFinding,
+    MeasurementFinding,
+    MetricFinding,
+    Note,
+    Topic,
+)
 from pytest_rankcheck.reports.ledger import collecting, packed, unpacked
+from pytest_rankcheck.reports.report_data import report_of
 
 GATE = GateFinding(golden_set="shop", metric="RR", now=0.5, verdict="passed")
 
@@ -38,6 +45,23 @@ def test_findings_are_the_same_after_the_way_to_another_process() -> None:
         assert_not_regressed(now, before, "RR", gate=Gate.noninferior(0.01), by="locale")
     ledger.append(Note(Topic.MEASURED, "\x1b[2J \u202e \ud800"))
     assert unpacked(json.loads(json.dumps(packed(ledger)))) == ledger
+
+
+def test_the_queries_of_a_measurement_are_made_once_for_a_test() -> None:
+    golden = GoldenSet.from_dict({"q1": {"a": 1}, "q2": {"b": 1}})
+    now, before = (evaluate(Run.from_dict({"q1": ["a"], "q2": ["b"]}), golden) for _ in "ab")
+    with collecting(detail=True) as ledger:
+        assert_not_regressed(now, before, ["RR", "nDCG@10"])
+        assert_not_regressed(now, before, "P@1")
+        assert_not_regressed(before, now, "P@1")
+    made = [each for each in ledger if isinstance(each, MeasurementFinding)]
+    queries = [each.data["queries"] for each in made]
+    assert queries[0] is queries[1] is queries[2] is not queries[3]
+    assert [list(each.values) for each in made] == [["RR"], ["nDCG@10"], ["P@1"], ["P@1"]]
+    measured = report_of(ledger, "pytest").measurements
+    assert [list(query["values"]) for query in measured[0]["queries"]] == [
+        ["RR", "nDCG@10", "P@1"]
+    ] * 2
 
 
 def test_every_topic_has_a_heading() -> None:

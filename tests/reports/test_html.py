@@ -193,6 +193,15 @@ def test_documents_below_the_top_are_named_with_their_rank() -> None:
     assert "Relevant, ranked lower now: deep (grade 2) at 12" in html_of(report_of(ledger, ""))
 
 
+def test_the_library_of_charts_is_only_in_pages_that_have_one(report: Report) -> None:
+    golden = GoldenSet.from_dict({f"q{i}": {"d": 2} for i in range(5)})
+    with collecting(detail=True) as ledger:
+        assert_at_least(evaluate(Run.from_dict({"q1": ["d"]}), golden), "RR", 0.1)
+    bound = html_of(report_of(ledger, ""))
+    assert len(bound) < 100_000 < 900_000 < len(html_of(report))
+    assert bound.count("<script>") + 1 == html_of(report).count("<script>")
+
+
 def test_a_command_is_never_cut(report: Report) -> None:
     command = f"pytest {'x' * 3000} 'y'"
     page, text = (

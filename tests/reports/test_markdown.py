@@ -170,3 +170,13 @@ def test_a_hostile_report_has_no_tag_and_no_link(hostile: Report) -> None:
     html = " ".join(token.content for token in every if token.type.startswith("html_"))
     assert not re.sub(r"</?(details|summary)>|<!-- -->|[^<>]+", "", html)
     assert "\x1b" not in text
+
+
+def test_for_markdown_alone_only_what_it_shows_is_made(report: Report, brief: Report) -> None:
+    now = {"created": report.created}
+    assert markdown_of(replace(brief, **now)) == markdown_of(report)
+    worst = {each["id"] for gate in brief.blockers for each in gate.detail["failure"]["worst"]}  # type: ignore[union-attr]
+    shown = {query["id"] for measurement in brief.measurements for query in measurement["queries"]}
+    assert shown == worst
+    passed = [gate.detail for gate in brief.gates if not gate.failed]
+    assert not any(detail["unjudged"] for detail in passed)
