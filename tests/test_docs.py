@@ -108,7 +108,7 @@ def test_the_code_blocks_of_a_page_run(
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(block.text, encoding="utf-8")
         elif '"ir_measures:' in block.text and find_spec("ir_measures") is None:
-            continue  # nox -s oracles runs it
+            continue  # nox -s peers runs it
         elif block.language == "python":
             with collecting():  # its findings do not belong to this test session
                 exec(compile(block.text, block.where, "exec"), namespace)

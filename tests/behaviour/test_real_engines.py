@@ -1,6 +1,6 @@
 """Engines as people use them: what an HNSW index does, and bm25s and a flat index do not.
 
-`nox -s engines` installs them.
+`nox -s peers` installs them.
 """
 
 from __future__ import annotations
