@@ -59,9 +59,13 @@ def test_exponential_ndcg_and_err_are_those_of_gdeval(
 
 def test_ndcg_and_average_precision_are_those_of_lightgbm() -> None:
     """Relevant is a label above 0.5; the sum of precisions is divided by min(relevant, k)."""
+    run = Run.load(data(LGBM + "rank.test.lgbm.run"), ties="input")
+    golden = GoldenSet.load(data(LGBM + "rank.test.qrels"))
+    preset = evaluate(run, golden, conventions="lightgbm")
     evaluation = evaluated(LGBM + "rank.test.qrels", LGBM + "rank.test.lgbm.run")
     theirs = json.loads(data(LGBM + "rank.test.lgbm.eval.json").read_text())["metrics"]
     for k in (1, 3, 5, 10):
         for name, ours in (("ndcg", "nDCG(gain=exponential)"), ("map", "AP(divide=min)")):
             mean = evaluation.mean(f"{ours}@{k}")
             assert mean == pytest.approx(theirs[f"{name}@{k}"], abs=1e-12), (name, k)
+            assert preset.mean(f"{name}@{k}") == pytest.approx(mean, abs=1e-12), (name, k)

@@ -16,6 +16,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -446,10 +447,10 @@ def installed_version(tool: str) -> str | None:
             ["trec_eval", "--version"], capture_output=True, text=True, check=False
         )
         return (done.stdout + done.stderr).split()[-1]
-    try:
-        return version(TOOLS[tool][0])
-    except PackageNotFoundError:
-        return None
+    for name in (TOOLS[tool][0], f"{TOOLS[tool][0]}-cpu"):  # XGBoost has both
+        with suppress(PackageNotFoundError):
+            return version(name)
+    return None
 
 
 def computed(tool: str) -> Values:
