@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pytest_rankcheck.errors import ConfigurationError, RankcheckError, listed, plural, quoted
+from pytest_rankcheck.files.packed_files import unpacked_suffix
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.plugin.inputs import Inputs
 from pytest_rankcheck.plugin.option_table import Config
@@ -61,7 +62,7 @@ def find_golden_sets(files: Sequence[Path], inputs: Inputs, named: Sequence[Path
 def _golden_sets_among(files: Sequence[Path], inputs: Inputs) -> GoldenSets:
     found = {}
     called = [path for path in files if any(map(_GOLDEN.match, path.parts))]
-    for path in (path for path in called if path.suffix in _ENDINGS):
+    for path in (path for path in called if unpacked_suffix(path) in _ENDINGS):
         try:
             found[path] = inputs.golden_set(path)
         except (RankcheckError, ModuleNotFoundError, OSError) as error:

@@ -127,34 +127,32 @@ def pairs(example: str, *, takes_words: bool = False) -> Kind:
     """
 
     def parse(given: Given) -> dict[str, str]:
-        by_name = {}
+        by_name: dict[str, str] = {}
         for line in given.value:
-            key, equals, value = line.partition("=")
+            key, equals, value = map(str.strip, line.partition("="))
             if line.startswith("[") or not (equals or takes_words):
                 raise ConfigurationError(
                     f"{given.name}: '{quoted(line)}' is not of the form name=value, such as "
                     f"{example}"
                 )
-            by_name[key.strip()] = value.strip()
+            if key in by_name:
+                raise ConfigurationError(
+                    f"{given.name}: two lines are for '{quoted(key)}'; keep one"
+                )
+            by_name[key] = value
         return by_name
 
     return Kind(parse, "linelist", example, {}, repeated=True)
 
 
-def _candidates(given: Given) -> dict[str, str]:
+def _candidates(given: Given) -> Mapping[str, str]:
     """Return rankers by name, from lines of the form ``name = package.module:name``."""
-    by_name: dict[str, str] = {}
-    for line in given.value:
-        name, _, ranker = map(str.strip, line.partition("="))
+    example = "name = package.module:name"
+    by_name: Mapping[str, str] = pairs(example).parse(given)
+    for name, ranker in by_name.items():
         if not name or ":" not in ranker:
-            raise ConfigurationError(
-                f"{given.name}: '{quoted(line)}' is not of the form name = package.module:name"
-            )
-        if name in by_name:
-            raise ConfigurationError(
-                f"{given.name}: two candidates are named '{quoted(name)}'; rename one of them"
-            )
-        by_name[name] = ranker
+            line = quoted(f"{name} = {ranker}")
+            raise ConfigurationError(f"{given.name}: '{line}' is not of the form {example}")
     return by_name
 
 

@@ -104,7 +104,9 @@ def test_without_a_golden_set_nothing_is_written(
     assert main(["init"]) == 2
     printed = capsys.readouterr()
     assert files() == before
-    assert ('golden/shop.jsonl:1: no "query_id"' in printed.out) is has_broken
+    assert (
+        'golden/shop.jsonl:1: valid JSON, but not a golden set: no "query_id"' in printed.out
+    ) is has_broken
     write("golden/web.jsonl", "\n".join(re.findall(r"^ +(\{.*)", printed.err, re.M)))
     assert len(GoldenSet.load("golden/web.jsonl")) == 1, "the line that is shown is not read"
 

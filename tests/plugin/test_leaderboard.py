@@ -190,10 +190,10 @@ def test_a_test_that_gates_nothing_is_compared_on_the_usual_metrics(project: Pro
 @pytest.mark.parametrize(
     ("candidates", "said"),
     [
-        (["a = x:y", "a = x:z"], "rankcheck_candidates: two candidates are named 'a'; rename one"),
-        (["a x:y"], "rankcheck_candidates: 'a x:y' is not of the form name = package.module:name"),
+        (["a = x:y", "a = x:z"], "rankcheck_candidates: two lines are for 'a'; keep one"),
+        (["a x:y"], "rankcheck_candidates: 'a x:y' is not of the form name=value, such as name = "),
         (["a = xy"], "rankcheck_candidates: 'a = xy' is not of the form name ="),
-        (["= x:y"], "rankcheck_candidates: '= x:y' is not of the form name ="),
+        (["= x:y"], "rankcheck_candidates: ' = x:y' is not of the form name ="),
     ],
 )
 def test_invalid_candidates_are_refused_at_the_start(
