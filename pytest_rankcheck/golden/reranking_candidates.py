@@ -23,7 +23,7 @@ class Candidates:
     """Documents to rerank, in columns, which the parts of a golden set share with the whole."""
 
     rows_of: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """The row of each document, by query."""
+    """The row of each document, by query; empty if the golden set has no candidates."""
     columns: Mapping[str, Column] = field(default_factory=dict)
     """Numbers in arrays, where `absent` means a missing one; other cells in lists, where None
     does."""
@@ -67,9 +67,11 @@ class Candidates:
         return all(one == two or (_is_empty(one) and _is_empty(two)) for one, two in pairs)
 
     def take(self, query_ids: Iterable[str]) -> Candidates:
-        """Return the candidates of some queries; the columns are shared."""
-        chosen = {each: self.rows_of[each] for each in query_ids if each in self.rows_of}
-        return replace(self, rows_of=chosen)
+        """Return the candidates of some queries; the columns are shared.
+
+        A part of a set with candidates has candidates too, if only those that its queries lack.
+        """
+        return replace(self, rows_of={each: self.rows(each) for each in query_ids if self})
 
     def compact(self) -> Candidates:
         """Return the same candidates in columns of their own, without the rows of others."""
@@ -154,8 +156,9 @@ def merged_candidates(parts: Sequence[Candidates]) -> Candidates:
     start = 0
     for part in parts:
         for query_id, rows in part.rows_of.items():
+            own = rows_of.setdefault(query_id, {})
             for doc_id, row in rows.items():
-                first = rows_of.setdefault(query_id, {}).setdefault(doc_id, start + row)
+                first = own.setdefault(doc_id, start + row)
                 if not whole.are_equal(first, start + row):
                     raise GoldenSetError(
                         f"document '{quoted(doc_id)}' of query '{quoted(query_id)}' is a candidate "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -65,3 +66,16 @@ def test_a_chunk_of_a_file_needs_no_columnar_library(tmp_path: Path) -> None:
     (tmp_path / "web.qrels").write_text(lines)
     golden = GoldenSet.load(tmp_path / "web.qrels")
     assert b"polars" not in pickle.dumps(golden.for_ranker(["q1", "q2"]))
+
+
+def test_a_query_without_candidates_has_none_in_a_part_either() -> None:
+    """Otherwise its judged documents, the answers, would be what a model reranks."""
+    frame = pd.DataFrame(
+        {"query_id": "q1", "doc_id": ["x", "y"], "relevance": [1, 0], "f": [1, 2.5]}
+    )
+    whole = GoldenSet.from_frame(frame).merge(GoldenSet.from_dict({"q2": {"good": 1}}))
+    assert whole.candidates_of("q2") == []
+    part = whole.subset(["q2"])
+    for golden in (part, whole.for_ranker(["q2"]), part.merge(GoldenSet.from_dict({"q3": {}}))):
+        assert golden.candidates_of("q2") == []
+        assert golden.candidates.empty
