@@ -395,3 +395,29 @@ def test_one_id_needs_no_list(tmp_path: Path) -> None:
     (tmp_path / "h.yaml").write_text("- {prompt: red, gold: d3}\n")
     with pytest.raises(GoldenSetError, match=r'\["query=prompt", "relevance=gold"\]'):
         GoldenSet.load(tmp_path / "h.yaml")
+
+
+def test_keys_within_keys_are_named_by_columns(tmp_path: Path) -> None:
+    """As in promptfoo, whose providers may be objects too, and in the examples of LangSmith."""
+    test = {
+        "vars": {"question": "red", "locale": "de"},
+        "assert": [{"type": "contains-all", "value": ["d3", "d7"]}],
+    }
+    tests = {"providers": [{"id": "python:retrieve.py"}], "tests": [test]}
+    promptfoo = {"query": "vars.question", "relevance": "assert.0.value"}
+    example = {"inputs": {"question": "red"}, "outputs": {"ids": {"d3": 2}}, "metadata": {"n": 1}}
+    langsmith = {"query": "inputs.question", "relevance": "outputs.ids"}
+    for value, columns, grades, attribute in (
+        (tests, promptfoo, {"d3": 1, "d7": 1}, ("vars.locale", "de")),
+        ([test], promptfoo, {"d3": 1, "d7": 1}, ("vars.locale", "de")),
+        (example, langsmith, {"d3": 2}, ("n", 1)),
+    ):
+        for name, text in (("p.json", json.dumps(value)), ("p.yaml", json.dumps(value, indent=1))):
+            golden = GoldenSet.load(written(tmp_path, text, name), columns=columns)
+            assert golden.grades("red") == grades
+            attributes = golden.query("red").attributes
+            assert attribute in attributes.items()
+            assert not any("question" in key for key in attributes)
+    assert "map keys (rankcheck_columns: query=a.b)" in refusal(
+        written(tmp_path, json.dumps([test]), "p.json")
+    )
