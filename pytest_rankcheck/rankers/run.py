@@ -123,7 +123,8 @@ class Run:
             columns: ``{meaning: column}`` of a table, for ``query_id``, ``doc_id``, ``score`` and
                 ``rank``, where the columns have unusual names.
             ties: the order of equal scores: ``"doc_id"`` (descending, as in trec_eval),
-                ``"input"`` (as in the file) or ``"error"``.
+                ``"input"`` (as in the file), ``"worst"`` (where it is measured, the lowest grade
+                first) or ``"error"``.
             duplicates: a document twice in a ranking: ``"error"``; or only its first place counts,
                 and the documents below move up (``"close_gaps"``) or keep their places
                 (``"keep_places"``).

@@ -373,6 +373,14 @@ def fields_in(value: Any, schema: dict[str, Any], path: str = "") -> set[str]:
     return found
 
 
+def test_a_record_under_a_preset_has_its_conventions() -> None:
+    record = loaded("preset.json")
+    assert record.conventions == Conventions(
+        ties="input", no_relevant="one", gain="exponential", divide="min", own_document="drop"
+    )
+    assert record.values(Metric.parse("ndcg@5")).tolist() == [0.644287, 1.0]
+
+
 def test_a_record_of_queries_says_what_was_approved() -> None:
     record = loaded("TestShop.test_gate-phone--shop.json")
     assert record.test == "TestShop::test_gate[phone]"

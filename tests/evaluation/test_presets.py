@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 from typing import Any
 
 import pytest
+from schemas import record_schema
 
 from pytest_rankcheck import (
     ConfigurationError,
@@ -14,6 +16,7 @@ from pytest_rankcheck import (
     Evaluation,
     GoldenSet,
     Metric,
+    Record,
     Run,
     evaluate,
     evaluate_arrays,
@@ -117,3 +120,22 @@ def test_values_under_other_grades_follow_the_same_conventions(preset: Any) -> N
             conventions=evaluation.conventions,
         )
         assert again.tolist() == evaluation.values(name).tolist()
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"lightgbm": ""},
+        {"catboost": ""},
+        {"own_document": "drop"},
+        {"no_relevant": "exclude"},
+        {},
+    ],
+    ids=str,
+)
+def test_a_record_keeps_every_convention(chosen: dict[str, str]) -> None:
+    conventions = Conventions.from_dict(chosen)
+    evaluation = evaluate(run_of(conventions.ties), GOLDEN, conventions=conventions)
+    record = Record.of(evaluation, [Metric("nDCG@5")])
+    assert Record.from_text(record.text).conventions == conventions
+    record_schema().validate(json.loads(record.text))
