@@ -165,7 +165,8 @@ class BlockJoin:
                 lists: Any = columns.documents.groups  # no dicts: their tops are not kept
                 firsts = map(getitem, lists, map(slice, counts.tolist()))
                 return HeldIds(list(chain.from_iterable(firsts))), starts
-            listed = columns.texts(tops)
+            column, places = columns.column_with(tops)
+            listed = column.texts(places)
             for place, ranking in self.exact.items():
                 listed[starts[place] : starts[place + 1]] = ranking.doc_ids[: counts[place]]
             return HeldIds(listed), starts

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from itertools import chain, repeat
+from collections.abc import Callable, Container, Mapping, Sequence
+from itertools import chain, pairwise, repeat
 from operator import itemgetter
 from typing import Any
 
@@ -49,7 +49,7 @@ class HeldJoin:
     ) -> None:
         assert isinstance(columns.documents, HeldDocuments)
         self._columns, self._codes, self._judgments = columns, codes, judgments
-        self._documents, self._order, self._as_rows = columns.documents, order, as_rows
+        self._held, self._order, self._as_rows = columns.documents, order, as_rows
         self._groups: Sequence[Any] = columns.documents.groups
         self._known: Callable[[int], Mapping[str, float]]
         self._known = judgments.rows_of if as_rows else judgments.of_query
@@ -59,11 +59,10 @@ class HeldJoin:
         columns = self._columns
         lengths = np.diff(columns.starts)
         counts = np.append(np.diff(self._judgments.starts), 0)[self._codes]
-        are_distinct = columns.are_dicts or self._documents.are_distinct
-        doubtful: list[int] = []
-        if not are_distinct:
-            sizes = np.fromiter(map(len, map(set, self._groups)), np.int64, len(counts))
-            doubtful = np.flatnonzero(sizes < lengths).tolist()
+        are_distinct = columns.are_dicts or self._held.are_distinct
+        documents = self._groups if are_distinct else list(map(set, self._groups))
+        sizes = np.fromiter(map(len, documents), np.int64, len(counts))
+        doubtful = np.flatnonzero(sizes < lengths).tolist()
         is_open = (counts > 0) & (lengths > 0)
         is_open[doubtful] = False
         is_few = is_open & (counts * _SPARSE <= lengths)
@@ -72,24 +71,41 @@ class HeldJoin:
             is_few &= ~is_tied
         else:
             is_few = is_open & (counts <= _FEW) | is_few & (not are_distinct)
-            few = self._found_in_lists(np.flatnonzero(is_few), are_distinct)
+            few = self._found_in_lists(np.flatnonzero(is_few), documents)
         found = [few, self._looked_up(np.flatnonzero(is_open & ~is_few))]
         places, rows, judged = map(np.concatenate, zip(*found, strict=True))
         order = np.argsort(places, kind="stable")
         return Matches(places[order], rows[order], judged[order], doubtful)
 
-    def _found_in_lists(self, places: IntArray, are_distinct: bool) -> _Found:
-        """Return the matches of some queries, whose judged documents are searched for in lists."""
-        found = list[tuple[int, int, float]]()
-        for place, start in zip(
-            places.tolist(), self._columns.starts[places].tolist(), strict=True
+    def _judged_documents(self, places: IntArray) -> tuple[IntArray, IntArray, list[str]]:
+        """Return the rows of the judgments of some queries, where each begins, and their ids."""
+        judged, begins = rows_of_groups(self._judgments.starts, self._codes[places])
+        return judged, begins, self._judgments.documents.texts(judged)
+
+    def _known_of(self, judged: IntArray) -> FloatArray:
+        return judged.astype(np.float64) if self._as_rows else self._judgments.grades[judged]
+
+    def _found_in_lists(self, places: IntArray, documents: Sequence[Container[str]]) -> _Found:
+        """Return the matches of some queries, whose judged documents are searched for in lists.
+
+        Args:
+            places: the queries.
+            documents: of each query, for a search that is quicker than in a long list.
+        """
+        judged, begins, docs = self._judged_documents(places)
+        found = list[tuple[int, int, int]]()
+        bounds = pairwise(begins.tolist())
+        for place, start, (first, last) in zip(
+            places.tolist(), self._columns.starts[places].tolist(), bounds, strict=True
         ):
-            group = self._groups[place]
-            documents = group if are_distinct else set(group)
-            judged = self._known(int(self._codes[place])).items()
-            found += [(place, start + group.index(d), v) for d, v in judged if d in documents]
-        of_places, rows, values = np.array(found, np.float64).reshape(-1, 3).T
-        return of_places.astype(np.int64), rows.astype(np.int64), values
+            group, own = self._groups[place], documents[place]
+            found += [
+                (place, start + group.index(doc), at)
+                for at, doc in enumerate(docs[first:last], first)
+                if doc in own
+            ]
+        of_places, rows, at = np.array(found, np.int64).reshape(-1, 3).T
+        return of_places, rows, self._known_of(judged[at])
 
     def _found_in_dicts(self, places: IntArray) -> tuple[_Found, BoolArray]:
         """Return the matches of some queries, whose judged documents are looked up in dicts.
@@ -97,8 +113,8 @@ class HeldJoin:
         A dict gives a score, and the order has the row with that score. Also returns ``[S]`` in
         which queries a score was found that several rows have; these have no matches.
         """
-        judged, begins = rows_of_groups(self._judgments.starts, self._codes[places])
-        docs, counts = self._judgments.documents.texts(judged), np.diff(begins)
+        judged, begins, docs = self._judged_documents(places)
+        counts = np.diff(begins)
         groups = map(repeat, map(self._groups.__getitem__, places.tolist()), counts.tolist())
         scores = map(dict.get, chain.from_iterable(groups), docs, repeat(np.nan))
         own = np.fromiter(scores, np.float64, len(docs))
@@ -108,9 +124,7 @@ class HeldJoin:
         is_tied = np.zeros(len(self._groups), dtype=np.bool_)
         is_tied[of_places[are_tied]] = True
         kept = ~is_tied[of_places]
-        of_places, rows, judged = of_places[kept], rows[kept], judged[at[kept]]
-        values = judged.astype(np.float64) if self._as_rows else self._judgments.grades[judged]
-        return (of_places, rows, values), is_tied
+        return (of_places[kept], rows[kept], self._known_of(judged[at[kept]])), is_tied
 
     def _looked_up(self, places: IntArray) -> _Found:
         """Return the matches of some queries, whose documents are looked up among the judged ones.

@@ -5,11 +5,16 @@ What is in order already is not sorted, and only those ties are put in order tha
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
-from pytest_rankcheck.files.id_runs import rows_of_groups, sorted_within, texts_falling
+from pytest_rankcheck.files.id_runs import falling_ids, rows_of_groups
 from pytest_rankcheck.rankers.ranked_columns import RankedColumns
+
+_CELLS = 1 << 21
+"""The size of the padded matrices in which queries are sorted."""
 
 
 class RowOrder:
@@ -33,11 +38,8 @@ class RowOrder:
         rises = np.flatnonzero(scores[1:] > scores[:-1]) + 1
         queries = self._queries_with(rises) & wanted
         if queries.any():
-            rows, starts = rows_of_groups(self._starts, np.flatnonzero(queries))
             is_stable = columns.rules.ties == "input"
-            order = sorted_within(-scores[rows], starts, is_stable=is_stable)
-            self._rows = np.arange(count)
-            self._rows[rows] = rows[order]
+            self._rows = _by_score(scores, self._starts, np.flatnonzero(queries), is_stable)
             self._scores = scores[self._rows]
         self._is_repeat[1:count] = self._scores[1:] == self._scores[:-1]
         self._is_repeat[self._starts] = False
@@ -90,4 +92,30 @@ class RowOrder:
             tied = tied[chosen]
             rows = self.at(tied)
             self._rows = self.at(np.arange(len(again) - 1)).copy()
-            self._rows[tied] = rows[texts_falling(self._columns.texts(rows), starts)]
+            self._rows[tied] = rows[falling_ids(*self._columns.column_with(rows), starts)]
+
+
+def _by_score(scores: FloatArray, starts: IntArray, queries: IntArray, is_stable: bool) -> IntArray:
+    """Return all rows, those of some queries by falling score."""
+    rows, lengths = np.arange(len(scores)), np.diff(starts)
+    for chosen in _of_like_lengths(lengths[queries]):
+        begins, own = starts[queries[chosen], np.newaxis], lengths[queries[chosen], np.newaxis]
+        columns = np.arange(int(own.max()))
+        cells, is_given = begins + columns, columns < own
+        matrix = np.where(is_given, -scores.take(cells, mode="clip"), np.inf)
+        order = begins + np.argsort(matrix, axis=1, kind="stable" if is_stable else None)
+        rows[cells[is_given]] = order[is_given]
+    return rows
+
+
+def _of_like_lengths(lengths: IntArray) -> Iterator[IntArray]:
+    """Yield the places of rankings of like length, so many that a padded matrix stays small."""
+    order = np.argsort(lengths, kind="stable")
+    ordered = lengths[order]
+    start = 0
+    while start < len(order):
+        end = int(np.searchsorted(ordered, 2 * ordered[start] + 8, side="right"))
+        width = max(1, int(ordered[end - 1]))
+        end = min(end, start + max(1, _CELLS // width))
+        yield order[start:end]
+        start = end

@@ -11,7 +11,7 @@ import numpy as np
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.evaluation.block_hits import BlockHits, BlockJoin
 from pytest_rankcheck.files.id_columns import HeldIds, numbered
-from pytest_rankcheck.files.id_runs import joined_ids, rows_of_groups, starts_of
+from pytest_rankcheck.files.id_runs import counts_of, joined_ids, rows_of_groups, starts_of
 from pytest_rankcheck.files.paused_collector import collector_paused
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.judgments import Judgments
@@ -98,7 +98,7 @@ class Joined:
     @property
     def lacks_relevant(self) -> BoolArray:
         """``[Q]`` whether a relevant document is not ranked."""
-        found = np.diff(starts_of(self.grades > 0)[self.starts])
+        found = counts_of(self.grades > 0, self.starts)
         return found < self._judgments.counts(self._judgments.grades > 0)
 
     @property

@@ -19,8 +19,6 @@ from pytest_rankcheck.array_types import BoolArray, IntArray
 from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, NumberIds, TextIds
 
 _TAIL = 1024
-_CELLS = 1 << 21
-"""The size of the padded matrices in which groups are sorted."""
 KeyArray = NDArray[np.uint64]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -47,9 +45,14 @@ def starts_of_runs(values: list[Any]) -> list[int]:
     return [0, *changes] if values else []
 
 
-def starts_of(lengths: Sequence[int] | IntArray | BoolArray) -> IntArray:
+def starts_of(lengths: Sequence[int] | IntArray) -> IntArray:
     """Return where each run of rows begins, and where the last one ends."""
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+
+
+def counts_of(is_counted: BoolArray, starts: IntArray) -> IntArray:
+    """Return how many of these rows each group has, whose rows begin at ``starts``."""
+    return np.diff(np.searchsorted(np.flatnonzero(is_counted), starts))
 
 
 def row_blocks(starts: IntArray, rows: int) -> Iterator[tuple[int, int]]:
@@ -79,68 +82,45 @@ def rows_of_groups(starts: IntArray, groups: IntArray) -> tuple[IntArray, IntArr
     return np.arange(begins[-1]) + np.repeat(starts[groups] - begins[:-1], lengths), begins
 
 
-def sorted_within(values: NDArray[Any], starts: IntArray, *, is_stable: bool) -> IntArray:
-    """Return the rows of groups, those of each by ascending value.
-
-    Args:
-        values: ``[N]`` of each row, below the highest of their type.
-        starts: where the rows of each group begin, and where the last ones end.
-        is_stable: whether rows with equal values stay in order.
-    """
-    rows, lengths = np.arange(len(values)), np.diff(starts)
-    highest = np.inf if values.dtype == np.float64 else np.iinfo(values.dtype).max
-    for chosen in _of_like_lengths(lengths):
-        begins, own = starts[chosen, np.newaxis], lengths[chosen, np.newaxis]
-        columns = np.arange(int(own.max()))
-        is_given = columns < own
-        matrix = values.take(begins + columns, mode="clip")
-        matrix[~is_given] = highest
-        order = np.argsort(matrix, axis=1, kind="stable" if is_stable else None)
-        rows[(begins + columns)[is_given]] = (begins + order)[is_given]
-    return rows
-
-
-def _of_like_lengths(lengths: IntArray) -> Iterator[IntArray]:
-    """Yield groups of like length, so many that a padded matrix stays small."""
-    order = np.argsort(lengths, kind="stable")
-    ordered = lengths[order]
-    start = 0
-    while start < len(order):
-        end = int(np.searchsorted(ordered, 2 * ordered[start] + 8, side="right"))
-        width = max(1, int(ordered[end - 1]))
-        end = min(end, start + max(1, _CELLS // width))
-        yield order[start:end]
-        start = end
-
-
-def texts_falling(texts: Sequence[str], starts: IntArray) -> IntArray:
-    """Return the rows of groups of texts, those of each in falling order.
+def falling_ids(column: IdColumn, rows: IntArray, starts: IntArray) -> IntArray:
+    """Return the order in which the ids of some rows fall, within each group of rows.
 
     UTF-8 has the order of Python's texts.
+
+    Args:
+        column: ids.
+        rows: of the column, those of a group together.
+        starts: where those of each group begin, and where the last ones end.
     """
-    joined = "\0".join([*texts, ""]).encode("utf-8", "surrogatepass")
-    data = np.frombuffer(joined + bytes(8), np.uint8)
+    is_few = 2 * len(rows) < len(column)
+    texts = column.texts(rows if is_few else None)
+    rows = np.arange(len(texts)) if is_few else rows
+    joined = "\0".join(texts).encode("utf-8", "surrogatepass")
+    data = np.frombuffer(joined + bytes(9), np.uint8)
     ends = np.flatnonzero(data[:-8] == 0)
-    order, rows, places = (np.arange(len(texts)) for _ in range(3))
     if len(ends) > len(texts):  # a text has the character that separates them here
         groups = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        falling = sorted(range(len(texts)), key=texts.__getitem__, reverse=True)
+        falling = sorted(range(len(rows)), key=lambda at: texts[rows[at]], reverse=True)
         return np.array(sorted(falling, key=groups.__getitem__))
+    order, at, places = (np.arange(len(rows)) for _ in range(3))
     begins = np.append(0, ends + 1)
     words = np.ndarray(len(data) - 7, ">u8", data, strides=(1,))
     done = 0
-    while len(rows):  # seven bytes more in each turn, of the rows that are alike so far
-        keys = ~words[begins[rows] + done].astype(np.uint64) >> np.uint64(8)
-        by_key = sorted_within(keys, starts, is_stable=False)
-        rows, keys = rows[by_key], keys[by_key]
-        order[places] = rows
-        done += 7
-        is_same = np.zeros(len(rows) + 1, dtype=np.bool_)
+    while len(at):  # some bytes more in each turn, of the rows that are alike so far
+        bits = len(starts).bit_length()
+        groups = np.repeat(np.arange(len(starts) - 1, dtype=np.uint64), np.diff(starts))
+        keys = ~words[begins[rows] + done].astype(np.uint64) >> np.uint64(bits)
+        keys |= groups << np.uint64(64 - bits)
+        by_key = np.argsort(keys, kind="stable")  # quicker than others, as the groups ascend
+        at, rows, keys = at[by_key], rows[by_key], keys[by_key]
+        order[places] = at
+        done += (64 - bits) // 8
+        is_same = np.zeros(len(at) + 1, dtype=np.bool_)
         is_same[1:-1] = keys[1:] == keys[:-1]
-        is_same[starts] = False
-        is_open = (is_same[:-1] | is_same[1:]) & (begins[rows] + done <= ends[rows])
-        starts = np.append(np.flatnonzero(~is_same[:-1][is_open]), is_open.sum())
-        rows, places = rows[is_open], places[is_open]
+        alike = np.flatnonzero(is_same[:-1] | is_same[1:])
+        alike = alike[begins[rows[alike]] + done <= ends[rows[alike]]]
+        starts = np.append(np.flatnonzero(~is_same[alike]), len(alike))
+        at, rows, places = at[alike], rows[alike], places[alike]
     return order
 
 

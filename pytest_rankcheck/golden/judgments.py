@@ -11,7 +11,7 @@ import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, NumberIds, TextIds
-from pytest_rankcheck.files.id_runs import row_blocks, rows_of_groups, starts_of
+from pytest_rankcheck.files.id_runs import counts_of, row_blocks, rows_of_groups, starts_of
 
 _WALKED = 1 << 17
 """How many rows are turned into Python's objects at once."""
@@ -126,7 +126,7 @@ class Judgments:
 
     def counts(self, is_counted: BoolArray) -> IntArray:
         """Return how many of these rows each query has."""
-        return np.diff(starts_of(is_counted)[self.starts])
+        return counts_of(is_counted, self.starts)
 
     def rows_at(self, rows: IntArray | None = None) -> Iterator[tuple[str, str, float]]:
         """Yield the query, the document and the grade of some rows, or of all."""

@@ -53,14 +53,18 @@ class MisreadScores:
         """Count the answers to some queries, dicts ``{id: score}`` that are not empty."""
         columns = list(map(dict.values, answers.values()))
         ends = zip(map(next, map(iter, columns)), map(next, map(reversed, columns)), strict=True)
-        rest = list[int]()
-        for (query_id, answer), (first, last) in zip(answers.items(), ends, strict=True):
-            if first <= last or first in (0, 1):
-                self._add_dict(query_id, answer, tuple(answer.values()))
-            else:  # neither ranks nor rising
-                rest.append(len(answer))
-        self._dicts += sum(length > 1 for length in rest)
-        self._lists += sum(length > 2 for length in rest)
+        odd = [
+            query_id
+            for query_id, (first, last) in zip(answers, ends, strict=True)
+            if first <= last or first in (0, 1)
+        ]
+        self._dicts += sum(map((1).__lt__, map(len, columns)))
+        self._lists += sum(map((2).__lt__, map(len, columns)))
+        for query_id in odd:  # it may hold ranks, or scores that rise
+            answer = answers[query_id]
+            self._dicts -= len(answer) > 1
+            self._lists -= len(answer) > 2
+            self._add_dict(query_id, answer, tuple(answer.values()))
 
     def add_list(self, query_id: str, doc_ids: Iterable[object], scores: Sequence[Any]) -> None:
         """Count the scores of (id, score) pairs."""
@@ -79,7 +83,7 @@ class MisreadScores:
         if len(scores) > 2:
             self.add_list(query_id, doc_ids, scores)
         first = scores[0]
-        may_be_ranks = isinstance(first, Real) and first in (0, 1) and first < scores[-1]
+        may_be_ranks = first in (0, 1) and first < scores[-1] and isinstance(first, Real)
         if may_be_ranks and list(scores) == list(range(int(first), int(first) + len(scores))):
             self._ranked += 1
             self._ranked_pairs += len(scores) == 2

@@ -10,7 +10,7 @@ import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.errors import RunError
-from pytest_rankcheck.files.id_columns import HeldIds, NumberIds, TextIds
+from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, NumberIds, TextIds
 from pytest_rankcheck.files.id_runs import starts_of
 from pytest_rankcheck.rankers.ranking import (
     Ranking,
@@ -127,15 +127,18 @@ class RankedColumns:
         """The scores by which documents are sorted; None if the rows are in order."""
         return None if self.is_ordered else self.scores
 
-    def texts(self, rows: IntArray) -> list[str]:
-        """Return the documents of some rows; those of a query are together, as in the columns."""
+    def column_with(self, rows: IntArray) -> tuple[IdColumn, IntArray]:
+        """Return a column with the documents of some rows, and where in it each of them is.
+
+        The rows of a query must be together, as in these columns.
+        """
         if not isinstance(self.documents, HeldDocuments):
-            return self.documents.texts(rows)
+            return self.documents, rows
         counts = np.diff(np.searchsorted(rows, self.starts))
         places = np.flatnonzero(counts)
-        held = list(chain.from_iterable(self.documents.groups[each] for each in places.tolist()))
+        held = chain.from_iterable(map(self.documents.groups.__getitem__, places.tolist()))
         begins = starts_of(np.diff(self.starts)[places])[:-1]
-        return HeldIds(held).texts(rows + np.repeat(begins - self.starts[places], counts[places]))
+        return HeldIds(list(held)), rows + np.repeat(begins - self.starts[places], counts[places])
 
     def doc_ids(self, place: int) -> Sequence[str]:
         """Return the documents of the query at a place, in the order of the rows."""
@@ -210,7 +213,8 @@ def columns_of(
     block: dict[str, Answer] = {}
     form, rows = "", 0
     for query_id, answer in answers:
-        own = form if form and not answer else _form(answer)
+        own = "scores" if type(answer) is dict else _form(answer)
+        own = form if form and not answer else own
         if block and (own != form or rows >= _BLOCK_ROWS):
             yield _block_of(block, form, rules, are_distinct)
             block, rows = {}, 0

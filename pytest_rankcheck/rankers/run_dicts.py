@@ -68,8 +68,9 @@ def _ordinary(
         dicts = {each: got for each, got in checked.items() if _hold_scores([got])}
     misread.add_dicts(dicts)
     for query_id, answer in rankings.items():
-        is_empty = type(answer) in (dict, list, tuple) and not answer
-        if query_id in dicts or is_empty or is_list_of_ids(answer):
+        if query_id in dicts:
+            answers[query_id] = dicts[query_id]
+        elif is_list_of_ids(answer) or (type(answer) in (dict, list, tuple) and not answer):
             answers[query_id] = answer  # type: ignore[assignment]
         elif (ranking := ordinary_pairs(answer)) is not None:
             answers[query_id] = ranking

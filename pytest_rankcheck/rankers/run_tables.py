@@ -12,7 +12,7 @@ import numpy as np
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.errors import RunError, quoted
 from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, NumberIds, TextIds
-from pytest_rankcheck.files.id_runs import joined_ids, last_run_start, run_starts, starts_of
+from pytest_rankcheck.files.id_runs import counts_of, joined_ids, last_run_start, run_starts
 from pytest_rankcheck.files.plain_values import decimal_comma_hint
 from pytest_rankcheck.files.row_numbering import Numbering
 from pytest_rankcheck.files.table_batches import Batch, Table
@@ -184,8 +184,7 @@ class RunRows:
             return scores, None
         by_rank = np.ones(len(starts) - 1, dtype=np.bool_)
         if scores is not None:
-            is_given = starts_of(~np.isnan(scores))
-            by_rank = is_given[starts[1:]] == is_given[starts[:-1]]
+            by_rank = counts_of(~np.isnan(scores), starts) == 0
         of_row = np.repeat(by_rank, np.diff(starts))
         if scores is not None:
             self._refuse("score", np.isnan(scores) & ~of_row, numbering)
@@ -223,9 +222,7 @@ def _refuse_incomplete(
     """Check that the ranks of each query are 1, 2, 3, ... or 0, 1, 2, ... in some order."""
     firsts = ranks[starts[:-1]]
     expected = np.arange(len(ranks)) - np.repeat(starts[:-1] - firsts, np.diff(starts))
-    wrong = starts_of(ranks != expected)
-    as_expected = wrong[starts[1:]] == wrong[starts[:-1]]
-    in_order = as_expected & np.isin(firsts, (0, 1))
+    in_order = (counts_of(ranks != expected, starts) == 0) & np.isin(firsts, (0, 1))
     for place in np.flatnonzero(by_rank & ~in_order).tolist():
         start, end = starts[place : place + 2].tolist()
         listed = ranks[start:end].tolist()
