@@ -4,6 +4,9 @@
     python benchmarks/compare.py --json speed.json     # measure everything, keep it and print it
     python benchmarks/compare.py --json speed.json --shapes b --forms dicts lists    # only a part
     python benchmarks/compare.py --json speed.json --shapes --write    # no measuring
+    python benchmarks/compare.py --json other.json --scale 0.1 --forms pairs prebuilt+tied --write
+
+Forms with other scores, such as ``prebuilt+tied``, have a table of their own.
 
 RecTools needs another numpy and so a Python of its own, ``--python RecTools=/path/to/bin/python``;
 `nox -s benchmark` makes both.
@@ -26,8 +29,8 @@ from pathlib import Path
 
 from manual_parts import DOCS, write_part
 from speed.cells import Plan, cell, forms_of
-from speed.inputs import FORMS
-from speed.page import as_markdown, figures_as_markdown
+from speed.inputs import FORMS, OTHERS
+from speed.page import as_markdown, figures_as_markdown, others_as_markdown, with_forms
 from speed.peers import PEERS
 from speed.results import Results, this_machine, versions
 from speed.shapes import SHAPES, described
@@ -38,7 +41,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     for option, known in (
         ("--shapes", list(SHAPES)),
-        ("--forms", list(FORMS)),
+        ("--forms", [*FORMS, *OTHERS]),
         ("--peers", list(PEERS)),
     ):
         parser.add_argument(
@@ -76,11 +79,22 @@ def main() -> None:
             results.keep("versions", name, version)
     peers = [name for name in chosen.peers if known[name]]
     measure(Plan(pythons, chosen.cache, chosen.scale, chosen.runs, peers), chosen, results)
-    text, figures = as_markdown(results.content), figures_as_markdown(results.content)
-    print(text, figures, sep="\n")
-    if chosen.write:
-        write_part(DOCS / "speed.md", "speed", text)
-        write_part(DOCS / "reference" / "speed.md", "figures of speed", figures)
+    for name, of_figures, forms, page in (
+        ("speed", "figures of speed", FORMS, as_markdown),
+        (
+            "speed of other scores",
+            "figures of speed of other scores",
+            OTHERS,
+            others_as_markdown,
+        ),
+    ):
+        found = with_forms(results.content, forms)
+        if found["cells"]:
+            text, figures = page(found), figures_as_markdown(found, forms)
+            print(text, figures, sep="\n")
+            if chosen.write:
+                write_part(DOCS / "speed.md", name, text)
+                write_part(DOCS / "reference" / "speed.md", of_figures, figures)
 
 
 if __name__ == "__main__":

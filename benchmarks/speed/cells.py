@@ -10,7 +10,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from speed.inputs import FORMS
+from speed.inputs import FORMS, OTHERS, Inputs
 from speed.pairs import Entry, Series, agreed, close_to_the_fastest, in_turns
 from speed.peers import PEERS, Peer
 from speed.shapes import SHAPES, Shape, folder_of
@@ -39,12 +39,16 @@ class Plan:
 
 def forms_of(shape: str) -> list[str]:
     """Return the forms of a shape: arrays only where every document is judged."""
-    return [form for form in FORMS if form != "arrays" or shape == "c"]
+    return [form for form in (*FORMS, *OTHERS) if form != "arrays" or shape == "c"]
 
 
 def takes(peer: Peer, shape: Shape, form: str) -> bool:
-    """Return whether a peer computes the same from a shape in a form."""
-    return form in peer.forms and (len(shape.grades) == 2 or not peer.binary)
+    """Return whether a peer computes the same from a shape in a form.
+
+    Those that take every grade as 1 also trust the ranks, which other scores do not have.
+    """
+    known, _, scores = form.partition("+")
+    return known in peer.forms and (not peer.binary or (len(shape.grades) == 2 and not scores))
 
 
 def cell(plan: Plan, letter: str, form: str) -> dict[str, Any]:
@@ -55,6 +59,8 @@ def cell(plan: Plan, letter: str, form: str) -> dict[str, Any]:
     """
     shape, mine = SHAPES[letter], PLAIN if form == "plain" else FAST
     entry = plan.entry(mine, form, shape)
+    for folder in (entry.folder, entry.warm):
+        Inputs(folder, form.partition("+")[2]).write_text()
     entry = replace(entry, modules=tuple(entry.measure()["imported"]))
     peers = [name for name in plan.peers if takes(PEERS[name], shape, form)]
     entries = {mine: entry, **{name: plan.entry(name, form, shape) for name in peers}}

@@ -38,7 +38,8 @@ def rankcheck(form: str, inputs: Inputs) -> Work:
     qrels, run = inputs.dicts()
     if form == "dicts":
         return lambda: means(evaluate(Run.from_dict(run), GoldenSet.from_dict(qrels)))
-    golden, given = GoldenSet.from_dict(qrels), inputs.run_lists() if form == "lists" else run
+    golden = GoldenSet.from_dict(qrels)
+    given = {"lists": inputs.run_lists, "pairs": inputs.run_pairs}.get(form, lambda: run)()
     return lambda: means(evaluate(Run.from_dict(given), golden))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from speed.cells import fastest, ratios
-from speed.inputs import FORMS
+from speed.inputs import FORMS, OTHERS
 from speed.ours import METRICS
 from speed.peers import PEERS
 from speed.shapes import SHAPES
@@ -17,18 +17,32 @@ Results = Mapping[str, Any]
 def as_markdown(results: Results) -> str:
     """Return what the benchmark writes into docs/speed.md."""
     cells = results["cells"]
-    parts: list[Iterable[str]] = [
+    return _joined(
         _shapes(results),
-        _by_form(cells, "The fastest peer's time divided by ours, CPU / wall", _both_ratios),
+        _by_form(FORMS, cells, "The fastest peer's time divided by ours, CPU / wall", _both_ratios),
         _metrics(cells),
         _machine(results),
-    ]
-    return "\n\n".join("\n".join(lines) for part in parts if (lines := list(part))) + "\n"
+    )
 
 
-def figures_as_markdown(results: Results) -> str:
+def others_as_markdown(results: Results) -> str:
+    """Return what the benchmark writes into docs/speed.md about other scores."""
+    return _joined(_by_form(OTHERS, results["cells"], "", _cpu_ratio), _machine(results))
+
+
+def figures_as_markdown(results: Results, forms: Mapping[str, str] = FORMS) -> str:
     """Return what the benchmark writes into docs/reference/speed.md: seconds and memory."""
-    return "\n".join(_by_form(results["cells"], "", _figures)) + "\n"
+    return _joined(_by_form(forms, results["cells"], "", _figures))
+
+
+def with_forms(results: Results, forms: Mapping[str, str]) -> Results:
+    """Return the results of some forms."""
+    cells = results["cells"].items()
+    return {**results, "cells": {name: cell for name, cell in cells if name[2:] in forms}}
+
+
+def _joined(*parts: Iterable[str]) -> str:
+    return "\n\n".join("\n".join(lines) for part in parts if (lines := list(part))) + "\n"
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[str]], title: str = "") -> Iterator[str]:
@@ -65,7 +79,10 @@ def _ratio(value: float) -> str:
 
 
 def _by_form(
-    cells: Mapping[str, Any], title: str, entry: Callable[[dict[str, Any]], str]
+    forms: Mapping[str, str],
+    cells: Mapping[str, Any],
+    title: str,
+    entry: Callable[[dict[str, Any]], str],
 ) -> Iterator[str]:
     """Yield a table with a row for each form and a column for each shape, without empty rows."""
 
@@ -75,13 +92,17 @@ def _by_form(
 
     found = {name.partition("/")[0] for name in cells}
     letters = [letter for letter in SHAPES if letter in found]
-    rows = ([name, *(shown(letter, form) for letter in letters)] for form, name in FORMS.items())
+    rows = ([name, *(shown(letter, form) for letter in letters)] for form, name in forms.items())
     filled = (row for row in rows if set(row[1:]) - {"-"})
     yield from _table(["form", *letters], filled, title)
 
 
 def _both_ratios(measured: dict[str, Any]) -> str:
     return " / ".join(_ratio(value) for value in ratios(measured).values())
+
+
+def _cpu_ratio(measured: dict[str, Any]) -> str:
+    return _ratio(ratios(measured)["cpu"])
 
 
 def _figures(measured: dict[str, Any]) -> str:
@@ -112,9 +133,11 @@ def _machine(results: Results) -> Iterator[str]:
     )
     measured = results["cells"].values()
     dates = sorted({cell["date"] for cell in measured})
+    scale = machine["scale"]
+    some = "" if scale == 1 else f", with {scale:.0%} of the queries"
     yield (
         f"Measured {' to '.join(dict.fromkeys([*dates[:1], *dates[-1:]]))} on {machine['cores']} "
-        f"cores of {machine['cpu']}, Python {machine['python']}, {versions}."
+        f"cores of {machine['cpu']}, Python {machine['python']}, {versions}{some}."
     )
     load = max((cell["load"] for cell in measured), default=0)
     if load > machine["cores"] + 1:

@@ -16,7 +16,7 @@ from speed.inputs import Inputs, dicts_of
 Means = Mapping[str, float]
 Work = Callable[[], Means]
 
-IN_MEMORY = ("dicts", "prebuilt", "lists")
+IN_MEMORY = ("dicts", "prebuilt", "lists", "pairs")
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,9 @@ def pytrec_eval(form: str, inputs: Inputs) -> Work:
     if form == "dicts":
         return lambda: built(qrels, run)
     evaluator = library.RelevanceEvaluator(qrels, measures)
+    if form == "pairs":
+        pairs = inputs.run_pairs()
+        return lambda: means(evaluator, {q: dict(own) for q, own in pairs.items()}, len(qrels))
     return lambda: means(evaluator, run, len(qrels))
 
 

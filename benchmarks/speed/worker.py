@@ -71,11 +71,12 @@ def main() -> None:
     warnings.simplefilter("ignore")
     contestant, form, folder, warm, *modules = sys.argv[1:]
     prepare = CONTESTANTS[contestant]
-    prepare(form, Inputs(Path(warm)))()
+    form, _, scores = form.partition("+")
+    prepare(form, Inputs(Path(warm), scores))()
     for module in modules:
         with suppress(ImportError):
             import_module(module)
-    print(json.dumps(measured(prepare(form, Inputs(Path(folder))))))
+    print(json.dumps(measured(prepare(form, Inputs(Path(folder), scores)))))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import numpy as np
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.errors import RunError
 from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, NumberIds, TextIds
-from pytest_rankcheck.files.id_runs import starts_of
+from pytest_rankcheck.files.id_runs import counts_of, starts_of
 from pytest_rankcheck.rankers.ranking import (
     Ranking,
     RankingRules,
@@ -118,9 +118,8 @@ class RankedColumns:
         scores = None if block.scores is None else block.scores[kept]
         flags = iter(kept.tolist())
         documents = HeldDocuments([tuple(compress(group, flags)) for group in groups])
-        return replace(
-            block, starts=starts_of(kept)[self.starts], documents=documents, scores=scores
-        )
+        starts = starts_of(counts_of(kept, self.starts))
+        return replace(block, starts=starts, documents=documents, scores=scores)
 
     @property
     def ordering_scores(self) -> FloatArray | None:
