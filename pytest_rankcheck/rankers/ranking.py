@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Ties = Literal["doc_id", "input", "worst", "error"]
 """How documents with equal scores are ordered: by document id, descending, as in trec_eval; as in
-the input; as in the input and, where they are measured, the lowest grade first, as in CatBoost; or
+the input; by document id and, where they are measured, the lowest grade first, as in CatBoost; or
 not at all, which is an error."""
 
 TieOrder = Literal["best", "worst"]
@@ -114,7 +114,7 @@ def by_score(
                 "scores must be finite numbers"
             )
     pairs = list(zip(scores, doc_ids, strict=True))
-    if ties == "doc_id":
+    if ties in ("doc_id", "worst"):
         pairs.sort(reverse=True)
     else:
         pairs.sort(key=lambda pair: -pair[0])
