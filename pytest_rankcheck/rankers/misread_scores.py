@@ -1,4 +1,4 @@
-"""Scores that are not what they are taken for: rising down a list, or ranks in a dict."""
+"""Scores that are not what they are taken for: rising down a list or by rank, or ranks."""
 
 from __future__ import annotations
 
