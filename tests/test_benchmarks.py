@@ -37,6 +37,16 @@ def test_the_metrics_of_documents_are_timed_in_every_form() -> None:
     assert rows == [[f"| {form}", work] for form in forms for work in works]
 
 
+def test_sessions_are_timed_as_multiples_of_the_plain_one() -> None:
+    text = printed("reported_sessions.py", "--queries", "20", "--rounds", "1", "--peers")
+    rows = [line.split(" | ")[:2] for line in text.splitlines()[2:] if line]
+    names = ["plain", "failing", "plain, with three reports", "failing, with three reports"]
+    assert [name for name, _ in rows] == [
+        f"| {name}" for name in [*names, "failing, with Markdown alone"]
+    ]
+    assert rows[0][1].startswith("1.0 (")
+
+
 @pytest.mark.oracle
 def test_the_benchmark_of_speed_makes_its_tables(tmp_path: Path) -> None:
     where = ["--cache", str(tmp_path / "cache"), "--json", str(tmp_path / "speed.json")]

@@ -265,8 +265,7 @@ class Comparison(QueryOverlap):
 
         Counted are those that are new in the top k (the metric's cutoff, else 10) and those that
         left it: how many there are, the change of Judged@k, and the difference if all of them were
-        irrelevant, if only the new ones had the highest grade, or only those that left. If the mean
-        fell, also how many of the new ones would have to be relevant for the fall to vanish.
+        irrelevant, if only the new ones had the highest grade, or only those that left.
         """
         return self.unjudged_in(self.values(metric))
 

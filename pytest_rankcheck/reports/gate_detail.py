@@ -190,8 +190,8 @@ def _unreached(
             before, now = pairs.mean_before, pairs.mean_after
     detail: Detail = {}
     if wants_detail():
-        every = None if wants_queries() else ()
-        measurement = measurement_finding(evaluation, record, [metric], every)
+        chosen = None if wants_queries() else ()
+        measurement = measurement_finding(evaluation, record, [metric], chosen)
         yield measurement
         count, difference = len(evaluation.query_ids), now - before
         detail = _detail(

@@ -38,8 +38,8 @@ def html_of(report: Report) -> str:
     template = environment.from_string(_part("report.html.j2"))
     data = _harmless(report_json(report))
     approvals = _approvals(data["gates"])
-    has_charts = approvals or any(map(_is_compared, data["gates"]))
-    has_charts = has_charts or any(map(has_baseline, data["measurements"]))
+    is_compared = any(gate.baseline is not None for gate in report.gates)
+    has_charts = is_compared or approvals or any(map(has_baseline, report.measurements))
     library = _part("vega.js") if has_charts else ""
     return template.render(
         session=report,
@@ -57,7 +57,7 @@ def html_of(report: Report) -> str:
             if gate["failure"]
         ],
         approvals=approvals,
-        policy=_policy([library, script] if has_charts else [script], style),
+        policy=_policy([library, script] if library else [script], style),
         style=Markup(style),
         script=Markup(script),
         library=Markup(library),
@@ -74,11 +74,6 @@ def _approvals(gates: Sequence[_Data]) -> list[tuple[_Data, _Data]]:
         for approval in gate["approvals"]
     }
     return sorted(approvals.values(), key=lambda pair: str(pair[1]["date"]))
-
-
-def _is_compared(gate: _Data) -> bool:
-    """Return whether a change of a gate, or of one of its slices, is drawn."""
-    return any(part["difference"] is not None for part in (gate["overall"], *gate["slices"]))
 
 
 def _part(name: str) -> str:

@@ -71,19 +71,17 @@ def _measured(
         fingerprint, old = fingerprints[query_id], prints.get(query_id)
         top_before = before.get(query_id)
         shown = {*top, *(top_before or ())}
-        known = {doc: as_json(it) for doc, it in grades.items() if it > 0 or doc in shown}
-        others = {name: it for name, it in query.attributes.items() if name != REPLAY}
         entry = {
             "id": query_id,
             "text": query.text or "",
-            "attributes": as_json(others),
+            "attributes": as_json({k: it for k, it in query.attributes.items() if k != REPLAY}),
             "fingerprint": fingerprint,
             "state": "new" if old is None else "unchanged" if old == fingerprint else "changed",
             "values": {},
             "judged": as_json(sum(doc in grades for doc in top) / len(top)) if top else None,
             "now": top,
             "before": top_before,
-            "grades": known,
+            "grades": {d: as_json(it) for d, it in grades.items() if it > 0 or d in shown},
         }
         queries.append(entry)
     docs = {doc for tops in (now, before) for top in tops.values() for doc in top}
@@ -112,10 +110,7 @@ def _measured(
 
 
 def _mean_before(
-    evaluation: Evaluation,
-    other: Measured | None,
-    metric: Metric,
-    values: _Values,
+    evaluation: Evaluation, other: Measured | None, metric: Metric, values: _Values
 ) -> float:
     """Return the mean before: of the same queries, or of all sessions of another log.
 
@@ -159,6 +154,8 @@ def as_json(value: Any) -> Any:
     """
     if value is None or type(value) in (str, int, bool):
         return value
+    if isinstance(value, float):
+        return None if math.isinf(value) else as_decimal(float(value))
     if isinstance(value, Enum):
         return value.value
     if is_dataclass(value) and not isinstance(value, type):
@@ -167,6 +164,4 @@ def as_json(value: Any) -> Any:
         return {str(name): as_json(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [as_json(item) for item in value]
-    if isinstance(value, float):
-        return None if math.isinf(value) else as_decimal(float(value))
     return value if isinstance(value, (str, int)) else str(value)

@@ -70,7 +70,7 @@ REPORT_FORMATS = {
         ReportFormat(
             "html",
             "HTML report",
-            "write the report as one HTML file, to look at (needs altair and jinja2)",
+            "write the report as one HTML file, to look at (needs jinja2)",
             "pytest_rankcheck.reports.html_report:html_of",
             needs=("jinja2",),
             install=install("report"),
