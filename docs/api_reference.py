@@ -54,7 +54,7 @@ GROUPS = (
     Group(
         "Evaluating",
         "metrics.md",
-        "evaluate evaluate_arrays Conventions Evaluation RunEvaluation Metric MetricWarning",
+        "evaluate evaluate_arrays Conventions Evaluation Metric MetricWarning",
     ),
     Group("Beyond one machine", "scale.md", "evaluate_part EvaluationPart"),
     Group(
@@ -110,7 +110,7 @@ GROUPS = (
     Group(
         "Search sessions",
         "sessions.md",
-        "SessionLog SessionState SetAside evaluate_sessions SessionEvaluation "
+        "SessionLog SessionState SetAside evaluate_sessions "
         "assert_success_rate_at_least assert_success_rate_not_regressed "
         "assert_session_mrr_at_least assert_session_mrr_not_regressed assert_no_worse",
     ),
@@ -128,9 +128,9 @@ INTERNAL = {
     "Comparison": "places other_places all_ids all_units",
     "Differences": "gains degrees",
     "Evaluation": "fits refuse_no_value differences_at recorded_metrics slice_places slice_counts "
-    "computed cluster_names why_no_ties gaps weights_of kind mean_without_gaps averaged identical",
+    "computed cluster_names gaps weights_of mean_without_gaps averaged "
+    "warn_of_misfits",
     "EvaluationPart": "merged origin hits",
-    "RunEvaluation": "of unchecked warn_of_misfits",
     "Approval": "now to_dict",
     "Expectation": "claim",
     "Gate": "refuse_misfit",
@@ -140,7 +140,6 @@ INTERNAL = {
     "Paired": "contributions counted at",
     "Record": "slice_places slice_counts cluster_names text weights_of kind averaged",
     "Run": "columns rankings with_facts with_rankings without_own_documents",
-    "SessionEvaluation": "part",
     "SessionLog": "trails part repeated_users cluster_names",
     "RecordedMetric": "of averaging with_noise_of",
     "RunNoise": "pooled",

@@ -90,9 +90,7 @@ from pytest_rankcheck.evaluation.evaluation_part import (
     evaluate_part as evaluate_part,
 )
 from pytest_rankcheck.evaluation.measured_runs import evaluate as evaluate
-from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation as RunEvaluation
 from pytest_rankcheck.evaluation.session_evaluation import (
-    SessionEvaluation as SessionEvaluation,
     evaluate_sessions as evaluate_sessions,
 )
 from pytest_rankcheck.gates.verdict import (

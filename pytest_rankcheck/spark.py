@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import ConfigurationError, RankcheckError, RunError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
+from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.evaluation_part import EvaluationPart, evaluate_part
-from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.ranked_columns import TOP
 from pytest_rankcheck.rankers.ranking import ReadingOptions
@@ -37,7 +37,7 @@ def evaluate_spark(
     top: int = TOP,
     conventions: Conventions | str | None = None,
     **reading: Unpack[ReadingOptions],
-) -> RunEvaluation:
+) -> Evaluation:
     """Measure a Spark frame with one row for each ranked document.
 
     Spark groups the rows by query, and only the judged hits and the top of each ranking come back.

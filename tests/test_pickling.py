@@ -81,7 +81,7 @@ def instances() -> Iterator[object]:
     gate, ndcg = Gate.tolerance(abs=0.0), Metric("nDCG@5")
     verdict = gate.decide(comparison, ndcg, by="locale")
     yield from (golden, golden.query("q1"), golden.lint()[0], run_of(0), evaluation, comparison)
-    yield from (evaluation.hits[0], comparison.values(ndcg), comparison.moved("q1")[0])
+    yield from (evaluation.source.hits[0], comparison.values(ndcg), comparison.moved("q1")[0])
     yield from (comparison.unjudged("nDCG@5"), verdict, verdict.overall, gate, gate.rule)
     yield from (log, sessions, next(log.states()), unpaired.values(Metric("SuccessRate")))
     yield from (evaluate_part(run_of(0), golden), Record.of(evaluation, [ndcg]))

@@ -13,8 +13,9 @@ from pytest_rankcheck.assertions.regression_assertion import verdict_texts
 from pytest_rankcheck.comparison.compared_values import Sides
 from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.session_evaluation import (
-    SessionEvaluation,
+    MeasuredLog,
     SessionGroups,
     session_groups,
 )
@@ -29,7 +30,7 @@ from pytest_rankcheck.reports.text.wording import joined_failures
 
 @checked_arguments
 def assert_no_worse(
-    evaluation: SessionEvaluation,
+    evaluation: Evaluation,
     metric: MetricLike | Sequence[MetricLike],
     *,
     group: str,
@@ -65,7 +66,7 @@ def assert_no_worse(
         MetricError: unknown metric, or one without a value.
         ConfigurationError: the ratio is not above 0, or the gate does not fit the metric.
     """
-    if not isinstance(evaluation, SessionEvaluation):
+    if not isinstance(getattr(evaluation, "source", None), MeasuredLog):
         raise ConfigurationError(
             f"evaluation must be the sessions of a log, not {quoted(evaluation, 60)}; give "
             "session_evaluation, or evaluate_sessions(log)"

@@ -233,7 +233,11 @@ def _differences(
         recorded = record.metrics.get(str(metric))
         if recorded is not None and recorded.lower_is_better == metric.higher_is_better:
             yield reversed_direction(str(metric), recorded)
-        if recorded is not None and then != now and evaluation.depends_on_scale(metric, then):
+        if (
+            recorded is not None
+            and then != now
+            and evaluation.source.depends_on_scale(metric, then)
+        ):
             yield Key(
                 "scale",
                 then,

@@ -1,4 +1,4 @@
-"""A measurement from a baseline file."""
+"""A record as an evaluation measures it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.record_file import FORMAT_NAME
 from pytest_rankcheck.errors import BaselineError, GoldenSetError, quoted
-from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.measured_source import Source
 from pytest_rankcheck.files.packed_files import first_bytes
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.metric_names import Metric
@@ -21,8 +21,8 @@ from pytest_rankcheck.statistics.run_noise import Averaged
 _SAMPLE = 200
 
 
-class RecordedEvaluation(Evaluation):
-    """An evaluation restored from a record: recorded values and the top of each ranking.
+class MeasuredRecord(Source):
+    """A record on a golden set: recorded values and the top of each ranking.
 
     It has the queries of the record that are unchanged in the golden set, and only the metrics of
     the record.
@@ -42,7 +42,7 @@ class RecordedEvaluation(Evaluation):
             )
         chosen = golden if len(same) == len(golden) else golden.subset(same)
         super().__init__(name, record.depth, chosen, record.conventions)
-        self.record = record
+        self.record, self.recorded_metrics = record, record.recorded_metrics
         self._places = record.queries.places(self.query_ids)
 
     @property
@@ -50,12 +50,8 @@ class RecordedEvaluation(Evaluation):
         """How far down `ranking` goes."""
         return self.record.known_depth
 
-    @property
-    def recorded_metrics(self) -> Sequence[Metric]:
-        """The metrics of the record."""
-        return self.record.recorded_metrics
-
-    def _computed(self, metric: Metric) -> FloatArray:
+    def values(self, metric: Metric) -> FloatArray:
+        """Return the recorded values."""
         return np.asarray(self.record.values(metric)[self._places], dtype=np.float64)
 
     def ranking(self, query_id: str) -> Sequence[str]:
@@ -65,6 +61,9 @@ class RecordedEvaluation(Evaluation):
     def averaged(self, metric: Metric, query_ids: Sequence[str] = (), label: str = "") -> Averaged:
         """Return what the recorded mean is the mean of."""
         return self.record.averaged(metric, query_ids, label)
+
+    def __repr__(self) -> str:
+        return f"{self.name!r} on {self.golden!r}"
 
 
 def is_record(path: Path) -> bool:

@@ -13,7 +13,8 @@ from pytest_rankcheck.behaviour.repeated_ranker import (
     answer_differences,
 )
 from pytest_rankcheck.errors import ConfigurationError, RankerError, RunError, quoted
-from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.ranked_run import usable_run
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.rankers.rank import Attempt
@@ -84,7 +85,9 @@ def check_depths(ranker: RepeatedRanker, golden: GoldenSet, depths: Sequence[int
     ]
     metric, means = Metric.parse(f"nDCG@{wanted[0]}"), None
     if golden.max_grade > 0:
-        means = {depth: RunEvaluation.of(run, golden).mean(metric) for depth, run in runs.items()}
+        means = {
+            depth: Evaluation(usable_run(run, golden)).mean(metric) for depth, run in runs.items()
+        }
     return DepthResult(ranker.adapter.name, len(golden), pairs, str(metric), means)
 
 

@@ -15,8 +15,9 @@ from pytest_rankcheck.errors import (
     quoted,
     suggestion,
 )
+from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.metric_checks import beyond_depth
-from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
+from pytest_rankcheck.evaluation.ranked_run import ranked_run
 from pytest_rankcheck.golden.expectation import Expectation, conflict_in
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.ranking import first_ranks
@@ -129,7 +130,7 @@ def check_expectations(
         named = (*each.documents, *each.others)
         is_met = is_met or not set(named).isdisjoint(run.get(each.query))
     if not is_met:
-        RunEvaluation.unchecked(run, golden).refuse_unmet_ids()
+        Evaluation(ranked_run(run, golden)).refuse_unmet_ids()
     return [
         _outcome(expectation, run.get(query_id), run.depth)
         for query_id in golden.query_ids

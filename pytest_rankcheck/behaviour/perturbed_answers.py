@@ -19,7 +19,8 @@ from pytest_rankcheck.behaviour.changed_queries import (
 )
 from pytest_rankcheck.behaviour.repeated_ranker import RepeatedRanker
 from pytest_rankcheck.errors import ConfigurationError, listed, plural, quoted
-from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.ranked_run import ranked_run
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.metrics.metric_names import Metric
@@ -131,7 +132,7 @@ class PerturbationResult:
         if rankings and not golden.by_text:  # the texts of the documents are not kept
             run = Run.from_dict(rankings, name=self.ranker, duplicates="keep_places")
             judged = golden.subset(rankings)
-            RunEvaluation.unchecked(run, judged).refuse_unmet_ids()
+            Evaluation(ranked_run(run, judged)).refuse_unmet_ids()
 
 
 def perturbed_answers(
@@ -246,6 +247,6 @@ def _mean_of(trials: Sequence[PerturbedQuery]) -> PerturbedQuery:
 
 def _values(run: Run, golden: GoldenSet, metric: Metric) -> dict[str, float]:
     """Return the metric's value for each judged query, including those with an empty ranking."""
-    evaluation = RunEvaluation.unchecked(run, golden)
+    evaluation = Evaluation(ranked_run(run, golden))
     values = zip(golden.query_ids, evaluation.values(metric).tolist(), strict=True)
     return {query_id: value for query_id, value in values if golden.grades(query_id)}

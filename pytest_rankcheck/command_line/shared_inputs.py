@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.baselines.recorded_evaluation import RecordedEvaluation, is_record
+from pytest_rankcheck.baselines.recorded_evaluation import MeasuredRecord, is_record
 from pytest_rankcheck.errors import BaselineError, ConfigurationError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.files.file_patterns import matches_any
@@ -133,7 +133,7 @@ class ProjectInputs:
         """
         record, depth = _record_in(path), depth or self.depth
         if record is not None:
-            return RecordedEvaluation(record, golden, path.name)
+            return Evaluation(MeasuredRecord(record, golden, path.name))
         run = self.inputs.of_golden(golden.name).read_run(path)
         return self.inputs.evaluation(run if depth is None else run.top(depth), golden)
 
@@ -193,7 +193,8 @@ def add_measurement_options(command: argparse.ArgumentParser) -> None:
 
 def record_of(evaluation: Evaluation) -> Record | None:
     """Return the record that an evaluation was restored from; None if it was measured now."""
-    return evaluation.record if isinstance(evaluation, RecordedEvaluation) else None
+    source = evaluation.source
+    return source.record if isinstance(source, MeasuredRecord) else None
 
 
 def chosen_metrics(chosen: argparse.Namespace, evaluation: Evaluation) -> list[Metric]:

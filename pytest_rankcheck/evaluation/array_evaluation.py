@@ -10,8 +10,8 @@ import numpy as np
 from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.errors import ConfigurationError, plural, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
+from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.measured_runs import evaluate
-from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
 from pytest_rankcheck.files.id_columns import NumberIds
 from pytest_rankcheck.files.id_runs import row_blocks, starts_of
 from pytest_rankcheck.files.plain_values import id_text
@@ -41,7 +41,7 @@ def evaluate_arrays(
     ties: Ties = "input",
     scale: float | None = None,
     conventions: Conventions | str | None = None,
-) -> RunEvaluation:
+) -> Evaluation:
     """Measure scores of documents that are all judged, without ids.
 
     A document's id is its row, from 0 on, so that a message leads back to the arrays. The

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -10,13 +10,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.errors import ConfigurationError, MetricError, RunError, plural, quoted
-from pytest_rankcheck.evaluation.conventions import Conventions
+from pytest_rankcheck.array_types import FloatArray
+from pytest_rankcheck.errors import (
+    ConfigurationError,
+    MetricError,
+    RunError,
+    plural,
+    quoted,
+    warn_caller,
+)
+from pytest_rankcheck.evaluation.measured_source import Source
 from pytest_rankcheck.evaluation.metric_checks import beyond_depth, cutoff_of
 from pytest_rankcheck.evaluation.metric_values import MetricValues
-from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike, usual_metrics
-from pytest_rankcheck.rankers.ranking import TieOrder, first_ranks
+from pytest_rankcheck.rankers.ranking import TieOrder
 from pytest_rankcheck.rankers.run import Run
 from pytest_rankcheck.statistics.run_noise import Averaged
 
@@ -34,35 +41,32 @@ class Evaluation(MetricValues):
     Everywhere, ``metric`` is a name such as ``"nDCG@10"``, a ``Metric`` or an ir_measures object.
 
     Args:
-        name: how messages refer to what was measured: the name of a run, a log or a file.
-        depth: how many documents were requested for each query; None: no limit.
-        golden: the queries, with their judgments, attributes and weights.
-        conventions: how ties, gaps and duplicates were treated.
+        source: what was measured.
     """
 
-    run: Run | None = None
+    run: Run | None
     """The run that was measured; None for a session log, a record, and a run in parts."""
-    missing: Sequence[str] = ()
+    missing: Sequence[str]
     """The judged queries without a ranking; they count as empty rankings."""
-    unanswered: Sequence[str] = ()
+    unanswered: Sequence[str]
     """The judged queries for which the ranker returned no document, or on which it failed."""
-    failed: Mapping[str, str] = {}
+    failed: Mapping[str, str]
     """The judged queries on which the ranker failed, and why; they count as empty rankings."""
-    extra: Sequence[str] = ()
+    extra: Sequence[str]
     """The ranked queries without judgments; they are not evaluated."""
-    replicates: Sequence[Evaluation] = ()
+    replicates: Sequence[Evaluation]
     """The evaluation of each run, if several that differ only by chance were measured."""
-    identical: str = ""
-    """Which two of these have the same rankings, as a sentence; empty if none have."""
-    gaps: Gaps | None = None
+    gaps: Gaps | None
     """The queries without a judgment or a ranking; None without any."""
 
-    def __init__(
-        self, name: str, depth: int | None, golden: JudgedQueries, conventions: Conventions
-    ) -> None:
-        super().__init__(golden, conventions)
-        self.name = name
-        self.depth = depth
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        self.name, self.depth, self.run = source.name, source.depth, source.run
+        self.missing, self.unanswered = source.missing, source.unanswered
+        self.failed, self.extra = source.failed, source.extra
+        self.replicates, self.gaps = source.replicates, source.gaps
+        self._reordered: dict[TieOrder, Evaluation] = {}
+        self._warns_of_gaps = False
 
     @staticmethod
     @checked_arguments
@@ -110,8 +114,36 @@ class Evaluation(MetricValues):
         merged: Evaluation = some[0].merged(some, golden, wanted, name)
         return merged
 
-    def _check_depth(self, metric: Metric) -> None:
-        self.refuse_beyond_depth(metric, cutoff_of(metric))
+    def warn_of_misfits(self) -> None:
+        """Warn of documents that are hardly ever judged, of equal runs, and of gaps at a mean."""
+        if self.source.unmet_ids is not None:
+            warn_caller("\n  ".join(self.source.unmet_ids.lines))
+        self._warns_of_gaps = self.gaps is not None
+        if self.source.identical:
+            warn_caller(self.source.identical)
+
+    def values(self, metric: MetricLike) -> FloatArray:
+        """Return the value of each query, as in `MetricValues`; warn once of `gaps`."""
+        parsed = Metric.parse(metric)
+        if parsed not in self._values:
+            self.refuse_beyond_depth(parsed, cutoff_of(parsed))
+        values = super().values(parsed)
+        if self._warns_of_gaps and self.gaps:
+            self._warns_of_gaps = False  # the means need the values
+            means = self._means(parsed)
+            if means:
+                warn_caller(f"run '{quoted(self.name)}': {means}. {self.gaps.advice}")
+            self._warns_of_gaps = not means
+        return values
+
+    def _means(self, metric: Metric) -> str:
+        """Return the means over all queries and over those without gaps; empty if they agree."""
+        if self.gaps is None:
+            return ""
+        mean, other = self.mean(metric), self.mean_without_gaps(metric, self.gaps)
+        if mean == other or math.isnan(other):
+            return ""
+        return f"{metric} {mean:.4f}; {other:.4f} {self.gaps.over}"
 
     def refuse_beyond_depth(self, what: object, k: int | None) -> None:
         """Refuse to look further down than was asked for: R@500 at depth 100 would be R@100.
@@ -123,43 +155,39 @@ class Evaluation(MetricValues):
         Raises:
             MetricError: the rankings were cut above that; the message says how to rank deeper.
         """
-        if self.depth is not None and k is not None and k > self.depth and self.is_cut:
+        if self.depth is not None and k is not None and k > self.depth and self.source.is_cut:
             raise MetricError(beyond_depth(str(what), k, self.depth))
-
-    @property
-    def is_cut(self) -> bool:
-        """Whether rankings may go on below `depth`, the number of documents requested."""
-        return False
 
     @property
     def known_depth(self) -> int | None:
         """How far down `ranking` goes; None: to the end."""
-        return None
+        return self.source.known_depth
 
-    @abstractmethod
     def ranking(self, query_id: str) -> Sequence[str]:
         """Return the documents ranked for a query, best first, down to `known_depth`."""
+        return self.source.ranking(query_id)
 
     def tops(self, k: int | None = None) -> Sequence[Sequence[str]]:
         """Return the first ``k`` documents of each ranking, in the order of `query_ids`."""
-        return [self.ranking(query_id)[:k] for query_id in self.query_ids]
+        return self.source.tops(k)
 
     def read_rankings(self, k: int) -> None:
         """Make `ranking` go down to rank ``k`` at least, if the whole rankings can be read."""
+        self.source.read_rankings(k)
 
     def ranks(self, query_id: str) -> Mapping[str, int]:
         """Return the known rank of each document of a query, from 1."""
-        return first_ranks(self.ranking(query_id))
+        return self.source.ranks(query_id)
 
     @property
     def recorded_metrics(self) -> Sequence[Metric] | None:
         """The only metrics that have values; None if every metric can be computed."""
-        return None
+        return self.source.recorded_metrics
 
     @property
     def unmet_ids(self) -> UnmetIds | None:
         """What is wrong if judged documents are never or hardly ever ranked, otherwise None."""
-        return None
+        return self.source.unmet_ids
 
     def refuse_unmet_ids(self) -> None:
         """Refuse a run whose documents are never those that the golden set judges.
@@ -168,22 +196,14 @@ class Evaluation(MetricValues):
             RunError: no ranked document is judged in any of at least 5 queries with a relevant
                 judgment; the message shows ids of both sides, and a rule that makes them meet.
         """
-        unmet = self.unmet_ids
+        unmet = self.source.unmet_ids
         if unmet is not None and unmet.is_error:
             raise RunError("\n  ".join(unmet.lines))
 
     @property
     def notes(self) -> Sequence[str]:
         """What was unusual when the data was read, as sentences."""
-        return ()
-
-    @property
-    def document_notes(self) -> Mapping[str, bool]:
-        """What metrics found to be unknown about documents, as sentences.
-
-        And whether each is about many of them, so that metrics may mislead.
-        """
-        return {}
+        return self.source.notes
 
     def mean_without_gaps(self, metric: Metric, gaps: Gaps) -> float:
         """Return the mean over the queries with a judgment and a ranking.
@@ -195,36 +215,27 @@ class Evaluation(MetricValues):
 
     def averaged(self, metric: Metric, query_ids: Sequence[str] = (), label: str = "") -> Averaged:
         """Return what the mean over some queries, without those that `failed`, is the mean of."""
-        return Averaged()
-
-    def depends_on_scale(self, metric: Metric, scale: float) -> bool:
-        """Return whether another scale of the golden set would change values of a metric.
-
-        It does for ERR, whose stopping probabilities are relative to the scale: without a given
-        scale, a single query with a higher grade changes the value of every other query.
-        """
-        return False
-
-    @property
-    def why_no_ties(self) -> str:
-        """Why tied scores are not known without reading a large file, and what to do.
-
-        A sentence about the run; empty if they are known.
-        """
-        return ""
+        return self.source.averaged(metric, query_ids, label)
 
     @checked_arguments
     def tied(self, k: int | None = 10) -> Sequence[str]:
         """Return the queries in which a judged document of the top k shares its score.
 
-        Empty without scores. ``k=None`` means the whole ranking.
+        Empty without scores. ``k=None`` means the whole ranking. A run that is still in its file is
+        read into memory.
+
+        Raises:
+            MetricError: the evaluation was merged from parts, which do not keep scores.
         """
-        return ()
+        return self.source.tied(k)
 
     @property
     def mostly_tied(self) -> Sequence[str]:
-        """The queries whose rankings are mostly ties, if these are at least half of all."""
-        return ()
+        """The queries whose rankings are mostly ties, if these are at least half of all.
+
+        Of many rankings, only a sample is looked at.
+        """
+        return self.source.mostly_tied
 
     @checked_arguments
     def with_ties(self, order: TieOrder) -> Evaluation:
@@ -233,8 +244,14 @@ class Evaluation(MetricValues):
         ``"best"`` puts the highest grades first among documents with the same score, ``"worst"``
         puts them last. All other orders lie between the two, for a metric that never falls when a
         better document moves up.
+
+        Raises:
+            MetricError: the evaluation was merged from parts, which do not keep scores.
         """
-        return self
+        if order not in self._reordered:
+            source = self.source.with_ties(order)
+            self._reordered[order] = self if source is self.source else Evaluation(source)
+        return self._reordered[order]
 
     def tie_range(self, metric: MetricLike) -> tuple[float, float]:
         """Return the lowest and the highest mean over the orders of tied documents."""
@@ -259,6 +276,15 @@ class Evaluation(MetricValues):
             parsed = map(Metric.parse, metrics)
             frame[self.gaps.over] = [self.mean_without_gaps(m, self.gaps) for m in parsed]
         return html_table(f"{self.name} on {self.golden.name}", len(self.query_ids), frame)
+
+    def __repr__(self) -> str:
+        shown = [f"of {self.source!r}"]
+        if self.replicates:
+            shown.append(f"mean of {len(self.replicates)} replicates")
+        if self.gaps and not self.computed:
+            shown.append(self.gaps.advice)
+        shown += filter(None, map(self._means, self.computed))
+        return f"Evaluation({'; '.join(shown)})"
 
 
 def html_table(title: str, queries: int, frame: pd.DataFrame) -> str:

@@ -12,7 +12,8 @@ import numpy as np
 from pytest_rankcheck.argument_checks import check_whole_number, checked_arguments
 from pytest_rankcheck.errors import ConfigurationError, RunError, listed, plural, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions, conventions_for, run_as_chosen
-from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.ranked_run import RankedRun
 from pytest_rankcheck.evaluation.run_golden_join import QueryHits, join, joined_parts
 from pytest_rankcheck.evaluation.unfit_runs import refuse_unusable
 from pytest_rankcheck.golden.golden_set import GoldenSet
@@ -65,7 +66,7 @@ class EvaluationPart:
         golden: GoldenSet,
         expected: int | Sequence[str] | None,
         name: str | None,
-    ) -> RunEvaluation:
+    ) -> Evaluation:
         """Return the evaluation of all parts together. See `Evaluation.merge`."""
         _refuse_other_origins(parts, golden)
         _refuse_split_queries(parts)
@@ -74,7 +75,7 @@ class EvaluationPart:
         hits = {query_id: found for part in parts for query_id, found in part.hits.items()}
         extra = tuple(dict.fromkeys(each for part in parts for each in part.extra))
         joined = joined_parts(hits, golden.columns, extra)
-        evaluation = RunEvaluation(
+        ranked = RankedRun(
             name or (parts[0].name if len(parts) == 1 else f"run of {len(parts):,} parts"),
             origin["depth"],
             golden,
@@ -83,7 +84,8 @@ class EvaluationPart:
             top=origin["top"],
             remarks=tuple(_remarks(parts, golden, is_checked=expected is not None)),
         )
-        refuse_unusable(evaluation.name, golden, joined, origin["conventions"])
+        refuse_unusable(ranked.name, golden, joined, origin["conventions"])
+        evaluation = Evaluation(ranked)
         evaluation.warn_of_misfits()
         return evaluation
 

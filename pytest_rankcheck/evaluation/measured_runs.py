@@ -9,9 +9,10 @@ import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.array_types import FloatArray
-from pytest_rankcheck.errors import ConfigurationError, RunError, quoted, warn_caller
+from pytest_rankcheck.errors import ConfigurationError, RunError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
-from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.ranked_run import RankedRun, usable_run
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.rankers.ranking import TieOrder
@@ -26,7 +27,7 @@ def evaluate(
     *,
     conventions: Conventions | str | None = None,
     **chosen: str,
-) -> RunEvaluation:
+) -> Evaluation:
     """Measure ``run`` on ``golden``. Lazy: a metric is computed when it is asked for.
 
     Several runs are **replicates**: they differ only by chance, such as by the seed of a training.
@@ -66,20 +67,18 @@ def evaluate(
 
 def evaluation_of(
     run: Run | Sequence[Run], golden: GoldenSet, conventions: Conventions | str | None = None
-) -> RunEvaluation:
+) -> Evaluation:
     """Return the evaluation of one run or of several, as `evaluate` does, without warnings."""
     if isinstance(run, Run):
-        return RunEvaluation.of(run, golden, conventions)
+        return Evaluation(usable_run(run, golden, conventions))
     foreign = next((each for each in run if not isinstance(each, Run)), None)
     if foreign is not None or not run:
         found = "the list is empty" if foreign is None else f"{quoted(repr(foreign), 60)} is no run"
         raise ConfigurationError(f"{found}; give one run or more, such as Run.load(path)")
     _refuse_other_ways(run)
-    runs = [RunEvaluation.of(each, golden, conventions) for each in run]
-    if len(runs) == 1:
-        return runs[0]
+    runs = [usable_run(each, golden, conventions) for each in run]
     _refuse_other_queries(runs)
-    return MeanOfRuns(runs)
+    return Evaluation(runs[0] if len(runs) == 1 else MeanOfRuns(runs))
 
 
 def _refuse_other_ways(runs: Sequence[Run]) -> None:
@@ -96,7 +95,7 @@ def _refuse_other_ways(runs: Sequence[Run]) -> None:
                 )
 
 
-def _refuse_other_queries(runs: Sequence[RunEvaluation]) -> None:
+def _refuse_other_queries(runs: Sequence[RankedRun]) -> None:
     first = {*runs[0].missing}
     for number, each in enumerate(runs[1:], 2):
         differing = sorted(first.symmetric_difference(each.missing))
@@ -108,25 +107,26 @@ def _refuse_other_queries(runs: Sequence[RunEvaluation]) -> None:
             )
 
 
-class MeanOfRuns(RunEvaluation):
-    """The evaluation of several runs: values are means by query.
+class MeanOfRuns(RankedRun):
+    """Several runs: values are means by query.
 
     Rankings and the time that they took are those of the first; a query on which any of them failed
     counts as failed.
     """
 
-    def __init__(self, runs: Sequence[RunEvaluation]) -> None:
+    def __init__(self, runs: Sequence[RankedRun]) -> None:
         first = runs[0]
         chosen = (first.name, first.depth, first.golden, first.conventions)
-        super().__init__(*chosen, first._joined, run=first.run)
-        self.replicates: Sequence[RunEvaluation] = tuple(runs)
+        super().__init__(*chosen, first.joined, run=first.run)
+        self._runs = runs
+        self.replicates: Sequence[Evaluation] = tuple(map(Evaluation, runs))
         self.failed = {name: why for each in runs for name, why in each.failed.items()}
 
     @cached_property
-    def identical(self) -> str:  # type: ignore[override]
+    def identical(self) -> str:
         """Which two runs have the same rankings, as a sentence; empty if none have."""
-        for number, each in enumerate(self.replicates):
-            for before, other in enumerate(self.replicates[:number]):
+        for number, each in enumerate(self._runs):
+            for before, other in enumerate(self._runs[:number]):
                 if all(each.ranking(name) == other.ranking(name) for name in self.query_ids):
                     return (
                         f"replicates {before + 1} and {number + 1} have the same rankings, so they "
@@ -134,23 +134,18 @@ class MeanOfRuns(RunEvaluation):
                     )
         return ""
 
-    def warn_of_misfits(self) -> None:
-        """Warn as for one run, and of runs with the same rankings."""
-        super().warn_of_misfits()
-        if self.identical:
-            warn_caller(self.identical)
+    def with_ties(self, order: TieOrder) -> RankedRun:
+        """Return the runs with tied documents in another order."""
+        return MeanOfRuns([each.with_ties(order) for each in self._runs])
 
-    def with_ties(self, order: TieOrder) -> RunEvaluation:
-        """Return the evaluation of the runs with tied documents in another order."""
-        return MeanOfRuns([each.with_ties(order) for each in self.replicates])
-
-    def averaged(self, metric: Metric, query_ids: Sequence[str] = (), label: str = "") -> Averaged:
+    def averaged(self, metric: Metric, query_ids: Sequence[str], label: str) -> Averaged:
         """Return the mean of each run over some queries, without those that `failed`."""
-        places = self.places(each for each in query_ids if each not in self.failed)
-        weights = self.weights_of(metric, np.asarray(places, dtype=np.intp))
+        places = self.replicates[0].places(each for each in query_ids if each not in self.failed)
+        weights = self.replicates[0].weights_of(metric, np.asarray(places, dtype=np.intp))
         columns = (metric.kind.column(each.values(metric)) for each in self.replicates if places)
         means = [metric.mean(column[places], weights) for column in columns]
-        return Averaged(len(self.replicates), means)
+        return Averaged(len(self._runs), means)
 
-    def _computed(self, metric: Metric) -> FloatArray:  # each run is settled by the conventions
+    def values(self, metric: Metric) -> FloatArray:
+        """Return the mean of each query's values in the runs, ``[Q]``."""
         return metric.kind.over_runs(each.values(metric) for each in self.replicates)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -13,12 +12,9 @@ import numpy as np
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.array_types import FloatArray, IntArray, PlaceArray
 from pytest_rankcheck.errors import MetricError, quoted
-from pytest_rankcheck.evaluation.conventions import Conventions, meant, settled
-from pytest_rankcheck.evaluation.metric_checks import computed_values, warn_if_uninformative
-from pytest_rankcheck.golden.judged_queries import JudgedQueries
+from pytest_rankcheck.evaluation.measured_source import Source
+from pytest_rankcheck.evaluation.metric_checks import warn_if_uninformative
 from pytest_rankcheck.metrics.averages import median_of
-from pytest_rankcheck.metrics.kind_registry import KINDS
-from pytest_rankcheck.metrics.kinds import MeasurementKind, MetricInput
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.statistics.mean_differences import UNSEEN_WEIGHTED_GAIN, Differences
 from pytest_rankcheck.statistics.quantile_interval import quantile_interval
@@ -34,43 +30,17 @@ MIN_QUERIES = 30
 """A slice with fewer queries is reported, not gated."""
 
 
-class MetricValues(ABC):
+class MetricValues:
     """The values of metrics on every query, computed when they are first needed.
 
     Args:
-        golden: the queries, with their judgments, attributes and weights.
-        conventions: how ties, gaps and duplicates were treated.
+        source: what was measured.
     """
 
-    kind: MeasurementKind = KINDS["query"]
-    """What has a value: each query, or each session of a log."""
-
-    def __init__(self, golden: JudgedQueries, conventions: Conventions) -> None:
-        self.golden = golden
-        self.conventions = conventions
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.golden, self.conventions, self.kind = source.golden, source.conventions, source.kind
         self._values: dict[Metric, FloatArray] = {}
-
-    def _inputs(self, metric: Metric) -> Iterable[tuple[MetricInput, Sequence[str]]]:
-        """Yield what the metric's function takes, block by block, and the queries of each.
-
-        Nothing where values are known without it.
-        """
-        return ()
-
-    def _returned(self, metric: Metric) -> FloatArray:
-        """Compute the value of each query by the metric's function, ``[Q]``."""
-        asked = meant(metric, self.conventions)
-        values = [computed_values(asked, given, ids) for given, ids in self._inputs(metric)]
-        return np.concatenate(values)
-
-    def _computed(self, metric: Metric) -> FloatArray:
-        """Compute the value of each query, as the conventions have it, ``[Q]``."""
-        has_relevant = self.golden.columns.has_relevant
-        return settled(metric, self._returned(metric), has_relevant, self.conventions)
-
-    @abstractmethod
-    def _check_depth(self, metric: Metric) -> None:
-        """Refuse a metric whose cutoff is beyond the ranked depth."""
 
     @property
     def query_ids(self) -> Sequence[str]:
@@ -84,7 +54,7 @@ class MetricValues(ABC):
 
     def fits(self, metric: Metric) -> bool:
         """Return whether a metric applies here: to queries and runs, or to sessions."""
-        return metric.kind.words == self.kind.words
+        return self.source.fits(metric)
 
     @cached_property
     def weights(self) -> FloatArray | None:
@@ -141,9 +111,9 @@ class MetricValues(ABC):
         """
         parsed = Metric.parse(metric)
         if parsed not in self._values:
-            self._check_depth(parsed)
+            self.source.warn_if_short(parsed)
             warn_if_uninformative(parsed, self.golden)
-            values = self._computed(parsed)
+            values = self.source.values(parsed)
             values.flags.writeable = False
             self._values[parsed] = values
         return self._values[parsed]
@@ -158,14 +128,8 @@ class MetricValues(ABC):
             raise MetricError(
                 f"{metric} has no value on {self.golden.kind} '{quoted(self.golden.name)}': all "
                 f"{len(self.query_ids):,} {self.kind.plural} are left out, so a gate would always "
-                f"pass; {self._hint_for_no_value(metric)}"
+                f"pass; {self.source.hint_for_no_value(metric)}"
             )
-
-    def _hint_for_no_value(self, metric: Metric) -> str:
-        """Return the likely reason that no query has a value, and what to do."""
-        if metric.definition.aggregate == "by_judged":
-            return "it needs relevant and other judged documents of the same query"
-        return "did the ranker find nothing at all? Then give the metric a value for that"
 
     def mean(self, metric: MetricLike) -> float:
         """Return the mean over the queries with a value; NaN if all are NaN.

@@ -22,6 +22,7 @@ from pytest_rankcheck.errors import (
 )
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.measured_source import Source
 from pytest_rankcheck.evaluation.run_golden_join import hits_of_lists
 from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.golden_set import GoldenSet
@@ -40,7 +41,7 @@ def evaluate_sessions(
     *,
     judged_by: str | None = None,
     clustered: str | None = None,
-) -> SessionEvaluation:
+) -> Evaluation:
     """Measure a session log. Metrics are computed when they are first needed.
 
     Args:
@@ -59,7 +60,7 @@ def evaluate_sessions(
     if clustered is not None:
         log = log.clustered(clustered)
     trails = log.trails if judgments is None else _judged_trails(log, judgments, judged_by)
-    return SessionEvaluation(log, trails)
+    return Evaluation(MeasuredLog(log, trails))
 
 
 def _judged_trails(log: SessionLog, judgments: GoldenSet, judged_by: str | None) -> Trails:
@@ -103,11 +104,11 @@ def _judgments(
     return next((judgments.grades(name) for name in names if name in judgments), None)
 
 
-class SessionEvaluation(Evaluation):
-    """The values of session metrics: what other evaluations call a query is a session here.
+class MeasuredLog(Source):
+    """A session log: what other sources call a query is a session here.
 
     The ranking of a session in reports is what was shown with its final selection; without a
-    selection, what was shown last. Make one with `evaluate_sessions`.
+    selection, what was shown last.
     """
 
     kind = KINDS["session"]
@@ -116,7 +117,7 @@ class SessionEvaluation(Evaluation):
         self,
         log: SessionLog,
         trails: Trails,
-        whole: tuple[SessionEvaluation, IntArray] | None = None,
+        whole: tuple[Evaluation, IntArray] | None = None,
     ) -> None:
         super().__init__(log.name, None, _SessionsAsQueries(log), Conventions(reading=log.reading))
         self.log, self._trails = log, trails
@@ -144,18 +145,21 @@ class SessionEvaluation(Evaluation):
             f'clustered="{name}")'
         )
 
-    def _inputs(self, metric: Metric) -> Iterator[tuple[Trails, Sequence[str]]]:
+    def inputs(self, metric: Metric) -> Iterator[tuple[Trails, Sequence[str]]]:
+        """Yield the trails of all sessions."""
         yield self._trails, self.query_ids
 
-    def _returned(self, metric: Metric) -> FloatArray:
+    def returned(self, metric: Metric) -> FloatArray:
+        """Return the value of each session, also of a part of the sessions."""
         if metric.definition.ir_measures:
             raise MetricError(f"{metric} is a metric of queries, and these are sessions")
         if self._whole is not None:
             whole, places = self._whole
             return whole.values(metric)[places].copy()
-        return super()._returned(metric)
+        return super().returned(metric)
 
-    def _hint_for_no_value(self, metric: Metric) -> str:
+    def hint_for_no_value(self, metric: Metric) -> str:
+        """Return what the log may lack, and what to do."""
         if self._trails.is_abandoned.all():
             return "nothing was selected; which column has selections? columns={'selected': ...}"
         return "the log has no times, perhaps; which column has them? columns={'time': ...}"
@@ -164,13 +168,8 @@ class SessionEvaluation(Evaluation):
         """Return what was shown with the final selection of a session, or last."""
         return tuple(dict.fromkeys(self.log.final_results(query_id)))
 
-    def part(self, places: Sequence[int], name: str) -> SessionEvaluation:
-        """Return some of the sessions, by their places in `query_ids`, with the same values."""
-        log = self.log.part(places, name)
-        return SessionEvaluation(log, log.trails, (self, np.asarray(places, dtype=np.intp)))
-
     def __repr__(self) -> str:
-        return f"SessionEvaluation(of {self.log!r})"
+        return repr(self.log)
 
 
 class _SessionsAsQueries(JudgedQueries):
@@ -208,8 +207,8 @@ class _SessionsAsQueries(JudgedQueries):
 class SessionGroups:
     """Two groups that have no independent unit in common."""
 
-    tested: SessionEvaluation
-    other: SessionEvaluation
+    tested: Evaluation
+    other: Evaluation
     units: tuple[int, int]
     """How many independent units the other and the tested group have."""
     in_both: int
@@ -218,14 +217,14 @@ class SessionGroups:
     """How many sessions they had."""
 
 
-def session_groups(evaluation: SessionEvaluation, by: str, group: str, than: str) -> SessionGroups:
+def session_groups(evaluation: Evaluation, by: str, group: str, than: str) -> SessionGroups:
     """Return two groups of the sessions of a log, as evaluations of their own.
 
     A unit that is in both groups, such as a user who was in both arms of an experiment, is left out
     of both: what it does in one group is not independent of the other.
 
     Args:
-        evaluation: the sessions.
+        evaluation: the sessions of a log.
         by: the attribute that tells the groups apart.
         group: its value in the group that is tested.
         than: its value in the group that it is compared with.
@@ -254,7 +253,10 @@ def session_groups(evaluation: SessionEvaluation, by: str, group: str, than: str
                 f"session log '{quoted(evaluation.name)}': all sessions with {quoted(by)}="
                 f"{quoted(name)} belong to units that are in both groups ({len(shared):,} of them)"
             )
-        parts.append(evaluation.part(kept, f"{by}={name}, {evaluation.name}"))
+        assert isinstance(evaluation.source, MeasuredLog)
+        part = evaluation.source.log.part(kept, f"{by}={name}, {evaluation.name}")
+        whole = evaluation, np.asarray(kept, dtype=np.intp)
+        parts.append(Evaluation(MeasuredLog(part, part.trails, whole)))
     all_sessions = sum(map(len, places))
     left_out = all_sessions - sum(len(part.query_ids) for part in parts)
     of_other, of_tested = (len(of_group - shared) for of_group in units)

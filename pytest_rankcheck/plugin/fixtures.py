@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from pytest_rankcheck.baselines.syrupy_store import SnapshotStore
     from pytest_rankcheck.baselines.world import World
     from pytest_rankcheck.evaluation.evaluation import Evaluation
-    from pytest_rankcheck.evaluation.session_evaluation import SessionEvaluation
     from pytest_rankcheck.golden.golden_set import GoldenSet
     from pytest_rankcheck.plugin.inputs import Inputs
     from pytest_rankcheck.rankers.run import Run
@@ -208,7 +207,7 @@ def _session_log(request: pytest.FixtureRequest) -> SessionLog:
     return inputs.session_log(_path(request, given))
 
 
-def _session_evaluation(pytestconfig: pytest.Config, session_log: SessionLog) -> SessionEvaluation:
+def _session_evaluation(pytestconfig: pytest.Config, session_log: SessionLog) -> Evaluation:
     """The evaluation of ``session_log``: metrics whose unit is the session.
 
     The independent units are those of ``rankcheck_session_clusters`` unless the log has its own.

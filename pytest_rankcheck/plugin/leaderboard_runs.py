@@ -12,7 +12,6 @@ import pytest
 from pytest_rankcheck.comparison.runs_comparison import compare_runs
 from pytest_rankcheck.errors import ConfigurationError, MetricWarning, RankcheckError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
 from pytest_rankcheck.metrics.metric_names import Metric, metrics_of, usual_metrics
 from pytest_rankcheck.plugin.inputs import Inputs
 from pytest_rankcheck.plugin.item_findings import SHOWN
@@ -32,7 +31,7 @@ def leaderboards(
     """
     boards: dict[tuple[Inputs, str, str], dict[str, Any]] = {}
     for evaluation, inputs in session.config.stash[SHOWN].values():
-        if isinstance(evaluation, RunEvaluation) and inputs.config.candidates:
+        if evaluation.kind.recur and inputs.config.candidates:
             board = (inputs, evaluation.golden.name, evaluation.golden.fingerprint)
             boards.setdefault(board, {}).setdefault(evaluation.name, evaluation)
     found: list[ReportedFinding] = []

@@ -11,10 +11,10 @@ from scipy import stats
 
 from pytest_rankcheck import (
     ConfigurationError,
+    Evaluation,
     Gate,
     GoldenSetError,
     MetricError,
-    SessionEvaluation,
     SessionLog,
     SessionLogError,
     assert_no_worse,
@@ -27,7 +27,7 @@ from pytest_rankcheck.reports.ledger import collecting
 
 def experiment(
     a: tuple[int, int], b: tuple[int, int], *, both: int = 0, clustered: str | None = None
-) -> SessionEvaluation:
+) -> Evaluation:
     """Return the sessions of two groups: how many succeed, of how many.
 
     Users have two sessions each; the first ``both`` users of A also have one session in B.
@@ -52,7 +52,7 @@ def experiment(
     return evaluate_sessions(log, clustered=clustered)
 
 
-def check(evaluation: SessionEvaluation, metric: Any = "SuccessRate", **more: Any) -> None:
+def check(evaluation: Evaluation, metric: Any = "SuccessRate", **more: Any) -> None:
     """Fail if group B is worse than group A."""
     assert_no_worse(evaluation, metric, **{"group": "B", "than": "A", "by": "group", **more})
 
@@ -106,7 +106,7 @@ def test_values_of_the_groups_are_those_of_the_whole() -> None:
     assert groups.tested.mean("SuccessRate") == pytest.approx(1 / 6)
     assert groups.other.mean("SuccessRate") == 0.75
     assert groups.tested.query_ids == ("B0", "B1", "B2", "B3", "B4", "B5")
-    assert groups.tested.log.attributes("B0")["group"] == "B"
+    assert groups.tested.source.log.attributes("B0")["group"] == "B"
     assert list(groups.tested.ranking("B0")) == ["a", "b"]
 
 

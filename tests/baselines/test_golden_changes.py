@@ -6,11 +6,11 @@ import pandas as pd
 import pytest
 
 from pytest_rankcheck import (
+    Evaluation,
     GoldenSet,
     Metric,
     Record,
     Run,
-    SessionEvaluation,
     SessionLog,
     compare,
     evaluate,
@@ -25,7 +25,7 @@ RR = Metric.parse("SessionRR(abandoned=exclude)")
 ERR = Metric.parse("ERR@20")
 
 
-def sessions(numbers: range, abandoned: int = 0, prefix: str = "s") -> SessionEvaluation:
+def sessions(numbers: range, abandoned: int = 0, prefix: str = "s") -> Evaluation:
     """Return the evaluation of sessions that select rank 1; the first ones are abandoned."""
     rows = [
         {
@@ -58,7 +58,7 @@ def sessions(numbers: range, abandoned: int = 0, prefix: str = "s") -> SessionEv
     ],
 )
 def test_sessions_that_are_gone_or_do_not_count_are_lost(
-    now: SessionEvaluation, lost: int, of: int
+    now: Evaluation, lost: int, of: int
 ) -> None:
     record = Record.of(sessions(range(60)), [RR])
     key = lost_values(record, compare(now, record), RR)

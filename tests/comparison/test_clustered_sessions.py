@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from pytest_rankcheck import (
+    Evaluation,
     Gate,
     Metric,
     Record,
-    SessionEvaluation,
     SessionLog,
     SessionLogError,
     Unpaired,
@@ -29,13 +29,13 @@ RATE = Metric.parse("SuccessRate")
 
 def evaluated(
     seed: int, week: str, *, drawn: int = 0, clustered: str | None = "user"
-) -> SessionEvaluation:
+) -> Evaluation:
     """Return the evaluation of a week of 60 users who differ a lot."""
     frame = users_log(60, seed=seed, week=week, users_seed=drawn)
     return evaluate_sessions(SessionLog.from_frame(frame), clustered=clustered)
 
 
-def unpaired(now: SessionEvaluation, before: SessionEvaluation | Record) -> Unpaired:
+def unpaired(now: Evaluation, before: Evaluation | Record) -> Unpaired:
     values = compare(now, before).values(RATE)
     assert isinstance(values, Unpaired)
     return values
@@ -117,7 +117,7 @@ def test_the_design_effect_by_hand() -> None:
     # linearised values are 1 and 0, variance 1/2, of the mean 1/4; per session 4 x 1/4 / 3 / 4 = 1/12.
     evaluation = evaluate_sessions(log_of("xxyy", [True, True, False, False]))
     assert evaluation.design_effect("SuccessRate") == 1
-    clustered = evaluate_sessions(evaluation.log, clustered="user")
+    clustered = evaluate_sessions(evaluation.source.log, clustered="user")
     assert clustered.design_effect("SuccessRate") == pytest.approx(3)
 
 
@@ -157,7 +157,7 @@ def test_no_user_can_be_found_in_a_record() -> None:
 
 
 def test_sessions_of_other_users_that_begin_in_the_same_instants_are_not_paired() -> None:
-    def evaluated_log(who: str) -> SessionEvaluation:
+    def evaluated_log(who: str) -> Evaluation:
         rows = [
             {
                 "client_id": f"{who}{n}",

@@ -10,11 +10,11 @@ import pytest
 from scipy import stats
 
 from pytest_rankcheck import (
+    Evaluation,
     Gate,
     MetricError,
     Outcome,
     Record,
-    SessionEvaluation,
     SessionLog,
     assert_at_most,
     assert_not_regressed,
@@ -29,7 +29,7 @@ from pytest_rankcheck.metrics.metric_names import Metric
 RR = "SessionRR(abandoned=zero)"
 
 
-def sessions(ranks: list[int | None], prefix: str = "s") -> SessionEvaluation:
+def sessions(ranks: list[int | None], prefix: str = "s") -> Evaluation:
     """Return the evaluation of sessions with one event each, and these selections."""
     rows = [
         {
@@ -175,7 +175,7 @@ def test_a_metric_without_a_value_passes_no_gate() -> None:
 
 
 def test_the_text_says_how_far_off_a_test_of_durations_can_be() -> None:
-    def timed(seed: int, longer: float) -> SessionEvaluation:
+    def timed(seed: int, longer: float) -> Evaluation:
         waits = np.random.default_rng(seed).lognormal(1, 1, 120) + longer
         rows = [
             {"session_id": f"{seed}-{n}", "results": ["a"], "selected": selected, "time": time}

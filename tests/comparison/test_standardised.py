@@ -16,7 +16,6 @@ from pytest_rankcheck import (
     Outcome,
     Record,
     Run,
-    SessionEvaluation,
     SessionLog,
     Verdict,
     assert_not_regressed,
@@ -29,7 +28,7 @@ from pytest_rankcheck.gates.configured_gates import gate_of
 RATE = Metric.parse("SuccessRate")
 
 
-def sessions(week: str, **successes: tuple[int, int]) -> SessionEvaluation:
+def sessions(week: str, **successes: tuple[int, int]) -> Evaluation:
     """Return sessions by device: how many succeed, of how many."""
     rows = [
         {
@@ -56,7 +55,7 @@ WORSE = sessions("w3", desktop=(385, 550), mobile=(135, 450))
 
 
 @cache
-def decided(now: SessionEvaluation, gate: Gate, by: str | None = "device") -> Verdict:
+def decided(now: Evaluation, gate: Gate, by: str | None = "device") -> Verdict:
     return gate.decide(compare(now, Record.of(BEFORE, [RATE], attributes=["device"])), RATE, by)
 
 

@@ -17,7 +17,6 @@ from pytest_rankcheck import (
     compare,
     evaluate,
 )
-from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
 
 GOLDEN = GoldenSet.from_dict({"a": {"x": 3, "y": 0}, "b": {"x": 1}, "c": {"x": 3}})
 BEFORE = {"a": ["x", "y"], "b": ["x", "old"], "c": ["x"]}
@@ -101,11 +100,11 @@ def test_the_rankings_are_read_once_for_all_metrics(monkeypatch: pytest.MonkeyPa
     read: list[object] = []
     tops = type(now).tops
 
-    def counted(side: RunEvaluation, k: int | None = None) -> Sequence[Sequence[str]]:
+    def counted(side: Evaluation, k: int | None = None) -> Sequence[Sequence[str]]:
         read.append(side)
         return tops(side, k)
 
-    monkeypatch.setattr(RunEvaluation, "tops", counted)
+    monkeypatch.setattr(Evaluation, "tops", counted)
     comparison = compare(now, before)
     found = [comparison.unjudged(metric).if_relevant for metric in ("RR@10", "P@10", "nDCG@10")]
     assert len(found) == 3

@@ -25,7 +25,6 @@ from pytest_rankcheck import (
     MetricWarning,
     Run,
     RunError,
-    RunEvaluation,
     compare,
     evaluate,
     evaluate_part,
@@ -343,7 +342,7 @@ class TestWhatPartsDoNotKnow:
     merged = Evaluation.merge(parts_of(), GOLDEN)
 
     def test_ties_are_not_answered(self) -> None:
-        assert self.merged.why_no_ties
+        assert self.merged.source.why_no_ties
         for question in (self.merged.tied, lambda: self.merged.tie_range("RR")):
             with pytest.raises(MetricError, match="parts keep ranks, not scores"):
                 question()
@@ -448,7 +447,7 @@ def test_mapped_ids_count_in_every_part(tmp_path: Path) -> None:
 
 
 def test_a_part_is_a_small_value() -> None:
-    assert isinstance(WHOLE, RunEvaluation)
+    assert isinstance(WHOLE, Evaluation)
     part = parts_of()[0]
     assert repr(part) == "EvaluationPart('part 0', 4 judged queries)"
     many = {f"q{q}": {f"doc{d:07}": -float(d) for d in range(200)} for q in range(50)}

@@ -146,6 +146,8 @@ def test_rankings_of_unequal_length_by_hand(lengths: tuple[int, ...], judged: st
         chosen[-1] = []
     golden = {f"q{q}": {f"d{i}": 1 for i in own} for q, own in enumerate(chosen)}
     evaluation = evaluate(Run.from_dict(run), GoldenSet.from_dict(golden))
-    found = [[rank for rank in row if rank == rank] for row in evaluation.hits[0].ranks.tolist()]
+    found = [
+        [rank for rank in row if rank == rank] for row in evaluation.source.hits[0].ranks.tolist()
+    ]
     expected = [sorted(n - i for i in own) for n, own in zip(lengths, chosen, strict=True)]
     assert found == expected

@@ -22,27 +22,25 @@ from pytest_rankcheck import (
 )
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.comparison.compared_values import ComparedValues
-from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
+from pytest_rankcheck.evaluation.conventions import Conventions
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.measured_source import Source
 from pytest_rankcheck.gates.gate_rule import ToleranceRule
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_registry import metric
 
 
-class Fixed(RunEvaluation):
-    """An evaluation whose values are given."""
+class Fixed(Source):
+    """A source whose values are given."""
 
     def __init__(self, golden: GoldenSet, values: Sequence[float]) -> None:
-        self.golden = golden
+        super().__init__("fixed", None, golden, Conventions())
         self._fixed = np.array(values, dtype=np.float64)
 
     def values(self, metric: object) -> FloatArray:
-        return self._fixed
+        return self._fixed.copy()
 
-    @property
-    def why_no_ties(self) -> str:
-        return ""
-
-    def tied(self, k: object) -> tuple[str, ...]:
+    def ranking(self, query_id: str) -> Sequence[str]:
         return ()
 
 
@@ -54,7 +52,7 @@ def comparison(
     if locales:
         attributes = {q: {"locale": locale} for q, locale in zip(ids, locales, strict=True)}
     golden = GoldenSet.from_dict({query: {"d": 1} for query in ids}, attributes=attributes)
-    return compare(Fixed(golden, after), Fixed(golden, before))
+    return compare(Evaluation(Fixed(golden, after)), Evaluation(Fixed(golden, before)))
 
 
 @pytest.mark.parametrize(
@@ -172,7 +170,7 @@ def test_without_a_common_query_nothing_is_decided_to_have_regressed() -> None:
     golden = GoldenSet.from_dict({"a": {"d": 1}})
     other = GoldenSet.from_dict({"b": {"d": 1}})
     verdict = Gate.tolerance(rel=0.1, min_queries=0).decide(
-        compare(Fixed(golden, [0.0]), Fixed(other, [1.0])), "RR"
+        compare(Evaluation(Fixed(golden, [0.0])), Evaluation(Fixed(other, [1.0]))), "RR"
     )
     assert not verdict.regressed
     assert verdict.overall.pairs.query_ids == ()

@@ -18,12 +18,12 @@ import pandas as pd
 import pytest
 
 from pytest_rankcheck import (
+    Evaluation,
     GoldenSet,
     GoldenSetError,
     Metric,
     MetricError,
     Run,
-    SessionEvaluation,
     SessionLog,
     evaluate,
     evaluate_sessions,
@@ -61,7 +61,7 @@ NOTHING = math.nan
 
 
 @pytest.fixture
-def evaluation() -> SessionEvaluation:
+def evaluation() -> Evaluation:
     return evaluate_sessions(LOG)
 
 
@@ -89,19 +89,19 @@ def evaluation() -> SessionEvaluation:
         ("EventsPerSession", [3, 2, 2, 1]),
     ],
 )
-def test_by_hand(evaluation: SessionEvaluation, metric: str, values: list[float]) -> None:
+def test_by_hand(evaluation: Evaluation, metric: str, values: list[float]) -> None:
     assert evaluation.per_query(metric).tolist() == pytest.approx(values, nan_ok=True)
     counted = [value for value in values if not math.isnan(value)]
     if not metric.startswith("Median"):
         assert evaluation.mean(metric) == pytest.approx(sum(counted) / len(counted))
 
 
-def test_the_median_of_durations(evaluation: SessionEvaluation) -> None:
+def test_the_median_of_durations(evaluation: Evaluation) -> None:
     assert evaluation.mean("MedianSessionDuration") == (3 + 4) / 2
     assert evaluation.median("SessionDuration") == (3 + 4) / 2
 
 
-def test_by_group(evaluation: SessionEvaluation) -> None:
+def test_by_group(evaluation: Evaluation) -> None:
     by = evaluation.by("group", "SuccessRate")
     assert by["mean"].tolist() == [1.0, 0.5]
     assert by["queries"].tolist() == [2, 2]
@@ -119,7 +119,7 @@ def test_the_abandonment_policy_is_in_the_name() -> None:
 
 
 def test_session_metrics_and_query_metrics_are_kept_apart(
-    evaluation: SessionEvaluation,
+    evaluation: Evaluation,
 ) -> None:
     with pytest.raises(MetricError, match=r"nDCG is a metric of queries.* log.to_golden_set"):
         evaluation.mean("nDCG@10")

@@ -168,7 +168,7 @@ def test_a_scanned_run_is_read_when_its_rankings_are_needed(file: Path) -> None:
     assert evaluation.ranks("q1")["d50"] == 51
     assert "d49" not in evaluation.ranks("q1")
     assert evaluation.extra == ("q2",)
-    assert repr(evaluation).startswith("RunEvaluation(of Run('bm25.run', not read yet) on ")
+    assert repr(evaluation).startswith("Evaluation(of Run('bm25.run', not read yet) on ")
     assert [*timing_notes(evaluation)] == []
     assert not run.is_in_memory
     assert len(run["q1"]) == 60

@@ -11,7 +11,7 @@ from flattened import per_action, per_impression, per_search, searches
 
 from pytest_rankcheck import (
     ConfigurationError,
-    SessionEvaluation,
+    Evaluation,
     SessionLog,
     SessionLogError,
     evaluate_sessions,
@@ -34,11 +34,11 @@ def log_of(rows: list[dict[str, Any]] | pd.DataFrame, **reading: Any) -> Session
 
 
 @pytest.fixture(scope="module")
-def truth() -> SessionEvaluation:
+def truth() -> Evaluation:
     return evaluate_sessions(log_of(per_search(SEARCHES)))
 
 
-def test_the_true_values_are_those_of_the_simulation(truth: SessionEvaluation) -> None:
+def test_the_true_values_are_those_of_the_simulation(truth: Evaluation) -> None:
     sessions: dict[str, list[Any]] = {}
     for search in SEARCHES:
         sessions.setdefault(search.session, []).append(search)
@@ -128,7 +128,7 @@ FORMS: dict[str, tuple[list[dict[str, Any]], dict[str, Any], tuple[str, ...]]] =
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_form_has_the_same_values(truth: SessionEvaluation, form: str) -> None:
+def test_every_form_has_the_same_values(truth: Evaluation, form: str) -> None:
     rows, reading, metrics = FORMS[form]
     evaluation = evaluate_sessions(log_of(rows, first_rank=1, **reading))
     for metric in metrics:

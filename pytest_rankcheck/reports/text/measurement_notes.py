@@ -47,10 +47,10 @@ def evaluation_notes(evaluation: Evaluation, options: LintOptions = _USUAL) -> I
         evaluation: what was measured.
         options: those of the linter.
     """
-    if evaluation.identical:
-        yield Note(Topic.MISLEADING, f"{golden_name(evaluation)}: {evaluation.identical}")
+    if evaluation.source.identical:
+        yield Note(Topic.MISLEADING, f"{golden_name(evaluation)}: {evaluation.source.identical}")
     for text in evaluation.notes:
-        if text in evaluation.document_notes:
+        if text in evaluation.source.document_notes:
             continue
         yield Note(Topic.MEASURED, f"{golden_name(evaluation)}: {text}")
     if evaluation.kind.recur:
@@ -114,15 +114,15 @@ def _remarks(evaluation: Evaluation) -> Iterator[tuple[Topic, str]]:
 
 def document_notes(evaluation: Evaluation) -> Iterator[Note]:
     """Yield what metrics found to be unknown about documents; the same note may come again."""
-    for text, is_about_many in evaluation.document_notes.items():
+    for text, is_about_many in evaluation.source.document_notes.items():
         topic = Topic.MISLEADING if is_about_many else Topic.MEASURED
         yield Note(topic, f"{golden_name(evaluation)}: {text}")
 
 
 def unmet_id_notes(evaluation: Evaluation) -> Iterator[Note]:
     """Yield what is wrong if judged documents are never or hardly ever ranked."""
-    if evaluation.unmet_ids is not None:
-        yield Note(Topic.UNMET_IDS, "; ".join(evaluation.unmet_ids.lines))
+    if evaluation.source.unmet_ids is not None:
+        yield Note(Topic.UNMET_IDS, "; ".join(evaluation.source.unmet_ids.lines))
 
 
 def tie_notes(evaluation: Evaluation) -> Iterator[Note]:
@@ -132,11 +132,11 @@ def tie_notes(evaluation: Evaluation) -> Iterator[Note]:
     """
     start = f"golden set '{quoted(evaluation.golden.name)}'"
     run = f"run '{quoted(evaluation.name)}'"
-    if evaluation.why_no_ties:
-        text = f"tied scores were not looked for, because {run} {evaluation.why_no_ties}"
+    if evaluation.source.why_no_ties:
+        text = f"tied scores were not looked for, because {run} {evaluation.source.why_no_ties}"
         yield Note(Topic.MEASURED, f"{start}: {text}")
         return
-    tied = evaluation.mostly_tied
+    tied = evaluation.source.mostly_tied
     if not tied:
         return
     ours = (

@@ -159,7 +159,9 @@ def caveat_lines(evaluation: Evaluation) -> Iterator[str]:
     """Yield what may be wrong with the run or its documents rather than with the ranker."""
     if evaluation.unanswered:
         yield f"  {unanswered_text(evaluation)}"
-    yield from (f"  {text}" for text, are_many in evaluation.document_notes.items() if are_many)
+    yield from (
+        f"  {text}" for text, are_many in evaluation.source.document_notes.items() if are_many
+    )
 
 
 def documents_once(

@@ -1,4 +1,4 @@
-"""The evaluation of a run on a golden set, in one piece or merged from parts."""
+"""A run on a golden set, as an evaluation measures it, in one piece or merged from parts."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.array_types import FloatArray
-from pytest_rankcheck.errors import MetricError, quoted, warn_caller
+from pytest_rankcheck.errors import MetricError, quoted
 from pytest_rankcheck.evaluation.conventions import (
     Conventions,
     conventions_for,
     run_as_chosen,
 )
-from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.expected_matches import in_expected_texts
+from pytest_rankcheck.evaluation.measured_source import Source
 from pytest_rankcheck.evaluation.metric_checks import warn_if_rankings_are_short
 from pytest_rankcheck.evaluation.run_golden_join import BLOCK, Joined, join, judged_hits
 from pytest_rankcheck.evaluation.unfit_runs import (
@@ -33,7 +32,7 @@ from pytest_rankcheck.evaluation.unfit_runs import (
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.judged_hits import HitDocuments, JudgedHits
 from pytest_rankcheck.metrics.kinds import MetricInput
-from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
+from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.metrics.whole_run import Timings, WholeRun
 from pytest_rankcheck.rankers.ranked_columns import TOP
 from pytest_rankcheck.rankers.ranking import TieOrder, first_ranks
@@ -43,8 +42,8 @@ if TYPE_CHECKING:
     from pytest_rankcheck.evaluation.run_documents import EvaluatedDocuments
 
 
-class RunEvaluation(Evaluation):
-    """The evaluation of a run. Make one with `evaluate`, or from parts with `Evaluation.merge`.
+class RankedRun(Source):
+    """A run on a golden set, in one piece or merged from parts.
 
     Args:
         name: how messages refer to the run.
@@ -72,7 +71,7 @@ class RunEvaluation(Evaluation):
         remarks: Sequence[str] = (),
     ) -> None:
         super().__init__(name, depth, golden, conventions)
-        self._joined, self.run = joined, run
+        self.joined, self.run = joined, run
         self.missing, self.extra = joined.missing, joined.extra
         is_empty = joined.is_ranked & (joined.retrieved == 0)
         self.failed = (
@@ -84,34 +83,7 @@ class RunEvaluation(Evaluation):
         if golden.catalogue is not None:
             golden.catalogue.may_show(self._shown_documents)
         self._tied: dict[int | None, Sequence[str]] = {}
-        self._reordered: dict[TieOrder, RunEvaluation] = {}
-        self.gaps, self._warns_of_gaps = gaps_of(golden, joined), False
-
-    @classmethod
-    def unchecked(
-        cls, run: Run, golden: GoldenSet, conventions: Conventions | str | None = None
-    ) -> RunEvaluation:
-        """Return the evaluation of a run, whether or not anything of it can be measured."""
-        chosen = Conventions.of(conventions)
-        if golden.by_text:
-            run, golden = in_expected_texts(run, golden)
-        run = run_as_chosen(run, golden, chosen)
-        return cls(run.name, run.depth, golden, chosen, join(run, golden), run=run)
-
-    @classmethod
-    def of(
-        cls, run: Run, golden: GoldenSet, conventions: Conventions | str | None = None
-    ) -> RunEvaluation:
-        """Return the evaluation of a run, without a warning about ids.
-
-        Raises:
-            RunError: as in `evaluate`.
-            ConfigurationError: as in `evaluate`.
-        """
-        chosen = conventions_for(run, golden, conventions)
-        evaluation = cls.unchecked(run, golden, chosen)
-        refuse_unusable(evaluation.name, golden, evaluation._joined, chosen)
-        return evaluation
+        self.gaps = gaps_of(golden, joined)
 
     @property
     def _is_in_memory(self) -> bool:
@@ -120,33 +92,7 @@ class RunEvaluation(Evaluation):
     @cached_property
     def unmet_ids(self) -> UnmetIds | None:
         """What is wrong if judged documents are never or hardly ever ranked, otherwise None."""
-        return unmet_ids(self.name, self.golden, self._joined, self.ranking)
-
-    def warn_of_misfits(self) -> None:
-        """Warn if judged documents are hardly ever ranked; and, at the first mean, of `gaps`."""
-        if self.unmet_ids is not None:
-            warn_caller("\n  ".join(self.unmet_ids.lines))
-        self._warns_of_gaps = self.gaps is not None
-
-    def values(self, metric: MetricLike) -> FloatArray:
-        """Return the value of each query, as in `MetricValues`; warn once of `gaps`."""
-        values = super().values(metric)
-        if self._warns_of_gaps and self.gaps:
-            self._warns_of_gaps = False  # the means need the values
-            means = self._means(Metric.parse(metric))
-            if means:
-                warn_caller(f"run '{quoted(self.name)}': {means}. {self.gaps.advice}")
-            self._warns_of_gaps = not means
-        return values
-
-    def _means(self, metric: Metric) -> str:
-        """Return the means over all queries and over those without gaps; empty if they agree."""
-        if self.gaps is None:
-            return ""
-        mean, other = self.mean(metric), self.mean_without_gaps(metric, self.gaps)
-        if mean == other or math.isnan(other):
-            return ""
-        return f"{metric} {mean:.4f}; {other:.4f} {self.gaps.over}"
+        return unmet_ids(self.name, self.golden, self.joined, self.ranking)
 
     @property
     def notes(self) -> Sequence[str]:
@@ -171,11 +117,11 @@ class RunEvaluation(Evaluation):
         code = self.golden.columns.codes.get(query_id)
         if code is None:
             return ()
-        return tuple(self._joined.of_query(code).top)
+        return tuple(self.joined.of_query(code).top)
 
-    def tops(self, k: int | None = None) -> Sequence[Sequence[str]]:
+    def tops(self, k: int | None) -> Sequence[Sequence[str]]:
         """Return the first ``k`` documents of each ranking, in the order of `query_ids`."""
-        return super().tops(k) if self._is_in_memory else self._joined.first_documents(k)
+        return super().tops(k) if self._is_in_memory else self.joined.first_documents(k)
 
     def read_rankings(self, k: int) -> None:
         """Make `ranking` go down to rank ``k`` at least, reading the run into memory if needed."""
@@ -186,13 +132,13 @@ class RunEvaluation(Evaluation):
         """Return the rank of each document of `ranking`, and of every judged one."""
         ranks = first_ranks(self.ranking(query_id))
         if self.known_depth is not None and query_id in self.golden:
-            found = self._joined.of_query(self.golden.columns.codes[query_id])
+            found = self.joined.of_query(self.golden.columns.codes[query_id])
             ranks.update(zip(found.doc_ids, found.ranks, strict=True))
         return ranks
 
-    def _check_depth(self, metric: Metric) -> None:
-        super()._check_depth(metric)
-        warn_if_rankings_are_short(metric, self._joined, self.name, self.depth, self._may_go_on)
+    def warn_if_short(self, metric: Metric) -> None:
+        """Warn if rankings end above the metric's cutoff, and a relevant document is missing."""
+        warn_if_rankings_are_short(metric, self.joined, self.name, self.depth, self._may_go_on)
 
     @cached_property
     def is_cut(self) -> bool:
@@ -207,19 +153,19 @@ class RunEvaluation(Evaluation):
 
     def _may_go_on(self, length: int) -> bool:
         """Return whether a ranking with at least this many documents may have been cut."""
-        may_be_cut = self._joined.is_ranked & (self._joined.retrieved >= length)
+        may_be_cut = self.joined.is_ranked & (self.joined.retrieved >= length)
         return not all(map(self._is_reranked, np.flatnonzero(may_be_cut).tolist()))
 
     def _is_reranked(self, code: int) -> bool:
         """Return whether a ranking has all candidates of its query and nothing else."""
         candidates = set(self.golden.candidates_of(self.query_ids[code]))
-        is_whole = len(candidates) <= self._joined.retrieved[code]
+        is_whole = len(candidates) <= self.joined.retrieved[code]
         return is_whole and candidates.issuperset(self.ranking(self.query_ids[code]))
 
     @cached_property
     def hits(self) -> Sequence[JudgedHits]:
         """The judged hits of all queries, in blocks."""
-        blocks = judged_hits(self._joined, self.golden)
+        blocks = judged_hits(self.joined, self.golden)
         return tuple(
             replace(hits, about=partial(self._about, number * BLOCK))
             for number, hits in enumerate(blocks)
@@ -235,7 +181,7 @@ class RunEvaluation(Evaluation):
         from pytest_rankcheck.evaluation.run_documents import EvaluatedDocuments
 
         run = self.run if self._is_in_memory else None
-        return EvaluatedDocuments(self.golden, self._joined, run, self._document_notes)
+        return EvaluatedDocuments(self.golden, self.joined, run, self._document_notes)
 
     def _shown_documents(self) -> Iterator[str]:
         """Yield the documents that reports show: judged ones, and the top of each ranking."""
@@ -296,7 +242,8 @@ class RunEvaluation(Evaluation):
         order = [asked.get(query_id, len(asked)) for query_id in self.query_ids]
         return Timings(np.array(seconds, dtype=np.float64), np.array(order, dtype=np.int64))
 
-    def _inputs(self, metric: Metric) -> Iterator[tuple[MetricInput, Sequence[str]]]:
+    def inputs(self, metric: Metric) -> Iterator[tuple[MetricInput, Sequence[str]]]:
+        """Yield the judged hits, the whole run or the times."""
         if metric.kind.takes is Timings:
             yield self._timings(metric), self.query_ids
         elif metric.kind.takes is WholeRun:
@@ -305,10 +252,11 @@ class RunEvaluation(Evaluation):
             for number, hits in enumerate(self.hits):
                 yield hits, self.query_ids[number * BLOCK : (number + 1) * BLOCK]
 
-    def _returned(self, metric: Metric) -> FloatArray:
+    def returned(self, metric: Metric) -> FloatArray:
+        """Return what the metric's function, or ir_measures, returned for each query."""
         if metric.definition.ir_measures:
             return self._ir_measures_values(metric.definition.ir_measures)
-        return super()._returned(metric)
+        return super().returned(metric)
 
     def _ir_measures_values(self, name: str) -> FloatArray:
         from pytest_rankcheck.evaluation.ir_measures_values import ir_measures_values
@@ -333,7 +281,7 @@ class RunEvaluation(Evaluation):
                 f"{metric} needs whole rankings, but {why}, and only the first {depth} documents "
                 f"of each ranking are known; use a cutoff of at most {depth}, or {instead}"
             )
-        longest = int(self._joined.retrieved.max(initial=1)) if metric.definition.at else 1
+        longest = int(self.joined.retrieved.max(initial=1)) if metric.definition.at else 1
         depth = min(metric.cutoff or longest, longest)
         return self._documents.whole_run(depth)
 
@@ -342,7 +290,7 @@ class RunEvaluation(Evaluation):
         """What metrics found to be unknown about documents, and whether it is about many."""
         found = self._document_notes | self._unfit_documents
         for each in self.replicates:
-            found |= each.document_notes
+            found |= each.source.document_notes
         return found
 
     @cached_property
@@ -372,16 +320,8 @@ class RunEvaluation(Evaluation):
             )
         return self.run
 
-    @checked_arguments
-    def tied(self, k: int | None = 10) -> Sequence[str]:
-        """Return the queries in which a judged document of the top k shares its score.
-
-        Empty if the ranker gives no scores. ``k=None`` means the whole ranking. A run that is still
-        in its file is read into memory.
-
-        Raises:
-            MetricError: the evaluation was merged from parts, which do not keep scores.
-        """
+    def tied(self, k: int | None) -> Sequence[str]:
+        """Return the queries in which a judged document of the top k shares its score."""
         if k not in self._tied:
             from pytest_rankcheck.evaluation.tied_scores import tied_queries
 
@@ -400,27 +340,40 @@ class RunEvaluation(Evaluation):
             return ()
         return mostly_tied(self.run, self.golden)
 
-    @checked_arguments
-    def with_ties(self, order: TieOrder) -> RunEvaluation:
-        """Return the evaluation of the run with its tied documents in another order.
+    def with_ties(self, order: TieOrder) -> RankedRun:
+        """Return the run with its tied documents in another order."""
+        from pytest_rankcheck.evaluation.tied_scores import ties_reordered
 
-        Raises:
-            MetricError: the evaluation was merged from parts, which do not keep scores.
-        """
-        if order not in self._reordered:
-            from pytest_rankcheck.evaluation.tied_scores import ties_reordered
-
-            run = ties_reordered(self._run_with_scores(), self.golden, order)
-            known, joined = (self.name, self.depth, self.golden), join(run, self.golden)
-            self._reordered[order] = RunEvaluation(*known, self.conventions, joined, run=run)
-        return self._reordered[order]
+        run = ties_reordered(self._run_with_scores(), self.golden, order)
+        known, joined = (self.name, self.depth, self.golden), join(run, self.golden)
+        return RankedRun(*known, self.conventions, joined, run=run)
 
     def __repr__(self) -> str:
         run = self.name if self.run is None else self.run
-        shown = [f"of {run!r} on {self.golden!r}"]
-        if self.replicates:
-            shown.append(f"mean of {len(self.replicates)} replicates")
-        if self.gaps and not self.computed:
-            shown.append(self.gaps.advice)
-        shown += filter(None, map(self._means, self.computed))
-        return f"RunEvaluation({'; '.join(shown)})"
+        return f"{run!r} on {self.golden!r}"
+
+
+def ranked_run(
+    run: Run, golden: GoldenSet, conventions: Conventions | str | None = None
+) -> RankedRun:
+    """Return a run on a golden set, whether or not anything of it can be measured."""
+    chosen = Conventions.of(conventions)
+    if golden.by_text:
+        run, golden = in_expected_texts(run, golden)
+    run = run_as_chosen(run, golden, chosen)
+    return RankedRun(run.name, run.depth, golden, chosen, join(run, golden), run=run)
+
+
+def usable_run(
+    run: Run, golden: GoldenSet, conventions: Conventions | str | None = None
+) -> RankedRun:
+    """Return a run on a golden set that can be measured by the conventions.
+
+    Raises:
+        RunError: as in `evaluate`.
+        ConfigurationError: as in `evaluate`.
+    """
+    chosen = conventions_for(run, golden, conventions)
+    ranked = ranked_run(run, golden, chosen)
+    refuse_unusable(ranked.name, golden, ranked.joined, chosen)
+    return ranked
