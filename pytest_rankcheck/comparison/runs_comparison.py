@@ -65,8 +65,8 @@ def compare_runs(
     """Measure several runs, and compare each with one of them, paired by query.
 
     Args:
-        runs: by name, a `Run`, the path of one, or an evaluation; or a list of them, which are
-            replicates: runs that differ only by chance, such as by the seed of a training.
+        runs: by name, a `Run`, the path of one, or an evaluation; or a list of them, which
+            differ only by chance, such as by the seed of a training.
         golden: the judged queries.
         metrics: names such as ``"nDCG@10"``, `Metric` or ir_measures objects.
         against: the name of the run that the others are compared with; None: the first one.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -133,6 +133,14 @@ class MeanOfRuns(RankedRun):
                         "show no noise; does the ranker use the number of its replicate as a seed?"
                     )
         return ""
+
+    @property
+    def document_notes(self) -> Mapping[str, bool]:
+        """What metrics found to be unknown about documents of any run."""
+        found = dict(super().document_notes)
+        for each in self._runs:
+            found |= each.document_notes
+        return found
 
     def with_ties(self, order: TieOrder) -> RankedRun:
         """Return the runs with tied documents in another order."""

@@ -288,10 +288,7 @@ class RankedRun(Source):
     @property
     def document_notes(self) -> Mapping[str, bool]:
         """What metrics found to be unknown about documents, and whether it is about many."""
-        found = self._document_notes | self._unfit_documents
-        for each in self.replicates:
-            found |= each.source.document_notes
-        return found
+        return self._document_notes | self._unfit_documents
 
     @cached_property
     def _unfit_documents(self) -> Notes:

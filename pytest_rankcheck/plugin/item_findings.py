@@ -174,9 +174,8 @@ def _of_evaluation(
     )
 
     inputs, shown = inputs_for(item), item.config.stash[SHOWN]
-    if evaluation.replicates:
-        measured = [finding.metric for finding in ledger if isinstance(finding, MetricFinding)]
-        yield from noise_notes(evaluation, dict.fromkeys([*measured, *inputs.config.metrics]))
+    measured = [finding.metric for finding in ledger if isinstance(finding, MetricFinding)]
+    yield from noise_notes(evaluation, dict.fromkeys([*measured, *inputs.config.metrics]))
     yield from document_notes(evaluation)
     if id(evaluation) in shown:
         return

@@ -176,6 +176,8 @@ def noise_notes(evaluation: Evaluation, metrics: Iterable[str]) -> Iterator[Note
     """Yield how much metrics vary between the runs that are averaged."""
     for metric in metrics:
         means = evaluation.averaged(Metric.parse(metric), evaluation.query_ids).means
+        if not means:
+            return
         low, high = number_text(min(means)), number_text(max(means))
         deviation = number_text(statistics.stdev(means), 6)
         text = f"{metric} has a standard deviation of {deviation}, from {low} to {high}"
