@@ -88,8 +88,8 @@ class MeasurementKind:
         return values
 
     def left_out(self, values: FloatArray, counts: BoolArray) -> FloatArray:
-        """Return the values, with NaN for each query that does not count."""
-        return np.where(counts, values, np.nan)
+        """Return the values, with NaN for each query that does not count, where one can be."""
+        return values
 
     def over_runs(self, values: Iterable[FloatArray]) -> FloatArray:
         """Return the mean of each query's values in several runs, of those that have one."""
@@ -181,8 +181,12 @@ class MeasurementKind:
 class QueryValues(MeasurementKind):
     """Each query has a value, which depends on its own ranking only."""
 
-    takes = JudgedHits
+    takes: type[MetricInput] = JudgedHits
     usage = "queries, but these are sessions: log.to_golden_set(...) turns them into queries"
+
+    def left_out(self, values: FloatArray, counts: BoolArray) -> FloatArray:
+        """Return the values, with NaN for each query that does not count."""
+        return np.where(counts, values, np.nan)
 
 
 class SessionValues(MeasurementKind):
@@ -199,10 +203,6 @@ class SessionValues(MeasurementKind):
         """Return that a document was selected; nobody has judged those that were not."""
         return " (selected)" if grade else ""
 
-    def left_out(self, values: FloatArray, counts: BoolArray) -> FloatArray:
-        """Return all values: nobody has judged what belongs to a session."""
-        return values
-
     def is_paired(self, sides: MeasuredSides) -> bool:
         """Return whether both sides have the same sessions, of the same users."""
         now, then = sides.all_ids
@@ -212,7 +212,7 @@ class SessionValues(MeasurementKind):
         return dict(zip(now, users, strict=True)) == dict(zip(then, before, strict=True))
 
 
-class RunValues(MeasurementKind):
+class RunValues(QueryValues):
     """Each query has a value, which depends on the other queries of the run."""
 
     takes = WholeRun
@@ -226,10 +226,6 @@ class TimeValues(MeasurementKind):
     usage = "a ranker's time: use it with evaluate(rank(ranker, golden), golden)"
     is_recorded = False
     is_of_documents = False
-
-    def left_out(self, values: FloatArray, counts: BoolArray) -> FloatArray:
-        """Return all values: a query takes its time whether or not a document is relevant."""
-        return values
 
     def over_runs(self, values: Iterable[FloatArray]) -> FloatArray:
         """Return the times of the first run."""
