@@ -10,7 +10,7 @@ import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.array_types import BoolArray, FloatArray
-from pytest_rankcheck.errors import ConfigurationError, RunError, quoted, suggestion
+from pytest_rankcheck.errors import ConfigurationError, RunError, listed, quoted, suggestion
 from pytest_rankcheck.evaluation.tied_scores import ties_reordered
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.rankers.ranking import Duplicates, Ties
@@ -108,6 +108,12 @@ class Conventions:
             ConfigurationError: an unknown convention or value.
         """
         names = [field.name for field in fields(cls)]
+        presets = [name for name in chosen if name in _PRESETS]
+        if len(presets) > 1 or any(chosen[name] for name in presets):
+            raise ConfigurationError(
+                f"{listed(presets)}: the name of a tool stands for all its conventions; give one "
+                "such name, without a value"
+            )
         given: dict[str, Any] = {}
         for name in sorted(chosen, key=names.__contains__):  # others decide over a preset
             if name not in (*names, *_PRESETS):

@@ -51,9 +51,11 @@ def ties_reordered(
 ) -> Run:
     """Return the run with tied documents in the best or the worst order for the metrics.
 
-    An unjudged document counts as grade 0. Without their scores, documents are not tied any more.
+    An unjudged document counts as grade 0. Without their scores, documents are not tied any more. A
+    run that is cut at a depth is reordered before: those below it may be tied with the last ones.
     """
-    sign = -1 if order == "best" else 1
+    sign, depth = -1 if order == "best" else 1, run.depth
+    run = run.whole() if depth else run
     rankings: dict[str, Ranking] = {}
     for query_id in run:
         grades: Mapping[str, float] = golden.grades(query_id) if query_id in golden else {}
@@ -66,7 +68,8 @@ def ties_reordered(
             docs = [doc for doc, _ in pairs]
         kept = tuple(scores) if scores and keeps_scores else None
         rankings[query_id] = Ranking(tuple(docs), kept)
-    return run.with_rankings(rankings)
+    reordered = run.with_rankings(rankings)
+    return reordered.top(depth) if depth else reordered
 
 
 def _groups(run: Run, query_id: str, k: int | None) -> Iterator[Sequence[str]]:

@@ -155,7 +155,7 @@ def queries_of(
     for where, entry in objects_of(path, error):
         inner = [each for each in entry.values() if isinstance(each, kinds)]
         is_other = not entry or len(inner) < len(entry) or any(map(is_nested, inner))
-        if is_other or DOC_ID.among([*map(normalised_name, entry)]):
+        if is_other or key in entry or DOC_ID.among([*map(normalised_name, entry)]):
             yield where, entry  # or the columns of a DataFrame
             continue
         for query_id, each in entry.items():

@@ -20,6 +20,7 @@ from typing import Any
 
 from pytest_rankcheck.errors import ConfigurationError, RankcheckError, quoted, suggestion
 from pytest_rankcheck.plugin.inputs import shorter
+from pytest_rankcheck.plugin.option_parsers import Given
 from pytest_rankcheck.plugin.option_rows import option_rows
 from pytest_rankcheck.plugin.option_table import Config
 
@@ -145,9 +146,14 @@ def texts(value: str | Sequence[str]) -> Sequence[str]:
 
 
 def named_values(value: str | Sequence[str]) -> Mapping[str, str]:
-    """Return lines of the form ``name=value``, or a name alone, as a mapping."""
-    parts = (line.partition("=") for line in texts(value))
-    return {name.strip(): text.strip() for name, _, text in parts}
+    """Return lines of the form ``name=value``, or a name alone, as the option takes them.
+
+    Raises:
+        ConfigurationError: two lines have one name.
+    """
+    kind = option_rows(Config)["conventions"].kind
+    parsed: Mapping[str, str] = kind.parse(Given("conventions", texts(value), Path()))
+    return parsed
 
 
 # --- where keys are ------------------------------------------------------------------------------

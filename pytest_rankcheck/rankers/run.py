@@ -289,6 +289,10 @@ class Run:
         run = self._with(lambda block: replace(block, depth=depth), depth=depth)
         return run.with_facts(depth=depth)
 
+    def whole(self) -> Run:
+        """Return the run without the cut of `top`."""
+        return self._with(lambda block: replace(block, depth=None), depth=None)
+
     def without_own_documents(self) -> Run:
         """Return the run without the documents whose id is that of their query."""
         return self._with(RankedColumns.without_own_documents, drops_own=True)

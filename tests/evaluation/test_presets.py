@@ -112,6 +112,20 @@ def test_a_run_with_other_ties_and_unknown_presets_are_refused() -> None:
         evaluate(run_of("input"), GOLDEN, conventions="lightgmb")  # type: ignore[arg-type]
     with pytest.raises(ConfigurationError, match=r"convention 'xgbost'; did you mean 'xgboost'\?"):
         Conventions.from_dict({"xgbost": ""})
+    for chosen in ({"lightgbm": "", "catboost": ""}, {"lightgbm": "false"}):
+        with pytest.raises(ConfigurationError, match="give one such name, without a value"):
+            Conventions.from_dict(chosen)
+
+
+def test_ties_across_the_depth_are_in_the_worst_order(tmp_path: Path) -> None:
+    golden = GoldenSet.from_dict({"1": {"a": 0, "z": 1}})
+    run = Run.from_dict({"1": {"z": 1.0, "b": 1.0, "a": 1.0}})
+    run.save(tmp_path / "found.csv")
+    for each in (run, Run.scan(tmp_path / "found.csv")):
+        for depth in (1, 2, 3):
+            evaluation = evaluate(each.top(depth), golden, conventions="catboost")
+            assert evaluation.mean("nDCG@1") == 0
+            assert len(evaluation.ranking("1")) == depth
 
 
 def test_arrays_take_a_preset() -> None:

@@ -73,6 +73,16 @@ def test_runs_in_every_form_of_json(tmp_path: Path, value: object) -> None:
         assert {query_id: run[query_id] for query_id in run} == {"q1": ("d1", "d2"), "q2": ("d1",)}
 
 
+def test_an_object_without_a_query_id_is_no_query(tmp_path: Path) -> None:
+    file = tmp_path / "file.jsonl"
+    file.write_text('{"relevance": {"d3": 2}}')
+    with pytest.raises(GoldenSetError, match='no "query_id"'):
+        GoldenSet.load(file)
+    file.write_text('{"ranking": ["d3", "d2"]}')
+    with pytest.raises(RunError, match="its keys are ranking"):
+        Run.load(file)
+
+
 def test_logs_in_every_form_of_json(tmp_path: Path) -> None:
     event = {"session_id": "s1", "query": "cam", "results": ["d1"], "time": "2026-01-02T03:04:05Z"}
     file = tmp_path / "log"

@@ -97,6 +97,7 @@ BY_NAMES = [
     ("[test.a]\nnot_regressed = 'RR'\ngate = 'signif'\n", 3, "'signif' is not a gate"),
     ("conventions = 'lightgmb'\n" + FLOOR, 1, "convention 'lightgmb'; did you mean 'lightgbm'?"),
     ("depth = 5\nconventions = ['ties=first']\n" + FLOOR, 2, "ties=first is invalid"),
+    ("conventions = ['ties=input', 'ties=error']\n" + FLOOR, 1, "two lines are for 'ties'"),
     ("depth = 5\n" + FLOOR, 3, "nDCG@10 needs depth = 10, not 5"),
     (FLOOR.replace("test", "tests") + FLOOR, 1, "unknown key 'tests' in the file; did you mean 't"),
     (FLOOR + "\n[tests.a]\nby = 'x'\n", 4, "unknown key 'tests' in the file; did you mean 'test'?"),
