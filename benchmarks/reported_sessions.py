@@ -1,6 +1,6 @@
 """Time pytest sessions with a baseline and with reports, beside the same test written by hand.
 
-    pip install -e '.[benchmark]' ranx
+    pip install -e '.[benchmark,report]' ranx
     python benchmarks/reported_sessions.py --write          # also into docs/speed.md
     python benchmarks/reported_sessions.py --queries 200    # a quick look
 

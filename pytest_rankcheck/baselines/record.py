@@ -390,9 +390,9 @@ class Record:
         place = self.queries.place_of.get(query_id)
         return () if place is None else self.queries.tops[place]
 
-    def tops(self, k: int | None = None) -> Sequence[Sequence[str]]:
-        """Return the first documents of each ranking."""
-        return [top[:k] for top in self.queries.tops]
+    def tops(self, k: int | None = None) -> Mapping[str, Sequence[str]]:
+        """Return the first documents of each query's ranking."""
+        return {each: self.queries.tops[place][:k] for each, place in self.queries.place_of.items()}
 
     def read_rankings(self, k: int) -> None:
         """Do nothing: a record has no more of a ranking than its top."""

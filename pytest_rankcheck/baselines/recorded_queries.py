@@ -117,7 +117,7 @@ class RecordedQueries:
             [ids[place] for place in order],
             [fingerprints[ids[place]] for place in order],
             {name: recorded_values(evaluation, Metric.parse(name))[order] for name in names},
-            [tuple(tops[place]) for place in order],
+            [tuple(tops[ids[place]]) for place in order],
             weights=None if weights is None else np.asarray(weights, dtype=np.float64)[order],
             judged=judged if by_judged else None,
             slices=[slices[place] for place in order] if any(slices) else None,

@@ -238,12 +238,13 @@ def stability_of(comparison: Comparison, limits: StabilityLimits) -> RankingStab
         side.read_rankings(limits.k)
     depths = (limits.k, evaluation.known_depth, other.known_depth)
     k = min(depth for depth in depths if depth is not None)
+    before, now = other.tops(k), evaluation.tops(k)
     return RankingStability(
         [
             TopKAgreement(
                 query_id,
-                tuple(other.ranking(query_id)[:k]),
-                tuple(evaluation.ranking(query_id)[:k]),
+                tuple(before[query_id]),
+                tuple(now[query_id]),
                 limits.p,
                 limits.k,
             )

@@ -142,8 +142,8 @@ class TopDocuments:
         self._numbered: dict[str, Sequence[str]] = {}
         self._joined: dict[int, JudgedHits] = {}
         given: list[float] = []
-        then = dict(zip(other.query_ids, other.tops(k), strict=True))
-        for query_id, top in zip(evaluation.query_ids, evaluation.tops(k), strict=True):
+        then = other.tops(k)
+        for query_id, top in evaluation.tops(k).items():
             grades = evaluation.golden.grades(query_id)
             before, now = dict.fromkeys(then.get(query_id, ())), dict.fromkeys(top)
             new = [doc for doc in now if doc not in grades and doc not in before]
@@ -191,8 +191,7 @@ class TopDocuments:
     def _numbers(self, side: Measured) -> JudgedHits:
         """Return the judged hits of one side, with the numbers of the documents as their grades."""
         if id(side) not in self._joined:
-            rankings = dict(zip(side.query_ids, side.tops(), strict=True))
-            start = count()
+            rankings, start = side.tops(), count()
             numbers = [dict(zip(docs, start, strict=False)) for docs in self._numbered.values()]
             found = hits_of_lists([rankings[each] for each in self._numbered], numbers, 0.0)
             self._joined[id(side)] = found

@@ -167,8 +167,8 @@ class Evaluation(MetricValues):
         """Return the documents ranked for a query, best first, down to `known_depth`."""
         return self.source.ranking(query_id)
 
-    def tops(self, k: int | None = None) -> Sequence[Sequence[str]]:
-        """Return the first ``k`` documents of each ranking, in the order of `query_ids`."""
+    def tops(self, k: int | None = None) -> Mapping[str, Sequence[str]]:
+        """Return the first ``k`` documents of each query's ranking, or all that are known."""
         return self.source.tops(k)
 
     def read_rankings(self, k: int) -> None:

@@ -106,9 +106,9 @@ class Source(ABC):
     def ranking(self, query_id: str) -> Sequence[str]:
         """Return the documents ranked for a query, best first, down to `known_depth`."""
 
-    def tops(self, k: int | None) -> Sequence[Sequence[str]]:
-        """Return the first ``k`` documents of each ranking, in the order of `query_ids`."""
-        return [self.ranking(query_id)[:k] for query_id in self.query_ids]
+    def tops(self, k: int | None) -> Mapping[str, Sequence[str]]:
+        """Return the first ``k`` documents of each query's ranking, or all that are known."""
+        return {query_id: self.ranking(query_id)[:k] for query_id in self.query_ids}
 
     @property
     def known_depth(self) -> int | None:

@@ -119,8 +119,8 @@ class RankedRun(Source):
             return ()
         return tuple(self.joined.of_query(code).top)
 
-    def tops(self, k: int | None) -> Sequence[Sequence[str]]:
-        """Return the first ``k`` documents of each ranking, in the order of `query_ids`."""
+    def tops(self, k: int | None) -> Mapping[str, Sequence[str]]:
+        """Return the first ``k`` documents of each query's ranking, or all that are known."""
         return super().tops(k) if self._is_in_memory else self.joined.first_documents(k)
 
     def read_rankings(self, k: int) -> None:

@@ -120,7 +120,7 @@ class Joined:
         top = padded_columns(numbers[rows], starts)
         return np.nan_to_num(top, nan=ABSENT).astype(np.int64), list(known)
 
-    def first_documents(self, k: int | None) -> Sequence[tuple[str, ...]]:
+    def first_documents(self, k: int | None) -> Mapping[str, Sequence[str]]:
         """Return the first documents of each query, as far as they are kept."""
         firsts: list[tuple[str, ...]] = []
         for block in self._blocks:
@@ -128,7 +128,8 @@ class Joined:
             texts = ids.texts()
             firsts += [tuple(texts[start:end][:k]) for start, end in pairwise(starts.tolist())]
         firsts.append(())  # of the segment -1
-        return [firsts[segment] for segment in self._segments.tolist()]
+        of_queries = map(firsts.__getitem__, self._segments.tolist())
+        return dict(zip(self._judgments.query_ids, of_queries, strict=True))
 
     def of_query(self, code: int) -> QueryHits:
         """Return the hits of one query, given its place in the golden set."""

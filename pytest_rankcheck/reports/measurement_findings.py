@@ -59,12 +59,10 @@ def _measured(
     golden = evaluation.golden
     prints = {} if other is None else other.query_fingerprints
     fingerprints = golden.query_fingerprints
-    every = () if query_ids == () else zip(evaluation.query_ids, evaluation.tops(TOP), strict=True)
-    now = {each: [*top] for each, top in every if query_ids is None or each in query_ids}
-    before: dict[str, list[str]] = {}
-    if other is not None and now:
-        tops = dict(zip(other.query_ids, other.tops(TOP), strict=True))
-        before = {query_id: list(tops[query_id]) for query_id in now if query_id in prints}
+    tops = {} if query_ids == () else evaluation.tops(TOP)
+    now = {each: [*top] for each, top in tops.items() if query_ids is None or each in query_ids}
+    tops = other.tops(TOP) if other is not None and now else {}
+    before = {query_id: [*tops[query_id]] for query_id in now if query_id in prints}
     queries = []
     for query_id, top in now.items():
         query, grades = golden.query(query_id), golden.grades(query_id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 
@@ -100,7 +100,7 @@ def test_the_rankings_are_read_once_for_all_metrics(monkeypatch: pytest.MonkeyPa
     read: list[object] = []
     tops = type(now).tops
 
-    def counted(side: Evaluation, k: int | None = None) -> Sequence[Sequence[str]]:
+    def counted(side: Evaluation, k: int | None = None) -> Mapping[str, Sequence[str]]:
         read.append(side)
         return tops(side, k)
 
