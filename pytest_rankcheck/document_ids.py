@@ -71,8 +71,6 @@ class DocIdMap:
             each if isinstance(each, str) else name for each, name in zip(rules, names, strict=True)
         )
         """The rule as messages show it."""
-        self.looks_up = any(getattr(each, "looks_up", False) for each in rules)
-        """Whether a rule looks ids up in the documents of a golden set."""
         self._rules = tuple(rules)
         self._steps = [_function(each) for each in rules]
 

@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray
-from pytest_rankcheck.document_ids import DocIdMap, differences, joining_rule
+from pytest_rankcheck.document_ids import ATTRIBUTE, DocIdMap, differences, joining_rule
 from pytest_rankcheck.errors import RunError, listed, plural, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.run_golden_join import Joined
@@ -161,7 +161,7 @@ def document_notes(golden: GoldenSet, ranking: Rankings) -> Iterator[tuple[str, 
             "own_document=drop (rankcheck_conventions) leaves it out, as BEIR does"
         )
         yield text, 2 * len(own) >= len(sample)
-    if golden.catalogue is None or golden.doc_id is None or not golden.doc_id.looks_up:
+    if golden.catalogue is None or golden.doc_id is None or ATTRIBUTE not in golden.doc_id.name:
         return
     ranked = [*chain.from_iterable(map(ranking, golden.query_ids))]
     if lacking := [*compress(ranked, map(not_, golden.catalogue.has(ranked)))]:

@@ -149,8 +149,6 @@ class ColumnRule:
         GoldenSetError: a document has two rows.
     """
 
-    looks_up = True
-
     def __init__(self, rule: str, source: DocumentSource | None, columns: Columns) -> None:
         if source is None:
             raise ConfigurationError(

@@ -85,7 +85,7 @@ class Inputs:
         """The golden sets that were read."""
         self._rankers: dict[int, object] = {}
         """The configured ranker of each replicate."""
-        self._of_golden: dict[str, Inputs] = {}
+        self._of_golden: dict[tuple[str, ...], Inputs] = {}
 
     @property
     def has_own_ranker(self) -> bool:
@@ -102,15 +102,15 @@ class Inputs:
 
     def of_golden(self, name: str) -> Inputs:
         """Return the inputs for a golden set: of the lines that name golden sets, only its own."""
-        if name not in self._of_golden:
-            keys = _lines_for(name, self.config.columns)
-            chosen = {
-                "columns": {meaning: self.config.columns[key] for key, meaning in keys.items()},
-                "doc_id_lines": tuple(_lines_for(name, self.config.doc_id_lines).values()),
-            }
-            own = self._of_golden[name] = Inputs(Config(**{**vars(self.config), **chosen}))
+        keys = _lines_for(name, self.config.columns)
+        rules = tuple(_lines_for(name, self.config.doc_id_lines).values())
+        lines = (*keys, *rules)  # golden sets with the same ones share the documents that they read
+        if lines not in self._of_golden:
+            columns = {meaning: self.config.columns[key] for key, meaning in keys.items()}
+            chosen = {**vars(self.config), "columns": columns, "doc_id_lines": rules}
+            own = self._of_golden[lines] = Inputs(Config(**chosen))
             own._judged = self._judged
-        return self._of_golden[name]
+        return self._of_golden[lines]
 
     @property
     def unknown_sets(self) -> Sequence[str]:
@@ -156,7 +156,7 @@ class Inputs:
                 )
             return mapped
 
-        vars(rankcheck_doc_id)["looks_up"] = to_id.looks_up
+        rankcheck_doc_id.__qualname__ = to_id.name
         return rankcheck_doc_id
 
     # --- golden sets and session logs --------------------------------------------------------
@@ -320,7 +320,8 @@ class Inputs:
 
         # A run from the user's own fixture may have been made with other ties and duplicates.
         first: Any = run[0] if isinstance(run, Sequence) and run else run
-        chosen = replace(self.conventions, ties=first.ties, duplicates=first.duplicates)
+        ties = self.conventions.ties if self.conventions.ties == "worst" else first.ties
+        chosen = replace(self.conventions, ties=ties, duplicates=first.duplicates)
         return evaluation_of(run, golden, chosen)
 
     @property

@@ -329,7 +329,7 @@ def test_ranked_chunks_without_a_row_are_counted() -> None:
         "them: new0, new1, new2, new3, new4 and 15 more; is it the table of another index?"
     )
     evaluation = evaluate(run, golden)
-    assert evaluation.document_notes == {words: True}
+    assert evaluation.source.document_notes == {words: True}
     assert words in evaluation.notes
     with pytest.raises(AssertionError, match=re.escape(f"\n  {words}\n")):
         assert_at_least(evaluation, "RR", 0.5)
@@ -338,9 +338,9 @@ def test_ranked_chunks_without_a_row_are_counted() -> None:
     )
     with pytest.raises(AssertionError, match=re.escape(f"\n  {words}\n")):
         assert_not_regressed(evaluation, before, "RR")
-    assert not before.document_notes
+    assert not before.source.document_notes
     merged = Evaluation.merge([evaluate_part(run, golden)], golden)
-    assert merged.document_notes == {words: True}
+    assert merged.source.document_notes == {words: True}
 
 
 @pytest.mark.parametrize(("known", "are_many"), [(18, True), (19, True), (20, False)])
@@ -348,7 +348,7 @@ def test_from_five_per_cent_on_a_lookup_that_fails_is_a_warning(known: int, are_
     golden = GoldenSet.from_dict({"q": {"guide": 1}}, doc_id="attribute:source", documents=OLDER)
     chunks = [*OLDER["doc_id"][:known], "new"]
     run = Run.from_dict({"q": chunks}, doc_id=golden.doc_id, duplicates="keep_places")
-    (found,) = evaluate(run, golden).document_notes.values()
+    (found,) = evaluate(run, golden).source.document_notes.values()
     assert found is are_many
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pytest_rankcheck import GoldenSet, Run
 from pytest_rankcheck.errors import ConfigurationError
 from pytest_rankcheck.plugin.configuration import all_option_rows
 from pytest_rankcheck.plugin.inputs import Inputs
@@ -122,3 +123,21 @@ def test_an_input_that_cannot_be_used_is_an_error_that_names_the_option(tmp_path
             getattr(Inputs(Config()), name)
         for way in ("rankcheck_", "--rankcheck-", "@pytest.fixture"):
             assert way in str(raised.value), "every way to give it is shown"
+
+
+def test_a_run_of_ones_own_is_measured_with_the_configured_worst_order() -> None:
+    golden = GoldenSet.from_dict({"1": {"a": 0, "z": 1}})
+    run = Run.from_dict({"1": {"z": 1.0, "a": 1.0}})
+    for preset, value in (("catboost", 0.0), ("lightgbm", 1.0)):
+        evaluation = Inputs(Config(conventions={preset: ""})).evaluation(run, golden)
+        assert evaluation.mean("nDCG@1") == value
+
+
+def test_golden_sets_with_the_same_lines_share_what_is_read() -> None:
+    columns = {"query_id": "q", "web: query_id": "topic"}
+    inputs = Inputs(Config(columns=columns, doc_id_lines=("lower", "app: strip")))
+    own = {name: inputs.of_golden(name) for name in ("", "shop", "web", "app")}
+    assert own[""] is own["shop"]
+    assert len({*map(id, own.values())}) == 3
+    assert own["web"].config.columns == {"query_id": "topic"}
+    assert own["app"].config.doc_id_lines == ("lower", "strip")
