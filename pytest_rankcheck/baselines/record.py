@@ -24,8 +24,8 @@ from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.files.text_files import text_of
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
-from pytest_rankcheck.metrics.kind_registry import KINDS
 from pytest_rankcheck.metrics.kinds import MeasurementKind
+from pytest_rankcheck.metrics.metric_definition import KINDS
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.rankers.ranking import first_ranks
 from pytest_rankcheck.statistics.run_noise import Averaged

@@ -12,8 +12,8 @@ from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.evaluation.conventions import Conventions, meant, settled
 from pytest_rankcheck.evaluation.metric_checks import computed_values
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
-from pytest_rankcheck.metrics.kind_registry import KINDS
 from pytest_rankcheck.metrics.kinds import MeasurementKind, MetricInput
+from pytest_rankcheck.metrics.metric_definition import KINDS
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.rankers.ranking import TieOrder, first_ranks
 from pytest_rankcheck.rankers.run import Run

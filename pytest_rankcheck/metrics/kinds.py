@@ -3,7 +3,8 @@
 A metric names its kind. The kind owns how the metric is called, how its values are averaged,
 sliced, paired, gated and recorded, and what messages call what has a value. Everybody else calls
 the kind, and nobody asks which one it is. What a kind cannot do it refuses, in its own words. A
-new kind is a class in a module beside this one, its line in ``kind_registry``, and its test.
+new kind is a class in a module beside this one, its line in ``metric_definition.KINDS``, and its
+test.
 """
 
 from __future__ import annotations

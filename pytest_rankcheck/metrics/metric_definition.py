@@ -12,8 +12,15 @@ from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import MetricError
 from pytest_rankcheck.metrics.averages import Aggregate
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
-from pytest_rankcheck.metrics.kind_registry import KINDS, Unit
-from pytest_rankcheck.metrics.kinds import MeasurementKind, MetricInput
+from pytest_rankcheck.metrics.kinds import (
+    MeasurementKind,
+    MetricInput,
+    QueryValues,
+    RunValues,
+    SessionValues,
+    TimeValues,
+    WholeRunValue,
+)
 from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, flag
 
 MetricFunction = Callable[..., FloatArray]
@@ -27,6 +34,19 @@ Spelling = Mapping[str, object] | Callable[[Mapping[str, object]], Mapping[str, 
 
 At = Literal["cutoff", "recall"] | None
 """What the number after @ means: the cutoff or the recall level; None if no number is allowed."""
+
+Unit = Literal["query", "session", "run", "time"]
+"""What has one value each: a query, a session of a log, or (``run``) a query whose value depends
+on the other queries of the run, or (``time``) a query whose value is how long it took."""
+
+KINDS: Mapping[str, MeasurementKind] = {
+    "query": QueryValues(),
+    "session": SessionValues(),
+    "run": RunValues(),
+    "time": TimeValues(),
+    "whole": WholeRunValue(),
+}
+"""The kind of each unit of a metric; and of what is aggregated as one value of the whole run."""
 
 Graded = bool | Callable[[Mapping[str, Value]], bool]
 """Whether a metric needs more than two grades to be informative, perhaps by its parameters."""

@@ -20,9 +20,8 @@ from pytest_rankcheck.metrics.ir_measures_bridge import (
     is_known_there,
     parts_of_measure,
 )
-from pytest_rankcheck.metrics.kind_registry import Unit
 from pytest_rankcheck.metrics.kinds import MeasurementKind, MetricInput
-from pytest_rankcheck.metrics.metric_definition import Definition
+from pytest_rankcheck.metrics.metric_definition import Definition, Unit
 from pytest_rankcheck.metrics.metric_parameters import Value, spelled
 from pytest_rankcheck.metrics.metric_registry import (
     definition,

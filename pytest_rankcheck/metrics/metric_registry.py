@@ -14,7 +14,6 @@ from typing import TypedDict, Unpack
 
 from pytest_rankcheck.errors import MetricError, quoted, suggestion
 from pytest_rankcheck.metrics.averages import Aggregate
-from pytest_rankcheck.metrics.kind_registry import Unit
 from pytest_rankcheck.metrics.metric_definition import (
     JUDGED_ONLY,
     At,
@@ -23,6 +22,7 @@ from pytest_rankcheck.metrics.metric_definition import (
     MetricFunction,
     Spelling,
     Synonyms,
+    Unit,
 )
 from pytest_rankcheck.metrics.metric_parameters import Parameter
 

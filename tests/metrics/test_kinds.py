@@ -21,8 +21,8 @@ from pytest_rankcheck import (
     evaluate,
 )
 from pytest_rankcheck.array_types import FloatArray
-from pytest_rankcheck.metrics.kind_registry import KINDS
 from pytest_rankcheck.metrics.kinds import WholeRunValue
+from pytest_rankcheck.metrics.metric_definition import KINDS
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.metrics.metric_registry import metric
 from pytest_rankcheck.metrics.whole_run import WholeRun

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from pytest_rankcheck.errors import MetricError, plural, quoted
-from pytest_rankcheck.metrics.kind_registry import KINDS
 from pytest_rankcheck.metrics.kinds import MeasurementKind
+from pytest_rankcheck.metrics.metric_definition import KINDS
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.findings import (
     GateFinding,
