@@ -218,18 +218,17 @@ def _of_frame(frame: Frame, named: str | None, whole: bool) -> Rows:
 
 def _of_file(file: Path, named: str | None, whole: bool) -> Rows:
     kind = kind_of_table(file, GoldenSetError)
-    if kind != "delimited":
-        table = read_table(file, GoldenSetError, name="the catalogue", kind=kind)
-        return _of_table(table, named, whole)
-    number, line = first_line(file, GoldenSetError)
-    header = header_of(line)
-    has_ids = bool(_ROLE.among(header)) or normalised_name(named or "") in header
-    if len(header) > 1 and has_ids:
-        table = read_table(file, GoldenSetError, name="the catalogue", kind=kind)
-        return _of_table(table, named, whole)
-    if len(header) > 1 and "\t" not in line:
-        raise _no_column(f"{file}:{number}", header)
-    return _of_lines(file, skipped=number if has_ids else 0)
+    if kind == "delimited":
+        number, line = first_line(file, GoldenSetError)
+        header = header_of(line)
+        has_ids = bool(_ROLE.among(header)) or normalised_name(named or "") in header
+        if len(header) > 1 and not has_ids and "\t" not in line:
+            raise _no_column(f"{file}:{number}", header)
+        if len(header) < 2 or not has_ids:
+            return _of_lines(file, skipped=number if has_ids else 0)
+    return _of_table(
+        read_table(file, GoldenSetError, name="the catalogue", kind=kind), named, whole
+    )
 
 
 def _of_lines(file: Path, skipped: int) -> Rows:

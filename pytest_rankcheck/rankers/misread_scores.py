@@ -133,6 +133,8 @@ class OpposedRanks(MisreadScores):
             start, end = block.starts[place : place + 2].tolist()
             pairs = zip(block.doc_ids(place), block.scores[start:end].tolist(), strict=True)
             rows = {finite_number(rank): pair for pair, rank in zip(pairs, rest, strict=False)}
+            if block.by_rank is not None and block.by_rank[place]:
+                continue  # it has no scores
             self.is_open = len(rows) == end - start and None not in rows
             if self.is_open:
                 doc_ids, scores = zip(*(rows[rank] for rank in sorted(rows)), strict=True)  # type: ignore[type-var]

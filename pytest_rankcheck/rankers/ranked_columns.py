@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, compress
+from itertools import chain
 
 import numpy as np
 
@@ -112,12 +112,10 @@ class RankedColumns:
     def without_own_documents(self) -> RankedColumns:
         """Return the same rankings without the documents whose id is that of their query."""
         block = self.with_scores()
-        groups = [block.doc_ids(place) for place in range(len(self))]
-        pairs = zip(groups, self.query_ids, strict=True)
+        pairs = [(block.doc_ids(place), own) for place, own in enumerate(self.query_ids)]
         kept = np.array([doc_id != own for group, own in pairs for doc_id in group], np.bool_)
         scores = None if block.scores is None else block.scores[kept]
-        flags = iter(kept.tolist())
-        documents = HeldDocuments([tuple(compress(group, flags)) for group in groups])
+        documents = HeldDocuments([tuple(filter(own.__ne__, group)) for group, own in pairs])
         starts = starts_of(counts_of(kept, self.starts))
         return replace(block, starts=starts, documents=documents, scores=scores)
 
