@@ -11,6 +11,7 @@ import io
 import os
 import re
 import stat
+import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -166,13 +167,16 @@ def is_packed(path: Path) -> bool:
 
 
 def polars_should_read(path: Path) -> bool:
-    """Whether a text file is large, and polars is installed.
+    """Whether a text file is large enough for polars, and polars is installed.
+
+    If polars is loaded already, a smaller file is large enough.
 
     Raises:
         OSError: the file cannot be opened.
     """
     size = size_of(path) * (_PACKING if is_packed(path) else 1)
-    return size >= LARGE_FILE and find_spec("polars") is not None
+    least = LARGE_FILE // 4 if sys.modules.get("polars") else LARGE_FILE
+    return size >= least and find_spec("polars") is not None
 
 
 def first_bytes(path: Path, count: int, error: type[RankcheckError]) -> bytes:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, Metric, Run, evaluate
 from pytest_rankcheck.evaluation import held_matches
-from pytest_rankcheck.files import id_runs
+from pytest_rankcheck.files import id_runs, packed_files
 from pytest_rankcheck.rankers import ranked_columns, run_tables
 from pytest_rankcheck.rankers.formats import trec_runs
 from tests.examples import examples, run_of
@@ -174,7 +174,7 @@ def read_in(way: str) -> Iterator[None]:
         if way == "few judged":
             patch.setattr(held_matches, "_SPARSE", 0)
             patch.setattr(held_matches, "_FEW", 1000)
-        patch.setattr(trec_runs, "LARGE_FILE_BYTES", 1 << 60 if way == "lines" else 0)
+        patch.setattr(packed_files, "LARGE_FILE", 1 << 60 if way == "lines" else 0)
         yield
 
 

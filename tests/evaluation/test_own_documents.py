@@ -21,7 +21,7 @@ from pytest_rankcheck import (
     evaluate,
     evaluate_part,
 )
-from pytest_rankcheck.rankers.formats import trec_runs
+from pytest_rankcheck.files import packed_files
 from pytest_rankcheck.reports.findings import Topic
 from pytest_rankcheck.reports.text.measurement_notes import document_notes, evaluation_notes
 from tests.libraries import NEEDS_POLARS
@@ -90,7 +90,7 @@ FORMS: list[Any] = [of_dicts, of_numbers, of_lists, of_frame, of_ranks, of_file,
 def test_the_own_document_is_left_out_of_every_form(
     make: Callable[[Path], Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trec_runs, "LARGE_FILE_BYTES", 0)
+    monkeypatch.setattr(packed_files, "LARGE_FILE", 0)
     run = make(tmp_path)
     for conventions, means in ((None, KEPT), (DROP, DROPPED)):
         evaluation = evaluate(run, GOLDEN, conventions=conventions)

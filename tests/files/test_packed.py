@@ -11,7 +11,6 @@ import pytest
 
 from pytest_rankcheck import GoldenSet, GoldenSetError, Run, RunError, evaluate
 from pytest_rankcheck.files import packed_files
-from pytest_rankcheck.rankers.formats import trec_runs
 from tests.libraries import NEEDS_POLARS
 
 zstd = import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
@@ -51,7 +50,7 @@ def test_packed_runs_are_scanned_and_loaded(tmp_path: Path, ending: str) -> None
 def test_large_packed_runs_are_read_in_columns(
     tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trec_runs, "LARGE_FILE_BYTES", 0)
+    monkeypatch.setattr(packed_files, "LARGE_FILE", 0)
     test_packed_runs_are_scanned_and_loaded(tmp_path, ending)
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from pytest_rankcheck import GoldenSet, Run, evaluate, rank
-from pytest_rankcheck.rankers.formats import trec_runs
+from pytest_rankcheck.files import packed_files
 from pytest_rankcheck.rankers.ranking import Duplicates
 from tests.libraries import forms
 
@@ -79,7 +79,7 @@ PATHS = {
 @pytest.fixture(params=forms(*PATHS))
 def make(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> object:
     if request.param == "columns":
-        monkeypatch.setattr(trec_runs, "LARGE_FILE_BYTES", 0)
+        monkeypatch.setattr(packed_files, "LARGE_FILE", 0)
     return PATHS[request.param]
 
 

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from pytest_rankcheck import GoldenSet, RankcheckError, Run, RunError, rank
+from pytest_rankcheck.files import packed_files
 from pytest_rankcheck.files.whole_files import readable_json
-from pytest_rankcheck.rankers.formats import trec_runs
 
 Pairs = Sequence[tuple[str, float]]
 
@@ -140,7 +140,7 @@ def of_trec(rows: list, folder: Path) -> Run:
 def of_large_trec(rows: list, folder: Path) -> Run:
     """Read with polars where it is installed."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trec_runs, "LARGE_FILE_BYTES", 0)
+        patch.setattr(packed_files, "LARGE_FILE", 0)
         return of_trec(rows, folder)
 
 

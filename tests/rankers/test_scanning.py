@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, Run, RunError, evaluate
+from pytest_rankcheck.files import packed_files
 from pytest_rankcheck.rankers.formats import trec_runs
 from pytest_rankcheck.rankers.ranked_columns import TOP
 from pytest_rankcheck.reports.text.measurement_notes import timing_notes
@@ -27,7 +28,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def choose(monkeypatch: pytest.MonkeyPatch, way: str, block: int = 200) -> None:
-    monkeypatch.setattr(trec_runs, "LARGE_FILE_BYTES", 0 if way == "columns" else 1 << 60)
+    monkeypatch.setattr(packed_files, "LARGE_FILE", 0 if way == "columns" else 1 << 60)
     monkeypatch.setattr(trec_runs, "BLOCK_BYTES", block)
     if way == "columns":
         monkeypatch.setattr(trec_runs, "LARGE_BLOCK_BYTES", block)

@@ -15,7 +15,6 @@ import codecs
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from importlib.util import find_spec
 from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
@@ -27,7 +26,7 @@ from pytest_rankcheck.errors import RunError, quoted
 from pytest_rankcheck.files.format_registry import Format
 from pytest_rankcheck.files.id_columns import HeldIds, TextIds
 from pytest_rankcheck.files.id_runs import starts_of, starts_of_runs
-from pytest_rankcheck.files.packed_files import failures_named
+from pytest_rankcheck.files.packed_files import failures_named, polars_should_read, size_of
 from pytest_rankcheck.files.plain_values import finite_number
 from pytest_rankcheck.files.row_numbering import Numbering
 from pytest_rankcheck.files.text_files import opened_text
@@ -48,8 +47,6 @@ BLOCK_BYTES = 1 << 18
 """Small enough that the words of a block stay in the processor's cache."""
 LARGE_BLOCK_BYTES = 1 << 23
 """The size of the blocks that polars splits, at most."""
-LARGE_FILE_BYTES = 4 << 20
-"""From this size on, polars is worth its import time."""
 
 _LONGEST_QUERY_ID = 1000
 """Two queries that share this many leading bytes share a block, which does no harm."""
@@ -87,13 +84,12 @@ def _together(run: RunFiles) -> Iterator[tuple[RankedColumns, Iterable[object]]]
 def _in_blocks(run: RunFiles) -> Iterator[tuple[RankedColumns, Iterable[object]]]:
     """Yield the rankings of each block, with its ranks, which need not be read."""
     for file in run.files:
-        size = file.stat().st_size
-        if size < LARGE_FILE_BYTES or not find_spec("polars"):
+        if not polars_should_read(file):
             for block in blocks_of_queries(file, BLOCK_BYTES):
                 yield _columns_of_lines(lines_of_block(block), run), _ranks(block)
             continue
         # Smaller blocks take less memory; in a small file, that is what counts.
-        block_bytes = min(LARGE_BLOCK_BYTES, max(size // 8, LARGE_BLOCK_BYTES // 4))
+        block_bytes = min(LARGE_BLOCK_BYTES, max(size_of(file) // 8, LARGE_BLOCK_BYTES // 4))
         blocks = blocks_of_queries(file, block_bytes)
         for block, table in _one_ahead((block, _table_of(block.text)) for block in blocks):
             columns = None if table is None else _columns_of_table(table, run)
