@@ -18,10 +18,11 @@ def examples(count: int) -> settings:
 
 
 def run_of(rankings: Any, **reading: Any) -> Run:
-    """Make a run, unless its lists or dicts look as if they were worst first."""
+    """Make a run, unless its lists or dicts look as if they were worst first, or ranks."""
     try:
         return Run.from_dict(rankings, **reading)
     except RunError as error:
-        if "the scores rise down the list" not in str(error):
+        known = ("the scores rise down the list", "the scores of {id: score} are ranks")
+        if not any(each in str(error) for each in known):
             raise
         reject()

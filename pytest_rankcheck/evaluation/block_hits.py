@@ -99,8 +99,11 @@ class BlockJoin:
         self.order.settle_ties(self.order.positions(matches.rows))
         ranks = self.order.positions(matches.rows) - starts[matches.places] + 1
         own = np.full(len(ranks), np.nan) if scores is None else scores[matches.rows]
-        places, ranks, judged, own = self._with_exact(matches, ranks, own)
-        order = np.argsort(starts[places] + ranks, kind="stable")
+        hits = places, ranks, judged, own = self._with_exact(matches, ranks, own)
+        best_first = starts[places] + ranks
+        if (best_first[1:] > best_first[:-1]).all():
+            return hits
+        order = np.argsort(best_first, kind="stable")
         return places[order], ranks[order], judged[order], own[order]
 
     @cached_property

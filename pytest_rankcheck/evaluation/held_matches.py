@@ -72,8 +72,12 @@ class HeldJoin:
         else:
             is_few = is_open & (counts <= _FEW) | is_few & (not are_distinct)
             few = self._found_in_lists(np.flatnonzero(is_few), documents)
-        found = [few, self._looked_up(np.flatnonzero(is_open & ~is_few))]
-        places, rows, judged = map(np.concatenate, zip(*found, strict=True))
+        many = self._looked_up(np.flatnonzero(is_open & ~is_few))
+        if not len(few[0]) or not len(many[0]):
+            places, rows, judged = few if len(few[0]) else many
+            return Matches(places, rows, judged, doubtful)
+        places, rows = (np.concatenate([few[at], many[at]]) for at in (0, 1))
+        judged = np.concatenate([few[2], many[2]])
         order = np.argsort(places, kind="stable")
         return Matches(places[order], rows[order], judged[order], doubtful)
 
