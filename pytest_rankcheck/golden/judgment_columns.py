@@ -62,7 +62,8 @@ _INDEX_NAME = re.compile(
 )
 _WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _ANSWERED = re.compile(
-    r"(?<![a-z])(retriev|return|rank|predict|recommend|source|result|hit|context|score|position)"
+    r"(?<![a-z])(retriev|return|rank|predict|recommend|source|result|hit|context|score|position"
+    r"|found|fetch|match|neighbo|candidat|citation|cited|snippet|top_?k(?![a-z]))"
 )
 """How words begin that name what a ranker answered."""
 _JUDGED = re.compile(r"(?<![a-z])(relevan|expect|reference|gold|truth|correct|ideal|judg|gt)")

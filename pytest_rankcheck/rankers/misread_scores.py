@@ -152,8 +152,9 @@ class OpposedRanks(MisreadScores):
             raise RunError(
                 f"{where}: the ranks say the opposite of the scores in all queries, such as "
                 f"{self._risen_example}, in the order of the ranks; the scores decide, highest "
-                "first. If they are distances, negate them, or remove their column, so that the "
-                "ranks decide; if they are right, remove the ranks (in TREC, write 0 for each)"
+                "first. If they are distances, negate them, or remove their column (not from "
+                "TREC), so that the ranks decide; if they are right, remove the ranks (in TREC, "
+                "write 0 for each)"
             )
 
 

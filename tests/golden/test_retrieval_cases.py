@@ -156,6 +156,7 @@ def test_one_grade_and_codes_apply_to_cases_too(tmp_path: Path) -> None:
     [
         *("contexts", "retrieved_contexts", "sources", "context", "results", "hits", "hit_ids"),
         *("retrieval_context", "retrieved_context_ids", "source_documents", "retrieved_docs"),
+        *("found", "fetchedDocs", "matches", "nearest_neighbors", "candidates", "cited", "topK"),
         *("sourceDocuments", "Search-Results", "returned", "top_results", "ranking", "ranked_ids"),
         *("recommended_items", "predictions"),
     ],

@@ -181,7 +181,10 @@ def test_ranks_that_oppose_the_scores_in_all_queries_are_refused(
         read(rows, tmp_path)
     said = str(refused.value)
     assert "such as 'q0' (d" in said
-    assert "If they are distances, negate them, or remove their column, so that the ranks" in said
+    assert (
+        "If they are distances, negate them, or remove their column (not from TREC), so that the ranks"
+        in said
+    )
     assert "if they are right, remove the ranks (in TREC, write 0 for each)" in said
 
 
