@@ -21,7 +21,7 @@ from pytest_rankcheck.rankers.ranking import (
 )
 from pytest_rankcheck.rankers.ranking_forms import ids_of, ranking_as_given
 
-_BLOCK_ROWS = 1 << 17
+_BLOCK_ROWS = 1 << 16
 """How many documents are joined with the judgments at once: few, so that memory is used again."""
 
 Answer = Ranking | dict[str, float] | Sequence[str]
