@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
-from operator import getitem
-from typing import Any
 
 import numpy as np
 
@@ -162,19 +159,11 @@ class BlockJoin:
         starts = starts_of(counts)
         positions = np.arange(starts[-1]) + np.repeat(begins[:-1] - starts[:-1], counts)
         self.order.settle_ties(positions)
-        tops = self.order.at(positions)
-        if isinstance(columns.documents, HeldDocuments):
-            if columns.ordering_scores is None and not self.exact:
-                lists: Any = columns.documents.groups  # no dicts: their tops are not kept
-                firsts = map(getitem, lists, map(slice, counts.tolist()))
-                return HeldIds(list(chain.from_iterable(firsts))), starts
-            column, places = columns.column_with(tops)
-            listed = column.texts(places)
+        column, rows = columns.column_with(self.order.at(positions))
+        tops = column.reordered(rows)
+        if self.exact:
+            listed = tops.texts()
             for place, ranking in self.exact.items():
                 listed[starts[place] : starts[place + 1]] = ranking.doc_ids[: counts[place]]
-            return HeldIds(listed), starts
-        for place, ranking in self.exact.items():
-            row_of = first_ranks(columns.doc_ids(place))
-            best = [begins[place] + row_of[doc] - 1 for doc in ranking.doc_ids[: counts[place]]]
-            tops[starts[place] : starts[place + 1]] = best
-        return columns.documents.reordered(tops), starts
+            tops = HeldIds(listed)
+        return tops, starts

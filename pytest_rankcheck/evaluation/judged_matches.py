@@ -26,7 +26,7 @@ class Matches:
     """``[H]`` what is known of the judged document: its grade, or its row among the judgments."""
     doubtful: Collection[int] = ()
     """The places of queries that have duplicates, or ids of one hash: they must be read one by
-    one, and none of their rows is among the matches."""
+    one, whatever matches they have here."""
 
     def without(self, places: Collection[int]) -> Matches:
         """Return the matches of all other queries."""
@@ -74,11 +74,7 @@ def ids_matched(columns: RankedColumns, codes: IntArray, judgments: Judgments) -
     unmatched = [first[~is_match], second[~is_match]]
     wrong = np.concatenate([*unmatched, rows[~same], own[~same]])
     doubtful = set(both_places[wrong].tolist())
-    keep = same
-    if doubtful:
-        keep = same & ~np.isin(places[rows], list(doubtful))
-    if not keep.all():
-        rows, judged_rows = rows[keep], judged_rows[keep]
+    rows, judged_rows = rows[same], judged_rows[same]
     if row_of is not None:
         judged_rows = row_of[judged_rows]
     return Matches(places[rows], rows, judged_rows.astype(np.float64), doubtful)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, pairwise, repeat
 
 import numpy as np
@@ -181,17 +181,8 @@ def _joined(columns: Iterable[RankedColumns], judgments: Judgments, top: int) ->
         known = map(judgments.codes.get, block.query_ids, repeat(-1))
         codes = np.fromiter(known, np.int64, len(block))
         extra += [block.query_ids[place] for place in np.flatnonzero(codes < 0).tolist()]
-        columns_here = _in_lists(block) if top else block
-        blocks.append(BlockJoin(columns_here, codes, judgments, top=top).hits())
+        blocks.append(BlockJoin(block, codes, judgments, top=top).hits())
     return Joined(judgments, blocks, tuple(extra))
-
-
-def _in_lists(block: RankedColumns) -> RankedColumns:
-    """Return the same rankings, with dicts of scores replaced by lists of their keys."""
-    if not block.are_dicts:
-        return block
-    groups = [block.doc_ids(place) for place in range(len(block))]
-    return replace(block.with_scores(), documents=HeldDocuments(groups))
 
 
 def joined_parts(

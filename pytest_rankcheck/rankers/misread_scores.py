@@ -53,18 +53,16 @@ class MisreadScores:
         """Count the answers to some queries, dicts ``{id: score}`` that are not empty."""
         columns = list(map(dict.values, answers.values()))
         ends = zip(map(next, map(iter, columns)), map(next, map(reversed, columns)), strict=True)
-        odd = [
+        odd = {
             query_id
             for query_id, (first, last) in zip(answers, ends, strict=True)
             if first <= last or first in (0, 1)
-        ]
-        self._dicts += sum(map((1).__lt__, map(len, columns)))
-        self._lists += sum(map((2).__lt__, map(len, columns)))
-        for query_id in odd:  # it may hold ranks, or scores that rise
-            answer = answers[query_id]
-            self._dicts -= len(answer) > 1
-            self._lists -= len(answer) > 2
-            self._add_dict(query_id, answer, tuple(answer.values()))
+        }
+        sizes = [len(answer) for query_id, answer in answers.items() if query_id not in odd]
+        self._dicts += sum(size > 1 for size in sizes)
+        self._lists += sum(size > 2 for size in sizes)
+        for query_id in filter(odd.__contains__, answers):  # it may hold ranks, or scores that rise
+            self._add_dict(query_id, answers[query_id], tuple(answers[query_id].values()))
 
     def add_list(self, query_id: str, doc_ids: Iterable[object], scores: Sequence[Any]) -> None:
         """Count the scores of (id, score) pairs."""

@@ -62,10 +62,10 @@ def _ordinary(
     answers: dict[str, Answer] = {}
     if "" in rankings or not set(map(type, rankings)) <= {str}:
         return answers
-    dicts = {each: got for each, got in rankings.items() if type(got) is dict and got}
-    if ties == "error" or not _hold_scores(dicts.values()):
-        checked = dicts if ties != "error" else {}
-        dicts = {each: got for each, got in checked.items() if _hold_scores([got])}
+    given = {} if ties == "error" else rankings
+    dicts = {each: got for each, got in given.items() if type(got) is dict and got}
+    if not _hold_scores(dicts.values()):
+        dicts = {each: got for each, got in dicts.items() if _hold_scores([got])}
     misread.add_dicts(dicts)
     for query_id, answer in rankings.items():
         if query_id in dicts:
