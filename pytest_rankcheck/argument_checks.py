@@ -178,6 +178,7 @@ _KINDS = {
     "bool": Kind("True or False", lambda value: isinstance(value, bool), "True or False"),
     "str": Kind("a text", lambda value: isinstance(value, str), "a text, in quotes"),
     "None": Kind("None", lambda value: value is None, "None"),
+    "Mapping": Kind("a dict", lambda value: isinstance(value, Mapping), "a dict, in braces"),
     "Sequence": Kind("a list", _is_list, "a list, in square brackets"),
     "Collection": Kind("a list", _is_list, "a list, in square brackets"),
     "Iterable": Kind("a list", _is_iterable, "a list, in square brackets"),

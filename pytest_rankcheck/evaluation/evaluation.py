@@ -167,6 +167,7 @@ class Evaluation(MetricValues):
         """Return the documents ranked for a query, best first, down to `known_depth`."""
         return self.source.ranking(query_id)
 
+    @checked_arguments
     def tops(self, k: int | None = None) -> Mapping[str, Sequence[str]]:
         """Return the first ``k`` documents of each query's ranking, or all that are known."""
         return self.source.tops(k)

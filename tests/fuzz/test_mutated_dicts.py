@@ -70,11 +70,8 @@ def is_harmless(text: str) -> bool:
 @few()
 def test_broken_dicts_are_read_or_refused(name: str, steps: list[Step]) -> None:
     formats = [name for name in REPORT_FORMATS if name != "html" or steps[0][0] % 8 == 0]
-    broken = mutated_tree(INPUTS[name], steps)
-    if not isinstance(broken, dict):
-        return  # an argument of another class fails with Python's own error
     with loads_or_refuses():
-        show({**INPUTS, name: broken}, formats)
+        show({**INPUTS, name: mutated_tree(INPUTS[name], steps)}, formats)
 
 
 ANSWERS: list[Any] = [
