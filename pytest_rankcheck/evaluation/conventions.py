@@ -154,7 +154,7 @@ def run_as_chosen(run: Run, golden: GoldenSet, chosen: Conventions) -> Run:
     if chosen.own_document == "drop":
         run = run.without_own_documents()
     if chosen.ties == "worst":
-        run = ties_reordered(run, golden, "worst")
+        run = ties_reordered(run, golden, "worst", keeps_scores=True)
     return run
 
 

@@ -46,11 +46,13 @@ def mostly_tied(run: Run, golden: GoldenSet) -> Sequence[str]:
     return tied if 2 * len(tied) >= len(looked_at) else ()
 
 
-def ties_reordered(run: Run, golden: GoldenSet, order: TieOrder) -> Run:
+def ties_reordered(
+    run: Run, golden: GoldenSet, order: TieOrder, *, keeps_scores: bool = False
+) -> Run:
     """Return the run with tied documents in the best or the worst order for the metrics.
 
-    An unjudged document counts as grade 0. A run that is cut at a depth is reordered before: the
-    documents below it may be tied with the last ones.
+    An unjudged document counts as grade 0. Without their scores, documents are not tied any more. A
+    run that is cut at a depth is reordered before: those below it may be tied with the last ones.
     """
     sign, depth = -1 if order == "best" else 1, run.depth
     run = run.whole() if depth else run
@@ -64,7 +66,8 @@ def ties_reordered(run: Run, golden: GoldenSet, order: TieOrder) -> Run:
                 key=lambda pair: (-pair[1], sign * grades.get(pair[0], 0.0)),
             )
             docs = [doc for doc, _ in pairs]
-        rankings[query_id] = Ranking(tuple(docs), tuple(scores) if scores else None)
+        kept = tuple(scores) if scores and keeps_scores else None
+        rankings[query_id] = Ranking(tuple(docs), kept)
     reordered = run.with_rankings(rankings)
     return reordered.top(depth) if depth else reordered
 

@@ -100,7 +100,7 @@ def test_queries_without_a_history_are_counted() -> None:
     evaluation = evaluate(Run.from_dict(RANKINGS), GOLDEN)
     evaluation.mean("SeenItems@2")
     text = "1 of 4 queries not among the users of the interactions: u5"
-    assert evaluation.document_notes == {text: True}
+    assert evaluation.source.document_notes == {text: True}
     assert text in evaluation.notes
 
 
