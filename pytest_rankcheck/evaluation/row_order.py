@@ -10,11 +10,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
-from pytest_rankcheck.files.id_runs import falling_ids, rows_of_groups
+from pytest_rankcheck.files.id_runs import falling_ids, row_blocks, rows_of_groups
 from pytest_rankcheck.rankers.ranked_columns import RankedColumns
 
 _CELLS = 1 << 21
 """The size of the padded matrices in which queries are sorted."""
+_TIED_ROWS = 1 << 16
+"""How many tied rows are put in order at once: few, so that memory is used again."""
 
 
 class RowOrder:
@@ -92,7 +94,11 @@ class RowOrder:
             tied = tied[chosen]
             rows = self.at(tied)
             self._rows = self.at(np.arange(len(again) - 1)).copy()
-            self._rows[tied] = rows[falling_ids(*self._columns.column_with(rows), starts)]
+            for first, last in row_blocks(starts, _TIED_ROWS):
+                some = slice(starts[first], starts[last])
+                column, places = self._columns.column_with(rows[some])
+                order = falling_ids(column, places, starts[first : last + 1] - starts[first])
+                self._rows[tied[some]] = rows[some][order]
 
 
 def _by_score(scores: FloatArray, starts: IntArray, queries: IntArray, is_stable: bool) -> IntArray:

@@ -14,7 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, Metric, Run, evaluate
-from pytest_rankcheck.evaluation import held_matches
+from pytest_rankcheck.evaluation import held_matches, row_order
 from pytest_rankcheck.files import id_runs, packed_files
 from pytest_rankcheck.rankers import ranked_columns, run_tables
 from pytest_rankcheck.rankers.formats import trec_runs
@@ -176,6 +176,7 @@ def read_in(way: str) -> Iterator[None]:
         if way == "small blocks":
             patch.setattr(run_tables, "_BATCH_ROWS", 3)
             patch.setattr(ranked_columns, "_BLOCK_ROWS", 1)
+            patch.setattr(row_order, "_TIED_ROWS", 1)
             patch.setattr(trec_runs, "LARGE_BLOCK_BYTES", 30)
             patch.setattr(trec_runs, "BLOCK_BYTES", 30)
         if way == "few hashes":
