@@ -129,14 +129,18 @@ class OpposedRanks(MisreadScores):
             if not self.is_open or block.scores is None:
                 break
             start, end = block.starts[place : place + 2].tolist()
-            pairs = zip(block.doc_ids(place), block.scores[start:end].tolist(), strict=True)
+            scores = block.scores[start:end].tolist()
+            if scores.count(scores[0]) == len(scores):  # they say nothing
+                list(itertools.islice(rest, len(scores)))
+                continue
+            pairs = zip(block.doc_ids(place), scores, strict=True)
             rows = {finite_number(rank): pair for pair, rank in zip(pairs, rest, strict=False)}
             if block.by_rank is not None and block.by_rank[place]:
                 continue  # it has no scores
             self.is_open = len(rows) == end - start and None not in rows
             if self.is_open:
-                doc_ids, scores = zip(*(rows[rank] for rank in sorted(rows)), strict=True)  # type: ignore[type-var]
-                self.add_list(query_id, doc_ids, scores)
+                doc_ids, ordered = zip(*(rows[rank] for rank in sorted(rows)), strict=True)  # type: ignore[type-var]
+                self.add_list(query_id, doc_ids, ordered)
                 self.is_open = self._rising == self._lists
         return self.is_open
 
