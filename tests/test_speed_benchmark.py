@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
 sys.path.append(str(Path(__file__).parent.parent / "benchmarks"))
 
-from speed.inputs import Inputs
-from speed.page import as_markdown, figures_as_markdown
+from speed.inputs import SCORES, Inputs
+from speed.page import as_markdown, figures_as_markdown, others_as_markdown
 from speed.pairs import Series, agreed
 from speed.shapes import SHAPES, described, folder_of
 
@@ -36,8 +37,32 @@ def test_all_forms_of_a_shape_hold_the_same_data(letter: str, tmp_path: Path) ->
     assert values(Run.load(inputs.run_parquet), GoldenSet.load(inputs.qrels_parquet)) == expected
     assert values(Run.from_dict(run), golden) == expected
     assert values(Run.from_dict(inputs.run_lists()), golden) == expected
+    assert values(Run.from_dict(inputs.run_pairs()), golden) == expected
     judgments, rows = inputs.frames()
     assert values(Run.from_frame(rows), GoldenSet.from_frame(judgments)) == expected
+
+
+@NEEDS_POLARS
+@pytest.mark.parametrize("scores", SCORES)
+def test_all_forms_hold_the_same_scores(scores: str, tmp_path: Path) -> None:
+    inputs = Inputs(folder_of(tmp_path, SHAPES["e"], 20), scores)
+    inputs.write_text()
+    qrels, given = inputs.dicts()
+    cells = [*chain.from_iterable(own.values() for own in given.values())]
+    assert {
+        "whole": all(type(cell) is int for cell in cells),
+        "tied": 1 < len(set(cells)) < 40,
+        "equal": len(set(cells)) == 1,
+        "empty": [len(own) for own in given.values()].count(0) == 1,
+    }[scores]
+    golden = GoldenSet.from_dict(qrels)
+    expected = evaluate(Run.from_dict(given), golden).mean("AP")
+    for run in (
+        Run.load(inputs.run_text),
+        Run.from_frame(inputs.frames()[1]),
+        Run.from_dict(inputs.run_pairs()),
+    ):
+        assert evaluate(run, golden).mean("AP") == expected
 
 
 def series(**means: float) -> Series:
@@ -80,3 +105,8 @@ def test_the_page_shows_ratios_seconds_and_memory() -> None:
     assert "- RecTools agrees on nDCG@10 (" in text
     assert "Measured 2026-11-22 on 2 cores of a processor, Python 3.11.7, numpy 2.4." in text
     assert "Other work" not in text
+    others = {**results, "cells": {"b/pairs+tied": CELL, "b/pairs": CELL}}
+    assert others_as_markdown(others).splitlines()[2:] == [
+        "| lists of pairs | 2.0 |",
+        "| pairs, scores of a few values | 2.0 |",
+    ]

@@ -27,12 +27,16 @@ def as_markdown(results: Results) -> str:
 
 def others_as_markdown(results: Results) -> str:
     """Return what the benchmark writes into docs/speed.md about other scores."""
-    return _joined(_by_form(OTHERS, results["cells"], "", _cpu_ratio), _machine(results))
+    return _joined(_by_form(OTHERS, results["cells"], "", _cpu_ratio))
 
 
 def figures_as_markdown(results: Results, forms: Mapping[str, str] = FORMS) -> str:
-    """Return what the benchmark writes into docs/reference/speed.md: seconds and memory."""
-    return _joined(_by_form(forms, results["cells"], "", _figures))
+    """Return what the benchmark writes into docs/reference/speed.md: seconds and memory.
+
+    For other scores, the machine too.
+    """
+    machine = _machine(results) if forms is OTHERS else ()
+    return _joined(_by_form(forms, results["cells"], "", _figures), machine)
 
 
 def with_forms(results: Results, forms: Mapping[str, str]) -> Results:
