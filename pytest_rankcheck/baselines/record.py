@@ -12,7 +12,6 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.record_file import EditedError, content_of_text, text_of_content
@@ -391,10 +390,10 @@ class Record:
         place = self.queries.place_of.get(query_id)
         return () if place is None else self.queries.tops[place]
 
-    @checked_arguments
-    def tops(self, k: int | None = None) -> Mapping[str, Sequence[str]]:
+    def tops(self, depth: int | None = None) -> Mapping[str, Sequence[str]]:
         """Return the first documents of each query's ranking."""
-        return {each: self.queries.tops[place][:k] for each, place in self.queries.place_of.items()}
+        tops = self.queries.tops
+        return {each: tops[place][:depth] for each, place in self.queries.place_of.items()}
 
     def read_rankings(self, k: int) -> None:
         """Do nothing: a record has no more of a ranking than its top."""

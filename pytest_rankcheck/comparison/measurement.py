@@ -74,8 +74,8 @@ class Measured(Protocol):
     def ranking(self, query_id: str) -> Sequence[str]:
         """The documents ranked for a query, best first, as far down as is known."""
 
-    def tops(self, k: int | None = None) -> Mapping[str, Sequence[str]]:
-        """The first ``k`` documents of each query's ranking, or all that are known."""
+    def tops(self, depth: int | None = None) -> Mapping[str, Sequence[str]]:
+        """The first documents of each query's ranking, or all that are known."""
 
     def read_rankings(self, k: int) -> None:
         """Make `ranking` go down to rank ``k`` at least, if the whole rankings can be read."""

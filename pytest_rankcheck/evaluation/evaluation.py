@@ -167,10 +167,9 @@ class Evaluation(MetricValues):
         """Return the documents ranked for a query, best first, down to `known_depth`."""
         return self.source.ranking(query_id)
 
-    @checked_arguments
-    def tops(self, k: int | None = None) -> Mapping[str, Sequence[str]]:
-        """Return the first ``k`` documents of each query's ranking, or all that are known."""
-        return self.source.tops(k)
+    def tops(self, depth: int | None = None) -> Mapping[str, Sequence[str]]:
+        """Return the first documents of each query's ranking, or all that are known."""
+        return self.source.tops(depth)
 
     def read_rankings(self, k: int) -> None:
         """Make `ranking` go down to rank ``k`` at least, if the whole rankings can be read."""
