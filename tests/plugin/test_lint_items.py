@@ -174,12 +174,13 @@ def test_the_keys_that_were_guessed_are_shown_once_until_they_are_configured(
         """
     )
     line = 'rankcheck_columns = ["query_id=id", "query=question", "relevance=expected_ids"]'
-    result = pytester.runpytest(*workers)
+    run = pytester.runpytest_subprocess if workers else pytester.runpytest
+    result = run(*workers)
     result.assert_outcomes(passed=4)
     assert result.stdout.str().count(line) == 1
     result.stdout.fnmatch_lines(["*golden set 'qa': read 'id' as the query id, 'question' as the*"])
     pytester.makefile(".toml", pyproject=f"{ini}{line}\n")
-    result = pytester.runpytest("-v", "--rankcheck-lint", *workers)
+    result = run("-v", "--rankcheck-lint", *workers)
     result.assert_outcomes(passed=5)
     result.stdout.no_fnmatch_line("*read 'id' as*")
 
