@@ -61,9 +61,8 @@ FORMS = {
 
 
 def text_of(rows: list[tuple[str, str, str]], form: str) -> str:
-    return "".join(
-        FORMS[form].format(q=q, d=d, i=i, s=s) for i, (q, d, s) in enumerate(rows, start=1)
-    )
+    # Random ranks could say the opposite of all scores, which is refused.
+    return "".join(FORMS[form].format(q=q, d=d, i=0, s=s) for q, d, s in rows)
 
 
 def everything(
