@@ -87,7 +87,7 @@ GROUPS = (
     Group(
         "Baselines",
         "baselines.md",
-        "Baseline Record RecordedSet RecordedMetric RecordedQueries Approval Key",
+        "Baseline Record RecordedSet RecordedMetric RecordedQueries Approval Change",
     ),
     Group(
         "What a ranker does",
@@ -144,7 +144,7 @@ INTERNAL = {
     "RecordedMetric": "of averaging with_noise_of",
     "RunNoise": "pooled",
     "RecordedQueries": "of",
-    "Key": "from_dict",
+    "Change": "from_dict named of_means is_covered is_undone",
     "Unpaired": "sides at",
     "Decision": "left_open",
     "Verdict": "ruling left_open",

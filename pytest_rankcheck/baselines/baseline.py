@@ -10,8 +10,9 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_rankcheck.baselines.approval import Approval, Key, covers
+from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.baseline_file import BaselineFile, Store
+from pytest_rankcheck.baselines.change import Change
 from pytest_rankcheck.baselines.check import (
     Block,
     Check,
@@ -101,7 +102,7 @@ class Baseline:
         inputs: Sequence[str] = (),
         expected_golden: Callable[[], str | None] = lambda: None,
         world: Callable[[], World] = dict,
-        loosened: Sequence[Key] = (),
+        loosened: Sequence[Change] = (),
     ) -> None:
         self.test_id = test_id
         """The test's node id, as pytest takes it."""
@@ -231,7 +232,7 @@ class Baseline:
             if comparison and compares and metric not in gated and comparison.other.fits(metric):
                 yield comparison.values(metric)
 
-    def dropped_gates(self) -> Sequence[Key]:
+    def dropped_gates(self) -> Sequence[Change]:
         """Return what the record gates, and the test does not."""
         record = self.record
         if record is None:
@@ -239,8 +240,8 @@ class Baseline:
         gated = {check.subject for check in self.checks}
         attributes = {attribute for check in self.checks for attribute in check.attributes}
         gone = [name for name in record.gated if name not in gated]
-        keys = [Key(f"metric-gone:{name}", record.metrics[name].gate) for name in gone]
-        keys += [Key(f"slice-gone:{name}") for name in record.slices if name not in attributes]
+        keys = [Change("metric-gone", name, record.metrics[name].gate) for name in gone]
+        keys += [Change("slice-gone", name) for name in record.slices if name not in attributes]
         return [*keys, *(() if self.ranking_checks else looser_limits(record, ()))]
 
     def _checked(self, compare: Comparing[SomeCheck]) -> Judged[SomeCheck]:
@@ -326,7 +327,7 @@ class Baseline:
         kept = (
             name
             for name in self.record.slices
-            if name in present and not covers(self._branch.keys, Key(f"slice-gone:{name}"))
+            if name in present and not Change("slice-gone", name).is_covered(self._branch.keys)
         )
         return tuple(dict.fromkeys((*chosen, *kept)))
 
@@ -346,7 +347,7 @@ class Baseline:
             BaselineError: a line would have to be written of a query on which the ranker failed.
         """
         if self._branch is not None and self.all_checks:
-            dropped = [key for key in self.dropped_gates() if not covers(self._branch.keys, key)]
+            dropped = [key for key in self.dropped_gates() if not key.is_covered(self._branch.keys)]
             if dropped:
                 why = "; ".join(key.text for key in dropped)
                 self.file.refuse(why)
@@ -397,13 +398,13 @@ class Baseline:
 
     def _approved(self, before: Record | None) -> Settlement:
         """Return what becomes of a record if everything that is measured is approved."""
-        keys: list[Key] = []
+        keys: list[Change] = []
         there = self.file.reference_record
         before = before or there
         after, merged = self._next(before, is_approved=True), self.file.merged_approvals
         given = [key for approval in after.approvals[merged:] for key in approval.keys]
         if self.file.is_unreadable:
-            keys += [key for key in [Key("unreadable")] if not covers(given, key)]
+            keys += [key for key in [Change("unreadable")] if not key.is_covered(given)]
         elif before is None:
             return Settlement(Action.CREATE, after)
         if before is not None:
@@ -411,10 +412,10 @@ class Baseline:
         if there is not None:
             against = [check for compare in self._assertions for check in compare(there)]
             keys += approved_keys(against, there, after, [*given, *keys])
-            keys += [key for key in self._loosened if not covers(given, key)]
+            keys += [key for key in self._loosened if not key.is_covered(given)]
         return approved(before, after, keys, merged, self._approval)
 
-    def _approval(self, keys: Sequence[Key]) -> Approval:
+    def _approval(self, keys: Sequence[Change]) -> Approval:
         assert self.mode.approval is not None
         return Approval.now(self.mode.approval, self.path.parent.parent, keys)
 

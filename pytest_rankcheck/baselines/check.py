@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TypeVar
 
-from pytest_rankcheck.baselines.approval import Approval, Key
+from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.change import Change
 from pytest_rankcheck.baselines.golden_changes import lost_queries
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.succession import looser_limits, manner_changes
@@ -61,7 +62,7 @@ class Block(StrEnum):
     LOOSENED = "passes only with a looser gate"
 
 
-Obstacle = tuple[Block, tuple[Key, ...]]
+Obstacle = tuple[Block, tuple[Change, ...]]
 """Why a check fails, and the keys any of which lets it pass; none for what only an update mends."""
 
 
@@ -74,25 +75,25 @@ class Check:
     record: Record | None
     comparison: Comparison | None = None
     """None without a record, or with one that was measured in another way."""
-    differences: tuple[Key, ...] = ()
+    differences: tuple[Change, ...] = ()
     """Why the two are not comparable."""
     is_decided: bool = False
     """Whether the record could be compared, so that a gate or limits decided."""
-    broken: tuple[Key, ...] = ()
+    broken: tuple[Change, ...] = ()
     """What the gate blocks, or the limits."""
-    fell: tuple[Key, ...] = ()
+    fell: tuple[Change, ...] = ()
     """What is lower than in the record, even slightly, or changed."""
-    loosened: tuple[tuple[Key, ...], ...] = ()
+    loosened: tuple[tuple[Change, ...], ...] = ()
     """What only the gate in the record blocks, or its limits, and the keys that let it pass."""
-    undecided: tuple[Key, ...] = ()
+    undecided: tuple[Change, ...] = ()
     """What the gate leaves open; one of these keys lets it pass where that is a failure."""
     is_better: bool = False
     """Whether it is better by the gate's rule."""
-    rise: Key | None = None
+    rise: Change | None = None
     """The key, for information, of a mean that is higher, but not by enough for the gate's rule."""
-    unvalued: Key | None = None
+    unvalued: Change | None = None
     """The queries that lost their value, if they are many."""
-    problems: tuple[Key, ...] = ()
+    problems: tuple[Change, ...] = ()
     """The promises of the approved record that the record of this branch breaks."""
     is_granted: bool = False
     """Whether it fails at the reference commit, but what this branch recorded lets it pass."""
@@ -107,7 +108,7 @@ class Check:
         return not self.is_decided and not self.differences
 
     @property
-    def lost(self) -> Key | None:
+    def lost(self) -> Change | None:
         """The queries that left the golden set or were edited, if they are many."""
         if self.record is None or self.comparison is None or not self.comparison.is_paired:
             return None  # the next log has other sessions, measured in the same way
@@ -128,7 +129,7 @@ class Check:
                 yield Block.NO_RECORD, ()
             return
         for key in self.differences:
-            yield Block.FOREIGN if key.name == "golden-set" else Block.INCOMPARABLE, (key,)
+            yield Block.FOREIGN if key.kind == "golden-set" else Block.INCOMPARABLE, (key,)
         for key in self.broken:
             yield Block.REFUSED if mode.update else Block.REGRESSED, (key,)
         if self.lost is not None and not self.differences:
@@ -155,8 +156,8 @@ SomeCheck = TypeVar("SomeCheck", bound=Check)
 
 
 def compared(
-    record: Record, evaluation: Evaluation, differences: Sequence[Key]
-) -> tuple[Comparison | None, tuple[Key, ...]]:
+    record: Record, evaluation: Evaluation, differences: Sequence[Change]
+) -> tuple[Comparison | None, tuple[Change, ...]]:
     """Return the comparison of an evaluation with a record, and why the two are not comparable."""
     if differences:
         return None, tuple(differences)
@@ -168,7 +169,7 @@ def compared(
         f"golden set: '{quoted(then.name)}' ({quoted(then.fingerprint)}) in the baseline, "
         f"'{quoted(now.name)}' ({now.fingerprint}) now, without an unchanged query in common"
     )
-    return comparison, (Key("golden-set", then.fingerprint, now.fingerprint, words=words),)
+    return comparison, (Change("golden-set", "", then.fingerprint, now.fingerprint, words=words),)
 
 
 # --- rankings ---------------------------------------------------------------------------------
@@ -218,14 +219,14 @@ def ranking_check(
     )
 
 
-def _changed(stability: RankingStability) -> Key:
-    return Key("rankings", None, len(stability.changed))
+def _changed(stability: RankingStability) -> Change:
+    return Change("rankings", after=len(stability.changed))
 
 
-def _unrecorded(record: Record, limits: StabilityLimits) -> Sequence[Key]:
+def _unrecorded(record: Record, limits: StabilityLimits) -> Sequence[Change]:
     """Return that the record keeps less of the rankings than the limits look at."""
     kept = record.kept_depth
     if limits.k <= kept or all(len(top) < kept for top in record.queries.tops):
         return ()
     words = f"rankings: the first {kept} documents in the baseline, the first {limits.k} now"
-    return [Key("limits", f"top {kept}", f"top {limits.k}", words=words)]
+    return [Change("limits", "", f"top {kept}", f"top {limits.k}", words=words)]

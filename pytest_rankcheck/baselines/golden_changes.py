@@ -8,7 +8,7 @@ from itertools import compress
 
 import numpy as np
 
-from pytest_rankcheck.baselines.approval import LOSS_SHARE, Key
+from pytest_rankcheck.baselines.change import LOSS_SHARE, Change
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.comparison.measurement import QueryOverlap
 from pytest_rankcheck.errors import listed, plural, quoted
@@ -20,7 +20,7 @@ _LISTED = 10
 """How many lost queries are named."""
 
 
-def lost_queries(record: Record, fingerprints: Mapping[str, str]) -> Key | None:
+def lost_queries(record: Record, fingerprints: Mapping[str, str]) -> Change | None:
     """Return the key for the queries that were removed or edited; None if they are few.
 
     Args:
@@ -37,10 +37,10 @@ def lost_queries(record: Record, fingerprints: Mapping[str, str]) -> Key | None:
         return None
     heavy = f", which have {weight:.0%} of the weight" if weight > LOSS_SHARE else ""
     words = f"{lost:,} of {total:,} queries removed or edited{heavy}"
-    return Key("queries-lost", total, lost, round(weight, 6), words)
+    return Change("queries-lost", "", total, lost, round(weight, 6), words=words)
 
 
-def lost_values(record: Record, overlap: QueryOverlap, metric: Metric) -> Key | None:
+def lost_values(record: Record, overlap: QueryOverlap, metric: Metric) -> Change | None:
     """Return the key for the queries that lost their value of a metric; None if they are few.
 
     The log of the next week has other sessions: then the share that counts is compared. A log with
@@ -63,7 +63,7 @@ def lost_values(record: Record, overlap: QueryOverlap, metric: Metric) -> Key | 
     if lost <= LOSS_SHARE * counted:
         return None
     words = f"{metric} has no value for {lost:,} of {counted:,} {metric.kind.plural} that counted"
-    return Key(f"no-value:{metric}", counted, lost, words=words)
+    return Change("no-value", str(metric), counted, lost, words=words)
 
 
 def lost_text(record: Record, overlap: QueryOverlap) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from pytest_rankcheck.baselines.approval import Key, is_looser, known_gate, united
+from pytest_rankcheck.baselines.change import Change, is_looser, known_gate, united
 from pytest_rankcheck.baselines.check import Check, compared
 from pytest_rankcheck.baselines.golden_changes import lost_values
 from pytest_rankcheck.baselines.record import Record, RecordedSet
@@ -68,8 +68,8 @@ def metric_checks(
     new = {m: gate for m, gate in gates.items() if record is None or not record.fits(m)}
     _refuse_undecidable(evaluation, new)
     comparison: Comparison | None = None
-    differences: tuple[Key, ...] = ()
-    of_wholes: Mapping[Metric, tuple[Key, ...]] = {}
+    differences: tuple[Change, ...] = ()
+    of_wholes: Mapping[Metric, tuple[Change, ...]] = {}
     if record is None:
         gated = (gated_attributes(attributes, gate) for gate in gates.values())
         _refuse_unrecordable(evaluation, dict.fromkeys(chain.from_iterable(gated)))
@@ -124,12 +124,12 @@ def _decided(
     """Return a check with what its gates decided."""
     metric, overall = check.metric, verdict.overall
     fell = tuple(
-        _key(decision)
+        _fall(decision)
         for decision in (overall, *verdict.slices)
         if decision.outcome is not Outcome.NOT_GATED and decision.pairs.gain < -EXACT
     )
     if not fell and _counts_less(record, comparison, metric):
-        fell = (_key(overall),)
+        fell = (_fall(overall),)
     leaves_open = verdict.replay is not None and verdict.replay.leaves_open
     is_gain = not fell and not leaves_open and check.gate.rule.is_better(overall.pairs)
     averaged = record.averaged(metric).count
@@ -144,8 +144,8 @@ def _decided(
         broken=_blocked(verdict),
         fell=fell,
         loosened=tuple(_loosened(check, record, verdict, strict, fell)),
-        undecided=united(map(_key, (verdict.leading, overall))) if verdict.inconclusive else (),
-        rise=replace(_key(overall), name=f"rise:{metric}") if is_within_noise else None,
+        undecided=united(map(_fall, (verdict.leading, overall))) if verdict.inconclusive else (),
+        rise=replace(_fall(overall), kind="rise") if is_within_noise else None,
         unvalued=lost_values(record, comparison, metric),
         is_better=is_better,
         wanted_runs=averaged if is_gain and has_fewer else 0,
@@ -157,19 +157,19 @@ def _loosened(
     record: Record,
     verdict: Verdict,
     strict: Verdict | None,
-    fell: Sequence[Key],
-) -> Iterator[tuple[Key, Key]]:
+    fell: Sequence[Change],
+) -> Iterator[tuple[Change, Change]]:
     """Yield the falls that only the gate in the record blocks."""
     recorded = record.gate(check.metric)
     if not is_looser(recorded, check.gate.text):
         return
-    looser = Key(f"gate-looser:{check.metric}", recorded, check.gate.text)
+    looser = Change("gate-looser", str(check.metric), recorded, check.gate.text)
     if strict is None:  # a gate that is not known here may have blocked any fall
         yield from ((looser, key) for key in fell)
         return
     yield from ((looser, key) for key in _blocked(strict))
     if strict.inconclusive and not verdict.inconclusive:
-        yield looser, _key(strict.leading)
+        yield looser, _fall(strict.leading)
 
 
 def _counts_less(record: Record, comparison: Comparison, metric: Metric) -> bool:
@@ -183,19 +183,19 @@ def _counts_less(record: Record, comparison: Comparison, metric: Metric) -> bool
     return metric.gain(metric.mean(then, weights), metric.mean(now, weights)) < -EXACT
 
 
-def _blocked(verdict: Verdict) -> tuple[Key, ...]:
+def _blocked(verdict: Verdict) -> tuple[Change, ...]:
     """Return the falls that a gate blocks; a query or a gap that it blocks counts as one."""
     if not verdict.regressed:
         return ()
     parts = [p for p in (verdict.overall, *verdict.slices) if p.outcome is Outcome.REGRESSED]
-    return united(_key(part) for part in parts or [verdict.leading])
+    return united(_fall(part) for part in parts or [verdict.leading])
 
 
-def _key(decision: Decision) -> Key:
-    """Return the key that lets a decision pass."""
+def _fall(decision: Decision) -> Change:
+    """Return the change that a decision is about."""
     pairs: ComparedValues = decision.pairs
-    label = f"[{decision.label}]" if decision.label else ""
-    return Key.of_means(f"fall:{pairs.metric}{label}", pairs.mean_before, pairs.mean_after)
+    part = (decision.attribute, decision.value) if decision.attribute else None
+    return Change.of_means("fall", str(pairs.metric), pairs.mean_before, pairs.mean_after, part)
 
 
 def _refuse_undecidable(evaluation: Evaluation, gates: Mapping[Metric, Gate]) -> None:
@@ -225,7 +225,7 @@ def _refuse_unrecordable(evaluation: Evaluation, attributes: Iterable[str]) -> N
 
 def _differences(
     record: Record, evaluation: Evaluation, gates: Mapping[Metric, Gate]
-) -> Iterator[Key]:
+) -> Iterator[Change]:
     """Yield why the values of a record cannot be compared with those of an evaluation."""
     yield from manner_changes(record, evaluation)
     then, now = record.golden_set.scale, float(evaluation.golden.scale)
@@ -238,8 +238,9 @@ def _differences(
             and then != now
             and evaluation.source.depends_on_scale(metric, then)
         ):
-            yield Key(
+            yield Change(
                 "scale",
+                "",
                 then,
                 now,
                 words=f"scale: that of the golden set was {then:g} in the baseline and is {now:g} "
@@ -249,8 +250,9 @@ def _differences(
             )
         by = gate.standardise
         if recorded is not None and by is not None and not record.slice_counts(by):
-            yield Key(
-                f"gate-looser:{metric}",
+            yield Change(
+                "gate-looser",
+                str(metric),
                 recorded.gate,
                 gate.text,
                 words=f"slices of '{quoted(by)}': unknown in the baseline, needed by the gate now",

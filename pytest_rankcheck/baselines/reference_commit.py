@@ -16,7 +16,7 @@ _OPTION = "--rankcheck-baseline-ref"
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ChangedFile:
     """A baseline file that this branch adds, changes or removes."""
 
     path: Path
@@ -109,14 +109,14 @@ class Reference:
         """Return the baseline files of the commit or of git's index that differ or are gone."""
         return self._listed(folder, "diff", "--name-only", "--no-renames", "-z", self.commit)
 
-    def changes(self, folder: Path) -> Iterator[Change]:
+    def changes(self, folder: Path) -> Iterator[ChangedFile]:
         """Yield the baseline files under a folder that differ from the commit."""
         new = self._listed(folder, "ls-files", "--others", "--exclude-standard", "-z")
         for path in sorted(self.differing(folder) | new):
             after = path.read_text("utf-8", "replace") if path.is_file() else None
             before = self.text(path)
             if before != after and not self.is_untouched(path, after):
-                yield Change(path, before, after)
+                yield ChangedFile(path, before, after)
 
     def _listed(self, folder: Path, *command: str) -> Set[Path]:
         """Return the baseline files under a folder that a command of git lists."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 
-from pytest_rankcheck.baselines.approval import Approval, is_looser
+from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.change import is_looser
 from pytest_rankcheck.baselines.record import TOP, Record, RecordedMetric
 from pytest_rankcheck.baselines.recorded_queries import RecordedQueries
 from pytest_rankcheck.baselines.succession import looser_limits, manner_changes

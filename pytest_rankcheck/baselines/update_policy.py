@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import compress
 
-from pytest_rankcheck.baselines.approval import Approval, Key, covers, united
+from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.change import Change, united
 from pytest_rankcheck.baselines.check import Block, Check, Mode, SomeCheck
 from pytest_rankcheck.baselines.metric_check import MetricCheck
 from pytest_rankcheck.baselines.record import Record
@@ -18,8 +19,8 @@ from pytest_rankcheck.baselines.succession import broken_promises, changes, new_
 from pytest_rankcheck.evaluation.recorded_precision import EXACT
 from pytest_rankcheck.metrics.metric_names import Metric
 
-_RETIRED = Key("retired", words="this branch has retired it, but its test still runs")
-_BEHIND = Key("behind", words="older than that of the reference, which has changed since")
+_RETIRED = Change("retired", words="this branch has retired it, but its test still runs")
+_BEHIND = Change("behind", words="older than that of the reference, which has changed since")
 
 
 class Action(StrEnum):
@@ -83,9 +84,9 @@ def updated(
 def approved(
     before: Record | None,
     after: Record,
-    keys: Sequence[Key],
+    keys: Sequence[Change],
     merged: int,
-    approval: Callable[[Sequence[Key]], Approval],
+    approval: Callable[[Sequence[Change]], Approval],
 ) -> Settlement:
     """Return what becomes of a record if everything that is measured is approved.
 
@@ -142,8 +143,8 @@ def is_raise(before: Record, after: Record) -> bool:
 
 
 def approved_keys(
-    checks: Sequence[Check], before: Record, after: Record, given: Sequence[Key] = ()
-) -> tuple[Key, ...]:
+    checks: Sequence[Check], before: Record, after: Record, given: Sequence[Change] = ()
+) -> tuple[Change, ...]:
     """Return the keys that a reason gives to a record.
 
     Args:
@@ -156,7 +157,7 @@ def approved_keys(
     for check in checks:
         # What only looser gates let pass needs both: the looser gate is among the changes.
         needed += [keys[-1] for _, keys in check.obstacles(Mode(inconclusive="fail")) if keys]
-    missing = [key for key in needed if not covers(given, key)]
+    missing = [key for key in needed if not key.is_covered(given)]
     missing += [check.rise for check in checks if check.rise]
     return united(replace(key, words="") for key in missing)
 
@@ -169,7 +170,7 @@ class BranchRecord:
     """None: the branch has deleted it."""
     approvals: tuple[Approval, ...] = ()
     """The reasons that the branch adds."""
-    problems: tuple[Key, ...] = ()
+    problems: tuple[Change, ...] = ()
     """The promises of the approved record that it breaks without a reason."""
     is_behind: bool = False
     """Whether the reference has changed the record since the branch left it; merging keeps that."""
@@ -185,7 +186,7 @@ class BranchRecord:
         return cls(record, tuple(new_approvals(approved, record) or ()), problems)
 
     @property
-    def keys(self) -> Sequence[Key]:
+    def keys(self) -> Sequence[Change]:
         """The keys that are new on the branch."""
         return [key for approval in self.approvals for key in approval.keys]
 
@@ -206,7 +207,9 @@ def judged(
     """
     there = replace(there, problems=(_BEHIND,) if branch.is_behind else branch.problems)
     obstacles = [(block, keys) for block, keys in there.obstacles(mode) if keys or here is None]
-    left = [block for block, keys in obstacles if not any(covers(branch.keys, k) for k in keys)]
+    left = [
+        block for block, keys in obstacles if not any(key.is_covered(branch.keys) for key in keys)
+    ]
     block = left[0] if left else None
     if here is None:
         return there, block or Block.DELETED

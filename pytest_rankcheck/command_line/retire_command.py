@@ -6,7 +6,8 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_rankcheck.baselines.approval import Approval, Key
+from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.change import Change
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.reference_commit import Reference
 from pytest_rankcheck.command_line.shared_inputs import PASSED, Commands
@@ -51,7 +52,7 @@ def _retire(chosen: argparse.Namespace) -> int:
                 f"{quoted(path)} is retired already, since {record.retired.date[:10]}: "
                 f'"{quoted(record.retired.reason)}"'
             )
-        retired = Approval.now(reason, path.resolve().parent, [Key("retired")])
+        retired = Approval.now(reason, path.resolve().parent, [Change("retired")])
         write_whole(path, replace(record, retired=retired).text)
     print(f"{quoted(path, 300)}: retired. Commit the file, so that reviewers see the reason")
     return PASSED

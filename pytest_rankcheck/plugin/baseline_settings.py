@@ -19,7 +19,7 @@ from pytest_rankcheck.plugin.option_rows import option_rows
 from pytest_rankcheck.plugin.option_table import Config
 
 if TYPE_CHECKING:
-    from pytest_rankcheck.baselines.approval import Key
+    from pytest_rankcheck.baselines.change import Change
     from pytest_rankcheck.baselines.check import Mode
     from pytest_rankcheck.baselines.reference_commit import Reference
     from pytest_rankcheck.baselines.world import World
@@ -106,7 +106,7 @@ class BaselineSettings:
 
         return file_options(self.reference.text(file) or ""), file_options(file.read_text("utf-8"))
 
-    def loosened(self, file: Path | None = None) -> Sequence[Key]:
+    def loosened(self, file: Path | None = None) -> Sequence[Change]:
         """Return the keys of the options that decide, and let more pass than at the reference.
 
         Args:
@@ -114,7 +114,7 @@ class BaselineSettings:
         """
         if self.reference is None or not self.reference.baselines(self._config.rootpath):
             return ()
-        from pytest_rankcheck.baselines.approval import Key
+        from pytest_rankcheck.baselines.change import Change
 
         own_then, own_now = self.of_rank_file(file) if file else ({}, {})
         before, after = {**self.at_reference, **own_then}, {**self.here, **own_now}
@@ -123,7 +123,7 @@ class BaselineSettings:
             for name, usual in _DECIDING.items()
         )
         return [
-            Key(f"option-looser:{name}", then, now)
+            Change("option-looser", name, then, now)
             for name, then, now in sides
             if _is_looser(name, now, then)
         ]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_rankcheck.baselines.approval import Key, covers
+from pytest_rankcheck.baselines.change import Change
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.errors import BaselineError, ConfigurationError, GitError, quoted
 from pytest_rankcheck.plugin.baseline_settings import BaselineSettings, baseline_settings
@@ -185,7 +185,7 @@ def _option_notes(
         text = f"{place}{name}: {_value_at(then, name)} -> {_value_at(now, name)}"
         failure = remedy = None
         key = loosened.get(name)
-        if key is not None and not covers(given, key):
+        if key is not None and not key.is_covered(given):
             text = f"{text}; the stricter one counts, and this needs a reason"
             remedy = approve_all(reference.name)
             failure = f"{text}\n  {remedy}"
@@ -197,9 +197,9 @@ def _value_at(values: Mapping[str, object], name: str) -> str:
     return quoted(" ".join(map(str, value)) if isinstance(value, list) else str(value), 200)
 
 
-def _new_keys(reference: Reference) -> Sequence[Key]:
+def _new_keys(reference: Reference) -> Sequence[Change]:
     """Return the keys that approvals of this branch give."""
-    keys: list[Key] = []
+    keys: list[Change] = []
     for change in reference.changes(reference.folder):
         before = readable_record(change.before, change.path)
         after = readable_record(change.after, change.path)

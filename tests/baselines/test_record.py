@@ -21,14 +21,15 @@ from pytest_rankcheck import (
     Run,
     evaluate,
 )
-from pytest_rankcheck.baselines.approval import Approval, Key
+from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.change import Change
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 
 KEYS = (
-    Key("fall:RR[locale=de]", 1.0, 0.5),
-    Key("queries-lost", 20, 3, 0.25),
-    Key("depth", None, 5),
+    Change.named("fall:RR[locale=de]", 1.0, 0.5),
+    Change.named("queries-lost", 20, 3, 0.25),
+    Change.named("depth", None, 5),
 )
 APPROVAL = Approval("why", "2026-11-21T00:00:00Z", None, "Ada", KEYS)
 RR = Metric.parse("RR")

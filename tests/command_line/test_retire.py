@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from pytest_rankcheck import Record
-from pytest_rankcheck.baselines.approval import Approval, Key
+from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.change import Change
 from pytest_rankcheck.command_line import retire_command
 from pytest_rankcheck.command_line.main import main
 from pytest_rankcheck.files.whole_files import write_whole
@@ -20,7 +21,7 @@ OLD = Path("tests/baselines/test_web/test_old--web.json")
 def baseline(folder: Path) -> Record:
     """The baseline of a test, with an approval."""
     approval = Approval(
-        "new index", "2024-05-01T12:00:00Z", None, "Ada", (Key("fall:RR", 1.0, 0.9),)
+        "new index", "2024-05-01T12:00:00Z", None, "Ada", (Change.named("fall:RR", 1.0, 0.9),)
     )
     record = replace(Record.load("base.json"), test="test_old", approvals=(approval,))
     OLD.parent.mkdir(parents=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
-from pytest_rankcheck.baselines.approval import Key
+from pytest_rankcheck.baselines.change import Change
 from pytest_rankcheck.baselines.update_policy import Action, Settlement
 from pytest_rankcheck.remedies import Place
 from pytest_rankcheck.reports.findings import (
@@ -115,7 +115,7 @@ def outcome(action: Action, **more: Any) -> list[str]:
         ranking_checks=[SimpleNamespace(changed=2, limits=None)],
         record=None,
         next_record=None,
-        dropped_gates=lambda: [Key("dropped:AP", words="AP is no longer gated")],
+        dropped_gates=lambda: [Change("dropped", words="AP is no longer gated")],
     )
     vars(baseline).update(more)
     notes = texts(*baseline_notes(cast("Any", baseline), settlement))

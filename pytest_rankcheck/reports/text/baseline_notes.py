@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pytest_rankcheck.baselines.approval import Key, is_looser
 from pytest_rankcheck.baselines.baseline import Baseline
+from pytest_rankcheck.baselines.change import Change, is_looser
 from pytest_rankcheck.baselines.golden_changes import lost_text, set_changes, slice_changes
 from pytest_rankcheck.baselines.metric_check import MetricCheck
 from pytest_rankcheck.baselines.succession import looser_limits
@@ -160,7 +160,7 @@ def _looser_gates(baseline: Baseline) -> Iterator[str]:
     for check in baseline.checks:
         before = record.gate(check.metric)
         if is_looser(before, check.gate.text):
-            yield Key(f"gate-looser:{check.metric}", before, check.gate.text).text
+            yield Change("gate-looser", str(check.metric), before, check.gate.text).text
     limits = [check.limits for check in baseline.ranking_checks]
     if limits:
         yield from (key.text for key in looser_limits(record, limits))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from pytest_rankcheck.baselines.approval import LOSS_SHARE
+from pytest_rankcheck.baselines.change import LOSS_SHARE
 from pytest_rankcheck.baselines.check import Block, Check, RankingCheck
 from pytest_rankcheck.baselines.golden_changes import set_changes, slice_changes
 from pytest_rankcheck.baselines.metric_check import MetricCheck

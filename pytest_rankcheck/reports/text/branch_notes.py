@@ -14,7 +14,7 @@ from pathlib import Path
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.golden_changes import lost_text, set_changes
 from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.baselines.reference_commit import Change, Reference
+from pytest_rankcheck.baselines.reference_commit import ChangedFile, Reference
 from pytest_rankcheck.baselines.succession import new_approvals
 from pytest_rankcheck.comparison.measurement import QueryOverlap
 from pytest_rankcheck.errors import (
@@ -67,7 +67,7 @@ def branch_notes(reference: Reference, folder: Path) -> Iterator[Note]:
         yield Note(Topic.BRANCH, text, quoted(reference.name))
 
 
-def _change_text(change: Change) -> str:
+def _change_text(change: ChangedFile) -> str:
     records = []
     for text, side in ((change.before, "there"), (change.after, "here")):
         try:

@@ -1,0 +1,324 @@
+"""A change of a record that needs a reason: the closed list of its kinds, and how far one goes.
+
+A kind knows its words, what covers a change of it, and when one is undone. The name of a change in
+the file of a record, such as ``fall:RR[locale=de]``, is written and parsed here only.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pytest_rankcheck.baselines.typed_json import decoded
+from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.evaluation.recorded_precision import EXACT
+from pytest_rankcheck.metrics.metric_names import Metric
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.gates.gate import Gate
+
+LOSS_SHARE = 0.05
+"""The share of queries that may leave the golden set, be edited, lose their value or a label."""
+
+Side = float | str | None
+
+_NAME = re.compile(
+    r"""(?P<kind>[a-z-]+)
+    (?::(?P<subject>(?:[^\['"]|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")+)
+    (?:\[(?P<attribute>"(?:[^"\\]|\\.)*"|[^="]*)=(?P<value>.*)\])?)?""",
+    re.VERBOSE | re.DOTALL,
+)
+"""The name of a fall, whose metric may have quoted texts with brackets in them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change that needs a reason, and how far it goes; it covers nothing worse."""
+
+    kind: str
+    """What changes, of the closed list in the manual, such as ``fall``."""
+    subject: str = ""
+    """The metric, attribute, convention or option that it is about; empty for the record."""
+    before: float | str | None = None
+    after: float | str | None = None
+    weight: float = 0.0
+    """Of lost queries: the share of the weight that they have."""
+    slice: tuple[str, str] | None = None
+    """Of a fall in a slice: the attribute and its value."""
+    words: str = field(default="", compare=False)
+    """What messages say instead of the usual words; it is not recorded."""
+
+    @classmethod
+    def of_means(
+        cls, kind: str, metric: str, before: float, after: float, slice: tuple[str, str] | None
+    ) -> Change:
+        """Return the change of two means; NaN is none. A fall of a millionth of a query counts."""
+        then, now = (
+            None if math.isnan(side) else round(float(side), 9) for side in (before, after)
+        )
+        return cls(kind, metric, then, now, slice=slice)
+
+    # --- its form in the file ------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """Its name in the file, such as ``fall:RR[locale=de]``."""
+        if self.slice is None:
+            return f"{self.kind}:{self.subject}" if self.subject else self.kind
+        attribute, value = self.slice
+        if "=" in attribute or '"' in attribute:
+            attribute = json.dumps(attribute, ensure_ascii=False)
+        return f"{self.kind}:{self.subject}[{attribute}={value}]"
+
+    @classmethod
+    def named(
+        cls, name: str, before: Side = None, after: Side = None, weight: float = 0.0
+    ) -> Change:
+        """Return the change of a name in a file."""
+        kind, _, subject = name.partition(":")
+        of_slice = None
+        parts = _NAME.fullmatch(name) if kind == "fall" else None
+        if parts is not None and parts["attribute"] is not None:
+            attribute, subject = parts["attribute"], parts["subject"]
+            if attribute.startswith('"'):
+                attribute = json.loads(attribute)
+            of_slice = attribute, parts["value"]
+        return cls(kind, subject, before, after, weight, of_slice)
+
+    @classmethod
+    def from_dict(cls, name: str, entry: Mapping[str, Any]) -> Change:
+        """Return the change of a name with what an approval records of it."""
+        before, after = (decoded(Side, entry[side]) for side in ("from", "to"))
+        return cls.named(name, before, after, decoded(float, entry.get("weight", 0.0)))
+
+    def to_dict(self) -> Mapping[str, Any]:
+        """Return what an approval records of it."""
+        weight = {"weight": self.weight} if self.weight else {}
+        return {"from": self.before, "to": self.after, **weight}
+
+    # --- what it says and means ----------------------------------------------------------------
+
+    @property
+    def _kind(self) -> ChangeKind:
+        return KINDS.get(self.kind, _OTHER)
+
+    @property
+    def loss(self) -> float:
+        """How far a mean falls; negative if it rises, infinite if it has no value any more."""
+        if not isinstance(self.before, float | int) or not isinstance(self.after, float | int):
+            return math.inf
+        return -Metric.parse(self.subject).gain(float(self.before), float(self.after))
+
+    @property
+    def text(self) -> str:
+        """The change in words."""
+        if self.words:
+            return self.words
+        about = f"{self.subject} in {'='.join(self.slice)}" if self.slice else self.subject
+        is_uncompared = self.kind == "limits" and self.after is None
+        return (_UNCOMPARED if is_uncompared else self._kind.words).format(
+            name=about or self.kind,
+            about=about,
+            before=_shown(self.before),
+            after=_shown(self.after),
+        )
+
+    def is_covered(self, approved: Iterable[Change]) -> bool:
+        """Return whether changes that were approved let this one pass: the same, none worse."""
+        same = [each for each in approved if each.name == self.name]
+        return bool(same) and self._kind.is_covered(same, self)
+
+    def is_undone(self, now: Side) -> bool:
+        """Return whether what a record has now is no worse than before this was approved."""
+        return self._kind.is_undone(self, now)
+
+
+def united(changes: Iterable[Change]) -> tuple[Change, ...]:
+    """Return changes, each name once, with what goes furthest."""
+    by_name: dict[str, Change] = {}
+    for change in changes:
+        known = by_name.get(change.name)
+        if known is None or not change.is_covered([known]):
+            by_name[change.name] = change
+    return tuple(by_name.values())
+
+
+def _shown(side: Side) -> str:
+    if isinstance(side, str):
+        return f"'{quoted(side, 200)}'" if not side.isprintable() else side
+    if side is None:
+        return "none"
+    return f"{side:.4f}" if isinstance(side, float) else f"{side:,}"
+
+
+def _number(side: Side) -> float:
+    """Return a side of a change as a number; 0 if it is none."""
+    return 0.0 if side is None or isinstance(side, str) else float(side)
+
+
+# --- gates by their texts ------------------------------------------------------------------------
+
+
+def is_looser(before: str | None, after: str | None) -> bool:
+    """Return whether a gate may let pass what another blocks; None is no gate."""
+    if before is None or before == after:
+        return False
+    if after is None:
+        return True
+    then, now = known_gate(before), known_gate(after)
+    return then is None or now is None or not now.is_at_least_as_strict_as(then)
+
+
+def known_gate(text: str | None) -> Gate | None:
+    """Return the gate of a text; None without one, and for one that is not known here.
+
+    Its rule may have been removed since, or be of an extension that is not loaded.
+    """
+    from pytest_rankcheck.gates.configured_gates import gate_of
+
+    with suppress(ConfigurationError):
+        return None if text is None else gate_of(text)
+    return None
+
+
+# --- what covers a change ------------------------------------------------------------------------
+
+
+def _goes_as_far(approved: Sequence[Change], needed: Change) -> bool:
+    return any(each.after == needed.after for each in approved)
+
+
+def _falls_as_far(approved: Sequence[Change], needed: Change) -> bool:
+    allowed = sum(each.loss for each in approved)
+    # A few queries may have left since: then the same fall is a larger share of the others.
+    return needed.loss <= allowed + abs(allowed) * LOSS_SHARE / (1 - LOSS_SHARE) + 1e-6
+
+
+def _loses_as_many(approved: Sequence[Change], needed: Change) -> bool:
+    few = max(1, LOSS_SHARE * _number(needed.before))
+    return _changes_as_many(approved, needed, few) and (
+        needed.weight <= sum(each.weight for each in approved) + LOSS_SHARE
+    )
+
+
+def _changes_as_many(approved: Sequence[Change], needed: Change, few: float = 0) -> bool:
+    return _number(needed.after) <= sum(_number(each.after) for each in approved) + few
+
+
+def _moves_as_many_labels(approved: Sequence[Change], needed: Change) -> bool:
+    if any(each.after is None for each in approved):  # none of its slices is gated any more
+        return True
+    return needed.after is not None and _loses_as_many(approved, needed)
+
+
+def _is_as_wide(approved: Sequence[Change], needed: Change) -> bool:
+    return any(_number(needed.after) <= _number(each.after) for each in approved)
+
+
+def _averages_as_few(approved: Sequence[Change], needed: Change) -> bool:
+    return any(_number(needed.after) >= _number(each.after) for each in approved)
+
+
+def _is_as_loose(approved: Sequence[Change], needed: Change) -> bool:
+    return any(not is_looser(str(each.after), str(needed.after)) for each in approved)
+
+
+# --- whether it is undone ------------------------------------------------------------------------
+
+
+def _is_equal(change: Change, now: Side) -> bool:
+    return now == change.before
+
+
+def _is_no_fall(change: Change, now: Side) -> bool:
+    return now is not None and replace(change, after=now).loss <= EXACT
+
+
+def _is_no_looser(change: Change, now: Side) -> bool:
+    return now is not None and not is_looser(str(change.before), str(now))
+
+
+def _is_no_less(change: Change, now: Side) -> bool:
+    return now is not None and _number(now) >= _number(change.before)
+
+
+def _is_no_more(change: Change, now: Side) -> bool:
+    return now is not None and _number(now) <= _number(change.before)
+
+
+def _is_there(change: Change, now: Side) -> bool:
+    return now is not None
+
+
+def _always(change: Change, now: Side) -> bool:
+    return True
+
+
+def _never(change: Change, now: Side) -> bool:
+    return False
+
+
+class ChangeKind(NamedTuple):
+    """What is known of all changes of a kind."""
+
+    words: str = "{name}: {before} in the baseline, {after} now"
+    """What messages say of one."""
+    is_covered: Callable[[Sequence[Change], Change], bool] = _goes_as_far
+    """Whether approved changes of the same name let one pass."""
+    is_undone: Callable[[Change, Side], bool] = _is_equal
+    """Whether what a record has now is what it had before one; None: it has nothing."""
+
+
+_OTHER = ChangeKind()
+_UNCOMPARED = "the rankings are no longer compared with those of the baseline"
+_MEANS = "{about} {before} -> {after}"
+
+KINDS: Mapping[str, ChangeKind] = {
+    "fall": ChangeKind(_MEANS, _falls_as_far, _is_no_fall),
+    "rise": ChangeKind(_MEANS, _falls_as_far, _always),
+    "no-value": ChangeKind(
+        "{about} has no value for {after} of {before} queries that counted",
+        _loses_as_many,
+        _is_no_less,
+    ),
+    "metric-gone": ChangeKind("{about} is no longer gated", is_undone=_is_there),
+    "slice-gone": ChangeKind(
+        "the slices of {about} are no longer gated", _moves_as_many_labels, _is_there
+    ),
+    "direction": ChangeKind(
+        "direction of {about}: {before} is better in the baseline, {after} now"
+    ),
+    "gate-looser": ChangeKind(
+        "the gate of {about} was {before}, and is {after} now", _is_as_loose, _is_no_looser
+    ),
+    "noise-wider": ChangeKind(
+        "the gate of {about} allows for noise, which was {before} and is {after} now",
+        _is_as_wide,
+        _is_no_more,
+    ),
+    "queries-lost": ChangeKind(
+        "{after} of {before} queries removed or edited", _loses_as_many, _is_no_less
+    ),
+    "convention": _OTHER,
+    "depth": _OTHER,
+    "scale": _OTHER,
+    "golden-set": _OTHER,
+    "catalogue": _OTHER,
+    "clusters": _OTHER,
+    "rankings": ChangeKind("{after} rankings changed", _changes_as_many, _never),
+    "limits": ChangeKind("the rankings were limited by {before}, and are limited by {after} now"),
+    "replicates": ChangeKind(
+        "the values were means of {before} replicates, and are of {after} now",
+        _averages_as_few,
+        _is_no_less,
+    ),
+    "option-looser": ChangeKind("{about} was {before}, and is {after} now", is_undone=_always),
+    "unreadable": ChangeKind("the earlier baseline could not be read", is_undone=_never),
+    "retired": ChangeKind("the baseline is retired", is_undone=_never),
+}
+"""The closed list of what an approval can allow."""
