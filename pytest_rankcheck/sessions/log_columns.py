@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -72,13 +72,8 @@ ROLES = (
 are merged, the last names of ``selected_rank`` and ``selected`` only with ``selections_where``."""
 
 _SELECTIONS = frozenset({"selected_rank", "selected", "clicks"})
-_ABOUT = {
-    role.name: role.otherwise for role in ROLES if role.name in _SELECTIONS and role.otherwise
-}
-"""Names of what a row is about, by role: a selection only if something else says so."""
-_OF_QUERIES = frozenset({"query_id", "request_id"})
-"""Names of ids of searches, or of the texts of queries."""
-
+_ABOUT = {name for role in ROLES if role.name in _SELECTIONS for name in role.otherwise}
+"""Names of what a row is about: a selection only if something else says so."""
 _WHO = ("user", "client", "visitor", "customer", "account", "member", "cookie", "device")
 USER_NAMES = frozenset(
     (
@@ -179,8 +174,10 @@ class LogColumns:
             if column in header or meaning not in known
         }
         roles = [each for each in ROLES if each.name != "search" or self.merges_rows]
-        if self._options.rule is None:
-            roles = [replace(each, otherwise=()) if each.name in _ABOUT else each for each in roles]
+        if self._options.rule is None:  # their other names say what a row is about
+            roles = [
+                replace(each, otherwise=()) if each.name in _SELECTIONS else each for each in roles
+            ]
         indexes = index_of_roles(free, roles, renamed, self._problems.source, SessionLogError)
         layout = {role: free[at] for role, at in indexes.items()}
         search = layout.get("search")
@@ -209,11 +206,10 @@ class LogColumns:
         return any(role in layout for layout in self._layouts.values() for role in roles)
 
     def check(self) -> None:
-        """Check that the log has a row for each event, and the columns that it needs.
+        """Check that the log has the columns that it needs.
 
         Raises:
-            SessionLogError: a column is missing, only says what a row is about, or holds all
-                events of a session; the message says what to write.
+            SessionLogError: a column is missing; the message says what to write.
         """
         columns = list(dict.fromkeys(name for header in self._layouts for name in header))
         for column in self._options.named:
@@ -222,48 +218,25 @@ class LogColumns:
                     f"{self._problems.source} has no column '{quoted(column)}'"
                     f"{suggestion(column, columns)}; it has {listed(columns, 12)}"
                 )
-        if "events" in columns and "events" not in self._options.named:
-            raise SessionLogError(
-                f"{self._problems.source} has a column 'events'; a log has one row for each event, "
-                "so if it holds the events of a session, make them rows: SessionLog.from_records("
-                "{**session, **event} for session in sessions for event in session.pop('events'))"
-            )
         first = self._problems.place_of_first("no session")
         if first is not None and not self._has("session"):
-            users = [name for name in columns if normalised_name(name) in USER_NAMES]
-            user = quoted(users[0] if users else "user_id")
             raise SessionLogError(
                 f"{first}: there is no session column; the columns are {listed(columns, 12)}. "
                 "Name it session_id, or pass columns={'session': ...}. If there are only users, "
-                f"split what they did by pauses: session='{user}', session_gap='30min'"
+                "name their column, and split what they did by pauses: session_gap='30min'"
             )
-        if self.merges_rows:
-            self._refuse_unnamed_searches(columns)
-        if not self.has_selections:
-            self._refuse_unnamed_selections(columns)
-
-    def _refuse_unnamed_searches(self, columns: Sequence[str]) -> None:
-        ids = [quoted(name) for name in columns if normalised_name(name) in _OF_QUERIES]
-        if ids and not self._has("search"):
+        if self._conditions and not self._has("search", "event"):
             raise SessionLogError(
-                f"{self._problems.source}: no column says which rows are one search. If "
-                f"'{ids[0]}' does, write columns={{'search': '{ids[0]}'}} "
-                "(rankcheck_session_columns); if it names the texts of queries, leave it out"
+                f"{self._problems.source}: no column says which rows are one search; name it: "
+                "columns={'search': ...} (rankcheck_session_columns). Without one, the column of "
+                "the query text serves, if few people search for the same text twice: "
+                "columns={'search': 'query'}"
             )
-
-    def _refuse_unnamed_selections(self, columns: Sequence[str]) -> None:
-        about = {
-            role: quoted(name)
-            for role, names in _ABOUT.items()
-            for name in columns
-            if normalised_name(name) in names
-        }
-        if about:
-            pairs = ", ".join(f"'{role}': '{name}'" for role, name in about.items())
+        if not self.has_selections and _ABOUT.intersection(map(normalised_name, columns)):
             raise SessionLogError(
                 f"{self._problems.source}: no column says what was selected; the columns are "
-                f"{listed(columns, 12)}. If each row with {' or '.join(about.values())} is a "
-                f"selection, write columns={{{pairs}}} (rankcheck_session_columns); if rows are "
-                "impressions or actions, say which of them are selections, such as "
-                "selections_where={'action': ['click']} (rankcheck_session_reading)"
+                f"{listed(columns, 12)}. Name it selected or selected_rank, or pass "
+                "columns={'selected': ...}; if rows are impressions or actions, say which of them "
+                "are selections, such as selections_where={'action': ['click']} "
+                "(rankcheck_session_reading)"
             )

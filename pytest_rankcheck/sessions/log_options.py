@@ -43,7 +43,6 @@ class Reading(TypedDict, total=False):
     """How a log is read, as keywords; `SessionLog.load` describes each."""
 
     columns: Mapping[str, str] | None
-    session: str | None
     first_rank: int | None
     time_unit: str | None
     attributes: Sequence[str] | None
@@ -104,7 +103,7 @@ class LogOptions:
         first_rank, limit = reading.get("first_rank"), reading.get("drop_sessions_over")
         if limit is not None:
             check_whole_number("drop_sessions_over", limit, 1, ConfigurationError)
-        columns, where = _columns(reading), reading.get("selections_where")
+        columns, where = reading.get("columns") or {}, reading.get("selections_where")
         grades = reading.get("grades")
         duplicates = reading.get("duplicates") or "error"
         rule = selection_rule(where, grades)
@@ -127,19 +126,6 @@ class LogOptions:
         """The columns that the options name; a dotted name is in an object of each row."""
         conditions = self.rule.wanted if self.rule else ()
         return [*self.columns.values(), *(self.attributes or ()), *conditions]
-
-
-def _columns(reading: Reading) -> Mapping[str, str]:
-    """Return ``{role: column}``, with the column of the session."""
-    columns, session = reading.get("columns") or {}, reading.get("session")
-    if session is None:
-        return columns
-    if columns.get("session", session) != session:
-        raise ConfigurationError(
-            f"session='{quoted(session)}' and columns={{'session': '{quoted(columns['session'])}'}}"
-            " contradict each other; give one of them"
-        )
-    return {**columns, "session": session}
 
 
 def _seconds(gap: object) -> float | None:

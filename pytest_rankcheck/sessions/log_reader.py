@@ -9,21 +9,19 @@ import numpy as np
 import pandas as pd
 
 from pytest_rankcheck.array_types import IntArray
-from pytest_rankcheck.errors import SessionLogError, plural, quoted
+from pytest_rankcheck.errors import SessionLogError, listed, plural, quoted
 from pytest_rankcheck.files.paused_collector import collector_paused
 from pytest_rankcheck.files.table_batches import Table
 from pytest_rankcheck.sessions.event_frames import ATTRIBUTE, Events, Normaliser
 from pytest_rankcheck.sessions.event_sessions import check_order, in_order, split_by_pauses
 from pytest_rankcheck.sessions.log_columns import LogColumns
 from pytest_rankcheck.sessions.log_contents import LogContents
-from pytest_rankcheck.sessions.log_notes import left_aside, left_out, notes_of_events
 from pytest_rankcheck.sessions.log_options import LogOptions
 from pytest_rankcheck.sessions.log_problems import Problems
-from pytest_rankcheck.sessions.searches import merged, refuse_split_searches
+from pytest_rankcheck.sessions.searches import merged
 
-_SEVERAL = 20
-"""From so many events on, it is implausible that each has a selection: if 3 in 4 had one, the
-probability would be 0.75 ** 20 = 0.003."""
+_MUCH = 0.05
+"""If a larger share of sessions is set aside, that is worth a warning."""
 
 
 def read_log(table: Table, options: LogOptions, problems: Problems) -> LogContents:
@@ -59,7 +57,11 @@ def read_log(table: Table, options: LogOptions, problems: Problems) -> LogConten
             why = f"no session is left, because each has more than {limit:,} events; give a "
             why += "larger number in drop_sessions_over"
         raise SessionLogError(f"{problems.source}: {why}")
-    notes = [*problems.notes, *left_out(set_aside, len(kept), copies)]
+    notes = [*problems.notes]
+    if set_aside:
+        notes.append(f"{set_aside}{_warning(set_aside.sessions, len(kept))}")
+    if copies:
+        notes.append(f"{plural(copies, 'identical row')} dropped")
     if is_large.any():
         notes.append(
             f"{plural(int(is_large.sum()), 'session')} with more than {limit:,} events dropped, "
@@ -67,10 +69,13 @@ def read_log(table: Table, options: LogOptions, problems: Problems) -> LogConten
         )
     if len(kept) < len(sizes):
         events = events.of_sessions(kept)
-    if options.rule is None:
-        _refuse_only_selections(events, problems.source)
-    notes += notes_of_events(events, options, has_selections=columns.has_selections)
-    notes += left_aside(varying)
+    if not columns.has_selections:
+        notes.append(
+            "no column has selections, so every session counts as abandoned; name the column "
+            "selected or selected_rank, or give columns={'selected': ...}"
+        )
+    if varying:
+        notes.append(f"not attributes, because they change within a session: {listed(varying)}")
     strictness = "lenient=True" if problems.is_lenient else ""
     return LogContents(
         events=events,
@@ -110,8 +115,6 @@ def _with_sessions(
     numbers, ids = pd.factorize(events.frame["session"])
     events.frame["session"] = numbers
     events = replace(events, session_ids=tuple(ids))
-    if columns.merges_rows and (options.rule is None or options.rule.wanted):
-        refuse_split_searches(events.frame, problems.source)
     if options.gap is not None:
         if problems.sessions:  # an unusable row of a client may belong to any of its sessions
             is_sound = np.array([each not in problems.sessions for each in ids], dtype=bool)
@@ -189,13 +192,12 @@ def _without_duplicates(
     return events.taken(np.setdiff1d(np.arange(len(events)), copies)), len(copies)
 
 
-def _refuse_only_selections(events: Events, source: str) -> None:
-    """Refuse a log in which every one of several events has a selection."""
-    if len(events) >= _SEVERAL and events.selected.all():
-        raise SessionLogError(
-            f"{source}: each of the {len(events):,} events has a selection, which is implausible: "
-            "perhaps impressions are counted as selections, or searches without a selection are "
-            "missing. If a column says which rows are selections, write "
-            'selections_where={"that column": ["its value"]}; if all of them are, write '
-            'selections_where="all"'
-        )
+def _warning(aside: int, kept: int) -> str:
+    """Return what follows if so many sessions were set aside that means may be of others."""
+    share = aside / (aside + kept)
+    if share <= _MUCH:
+        return ""
+    return (
+        f"; that is {share:.0%} of all sessions: the rest may be different, and its means may not "
+        "represent the whole log"
+    )

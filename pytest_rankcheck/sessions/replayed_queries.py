@@ -43,7 +43,6 @@ class ReplayOptions:
     states: States = "last"
     propensity: Propensity | None = None
     clip: float | None = None
-    unselected: bool = False
     uncorrected: bool = False
     max_unseen: float = MAX_UNSEEN
 
@@ -56,12 +55,6 @@ class ReplayOptions:
             raise ConfigurationError(
                 "uncorrected=True contradicts a propensity, which corrects positions; give one of "
                 "them"
-            )
-        if self.unselected and (self.states == "prefixes" or self.propensity is not None):
-            other = "states='prefixes'" if self.states == "prefixes" else "a propensity"
-            raise ConfigurationError(
-                f"unselected=True cannot be combined with {other}, which judges a state by a "
-                "selection that it does not have"
             )
 
     def replay(self, propensities: FloatArray) -> Replay:
@@ -180,9 +173,6 @@ def _places(log: LogContents, options: ReplayOptions, final: IntArray, name: str
     has_selection = log.events.selected > 0
     if options.states == "prefixes":
         chosen = np.flatnonzero(np.arange(len(log.events)) <= final[log.events.column("session")])
-    elif options.unselected and has_selection.any():
-        last = np.where(final >= 0, final, log.starts[1:] - 1)
-        chosen = last if options.states == "last" else np.arange(len(log.events))
     else:
         chosen = final[final >= 0] if options.states == "last" else np.flatnonzero(has_selection)
     if not len(chosen):

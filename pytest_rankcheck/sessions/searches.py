@@ -8,14 +8,12 @@ import numpy as np
 import pandas as pd
 
 from pytest_rankcheck.array_types import IntArray
-from pytest_rankcheck.errors import SessionLogError, plural, quoted
+from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.sessions.event_frames import Events, FrameLike
 from pytest_rankcheck.sessions.log_cells import Cells
 from pytest_rankcheck.sessions.log_problems import Problems
 from pytest_rankcheck.sessions.selections import not_shown
 
-_MANY = 0.1
-"""If a larger share of rows is affected, a column is missing."""
 _OF_SEARCHES = {
     "event": "min",
     "time": "min",
@@ -167,28 +165,3 @@ def _add_impressions(rows: FrameLike, of_row: IntArray, results: Cells) -> IntAr
             results[search[start]] = tuple(documents[start:end])
     clashes: IntArray = is_clash.index[is_clash].to_numpy()
     return clashes
-
-
-def refuse_split_searches(rows: FrameLike, source: str) -> None:
-    """Refuse rows if several of them belong to one search, but no column says to which.
-
-    Each row would count as an event that showed one document.
-
-    Raises:
-        SessionLogError: more than a tenth of the rows have the session, the time and the query of
-            another row, with a document at another rank.
-    """
-    keys = ["session", "time", "query"]
-    alone = rows[rows["search"].isna() & rows["event"].isna() & (rows["rank"] > 0)]
-    alone = alone[alone.duplicated(keys, keep=False)]
-    ranks = alone.groupby(keys, dropna=False)["rank"].transform("nunique")
-    in_search = int((ranks > 1).sum())
-    if not in_search > _MANY * len(rows):
-        return
-    raise SessionLogError(
-        f"{source}: {in_search / len(rows):.0%} of the rows have the session, the time and the "
-        "query of another row with another rank, so they are parts of one search, but no column "
-        "says which. Name the column that tells searches apart: columns={'search': ...}. Without "
-        "one, the column of the query text serves, if few people search for the same text twice: "
-        "columns={'search': 'query'}"
-    )

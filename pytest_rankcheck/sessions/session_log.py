@@ -110,7 +110,6 @@ class SessionLog:
                 ``selected_time``, ``grade``, ``search`` and ``start``, where the columns have
                 unusual names. A dotted name, such as
                 ``event_attributes.object.object_id``, is in an object of each row, or in JSON text.
-            session: the column of the session; the same as ``columns={"session": ...}``.
             first_rank: the rank of the first result, 0 or 1; required if selections are given by
                 rank.
             time_unit: the unit of times that are numbers: ``"s"``, ``"ms"``, ``"us"`` or ``"ns"``;
@@ -121,15 +120,17 @@ class SessionLog:
                 action: ``{column: values}``, such as ``{"action_name": ["click"]}``; or ``"all"``.
                 A row is a selection if every column has one of its values. Values are compared as
                 text, ignoring case; True, 1 and "true" are equal. Rows of one search, by the column
-                ``search`` or else the index of the event, become one event.
+                ``search`` or else the index of the event, become one event; a log without both is
+                an error.
             grades: the grade of a selection, by a value of a column of ``selections_where``:
                 ``{"add_to_cart": 2, "purchase": 3}``, numbers from 0 on. A value with a grade is a
                 selection. The grade is 1 for all others.
-            session_gap: the pause after which a new session begins, if ``session`` is a client or
-                a user: seconds, a text such as ``"30min"``, ``"1h"`` or ``"45s"``, or a timedelta.
-                A session is named after the time it begins, since records keep its id, which must
-                not reveal who searched; the column itself becomes an attribute. Events are ordered
-                by time; their indexes are not used, except to tell which rows are one event.
+            session_gap: the pause after which a new session begins, if the column ``session`` has
+                clients or users: seconds, a text such as ``"30min"``, ``"1h"`` or ``"45s"``, or a
+                timedelta. A session is named after the time it begins, since records keep its id,
+                which must not reveal who searched; the column itself becomes an attribute. Events
+                are ordered by time; their indexes are not used, except to tell which rows are one
+                event.
             duplicates: what happens to a row that is identical to another in all columns, as where
                 a file is delivered twice: ``"error"``, ``"drop"`` or ``"keep"``. `notes` says how
                 many were dropped.
@@ -372,7 +373,6 @@ class SessionLog:
         *,
         propensity: Propensity | None = None,
         clip: float | None = None,
-        unselected: bool = False,
         uncorrected: bool = False,
         max_unseen: float = MAX_UNSEEN,
         name: str | None = None,
@@ -392,8 +392,6 @@ class SessionLog:
                 selections, and all means, are weighted by its inverse. None: all count the same,
                 which favours what the old ranker put on top.
             clip: a propensity below this counts as this (0.05).
-            unselected: whether states without a selection are queries too, without a judgment
-                (not with ``"prefixes"``); every metric of relevance is 0 there.
             uncorrected: whether gates may compare with the order of the log without a propensity.
             max_unseen: if a larger share of a new top k was never shown, gates are inconclusive.
             name: what messages and records call the set; without it, the name of the log.
@@ -408,7 +406,6 @@ class SessionLog:
             states=states,
             propensity=propensity,
             clip=clip,
-            unselected=unselected,
             uncorrected=uncorrected,
             max_unseen=max_unseen,
         )

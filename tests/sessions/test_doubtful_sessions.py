@@ -1,4 +1,4 @@
-"""Bots, ids that are not of one session, and ranks that count from another number."""
+"""Bots, and ids that are not of one session."""
 
 from __future__ import annotations
 
@@ -43,31 +43,6 @@ def test_long_sessions_are_dropped_and_counted() -> None:
             SessionLog.from_records(rows, drop_sessions_over=limit)  # type: ignore[arg-type]
 
 
-LARGE: dict[str, tuple[dict[str, int], str | None]] = {
-    "two bots": (
-        {"bot1": 6000, **USERS, "bot2": 7000},
-        "2 sessions have a large share of the 16,595 events: 'bot2' (7,000), 'bot1' (6,000); half",
-    ),
-    "a constant id": ({"x": 1826}, "1 session has a large share of the 1,826 events: 'x' (1,826)"),
-    "a constant id in a part": ({"x": 500, "a": 3, "b": 4}, "'x' (500)"),
-    "two bots and few users": ({"x": 500, "y": 500, **dict.fromkeys("abcdefgh", 5)}, "2 sessions"),
-    "a small log": ({"x": 90, "a": 3, "b": 4}, None),
-    "few sessions of the same length": (dict.fromkeys("abcdefghij", 20), None),
-    "a long session among many": ({**USERS, "x": 100}, None),
-    "a session nine times as long": ({"x": 90, "a": 10, "b": 10}, None),
-}
-
-
-@pytest.mark.parametrize("case", LARGE)
-def test_a_session_with_a_large_share_of_all_events_is_reported(case: str) -> None:
-    sizes, expected = LARGE[case]
-    notes = [note for note in SessionLog.from_records(rows_of(sizes)).notes if "share" in note]
-    assert len(notes) == (expected is not None)
-    if expected is not None:
-        assert expected in notes[0]
-        assert "drop_sessions_over" in notes[0]
-
-
 @pytest.mark.parametrize(
     "placeholder",
     ["null", "NaN", "None", "unknown", "UNDEFINED", "n/a", "-", " anonymous ", "(not set)", "<NA>"],
@@ -85,25 +60,3 @@ def test_a_placeholder_is_not_a_session(placeholder: str) -> None:
 def test_an_ordinary_id_is_a_session(session: object) -> None:
     log = SessionLog.from_records([{"session_id": session, "selected": None}])
     assert log.session_ids == (str(session),)
-
-
-def ranked(ranks: list[int | None]) -> list[dict[str, Any]]:
-    return [
-        {"session_id": f"s{number}", "result_count": 9, "selected_rank": rank}
-        for number, rank in enumerate([*ranks, None])
-    ]
-
-
-def test_ranks_that_seem_to_count_from_1_are_reported() -> None:
-    """The first result is never selected, and the second 10 times: 0.5 ** 10 < 1/1000."""
-    doubtful = "first_rank=0 was given, but no selection has rank 0, and 10 have rank 1"
-    log = SessionLog.from_records(ranked([1] * 10 + [2, 3]), first_rank=0)
-    assert sum(doubtful in note for note in log.notes) == 1
-    for ranks, first_rank in (
-        ([1] * 9 + [2], 0),  # too few
-        ([0] + [1] * 20, 0),
-        ([3] * 20, 0),  # the second is not selected either
-        ([2] * 20, 1),
-    ):
-        log = SessionLog.from_records(ranked(ranks), first_rank=first_rank)  # type: ignore[arg-type]
-        assert not any("first_rank" in note for note in log.notes)

@@ -60,7 +60,9 @@ def of_client(log: SessionLog, client: str) -> list[str]:
 
 def load(frame: pd.DataFrame, **reading: Any) -> SessionLog:
     return SessionLog.from_frame(
-        frame, **({"session": "client_id", "first_rank": 1, "session_gap": "30min"} | reading)
+        frame,
+        columns={"session": "client_id"},
+        **({"first_rank": 1, "session_gap": "30min"} | reading),
     )
 
 
@@ -76,7 +78,9 @@ def test_the_client_stays_as_an_attribute() -> None:
         {"client_id": "c", "time": time, "page": page, "selected": None}
         for time, page in ((0, "x"), (5, "x"), (9000, "y"))
     ]
-    log = SessionLog.from_records(rows, session="client_id", session_gap=60, time_unit="s")
+    log = SessionLog.from_records(
+        rows, columns={"session": "client_id"}, session_gap=60, time_unit="s"
+    )
     assert [log.attributes(each)["page"] for each in log.session_ids] == ["x", "y"]
     assert of_client(load(frame, attributes=["device"]), "c7") == own
     assert len(evaluate_sessions(log, clustered="client_id").query_ids) == len(log)
@@ -98,7 +102,9 @@ def test_an_invalid_pause(gap: object) -> None:
 
 def test_a_pause_as_long_as_the_gap_does_not_split() -> None:
     frame = pd.DataFrame({"client_id": "c", "time": [0, 10, 20.5], "selected": None})
-    log = SessionLog.from_frame(frame, session="client_id", session_gap=10, time_unit="s")
+    log = SessionLog.from_frame(
+        frame, columns={"session": "client_id"}, session_gap=10, time_unit="s"
+    )
     assert log.session_ids == ("0 s", "20.5 s")
     assert log.trails.events.tolist() == [2, 1]
 
@@ -140,7 +146,9 @@ def test_indexes_of_events_are_not_used() -> None:
         frame = pd.DataFrame(
             {"client_id": "c", "time": [0, 5, 900], "event": indexes, "query": [*"abc"]}
         )
-        log = SessionLog.from_frame(frame, session="client_id", session_gap=60, time_unit="s")
+        log = SessionLog.from_frame(
+            frame, columns={"session": "client_id"}, session_gap=60, time_unit="s"
+        )
         assert log.events["query"].tolist() == ["a", "b", "c"]
         assert log.events["session_id"].tolist() == ["0 s", "0 s", "900 s"]
         assert [state.id for state in log.states()] == ["0 s.1", "0 s.2", "900 s.1"]
@@ -155,7 +163,9 @@ def test_a_problem_sets_all_sessions_of_the_client_aside() -> None:
             "selected": None,
         }
     )  # fmt: skip
-    log = SessionLog.from_frame(frame, session="client_id", session_gap="1h", lenient=True)
+    log = SessionLog.from_frame(
+        frame, columns={"session": "client_id"}, session_gap="1h", lenient=True
+    )
     assert [log.attributes(each)["client_id"] for each in log.session_ids] == ["b", "a#1"]
     assert (log.set_aside.sessions, log.set_aside.rows) == (1, 3)
 
@@ -169,7 +179,7 @@ def test_a_late_click_belongs_to_its_search() -> None:
     ]
     log = SessionLog.from_records(
         rows,
-        session="client_id",
+        columns={"session": "client_id"},
         session_gap="1h",
         time_unit="s",
         selections_where={"type": "click"},

@@ -111,10 +111,6 @@ OF_ACTIONS: dict[str, Any] = {
 }
 CASES: dict[str, tuple[Rows, dict[str, Any]]] = {
     "columns": (events(), BASE),
-    "session": (
-        events(),
-        {"columns": {"time": "at", "results": "shown"}, "session": "sid", "first_rank": 0},
-    ),
     "first_rank": (
         [row | {"clicked_rank": row["clicked_rank"] or 1} for row in events()],
         BASE | {"first_rank": 1, "selections_where": "all"},
@@ -162,8 +158,10 @@ def test_all_keywords_are_tried() -> None:
     assert {*Reading.__annotations__, "lenient"} == CASES.keys()
     for constructor in (SessionLog.load, SessionLog.from_frame, SessionLog.from_records):
         assert {"lenient", "reading"} <= inspect.signature(constructor).parameters.keys()
-    with pytest.raises(TypeError, match=r"'sesion' is not a keyword .* did you mean 'session'"):
-        SessionLog.from_records([], sesion="s")  # type: ignore[call-arg]
+    with pytest.raises(
+        TypeError, match=r"'session_gab' is not a keyword .* did you mean 'session_gap'"
+    ):
+        SessionLog.from_records([], session_gab="1h")  # type: ignore[call-arg]
     with pytest.raises(
         ConfigurationError,
         match="duplicates=dorp is invalid; did you mean 'drop'",

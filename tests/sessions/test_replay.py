@@ -53,14 +53,12 @@ def judged(golden: GoldenSet) -> dict[str, dict[str, float]]:
 def test_which_states_are_queries_and_what_judges_them() -> None:
     # d and e were selected at once: the higher one, d, is the final selection.
     last, every = LOG.to_golden_set(), LOG.to_golden_set("all")
-    prefixes, unselected = LOG.to_golden_set("prefixes"), LOG.to_golden_set("all", unselected=True)
+    prefixes = LOG.to_golden_set("prefixes")
     assert judged(last) == {"s1.3": {"d": 1.0}, "s3.1": {"q": 1.0}}
     assert (last.query("s1.3").text, last.clusters, last.weights) == ("sort", ["s1", "s3"], None)
     assert list(last.candidates_of("s1.3")) == ["d", "e"]
     assert judged(every) == {"s1.2": {"c": 1.0}, "s1.3": {"e": 1.0, "d": 1.0}, "s3.1": {"q": 1.0}}
     assert every.clusters == ["s1", "s1", "s3"]
-    assert list(unselected.query_ids) == ["s1.1", "s1.2", "s1.3", "s2.1", "s3.1"]
-    assert judged(unselected)["s2.1"] == {}
     assert judged(prefixes) == {**{f"s1.{n}": {"d": 1.0} for n in (1, 2, 3)}, "s3.1": {"q": 1.0}}
     assert list(prefixes.candidates_of("s1.1")) == ["a", "b"]
     # What users saw is the run of the candidates: c is second, d is first, q is second.
@@ -105,8 +103,6 @@ def test_propensities_from_a_table_and_clipped() -> None:
         ({"propensity": "power(1)", "uncorrected": True}, "uncorrected=True contradicts"),
         ({"propensity": "power(1)", "max_unseen": 2}, "max_unseen=2 is invalid"),
         ({"propensity": 5}, "propensity=5 is invalid; give power"),
-        ({"propensity": "power(1)", "unselected": True}, "cannot be combined with a propensity"),
-        ({"states": "prefixes", "unselected": True}, "cannot be combined with states='prefixes'"),
     ],
 )
 def test_invalid_choices(options: dict[str, object], message: str) -> None:
@@ -134,9 +130,6 @@ def test_the_states_of_the_trec_session_track_agree_with_trec_eval() -> None:
     seen = evaluate(Run.from_candidates(clicked), clicked)
     assert len(clicked) == 249
     assert round(seen.mean("RR"), 4) == 0.6439
-    everything = log.to_golden_set("all", unselected=True)
-    assert len(everything) == 401
-    assert round(evaluate(Run.from_candidates(everything), everything).mean("RR"), 4) == 0.3998
     # The files of clicks and of what was shown, the ordinary way, have the same values.
     golden = GoldenSet.load(folder / "clicks.qrels")
     files = evaluate(Run.load(folder / "shown.run"), golden)

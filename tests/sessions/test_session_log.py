@@ -209,10 +209,9 @@ def test_a_session_is_set_aside_as_a_whole(tmp_path: Path) -> None:
 
 
 UNSAID = (
-    "no column says what was selected; the columns are session_id, doc_id, position. If each row "
-    "with position or doc_id is a selection, write columns={'selected_rank': 'position', "
-    "'selected': 'doc_id'} (rankcheck_session_columns); if rows are impressions or actions, say "
-    "which of them are selections, such as selections_where={'action': ['click']} "
+    "no column says what was selected; the columns are session_id, doc_id, position. Name it "
+    "selected or selected_rank, or pass columns={'selected': ...}; if rows are impressions or "
+    "actions, say which of them are selections, such as selections_where={'action': ['click']} "
     "(rankcheck_session_reading)"
 )
 
@@ -221,10 +220,6 @@ def test_a_file_that_is_not_a_log(tmp_path: Path) -> None:
     for text, message in (
         ("a,b\n1,2\n", "there is no session column; .* Name it session"),
         ("session_id,doc_id,position\n1,a,2\n", re.escape(UNSAID)),
-        (
-            "session_id,events\n1,\n",
-            r"a column 'events'; .*\(\{\*\*session, \*\*event\} for session",
-        ),
         *((text, "is empty") for text in ("", "\n\n", "session_id,event\n")),
     ):
         with pytest.raises(SessionLogError, match=message):
