@@ -43,20 +43,12 @@ def add_lint_command(commands: Commands) -> None:
         help="all documents that can be ranked: a file or a folder (default: rankcheck_documents, "
         "or corpus.jsonl of a BEIR folder)",
     )
-    lint.add_argument(
-        "--run",
-        dest="ranked",
-        type=Path,
-        metavar="RUN",
-        help="a run of the golden sets, or a folder from --rankcheck-save-run, for the rules that "
-        "compare judgments with a ranker (default: rankcheck_run)",
-    )
     add_reading_options(lint)
     lint.set_defaults(run=_lint)
 
 
 def _lint(chosen: argparse.Namespace) -> int:
-    project = ProjectInputs.of(chosen, run=chosen.ranked, documents=chosen.documents)
+    project = ProjectInputs.of(chosen, documents=chosen.documents)
     inputs = project.inputs
     paths = chosen.files or inputs.config.golden
     if not paths:
@@ -69,13 +61,13 @@ def _lint(chosen: argparse.Namespace) -> int:
         elif is_baseline_path(path) or is_record(path):
             fails |= _is_broken(path, _baseline)
         else:
-            fails |= _has_golden_errors(project, path, needs_run=chosen.ranked is not None)
+            fails |= _has_golden_errors(project, path)
     return BLOCKED if fails else PASSED
 
 
-def _has_golden_errors(project: ProjectInputs, path: Path, *, needs_run: bool) -> bool:
+def _has_golden_errors(project: ProjectInputs, path: Path) -> bool:
     """Print what the linter finds in a golden set; return whether there is an error."""
-    golden, findings = lint_of(project.inputs, path, project.golden_format, needs_run=needs_run)
+    golden, findings = lint_of(project.inputs, path, project.golden_format)
     print(lint_text(golden.name, len(golden), findings))
     return any(finding.level == "error" for finding in findings)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pytest_rankcheck.golden.expectation import Expectation
     from pytest_rankcheck.golden.golden_contents import Contents
     from pytest_rankcheck.golden.interactions import InteractionSource
-    from pytest_rankcheck.golden.lint.lint_rule import LintFinding, RankedQueries
+    from pytest_rankcheck.golden.lint.lint_rule import LintFinding
 
 
 class GoldenSet(JudgedQueries):
@@ -266,7 +266,6 @@ class GoldenSet(JudgedQueries):
         *,
         scale: tuple[float, float] | None = None,
         min_queries: int = 30,
-        run: RankedQueries | None = None,
         rules: Collection[str] | None = None,
         documents: CorpusSource | None = None,
     ) -> list[LintFinding]:
@@ -275,20 +274,18 @@ class GoldenSet(JudgedQueries):
         Args:
             scale: the lowest and the highest valid grade.
             min_queries: the fewest queries that a gate needs.
-            run: a `Run` of these queries, for the rules that compare judgments with a ranker.
             rules: the names of the rules to apply; without them, all.
             documents: all documents that can be ranked, as in `load`, or an iterable of their ids;
                 without it, those of the set. They are read once, a part at a time.
 
         Raises:
             GoldenSetError: a rule is unknown, an option invalid, or a table unreadable.
-            RunError: the run is in a file that cannot be read.
         """
         from pytest_rankcheck.golden.lint.lint_rule import LintOptions
         from pytest_rankcheck.golden.lint.linter import findings_of
 
         options = LintOptions(scale=scale, min_queries=min_queries)
-        return findings_of(self, options, rules, run=run, documents=documents)
+        return findings_of(self, options, rules, documents=documents)
 
     @checked_arguments
     def subset(

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 def lint_of(
-    inputs: Inputs, path: Path, format: str | None = None, *, needs_run: bool = False
+    inputs: Inputs, path: Path, format: str | None = None
 ) -> tuple[GoldenSet, Sequence[LintFinding]]:
-    """Return a golden set, and what the linter finds in it; it never asks a ranker.
+    """Return a golden set, and what the linter finds in it.
 
     A golden set that contradicts itself is still linted; only a gate refuses to read it.
 
@@ -31,19 +31,11 @@ def lint_of(
         inputs: the configured inputs.
         path: the golden set.
         format: its format; without it, the content decides.
-        needs_run: whether a run that cannot be read is an error; other tests report that.
     """
     from pytest_rankcheck.golden.lint.linter import findings_of
 
-    golden, run = inputs.golden_set(path, "first", format), None
-    try:
-        if inputs.config.run is not None:
-            run = inputs.of_golden(golden.name).read_run(inputs.run_file(golden.name))
-    except RankcheckError:
-        if needs_run:
-            raise
-    options = inputs.lint_options()
-    return golden, findings_of(golden, options, run=run)
+    golden = inputs.golden_set(path, "first", format)
+    return golden, findings_of(golden, inputs.lint_options())
 
 
 def lint_items(session: pytest.Session, items: Sequence[pytest.Item]) -> Iterator[pytest.Item]:

@@ -400,37 +400,3 @@ def test_invalid_options_of_the_method_are_refused() -> None:
             golden.lint(**options)
         assert str(refusal.value).startswith(message), options
     assert golden.lint(rules=["no-relevant"], scale=[0, 3]) == []  # type: ignore[arg-type]
-
-
-# --- a run -------------------------------------------------------------------------------------
-
-
-def deep(found: int, missing: int, depth: int | None = 1000) -> tuple[GoldenSet, Run]:
-    """Return queries with a relevant document each; some are found at the last rank, some never."""
-    judged = {f"q{n}": {f"d{n}": 1, "x": 0} for n in range(found + missing)}
-    ranked = {
-        f"q{n}": [*(f"other{i}" for i in range(999)), f"d{n}" if n < found else "other999"]
-        for n in range(found + missing)
-    }
-    return GoldenSet.from_dict(judged), Run.from_dict(ranked, depth=depth, name="deep.run")
-
-
-def test_relevant_documents_that_no_query_finds() -> None:
-    golden, run = deep(20, 10)
-    found = finding(golden, "stale-document", run=run)
-    assert found.what.startswith(
-        "run 'deep.run' has 10 of 30 relevant documents (33%) in no top 1,000 of a query that "
-        "judges them: d20, d21, d22, d23, d24 and 5 more"
-    )
-    assert found.query_ids == tuple(f"q{n}" for n in range(20, 30))
-    for counts, is_found in {(24, 6): False, (23, 7): True, (0, 19): False}.items():
-        golden, run = deep(*counts)
-        assert (finding(golden, "stale-document", run=run) is not None) == is_found, counts
-
-
-def test_stale_documents_need_a_deep_run_and_no_corpus() -> None:
-    golden, run = deep(10, 20, depth=None)
-    corpus = [f"d{n}" for n in range(30)] + ["x"]
-    assert finding(golden, "stale-document", run=run) is not None  # 1,000 documents a query
-    assert finding(golden, "stale-document", run=run.top(999)) is None
-    assert finding(golden, "stale-document", run=run, documents=corpus) is None

@@ -1,4 +1,4 @@
-"""Lint rules for judged documents that the catalogue lacks or misspells, or no run finds."""
+"""Lint rules for judged documents that the catalogue lacks or misspells."""
 
 from __future__ import annotations
 
@@ -18,13 +18,6 @@ _NAMED = 10
 """How many documents are shown with their places."""
 _COMPARED = 1000
 """How many misspelt ids are compared with those of the catalogue."""
-_STALE_DEPTH = 1000
-"""A relevant document may have left the index if no query that judges it ranks it this high."""
-_MOST_STALE = 0.2
-"""On the clean Cranfield set, BM25 misses 1% to 4% of the relevant documents in this way; with 30%
-of the documents replaced, it misses 31% to 34%."""
-_LEAST_RELEVANT = 20
-"""With fewer relevant documents, the missing share is too uncertain."""
 
 
 @rule("error")
@@ -110,41 +103,6 @@ def absent_text(linted: Linted) -> LintFinding | None:
         what=f"{count} in no document of {corpus.name}: {listed([*map(text_of, absent)], 3)}",
         why="No ranker can find them, so no ranking is perfect",
         remedy="correct the texts, or give the documents that are really ranked",
-    )
-
-
-@rule("warning")
-def stale_document(linted: Linted) -> LintFinding | None:
-    """Relevant documents that the run never finds: they may have left the index."""
-    run, judgments = linted.run, linted.contents.judgments
-    if linted.corpus is not None or run is None or linted.contents.by_text:
-        return None
-    # Where nothing says how many documents were requested, the longest ranking does.
-    longest = max((len(run.get(query_id)) for query_id in judgments.query_ids), default=0)
-    if (run.depth or longest) < _STALE_DEPTH:
-        return None
-    is_ranked = np.array([query_id in run for query_id in judgments.query_ids])
-    is_row_ranked = np.repeat(is_ranked, np.diff(judgments.starts))
-    rows = np.flatnonzero((judgments.grades > 0) & is_row_ranked)
-    relevant = judgments.documents.texts(rows)
-    found: set[str] = set()
-    for query_id, documents, _ in judgments.walk():
-        found |= set(documents).intersection(run.get(query_id)[:_STALE_DEPTH])
-    missing = [doc_id for doc_id in dict.fromkeys(relevant) if doc_id not in found]
-    count = len(set(relevant))
-    if count < _LEAST_RELEVANT or len(missing) <= _MOST_STALE * count:
-        return None
-    lost = rows[[doc_id not in found for doc_id in relevant]]
-    return LintFinding(
-        query_ids=linted.queries_at(lost),
-        what=f"run '{quoted(run.name)}' has {len(missing):,} of {count:,} relevant documents "
-        f"({len(missing) / count:.0%}) in no top {_STALE_DEPTH:,} of a query that judges them: "
-        f"{listed(missing)}",
-        why="Documents that left the index, or have new ids, still count as not found, so no "
-        "ranker can reach 1. Or the documents exist, but the ranker cannot find them",
-        remedy="look a few up in the index; remove judgments of documents that are gone, and map "
-        "new ids with doc_id=",
-        places=linted.places_at(lost[:10]),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, filterfalse
-from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -134,19 +134,6 @@ class LintFinding:
         return f"{self.level} {self.rule}: {self.message}"
 
 
-class RankedQueries(Protocol):
-    """The interface of a run for the linter; golden sets cannot import runs, which import them."""
-
-    name: str
-    depth: int | None
-
-    def __contains__(self, query_id: object) -> bool:
-        """Whether the query was ranked."""
-
-    def get(self, query_id: str) -> Sequence[str]:
-        """Return the documents of a query, best first; empty if it was not ranked."""
-
-
 @dataclass(frozen=True)
 class Linted:
     """A golden set as the rules see it."""
@@ -156,8 +143,6 @@ class Linted:
     options: LintOptions
     corpus: Corpus | None = None
     """The documents that are ranked, if known; read once, by `corpus_match`."""
-    run: RankedQueries | None = None
-    """A run of the queries, if one is given."""
 
     @cached_property
     def corpus_match(self) -> CorpusMatch | None:

@@ -18,7 +18,6 @@ from pytest_rankcheck.golden.lint.lint_rule import (
     Linted,
     LintFinding,
     LintOptions,
-    RankedQueries,
     Rule,
     unknown_name,
 )
@@ -42,7 +41,6 @@ def findings_of(
     options: LintOptions,
     rules: Collection[str] | None = None,
     *,
-    run: RankedQueries | None = None,
     documents: CorpusSource | None = None,
 ) -> list[LintFinding]:
     """Return what the named rules, or all, find in a golden set, errors first.
@@ -55,7 +53,7 @@ def findings_of(
         from pytest_rankcheck.golden.corpus import Corpus
 
         ranked = Corpus.of(documents, contents.source.columns)
-    linted = Linted(contents, contents.complete_queries(), options, ranked, run)
+    linted = Linted(contents, contents.complete_queries(), options, ranked)
     known = {rule.name: rule for rule in all_rules()}
     for name in rules or ():
         if name not in known:
