@@ -118,15 +118,13 @@ from pytest_rankcheck.metrics.metric_names import Metric as Metric
 from pytest_rankcheck.metrics.metric_parameters import Parameter as Parameter
 from pytest_rankcheck.metrics.metric_registry import metric as metric
 from pytest_rankcheck.metrics.ranking_similarity import (
+    jaccard as jaccard,
     kendall_distance as kendall_distance,
     kendall_tau as kendall_tau,
+    overlap as overlap,
+    rbo as rbo,
     spearman as spearman,
     tau_ap as tau_ap,
-)
-from pytest_rankcheck.metrics.rank_biased_overlap import rbo as rbo
-from pytest_rankcheck.metrics.ranking_similarity import (
-    jaccard as jaccard,
-    overlap as overlap,
     top_k_kendall as top_k_kendall,
 )
 from pytest_rankcheck.rankers.rank import rank as rank

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from pytest_rankcheck import GoldenSet, Metric, Run, evaluate, perturbations
 from pytest_rankcheck.golden.lint.linter import all_rules
+from pytest_rankcheck.metrics import ranking_similarity
 from pytest_rankcheck.metrics.metric_card import card_of, percentage
 from pytest_rankcheck.metrics.metric_laws import LAWS, LawResult
 from pytest_rankcheck.metrics.metric_parameters import spelled
 from pytest_rankcheck.metrics.metric_registry import definitions, judged_definitions
-from pytest_rankcheck.metrics.ranking_similarity import SIMILARITIES
 from pytest_rankcheck.plugin.configuration import all_option_rows
 from pytest_rankcheck.sessions.log_columns import ROLES
 
@@ -38,10 +38,9 @@ def in_code(names: Iterable[str]) -> str:
 
 
 def best(entry: Any) -> str:
-    """Return which values of a metric or a similarity are better, and its range."""
+    """Return which values of a metric are better, and its range."""
     low, high = entry.range
-    better = getattr(entry, "better", "higher" if entry.higher_is_better else "lower")
-    return f"{better}, {low:g} to {high:g}"
+    return f"{entry.better}, {low:g} to {high:g}"
 
 
 def scored(metric: Metric, ranked: list[str], grades: dict[str, float]) -> str:
@@ -101,10 +100,13 @@ def parameters() -> Rows:
 
 
 def similarities() -> Rows:
-    for entry in SIMILARITIES.values():
-        call = f"`{entry.compute.__name__}{inspect.signature(entry.compute)}`"
+    names = "jaccard kendall_distance kendall_tau overlap rbo spearman tau_ap top_k_kendall"
+    for function in (getattr(ranking_similarity, name) for name in names.split()):
+        call = f"`{function.__name__}{inspect.signature(function)}`"
         call = call.replace("'", "").replace("RankedIds", "ids").replace("TiedRanking", "ids")
-        yield call, entry.summary, best(entry), entry.reference
+        summary, *paragraphs = (inspect.getdoc(function) or "").split("\n\n")
+        sources = (each.removeprefix("Source: ") for each in paragraphs if "Source: " in each)
+        yield call, summary, " ".join(" ".join(sources).split())
 
 
 def rules() -> Rows:
@@ -183,7 +185,7 @@ TABLES = {
         _METRICS, "metric | also | parameters | best | empty | none | unjudged | source", metrics
     ),
     "parameters": Table(_METRICS, "parameter | default | takes; means | metrics", parameters),
-    "similarities": Table(_METRICS, "function | what it is | best | source", similarities),
+    "similarities": Table(_METRICS, "function | what it is | source", similarities),
     "run metrics": Table(
         _METRICS, "metric | formula; when to use it | parameters | best | source", run_metrics
     ),

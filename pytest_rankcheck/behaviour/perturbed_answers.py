@@ -24,7 +24,7 @@ from pytest_rankcheck.evaluation.ranked_run import ranked_run
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.metrics.rank_biased_overlap import rbo
+from pytest_rankcheck.metrics.ranking_similarity import rbo
 from pytest_rankcheck.rankers.adapter_protocol import Adapter
 from pytest_rankcheck.rankers.run import Run
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_rankcheck.argument_checks import check_limits, check_whole_number
 from pytest_rankcheck.errors import ConfigurationError, plural
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
-from pytest_rankcheck.metrics.rank_biased_overlap import rbo
-from pytest_rankcheck.metrics.ranking_similarity import overlap, tau_ap, top_k_kendall
+from pytest_rankcheck.metrics.ranking_similarity import overlap, rbo, tau_ap, top_k_kendall
 
 if TYPE_CHECKING:
     from pytest_rankcheck.comparison.comparison import Comparison

@@ -10,7 +10,7 @@ import pytest
 from peer_values import FILE, IR_MEASURES, PEERS, PYTREC_EVAL, computed
 
 from pytest_rankcheck import GoldenSet, Metric, Run, evaluate
-from pytest_rankcheck.metrics.rank_biased_overlap import rbo
+from pytest_rankcheck.metrics.ranking_similarity import rbo
 from pytest_rankcheck.statistics.multiplicity import holm
 from pytest_rankcheck.statistics.sample_size import queries_needed
 

@@ -13,7 +13,7 @@ from pytest_rankcheck.behaviour.determinism_check import (
 from pytest_rankcheck.behaviour.repeated_ranker import AnswerDifference
 from pytest_rankcheck.errors import listed, plural
 from pytest_rankcheck.golden.golden_set import GoldenSet
-from pytest_rankcheck.metrics.rank_biased_overlap import rbo
+from pytest_rankcheck.metrics.ranking_similarity import rbo
 from pytest_rankcheck.reports.text.wording import answer_lines, number_text, query_in, ranker_on
 
 _TOP = 5
