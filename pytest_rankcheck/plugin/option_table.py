@@ -227,8 +227,8 @@ class Config:
     )
     executor: str | None = option(
         TEXT,
-        "where to rank: processes:4, dask:tcp://scheduler:8786, or package.module:name, which "
-        "makes an executor (default: in this process)",
+        "where to rank: processes:4, or package.module:name, which makes an executor (default: in "
+        "this process)",
         "rankers.md#on-several-processes-or-machines",
         metavar="EXECUTOR",
     )

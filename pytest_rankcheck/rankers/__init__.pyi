@@ -11,5 +11,4 @@ from pytest_rankcheck.rankers.adapters.embedding_ranker import embedder as embed
 from pytest_rankcheck.rankers.adapters.http_ranker import http as http
 from pytest_rankcheck.rankers.adapters.model_ranker import model as model
 from pytest_rankcheck.rankers.adapters.scorer_ranker import scorer as scorer
-from pytest_rankcheck.rankers.adapters.transformer_ranker import transformer as transformer
 from pytest_rankcheck.rankers.retrievers import retriever as retriever

@@ -15,7 +15,7 @@ from pytest_rankcheck.rankers.ranker_lookup import is_name, named_object
 ExecutorLike = Executor | Callable[[], Executor] | str
 """An executor; a function that makes one; or a text, as in ``rankcheck_executor``."""
 
-_FORMS = "processes:4, dask:tcp://scheduler:8786 or package.module:make_pool"
+_FORMS = "processes:4 or package.module:make_pool"
 _UNKNOWN_WORKERS = 64
 """The assumed number of workers of an executor that does not state one."""
 
@@ -127,9 +127,6 @@ def _named_pool(text: str) -> Pool:
     if kind == "processes":
         if not rest or (rest.isascii() and rest.isdecimal() and int(rest) > 0):
             make = partial(_process_pool, int(rest) if rest else None)
-    elif kind == "dask":
-        if rest:
-            make = partial(_dask_executor, rest)
     elif is_name(text.removesuffix("()")):
         make = named_object(text.removesuffix("()"), "executor")
     if make is None:
@@ -146,23 +143,3 @@ def _process_pool(count: int | None) -> Executor:
     from concurrent.futures import ProcessPoolExecutor
 
     return ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn"))
-
-
-def _dask_executor(address: str) -> Executor:
-    """Return the executor of a Dask client."""
-    try:
-        from distributed import Client
-    except ModuleNotFoundError:
-        raise ConfigurationError(
-            f"executor 'dask:{quoted(address)}' needs distributed, which is not installed: pip "
-            "install distributed"
-        ) from None
-    try:
-        client = Client(address, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise RankerError(
-            f"executor 'dask:{quoted(address)}': the scheduler does not answer: "
-            f"{quoted(error, 300)}"
-        ) from None
-    made: Executor = client.get_executor(pure=False)
-    return made

@@ -188,10 +188,10 @@ def test_an_executor_that_was_shut_down_is_an_error() -> None:
     ("executor", "message"),
     [
         (4, "executor=4 is not an executor"),
-        ("processes:none", r"is invalid; write processes:4, dask:tcp"),
+        ("processes:none", "is invalid; write processes:4 or package.module:make_pool"),
         ("processes:0", "write processes:4"),
-        ("dask:", "is invalid; write processes:4"),
-        ("threads", r"is invalid; write processes:4, dask:tcp"),
+        ("dask:tcp://scheduler:8786", "is invalid; write processes:4"),
+        ("threads", "is invalid; write processes:4 or"),
         (name("missing"), "there is no 'missing'"),
     ],
 )
