@@ -18,7 +18,7 @@ from pytest_rankcheck.errors import (
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.metric_checks import beyond_depth
 from pytest_rankcheck.evaluation.ranked_run import ranked_run
-from pytest_rankcheck.golden.expectation import Expectation, conflict_in
+from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.ranking import first_ranks
 from pytest_rankcheck.rankers.run import Run
@@ -149,10 +149,6 @@ def _check_queries(by_query: Mapping[str, Sequence[Expectation]], golden: Golden
             f"golden set '{quoted(golden.name)}' has no query {listed(unknown)}, but an "
             f"expectation names it{hint}"
         )
-    for query_id, expected in by_query.items():
-        conflict = conflict_in(expected)
-        if conflict:
-            raise GoldenSetError(f"query '{quoted(query_id)}': {conflict}; decide for one of them")
 
 
 def _outcome(

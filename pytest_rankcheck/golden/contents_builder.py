@@ -184,10 +184,7 @@ class ContentsBuilder:
         self.scale = scale
 
     def add_expectation(self, expectation: Expectation, where: Place) -> None:
-        """Add an expectation on a known query. Repeating the same one has no effect.
-
-        Some ranking must meet it together with those before it.
-        """
+        """Add an expectation on a known query. Repeating the same one has no effect."""
         shown = self.places.shown(where)
         add_expectation(self.expectations, expectation, self.collected.query_ids, shown)
 

@@ -1,7 +1,6 @@
 """Expectations: requirements on the ranking of a single query, independent of averages.
 
-Those of one query must not contradict each other: some ranking meets them all. In the files of
-golden sets they are objects beside the judgments:
+In the files of golden sets they are objects beside the judgments:
 
     {"in_top": 3, "documents": ["refund-policy"]}
     {"not_in_top": 10, "documents": ["old-policy", "draft"]}
@@ -17,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from graphlib import CycleError, TopologicalSorter
 from typing import Any, Literal, TypedDict, Unpack, get_args
 
 from pytest_rankcheck.argument_checks import check_whole_number
@@ -218,56 +216,8 @@ def add_expectation(
             f"'{quoted(new.query)}'{suggestion(new.query, known)}"
         )
     of_query = expectations.setdefault(new.query, [])
-    if new in of_query:
-        return
-    conflict = conflict_in([*of_query, new])
-    if conflict:
-        raise GoldenSetError(f"{where}: query '{quoted(new.query)}': {conflict}; keep one of them")
-    of_query.append(new)
-
-
-def conflict_in(expectations: Sequence[Expectation]) -> str | None:
-    """Return why no ranking can meet all these expectations of one query; None if one can.
-
-    Detected are no results together with documents, a document both in and out of a top, and
-    circular orders.
-    """
-    return _emptiness(expectations) or _in_and_out(expectations) or _circle(expectations)
-
-
-def _emptiness(expectations: Sequence[Expectation]) -> str | None:
-    if not any(expectation.kind == "no_results" for expectation in expectations):
-        return None
-    ranked = ("in_top", "above", "before", "some_results")
-    other = next((each for each in expectations if each.kind in ranked), None)
-    return f"no result is expected, and also {other}" if other else None
-
-
-def _in_and_out(expectations: Sequence[Expectation]) -> str | None:
-    included = [each for each in expectations if each.kind == "in_top"]
-    for out in (each for each in expectations if each.kind == "not_in_top"):
-        for inside in included:
-            both = [doc_id for doc_id in inside.documents if doc_id in out.documents]
-            # In the top 10 but not in the top 3 is possible.
-            if both and (inside.k or 0) <= (out.k or 0):
-                return (
-                    f"document '{quoted(both[0])}' is expected in the top {inside.k} and not in "
-                    f"the top {out.k}"
-                )
-    return None
-
-
-def _circle(expectations: Sequence[Expectation]) -> str | None:
-    sorter: TopologicalSorter[str] = TopologicalSorter()
-    for expectation in expectations:
-        for other in expectation.others:
-            sorter.add(other, *expectation.documents)
-    try:
-        sorter.prepare()
-    except CycleError as error:
-        circle = " above ".join(quoted(doc_id, 40) for doc_id in error.args[1])
-        return f"the expected order is circular: {circle}"
-    return None
+    if new not in of_query:
+        of_query.append(new)
 
 
 def expectation_of(query_id: str, entry: object) -> Expectation:

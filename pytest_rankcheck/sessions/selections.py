@@ -82,7 +82,6 @@ class SelectionReader:
         has_rank = np.bincount(ranks["event"], minlength=size) > 0
         documents = self._documents(is_open, has_rank)
         ranks = ranks[self.is_selection[ranks["event"].to_numpy()]]
-        self._refuse_disagreements(ranks, documents)
         others = ranks[~ranks["event"].isin(documents["event"])]
         found = pd.concat([clicks, documents, others], ignore_index=True)
         found["rank"] = found["rank"].astype(np.int64)
@@ -197,25 +196,6 @@ class SelectionReader:
             rows += [row] * len(found)
             ranks += found
         return _frame(rows, ranks)
-
-    def _refuse_disagreements(self, ranks: Any, documents: Any) -> None:
-        """Refuse rows whose ranks are not those of their documents."""
-        both = ranks[ranks["event"].isin(documents["event"][documents["rank"] > 0])]
-        if not len(both):
-            return
-        of_documents = documents.groupby("event")["rank"].agg(list)
-        for row, found in both.groupby("event")["rank"]:
-            own, places = found.tolist(), of_documents[row]
-            if sorted(own) == sorted(places):
-                continue
-            first, hint = self.first_rank or 0, ""
-            if any([rank + shift for rank in own] == places for shift in (1, -1)):
-                hint = f"; are ranks counted from {1 - first}?"
-            text = (
-                f"the selected document '{quoted(self.shown[row][places[0] - 1])}' is result "
-                f"{places[0]}, but the selected rank {own[0] + first - 1} is result {own[0]}{hint}"
-            )
-            self.usable.refuse({int(row): text}, "rank and document disagree")
 
 
 def _frame(rows: Any, ranks: Any, times: Any = np.nan, grades: Any = np.nan) -> Any:

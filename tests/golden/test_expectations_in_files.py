@@ -169,56 +169,6 @@ def test_the_error_numbers_the_invalid_expectation(tmp_path: Path) -> None:
         GoldenSet.load(file)
 
 
-CONFLICTS = [
-    (
-        [{"in_top": 3, "documents": ["a", "d"]}, {"not_in_top": 10, "documents": ["d"]}],
-        "document 'd' is expected in the top 3 and not in the top 10",
-    ),
-    (
-        [{"not_in_top": 3, "documents": ["d"]}, {"in_top": 3, "documents": ["d"]}],
-        "document 'd' is expected in the top 3 and not in the top 3",
-    ),
-    (
-        [{"above": ["a", "b"]}, {"above": ["b", "c"]}, {"before": [["c"], ["x", "a"]]}],
-        "the expected order is circular: ",
-    ),
-    (
-        [{"results": "none"}, {"results": "some"}],
-        "no result is expected, and also at least one result",
-    ),
-    (
-        [{"results": "none"}, {"in_top": 5, "documents": ["a"]}],
-        "no result is expected, and also a in the top 5",
-    ),
-]
-
-
-COMPATIBLE: list[list[object]] = [
-    [{"in_top": 10, "documents": ["d"]}, {"not_in_top": 3, "documents": ["d"]}],
-    [{"results": "none"}, {"not_in_top": 3, "documents": ["d"]}],
-    [{"in_top": 1, "documents": ["a"]}, {"in_top": 2, "documents": ["b", "a"]}],
-    [{"above": ["a", "b"]}, {"above": ["b", "c"]}, {"above": ["a", "c"]}],
-    [{"results": "some"}, {"results": "some", "reason": "another one"}],
-]
-
-
-def test_only_contradictory_expectations_are_refused(tmp_path: Path) -> None:
-    for entries, message in CONFLICTS:
-        with pytest.raises(GoldenSetError, match=rf"2: query 'q1': {message}.*; keep one of them"):
-            GoldenSet.load(golden_file(tmp_path, *entries))
-    for entries in COMPATIBLE:
-        golden = GoldenSet.load(golden_file(tmp_path, *entries))
-        assert len(golden.expectations) == len(entries) + 1
-
-
-def test_a_contradictory_merge_reports_the_place(tmp_path: Path) -> None:
-    (tmp_path / "other").mkdir()
-    one = GoldenSet.load(golden_file(tmp_path, {"in_top": 3, "documents": ["d"]}))
-    other = GoldenSet.load(golden_file(tmp_path / "other", {"not_in_top": 5, "documents": ["d"]}))
-    with pytest.raises(GoldenSetError, match=r"other.shop\.jsonl:2: query 'q1': document 'd'"):
-        one.merge(other)
-
-
 def test_an_expectation_of_an_unknown_query_is_refused() -> None:
     golden = GoldenSet.from_dict({"q1": {"d": 1}}, name="web")
     with pytest.raises(GoldenSetError, match=r"golden set 'web': .* of the unknown query 'q11'"):

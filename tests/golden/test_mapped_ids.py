@@ -194,17 +194,9 @@ def test_candidates_and_expectations_that_become_one(tmp_path: Path) -> None:
     [
         ([Expectation.above("A", "a", query="q1")], "above: duplicate document 'a'"),
         ([Expectation.in_top(3, "A", "a", query="q1")], "in_top: duplicate document 'a'"),
-        (
-            [Expectation.in_top(3, "A", query="q1"), Expectation.not_in_top(5, "a", query="q1")],
-            "document 'a' is expected in the top 3 and not in the top 5",
-        ),
-        (
-            [Expectation.above("A", "b", query="q1"), Expectation.above("b", "a", query="q1")],
-            "the expected order is circular",
-        ),
     ],
 )
-def test_expectations_that_contradict_each_other_once_mapped_are_refused(
+def test_expectations_whose_documents_become_one_are_refused(
     expected: Sequence[Expectation], message: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "shop.jsonl"
