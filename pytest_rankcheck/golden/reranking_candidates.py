@@ -29,8 +29,6 @@ class Candidates:
     does."""
     absent: float = math.nan
     """NaN, or 0 in learning-to-rank files."""
-    first_feature: int | None = None
-    """The number from which features are counted, 0 or 1; None if the file does not say."""
 
     @classmethod
     def of(
@@ -114,11 +112,11 @@ class CandidateRows:
         present = {name: column[row] for name, column in self.columns.items() if row < len(column)}
         return _without(present, self.absent) != _without(numbers, self.absent)
 
-    def built(self, first_feature: int | None = None) -> Candidates:
+    def built(self) -> Candidates:
         """Return the candidates; numbered columns are in the order of their numbers."""
         filled = {name: np.array(self._filled(cells)) for name, cells in self.columns.items()}
         columns = _in_order(filled) if self.absent == 0 else filled
-        return Candidates(self.rows_of, columns, self.absent, first_feature)
+        return Candidates(self.rows_of, columns, self.absent)
 
     def _filled(self, column: array[float]) -> array[float]:
         column.extend([self.absent] * (self._count - len(column)))
@@ -134,15 +132,14 @@ def merged_candidates(parts: Sequence[Candidates]) -> Candidates:
     """Return the candidates of several golden sets.
 
     A query may have candidates in several; a document that is there twice must have equal columns.
-    If one set has numbered features, the others must have them too, counted alike from 0 or from 1.
+    If one set has numbered features, the others must have them too.
     """
     parts = [part.compact() for part in parts if part]
     is_sparse = any(part.is_sparse for part in parts)
-    firsts = {part.first_feature for part in parts} - {None}
-    if len(firsts) > 1 or (is_sparse and not all(part.is_sparse for part in parts)):
+    if is_sparse and not all(part.is_sparse for part in parts):
         raise GoldenSetError(
-            "the numbered features (LETOR) of one golden set are not those of another, or are "
-            "counted from another number; give both the same features before you merge them"
+            "the numbered features (LETOR) of one golden set are not those of another; give both "
+            "the same features before you merge them"
         )
     absent = 0.0 if is_sparse else math.nan
     columns = {
@@ -151,7 +148,7 @@ def merged_candidates(parts: Sequence[Candidates]) -> Candidates:
     }
     if all(map(is_feature_number, columns)):
         columns = _in_order(columns)
-    whole = Candidates({}, columns, absent, next(iter(firsts), None))
+    whole = Candidates({}, columns, absent)
     rows_of: dict[str, dict[str, int]] = {}
     start = 0
     for part in parts:

@@ -135,16 +135,6 @@ def test_features_of_merged_sets_are_ordered_by_number(file: Path) -> None:
     assert merged.candidates["2"].tolist() == [0, 0, 3, 0]
 
 
-def test_merged_sets_must_count_features_alike(file: Path) -> None:
-    zero = letor(file, "1 qid:1 0:0.5 # a\n")
-    one = letor(file, "# column indices are one-based\n1 qid:2 1:0.5 # a\n")
-    unclear = letor(file, "1 qid:3 1:0.5 # a\n")
-    with pytest.raises(GoldenSetError, match="are counted from another number; give"):
-        zero.merge(one)
-    for merged in (zero.merge(unclear), unclear.merge(zero)):
-        assert merged.contents.candidates.first_feature == 0
-
-
 def test_a_candidate_with_other_features_in_another_set_is_an_error(file: Path) -> None:
     first = letor(file, "1 qid:1 1:0.5 # a\n")
     assert len(first.merge(letor(file, "1 qid:1 1:0.5 3:0 # a\n")).candidates) == 1

@@ -162,7 +162,8 @@ def test_a_model_that_ranks_a_golden_set_gives_them_too() -> None:
     model = lightgbm.LGBMRanker(n_estimators=1, verbose=-1, n_jobs=1, random_state=0)
     model.fit(features, grades, group=sizes)
     conventions = Conventions.of("lightgbm")
-    run = rank(rankers.model(model), golden, depth=100, ties=conventions.ties)
+    ranker = rankers.model(model, range(1, 301))
+    run = rank(ranker, golden, depth=100, ties=conventions.ties)
     of_arrays = evaluate_arrays(
         model.predict(collection("rank.test")[0]), labels, test_sizes, conventions="lightgbm"
     )

@@ -1,8 +1,7 @@
 """LETOR and SVMlight, for learning to rank: lines of ``grade qid:N feature:value ... # doc_id``.
 
 The features become columns of the candidates, named and ordered by their numbers; missing features
-are 0. A header line of scikit-learn's, ``# Column indices are zero-based`` (or ``one-based``), says
-where the numbers begin. The document id is the first word of the comment (or the word after
+are 0. The document id is the first word of the comment (or the word after
 ``docid =``); without a comment, it is the row number. The text of a query is that of its header
 line ``# qid:1: deep sea*1``, without the weight, as the Elasticsearch and OpenSearch plugins write
 it; otherwise the rest of the comment, if all lines of the query agree. Without ``qid:``, the sizes
@@ -30,8 +29,6 @@ _LINE = re.compile(
     r"\s*(?:[-+.,\d]+|[^\s:#,;|]+)"  # a grade: a number, or a word without separators of tables
     r"\s+(?:qid:\S+(?:\s|$)|\d+:\S)"
 )
-_HEADER = re.compile(r"# *column indices are (zero|one)-based", re.IGNORECASE)
-"""The header line of scikit-learn's ``dump_svmlight_file``."""
 _SIZES = (".query", ".group")
 """What LightGBM and XGBoost add to the name of a file for that of the sizes of its queries."""
 _QUERY_HEADER = re.compile(r"#\s*qid:(\S+?):\s+(.*?)(?:\*[\d.]+)?\s*$")
@@ -49,12 +46,10 @@ def read(source: Source) -> Contents:
     sizes = [source.file.with_name(f"{source.file.name}{ending}") for ending in _SIZES]
     beside = next(filter(Path.exists, sizes), sizes[0])
     queries: Sequence[str] = ()
-    rows, first_feature = 0, None
+    rows = 0
     for number, line in lines_of(source.file, GoldenSetError):
         if line.lstrip().startswith("#"):
-            if header := _HEADER.match(line):
-                first_feature = int(header[1].lower() == "one")
-            elif header := _QUERY_HEADER.match(line.strip()):
+            if header := _QUERY_HEADER.match(line.strip()):
                 headers[header[1]] = header[2]
             continue
         rows += 1
@@ -89,9 +84,7 @@ def read(source: Source) -> Contents:
             f"{beside} covers {plural(len(queries), 'row')}, but there are {rows:,}; is the file "
             "truncated?"
         )
-    if "0" in candidates.columns:
-        first_feature = 0
-    builder.candidates = candidates.built(first_feature)
+    builder.candidates = candidates.built()
     for query_id, variants in texts.items():
         text = variants.pop() if len(variants) == 1 else None
         if text := headers.get(query_id) or text:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.errors import RankerError, listed, plural, quoted, suggestion
+from pytest_rankcheck.errors import RankerError, listed, plural, suggestion
 from pytest_rankcheck.files.plain_values import as_booleans, is_missing
 from pytest_rankcheck.golden.judged_queries import candidates_frame
 from pytest_rankcheck.golden.query import Query
@@ -40,10 +40,9 @@ def model(
             CatBoost and scikit-learn.
         features: the columns of the candidates, or attributes of the queries, that are the
             features, in the model's order. By default, a model that was trained with names gets a
-            DataFrame with exactly these. Any other model gets a matrix: of numbered features
-            (LETOR), all numbers up to the highest one of the file, with 0 for those that do not
-            occur, or an error if a wider model may count them from 0 or from 1; of a table, all
-            columns of the candidates.
+            DataFrame with exactly these. Any other model gets a matrix of all columns of the
+            candidates; needed if these are numbered (LETOR), such as ``range(1, 137)``. A number
+            that does not occur is 0.
         size: how many queries' candidates are predicted at once.
 
     Raises:
@@ -100,7 +99,6 @@ class _Model(BatchedAdapter):
             columns,
             attributes,
             is_sparse=task.golden.contents.candidates.is_sparse,
-            first=task.golden.contents.candidates.first_feature,
         )
         features, is_named = features_of_model(self.estimator, self.features, source)
         of_queries = {query.id: query.attributes for query in queries}
@@ -160,10 +158,6 @@ _COUNTS = ("n_features_in_", "num_feature", "num_features")
 _LISTS = (Sequence, np.ndarray)
 
 
-_WIDEST = 1 << 16
-"""The highest feature number for which a model of unknown width gets a matrix."""
-
-
 @dataclass(frozen=True)
 class FeatureSource:
     """The columns that a golden set offers to a model."""
@@ -174,8 +168,6 @@ class FeatureSource:
     """The attributes of the queries."""
     is_sparse: bool
     """Whether features have numbers, and those that the file leaves out are 0 (LETOR)."""
-    first: int | None
-    """Whether numbered features are counted from 0 or from 1; None if that is unknown."""
 
     def column(self, name: str) -> str | None:
         """Return the column or attribute for a feature name; None if it is missing.
@@ -228,7 +220,9 @@ def features_of_model(
     if names:
         return _named(names, features, source), True
     if features is None:
-        features = _numbered(count, source) if source.is_sparse else source.columns
+        if source.is_sparse:
+            raise _unordered(source)
+        features = source.columns
         if all(map(str.isdecimal, features)) and list(features) != sorted(features, key=int):
             raise RankerError(
                 f"the features {listed(features, 10)} are numbers, but not in their order; give "
@@ -248,8 +242,9 @@ def _named(
     names: Sequence[str], features: Sequence[str] | None, source: FeatureSource
 ) -> Mapping[str, str]:
     """Return the column for each name that a model was trained with, in its order."""
-    if features is None and "0" in names and all(map(is_feature_number, names)):
-        _check_first(len(names), source)
+    are_from_0 = "0" in names and all(map(is_feature_number, names))
+    if features is None and are_from_0 and source.is_sparse:
+        raise _unordered(source)
     if features is None or set(features) == set(names):
         hint = (
             f". The model was trained with {listed(names, 10)}; if the columns have other names, "
@@ -264,45 +259,15 @@ def _named(
     return dict(zip(names, source.require(features, ""), strict=True))
 
 
-def _check_first(count: int | None, source: FeatureSource) -> None:
-    """Check that it is clear which feature of a file is the first one of a model.
-
-    LightGBM, XGBoost and scikit-learn with ``zero_based=True`` put feature 1 into the second
-    column. A file in which feature 0 never occurs looks like one that counts from 1.
-    """
-    highest = max((int(name) for name in source.columns if is_feature_number(name)), default=0)
-    if source.is_sparse and source.first is None and count is not None and count > highest:
-        raise RankerError(
-            f"the model was trained with {plural(count, 'feature')}, and the highest feature of "
-            f"the candidates is {highest}, so the number of the model's first feature is unclear. "
-            "If it is 0 (LightGBM, XGBoost and scikit-learn count so when they read a LETOR file), "
-            f"give features=range({count}); if it is 1, give features=range(1, {count + 1})"
-        )
-
-
-def _numbered(count: int | None, source: FeatureSource) -> list[str]:
-    """Return all feature numbers, from the first to the highest of the file or the model."""
-    unnumbered = [name for name in source.columns if not is_feature_number(name)]
-    if unnumbered:
-        raise RankerError(
-            f"the feature '{quoted(unnumbered[0])}' has no number, so the order of the features "
-            "is unclear; name them in the model's order, features=[...]"
-        )
-    _check_first(count, source)
-    highest = max(map(int, source.columns))
-    first = 1 if source.first is None else source.first
-    width = highest + 1 - first
-    if count is None and width > _WIDEST:
-        raise RankerError(
-            f"the highest feature is {highest}, so the matrix would have {width:,} columns; name "
-            "the features that the model was trained with, features=[...]"
-        )
-    if count is not None and width > count:
-        raise RankerError(
-            f"the model was trained with {plural(count, 'feature')}, but the candidates have the "
-            f"features {first} to {highest}; name its features in their order, features=[...]"
-        )
-    return [str(number) for number in range(first, first + (count or width))]
+def _unordered(source: FeatureSource) -> RankerError:
+    """Return the error that numbered features do not say which of them a model takes first."""
+    numbers = [int(name) for name in source.columns if is_feature_number(name)]
+    return RankerError(
+        f"the features of the candidates are numbered, up to {max(numbers, default=0)}, and the "
+        "model does not say with which number it begins; give them in its order, such as "
+        f"features=range(1, {max(numbers, default=0) + 1}), or from 0 on if a library read a LETOR "
+        "file for the training (LightGBM, XGBoost and scikit-learn count so)"
+    )
 
 
 def _names_of(estimator: Any) -> tuple[list[str], bool]:
