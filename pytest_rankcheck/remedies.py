@@ -81,9 +81,8 @@ class Place:
         Args:
             commit: whose record is taken; empty: that of the reference, or of HEAD.
         """
-        chosen = shlex.quote(commit or self.reference or "HEAD")
-        checkout = f"git checkout {chosen} -- {shlex.quote(self.file)}"
-        return Remedy("to restore it", f"{checkout} && {self.update('').command}")
+        checkout = restore(self.file, commit or self.reference or "HEAD")
+        return Remedy(checkout.purpose, f"{checkout.command} && {self.update('').command}")
 
     def remove(self) -> Remedy:
         """Return how to record anew what no commit has."""
@@ -129,6 +128,17 @@ def fetch(name: str, remotes: Sequence[str], *, is_shallow: bool) -> Remedy | No
         remote, branch, kind = remotes[0], name, "heads"
     depth = "--depth=1 " if is_shallow else ""
     return Remedy("to fetch it", f"git fetch {depth}{remote} {branch}:refs/{kind}/{name}")
+
+
+def fetch_history(remote: str) -> Remedy:
+    """Return how to complete a shallow clone."""
+    return Remedy("to fetch it", f"git fetch --unshallow {shlex.quote(remote)}")
+
+
+def restore(path: str, commit: str) -> Remedy:
+    """Return how to take back a file or a folder from a commit."""
+    command = f"git checkout {shlex.quote(commit)} -- {shlex.quote(path)}"
+    return Remedy("to restore it", command)
 
 
 def update_all(purpose: str) -> Remedy:

@@ -60,7 +60,10 @@ class MainBranch:
     def text(self, path: Path) -> str | None:
         return self.content
 
-    def is_untouched(self, path: Path, text: str | None) -> bool:
+    def obstacle(self, path: Path) -> None:
+        """Nothing stands in place of the file."""
+
+    def is_behind(self, path: Path, text: str | None) -> bool:
         return self.is_ahead
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
@@ -9,9 +10,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from pytest_rankcheck.baselines.check import Mode
 from pytest_rankcheck.baselines.record import Record
+from pytest_rankcheck.baselines.record_file import with_line_feeds
 from pytest_rankcheck.errors import BaselineError, ConfigurationError
 from pytest_rankcheck.files.text_files import text_of
-from pytest_rankcheck.remedies import Place, Remedy
+from pytest_rankcheck.remedies import Place, Remedy, restore
 
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.reference_commit import Reference
@@ -149,6 +151,8 @@ class BaselineFile:
             return None
         place = self._place(is_there=True)
         try:
+            if self._obstacle is not None:
+                raise BaselineError(f"{self._obstacle}, not the record\n  {place.approve()}")
             return Record.from_text(self._reference_text, str(place), place.approve)
         except BaselineError:
             here = self.working_record
@@ -163,7 +167,7 @@ class BaselineFile:
         return (
             self._reference is not None
             and self._text_now != self._reference_text
-            and self._reference.is_untouched(self.path, self._text_now)
+            and self._reference.is_behind(self.path, self._text_now)
         )
 
     @property
@@ -204,8 +208,29 @@ class BaselineFile:
 
     @cached_property
     def _reference_text(self) -> str | None:
-        """The file at the reference commit; None without one, or if it lacks the file."""
-        return self._reference.text(self.path) if self._reference else None
+        """The file at the reference commit; None without one, or if it lacks the file.
+
+        Raises:
+            ConfigurationError: it could not be compared, because git does not see the file here.
+        """
+        if self._reference is None:
+            return None
+        for place in (self.path, self.path.parent, self.path.parent.parent):
+            if place.is_symlink() or (place / ".git").exists():
+                shown, remedy = os.path.relpath(place), ""
+                if self._reference.text(self.path) is not None:
+                    remedy = f"\n  {restore(shown, self._reference.name)}"
+                raise ConfigurationError(
+                    f"{shown} is a symbolic link or a submodule, so this repository has no record "
+                    f"there; put the records in its place{remedy}"
+                )
+        text = self._reference.text(self.path)
+        return "" if text is None and self._obstacle is not None else text
+
+    @cached_property
+    def _obstacle(self) -> str | None:
+        """What the reference commit has in place of the file, such as a link to its folder."""
+        return self._reference.obstacle(self.path) if self._reference else None
 
     @cached_property
     def _text_now(self) -> str | None:
@@ -214,7 +239,7 @@ class BaselineFile:
 
     def _read_text(self) -> str | None:
         if self.path.exists():
-            return text_of(self.path, BaselineError)
+            return with_line_feeds(text_of(self.path, BaselineError))
         return None
 
 

@@ -49,15 +49,22 @@ def baseline_folder(test_file: Path) -> Path:
     return test_file.parent / FOLDER / safe_name(readable, module, is_plain=is_plain)
 
 
+def real_file(file: Path) -> Path:
+    """Return a file with the links of its folder resolved; baselines are beside that."""
+    return Path(os.path.realpath(file.parent), file.name)
+
+
 def is_baseline_path(path: Path) -> bool:
-    """Return whether a file is where baselines are."""
-    return path.suffix == ".json" and path.parent.parent.name == FOLDER
+    """Return whether a file is where baselines are, and has a name like theirs."""
+    is_named = path.suffix == ".json" and "--" in path.stem
+    return is_named and path.parent.parent.name == FOLDER
 
 
 def test_file_of(path: Path) -> Path | None:
     """Return the test file that a baseline belongs to; None if it is gone."""
     folder = path.parent.parent.parent
-    files = sorted(folder.iterdir()) if folder.is_dir() else []
+    is_there = folder.is_dir() and real_file(folder / path.name).parent == folder
+    files = sorted(folder.iterdir()) if is_there else []
     return next((file for file in files if baseline_folder(file) == path.parent), None)
 
 

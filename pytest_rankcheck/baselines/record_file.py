@@ -20,6 +20,7 @@ FORMAT_VERSION = 4
 
 _BROKEN = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 """What reading raises where something is missing, of another type or out of range."""
+_POINTER = "version https://git-lfs"
 _CONFLICT = re.compile(r"^<{7}(?: |\r?$)", re.MULTILINE)
 
 
@@ -68,6 +69,12 @@ def content_of_text(text: str, path: str, remedy: Callable[[], object]) -> Itera
         line = text.count("\n", 0, marker.start()) + 1
         why = "unresolved merge conflict: two branches have changed this baseline"
         raise refused(f"{path}:{line}", why)
+    if text.startswith(_POINTER):
+        why = "this is a Git LFS pointer, not the record; keep baselines out of LFS"
+        raise refused(path, why)
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise refused(f"{path}:{line}", "this is damaged: it has a NUL byte")
     try:
         content = _parsed(text)
         version = content["version"]
@@ -127,3 +134,19 @@ def digest_of(content: Mapping[str, object]) -> str:
     digested = {key: value for key, value in content.items() if key != "digest"}
     text = json.dumps(digested, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]
+
+
+def with_line_feeds(text: str) -> str:
+    """Return a text with the line ends that we write, also if git changed them."""
+    return text.replace("\r\n", "\n")
+
+
+def is_foreign(text: str) -> bool:
+    """Return whether a text is JSON that is not of ours; a broken file may be."""
+    if FORMAT_NAME in text:
+        return False
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True

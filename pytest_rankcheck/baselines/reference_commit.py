@@ -1,18 +1,28 @@
-"""The records at another commit: what was approved on the branch to merge into."""
+"""The records at another commit: what was approved on the branch to merge into.
+
+Paths are those of git, from the top of the repository; links in them are resolved by the caller.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Set
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
-from pytest_rankcheck.baselines.baseline_path import is_baseline_path
+from pytest_rankcheck.baselines.baseline_path import FOLDER, is_baseline_path
+from pytest_rankcheck.baselines.record_file import is_foreign, with_line_feeds
 from pytest_rankcheck.errors import ConfigurationError, GitError, quoted
 from pytest_rankcheck.files.git_commands import git, git_line
-from pytest_rankcheck.remedies import fetch
+from pytest_rankcheck.remedies import fetch, fetch_history
 
 _OPTION = "--rankcheck-baseline-ref"
+_NO_FOLDERS = {"120000": "a symbolic link", "160000": "a submodule"}
+"""What git may have in place of a folder or a file, by its mode."""
+_TEST_MODULE = re.compile(r"(^|/)test_[^/]*\.(py|rank\.toml)$|_test\.py$")
+"""The names of test modules, unless ``python_files`` says otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,118 +44,182 @@ class Reference:
     commit: str
     root: Path
     """The top folder of the repository."""
-    folder: Path
-    """The folder in it from which paths are named."""
-    prefix: str
-    """That folder as git names it."""
-    start: str | None = None
-    """The commit that this branch started from; None if it is not known, as in a shallow clone."""
+    bases: tuple[str, ...] = ()
+    """The best common ancestors with HEAD; empty if none is known, as in a shallow clone."""
 
     @classmethod
-    def of(cls, name: str, folder: Path) -> Reference:
+    def of(cls, name: str, folder: Path) -> Self:
         """Return the commit that ``name`` means in the repository of a folder.
 
         Raises:
-            ConfigurationError: git, the repository or the commit is missing; the message says
-                what to do.
+            ConfigurationError: git, the repository or the commit is missing, or the name has two
+                meanings; the message says what to do.
         """
         try:
-            answer = git(folder, "rev-parse", "--show-toplevel", "--show-prefix")
+            root = Path(os.path.realpath(git(folder, "rev-parse", "--show-toplevel").rstrip("\n")))
         except GitError as error:
             raise ConfigurationError(
                 f"{_OPTION} {quoted(name)}: git cannot be used in {folder}: {quoted(error, 200)}; "
                 "install git and run pytest in a clone, or leave out the option to compare with "
                 "the files as they are"
             ) from None
-        top, prefix, *_ = answer.split("\n")
-        root = Path(top)
-        # Of a branch and a tag of this name, git would take the tag, and only warn.
-        if all(_commit(root, f"refs/{kind}/{name}") for kind in ("heads", "tags")):
+        refs = _refs(root, name)
+        if len(refs) > 1:  # git would take the first, and only warn
             raise ConfigurationError(
-                f"{_OPTION} {quoted(name)}: the repository has a branch and a tag of this name; "
-                f"write refs/heads/{quoted(name)} or refs/tags/{quoted(name)}"
+                f"{_OPTION} {quoted(name)}: the repository has {len(refs)} refs of this name; "
+                f"write {' or '.join(map(quoted, refs))}"
             )
         # A name that git would read as an option must not reach it.
         commit = None if name.startswith("-") else _commit(root, name)
         if commit is None:
             raise ConfigurationError(f"{_OPTION} {quoted(name)}: {_unknown(root, name)}")
-        start = git_line(root, "merge-base", commit, "HEAD")
-        return cls(name, commit, root, folder, prefix, start)
+        bases = git_line(root, "merge-base", "--all", commit, "HEAD") or ""
+        # A shallow clone of a pull request's merge commit names its parents, and has none.
+        is_merged = f"\nparent {commit}\n" in (git_line(root, "cat-file", "commit", "HEAD") or "")
+        return cls(name, commit, root, (commit,) if is_merged else tuple(bases.split()))
 
-    def is_untouched(self, path: Path, text: str | None) -> bool:
-        """Return whether this branch still has a file as it was when it left the reference.
-
-        The reference may have changed it since: merging keeps that change.
-
-        Args:
-            path: the file.
-            text: its text here; None if it is not there.
-        """
-        if self.start is None or self.start == self.commit:
-            return False
-        return replace(self, commit=self.start).text(path) == text
+    # --- one file ----------------------------------------------------------------------------
 
     def text(self, path: Path) -> str | None:
         """Return the text of a file at the commit; None if the commit does not have it.
 
         Raises:
-            ConfigurationError: git has the file but cannot give it, as in a partial clone.
+            ConfigurationError: the file is outside of the repository, or git has it but cannot
+                give it, as in a partial clone.
         """
-        inside = self.inside(path)
-        if inside is None or not git(self.root, "ls-tree", self.commit, "--", inside):
+        return self._text(self.commit, path)
+
+    def obstacle(self, path: Path) -> str | None:
+        """Return what the commit has in place of a baseline file or one of its folders, if so.
+
+        Git does not follow links, so the record that is meant cannot be read there.
+        """
+        names = map(self._inside, (path, path.parent, path.parent.parent))
+        return next(self._obstacles(self._modes(*names)), None)
+
+    def is_behind(self, path: Path, text: str | None) -> bool:
+        """Return whether the reference has changed a file since, and this branch has not.
+
+        What this branch has is what the reference once had; merging the reference loses nothing.
+
+        Args:
+            path: the file.
+            text: its text here; None if it is not there.
+        """
+        now, before = self.text(path), [self._text(base, path) for base in self.bases]
+        if not before or now in (*before, text):
+            return False
+        if text is None:
+            return all(each is None for each in before)
+        if text in before:
+            return True
+        # A branch that was squash-merged and goes on has what the reference had in between.
+        blob = git(self.root, "hash-object", "--stdin", input=text).strip()
+        since = [f"^{base}" for base in self.bases]
+        changes = ("log", "--format=", "--raw", "--no-abbrev", "--no-renames", self.commit, *since)
+        return blob in git(self.root, *changes, "--", self._inside(path))
+
+    def _text(self, commit: str, path: Path) -> str | None:
+        inside = self._inside(path)
+        if not git(self.root, "ls-tree", commit, "--", inside):
             return None
         try:
-            return git(self.root, "show", f"{self.commit}:{inside}")
+            return with_line_feeds(git(self.root, "show", f"{commit}:{inside}"))
         except GitError as error:
             raise ConfigurationError(
                 f"{_OPTION} {quoted(self.name)}: git cannot show {inside}: {quoted(error, 200)}"
             ) from None
 
-    def baselines(self, folder: Path) -> Set[Path]:
-        """Return the baseline files that the commit has under a folder."""
-        return self._listed(folder, "ls-tree", "-r", "--name-only", "-z", self.commit)
+    def _inside(self, path: Path) -> str:
+        """Return a path as git names it."""
+        if not path.is_relative_to(self.root):
+            raise ConfigurationError(
+                f"{_OPTION} {quoted(self.name)}: {quoted(path, 300)} is outside of the repository "
+                f"{self.root}, so that commit says nothing about it; run its tests without the "
+                "option, or in their own repository"
+            )
+        return path.relative_to(self.root).as_posix()
 
-    def differing(self, folder: Path) -> Set[Path]:
+    # --- all files ---------------------------------------------------------------------------
+
+    def baselines(self, folders: Iterable[Path]) -> Set[Path]:
+        """Return the baseline files that the commit has under some folders."""
+        return self._listed(folders, "ls-tree", "-r", "--name-only", "-z", self.commit)
+
+    def obstacles(self, folders: Iterable[Path]) -> Sequence[str]:
+        """Return what the commit has beside test modules in place of folders of baselines."""
+        inside = self._all_inside(folders)
+        modes = self._modes("-r", *inside) if inside else {}
+        with_tests = {Path(name).parent for name in modes if _TEST_MODULE.search(name)}
+        beside = [f"{folder.as_posix()}/{FOLDER}".removeprefix("./") for folder in with_tests]
+        return [*self._obstacles({name: modes[name] for name in beside if name in modes})]
+
+    def differing(self, folders: Iterable[Path]) -> Set[Path]:
         """Return the baseline files of the commit or of git's index that differ or are gone."""
-        return self._listed(folder, "diff", "--name-only", "--no-renames", "-z", self.commit)
+        return self._listed(folders, "diff", "--name-only", "--no-renames", "-z", self.commit)
 
-    def changes(self, folder: Path) -> Iterator[ChangedFile]:
-        """Yield the baseline files under a folder that differ from the commit."""
-        new = self._listed(folder, "ls-files", "--others", "--exclude-standard", "-z")
-        for path in sorted(self.differing(folder) | new):
-            after = path.read_text("utf-8", "replace") if path.is_file() else None
-            before = self.text(path)
-            if before != after and not self.is_untouched(path, after):
+    def changes(self) -> Iterator[ChangedFile]:
+        """Yield the baseline files of the repository that differ from the commit."""
+        new = self._listed([self.root], "ls-files", "--others", "--exclude-standard", "-z")
+        for path in sorted(self.differing([self.root]) | new):
+            before, after = self.text(path), None
+            if path.is_file():
+                after = with_line_feeds(path.read_text("utf-8", "replace"))
+            is_ours = any(text is not None and not is_foreign(text) for text in (before, after))
+            if is_ours and before != after and not self.is_behind(path, after):
                 yield ChangedFile(path, before, after)
 
-    def _listed(self, folder: Path, *command: str) -> Set[Path]:
-        """Return the baseline files under a folder that a command of git lists."""
-        inside = self.inside(folder)
-        if inside is None:
-            return frozenset()
-        names = git(self.root, *command, "--", inside).split("\0")
-        paths = (folder / os.path.relpath(name, inside) for name in names if name)
-        return frozenset(filter(is_baseline_path, paths))
+    @property
+    def missing_history(self) -> str:
+        """What to do if no common ancestor with HEAD is known; empty if one is."""
+        if self.bases:
+            return ""
+        why = f"git knows no common ancestor of HEAD and {self.name}"
+        remotes = git(self.root, "remote").split()
+        if remotes and _is_shallow(self.root):
+            remedy = fetch_history(remotes[0])
+            return f"{why}: check out with fetch-depth: 0 (GIT_DEPTH: 0 in GitLab)\n  {remedy}"
+        return why
 
-    def inside(self, path: Path) -> str | None:
-        """Return a path as git names it, without following links; None if it is outside."""
-        try:
-            relative = os.path.normpath(Path(self.prefix, os.path.relpath(path, self.folder)))
-        except ValueError:  # on another drive
-            return None
-        if relative.startswith(".."):
-            return None
-        return Path(relative).as_posix()
+    def _listed(self, folders: Iterable[Path], *command: str) -> Set[Path]:
+        """Return the baseline files under some folders that a command of git lists."""
+        inside = self._all_inside(folders)
+        names = git(self.root, *command, "--", *inside).split("\0") if inside else ()
+        return frozenset(filter(is_baseline_path, (self.root / name for name in names if name)))
+
+    def _all_inside(self, folders: Iterable[Path]) -> Sequence[str]:
+        return [self._inside(each) for each in folders if each.is_relative_to(self.root)]
+
+    def _modes(self, *arguments: str) -> Mapping[str, str]:
+        """Return the modes of what ``ls-tree`` lists, by name."""
+        listed = git(self.root, "ls-tree", "-z", self.commit, *arguments).split("\0")
+        return {name: entry[:6] for entry in listed for name in entry.split("\t", 1)[1:]}
+
+    def _obstacles(self, modes: Mapping[str, str]) -> Iterator[str]:
+        for name, mode in modes.items():
+            if mode in _NO_FOLDERS:
+                yield f"{quoted(name, 300)} is {_NO_FOLDERS[mode]} at {quoted(self.name)}"
+
+
+def _refs(root: Path, name: str) -> Sequence[str]:
+    """Return the refs that git may mean by a name."""
+    kinds = ("refs", "refs/tags", "refs/heads", "refs/remotes")
+    meant = [f"{kind}/{name}" for kind in kinds] + [f"refs/remotes/{name}/HEAD"]
+    there = git(root, "for-each-ref", "--format=%(refname)", *meant).splitlines()
+    return [ref for ref in meant if ref in there]
 
 
 def _commit(root: Path, name: str) -> str | None:
     return git_line(root, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
 
 
+def _is_shallow(root: Path) -> bool:
+    return git_line(root, "rev-parse", "--is-shallow-repository") == "true"
+
+
 def _unknown(root: Path, name: str) -> str:
     """Return why git does not find a commit, and what to do."""
-    is_shallow = git_line(root, "rev-parse", "--is-shallow-repository") == "true"
-    remotes = git(root, "remote").split()
+    remotes, is_shallow = git(root, "remote").split(), _is_shallow(root)
     remedy = fetch(name, remotes, is_shallow=is_shallow) if remotes else None
     why = "git does not find it; check the name"
     if is_shallow:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -39,7 +40,7 @@ def _retire(chosen: argparse.Namespace) -> int:
     if not reason:
         raise ConfigurationError('give a reason, such as --reason "replaced by test_mrr"')
     if chosen.baseline_ref and not path.exists():
-        text = Reference.of(chosen.baseline_ref, Path.cwd()).text(path)
+        text = Reference.of(chosen.baseline_ref, Path.cwd()).text(Path(os.path.realpath(path)))
         if text is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(path, text)

@@ -43,7 +43,8 @@ def _unrun(chosen: argparse.Namespace) -> int:
     project = project_configuration()
     root = project.rootpath
     entries = list(chain.from_iterable(map(_entries, chosen.reports)))
-    entries.sort(key=lambda entry: entry["why_not"] != NOT_CHOSEN)  # other jobs know more than that
+    # Other jobs know more than that.
+    entries.sort(key=lambda entry: entry["why_not"] != NOT_CHOSEN.text)
     ran = {entry["file"] for entry in entries if entry["why_not"] is None}
     left_out, why = (
         {
@@ -105,7 +106,7 @@ def _expected(
     """Yield the baselines of the project, and those of a commit, that are not retired."""
     paths = set(baselines_under(root, norecursedirs))
     if reference is not None:
-        paths |= set(reference.baselines(root))
+        paths |= set(reference.baselines([root]))
     for path in sorted(paths):
         texts = [text_of(path, BaselineError)] if path.is_file() else []
         if reference is not None:

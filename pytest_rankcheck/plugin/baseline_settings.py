@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
+import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -14,6 +14,7 @@ import pytest
 from _pytest.config.findpaths import load_config_dict_from_file
 
 from pytest_rankcheck.plugin.configuration import CONFIG
+from pytest_rankcheck.plugin.given_options import command_line
 from pytest_rankcheck.plugin.item_identity import RANK_FILE
 from pytest_rankcheck.plugin.option_rows import option_rows
 from pytest_rankcheck.plugin.option_table import Config
@@ -31,9 +32,9 @@ _FILES = (
     *("pyproject.toml", "tox.ini", "setup.cfg"),
 )
 """In the order in which pytest looks for its configuration."""
-_DECIDING = {"rankcheck_inconclusive": "warn", "rankcheck_unrun": "fail", "rankcheck_failures": "0"}
+_DECIDING = {"rankcheck_inconclusive": "warn", "rankcheck_failures": "0"}
 """The options that decide what fails, and what they are against a reference if not configured."""
-_WORDS = ("pass", "ignore", "warn", "fail")
+_WORDS = ("pass", "warn", "fail")
 """What can be done about something, the strictest last."""
 
 
@@ -67,13 +68,26 @@ class BaselineSettings:
             return None
         from pytest_rankcheck.baselines.reference_commit import Reference
 
-        return Reference.of(name, self._config.rootpath)
+        return Reference.of(name, self._config.invocation_params.dir)
+
+    @cached_property
+    def top(self) -> Path:
+        """The folder from which reports name baselines: that of git, or else pytest's root."""
+        root = Path(os.path.realpath(self._config.rootpath))
+        start = Path(os.path.realpath(self._config.invocation_params.dir))
+        return next((each for each in (start, *start.parents) if (each / ".git").exists()), root)
+
+    def shown(self, path: Path) -> str:
+        """Return a baseline file as reports name it."""
+        return Path(os.path.relpath(path, self.top)).as_posix()
 
     @cached_property
     def at_reference(self) -> Mapping[str, Any]:
         """Pytest's configuration at the reference commit: texts or lists by name."""
         if self.reference is None:
             return {}
+        from pytest_rankcheck.baselines.baseline_path import real_file
+
         # This branch may have moved the root into a folder; pytest also looks in the folders above.
         root = self._config.rootpath
         candidates = [folder / name for folder in (root, *root.parents) for name in _FILES]
@@ -81,7 +95,9 @@ class BaselineSettings:
             candidates.insert(0, self._config.inipath)  # pytest -c
         with tempfile.TemporaryDirectory() as folder:
             for candidate in candidates:
-                text = self.reference.text(candidate)
+                if not real_file(candidate).is_relative_to(self.reference.root):
+                    continue
+                text = self.reference.text(real_file(candidate))
                 if text is None:
                     continue
                 copy = Path(folder, candidate.name)
@@ -102,9 +118,11 @@ class BaselineSettings:
         """Return the options that a rank file sets, at the reference and here; else nothing."""
         if self.reference is None or not file.name.endswith(RANK_FILE):
             return {}, {}
+        from pytest_rankcheck.baselines.baseline_path import real_file
         from pytest_rankcheck.plugin.rank_file_table import file_options
 
-        return file_options(self.reference.text(file) or ""), file_options(file.read_text("utf-8"))
+        before = self.reference.text(real_file(file)) or ""
+        return file_options(before), file_options(file.read_text("utf-8"))
 
     def loosened(self, file: Path | None = None) -> Sequence[Change]:
         """Return the keys of the options that decide, and let more pass than at the reference.
@@ -112,7 +130,7 @@ class BaselineSettings:
         Args:
             file: a test file; None: what holds for all.
         """
-        if self.reference is None or not self.reference.baselines(self._config.rootpath):
+        if self.reference is None or not self.reference.baselines([self.reference.root]):
             return ()
         from pytest_rankcheck.baselines.change import Change
 
@@ -127,13 +145,6 @@ class BaselineSettings:
             for name, then, now in sides
             if _is_looser(name, now, then)
         ]
-
-    def words_at_reference(self, name: str) -> Sequence[str]:
-        """Return a list of words configured there, which a file may give as one text."""
-        value = self.at_reference.get(name, [])
-        if isinstance(value, list):
-            return [str(word) for word in value]
-        return shlex.split(str(value))
 
     @cached_property
     def world(self) -> World:
@@ -172,19 +183,21 @@ class BaselineSettings:
             then = before.get("rankcheck_failures", "0")
         return min(most_failures(each, queries) for each in (chosen, then))
 
-    @cached_property
+    @property
     def unrun(self) -> str:
         """What is done about gates that did not run: ``"ignore"``, ``"warn"`` or ``"fail"``.
 
-        Against a reference ``fail`` is the default. An update only warns: it is how a renamed test
-        gets its baseline.
+        Against a reference they fail. A write only warns: it is how a renamed test gets its
+        baseline.
         """
         chosen = self._chosen
-        if self.reference is None:
-            if chosen.update and chosen.unrun == "fail":
-                return "warn"
-            return chosen.unrun
-        return _stricter(chosen.unrun, self.at_reference.get("rankcheck_unrun", "fail"))
+        word = chosen.unrun if self.reference is None else "fail"
+        return "warn" if self.mode.update and word == "fail" else word
+
+    @property
+    def may_skip(self) -> bool:
+        """Whether the command line lets skipped and deselected gates warn against a reference."""
+        return command_line(self._config).rankcheck_unrun in ("ignore", "warn")
 
 
 def _values_in(path: Path) -> Mapping[str, Any] | None:

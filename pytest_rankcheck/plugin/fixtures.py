@@ -243,7 +243,7 @@ def _baseline(request: pytest.FixtureRequest) -> Baseline:
     defaults = Defaults(chosen.metrics, inputs.gates, chosen.slices, chosen.kept_depth)
     made = Baseline(
         partial(_store, item, mode),
-        typed_id(item.nodeid, item.config),
+        typed_id(item),
         mode,
         defaults,
         settings.reference,
@@ -263,10 +263,10 @@ def _store(item: pytest.Item, mode: Mode, golden_name: str) -> SnapshotStore:
     Raises:
         BaselineError: another test has the same file.
     """
-    from pytest_rankcheck.baselines.baseline_path import baseline_path
+    from pytest_rankcheck.baselines.baseline_path import baseline_path, real_file
     from pytest_rankcheck.baselines.syrupy_store import SnapshotStore
 
-    path = baseline_path(item.path, item_key(item), golden_name)
+    path = baseline_path(real_file(item.path), item_key(item), golden_name)
     owner = item.config.stash.setdefault(_OWNERS, {}).setdefault(path, item.nodeid)
     if owner != item.nodeid:
         raise BaselineError(shared_text(item.nodeid, owner, golden_name))

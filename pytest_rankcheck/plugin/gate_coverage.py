@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_rankcheck.baselines.change import Change
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.errors import BaselineError, ConfigurationError, GitError, quoted
-from pytest_rankcheck.plugin.baseline_settings import BaselineSettings, baseline_settings
+from pytest_rankcheck.plugin.baseline_settings import baseline_settings
 from pytest_rankcheck.plugin.configuration import idle_option
 from pytest_rankcheck.plugin.item_identity import RANK_FILE, shared_text
-from pytest_rankcheck.plugin.unrun_gates import ExpectedGates, Unrun, readable_record
+from pytest_rankcheck.plugin.unrun_gates import NOT_CHOSEN, ExpectedGates, Unrun, readable_record
 from pytest_rankcheck.plugin.watched_tests import WatchedTests
 from pytest_rankcheck.remedies import approve_all, delete, retire
 from pytest_rankcheck.reports.findings import Note, RecordFinding, ReportedFinding, Topic
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from pytest_rankcheck.baselines.reference_commit import Reference
 
 
-_FIRST = ("rankcheck_ranker", "rankcheck_run", "rankcheck_doc_id")
-"""What can hide a worse ranker is listed first."""
 _ENDED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
 
 
@@ -46,55 +43,139 @@ def coverage_findings(
     """
     if idle_option(config) or exit_status not in _ENDED or not watched.uses_baselines:
         return []
-    root, settings = config.rootpath, baseline_settings(config)
+    settings = baseline_settings(config)
     compared = [finding for finding in findings if isinstance(finding, RecordFinding)]
-    ran = {root / finding.file for finding in compared}
     shared = list(_shared(compared))
+    if settings.reference is None and settings.unrun == "ignore":
+        return shared
     try:
-        if settings.reference is None and settings.unrun == "ignore":
-            return shared
-        unrun = list(ExpectedGates(config, watched).unrun(ran, exit_status))
-        found = list(_findings(unrun, settings.reference, root, ran, settings.unrun))
-        if settings.reference is not None:
-            found += _option_notes(settings, settings.reference)
-            files = {test.file for test in watched.collected if test.file.endswith(RANK_FILE)}
-            for file in sorted(files):
-                found += _option_notes(settings, settings.reference, root / file)
-        return [*shared, *found]
+        return [*shared, *_Coverage(config, watched, compared).findings(exit_status)]
     except (ConfigurationError, GitError) as error:
         text = f"git cannot list the approved baselines: {quoted(error, 200)}"
         return [Note(Topic.NOT_RUN, text, failure=text)]
 
 
-def _findings(
-    unrun: Sequence[Unrun], reference: Reference | None, root: Path, ran: set[Path], mode: str
-) -> Iterator[ReportedFinding]:
-    replaced = _replaced(unrun, reference, root, ran) if reference else {}
-    for each in unrun:
-        file = _shown(each.path, root)
-        retirement = _retirement(each.path) if reference else None
-        if retirement is not None:
-            yield Note(Topic.RETIRED, f"{quoted(file, 200)}: {retirement}")
-            continue
-        if each.path in replaced:
-            new = quoted(_shown(replaced[each.path], root), 200)
-            text = f"{new} takes the place of {quoted(file, 200)} ({each.why.text})"
-            to_do = f"; {delete(os.path.relpath(each.path))}" if each.path.exists() else ""
-            yield Note(Topic.RENAMED, f"{text}{to_do}")
-            continue
-        gated, why = (each.record.gated if each.record else ()), each.why
-        yield RecordFinding(file, each.golden_name, gated, why.text, why.is_expected)
-        if why.is_listed and mode != "ignore":
-            metrics = f" ({', '.join(gated)})" if gated else ""
-            detail = f": {quoted(why.detail, 200)}" if why.detail else ""
-            text = f"{quoted(file, 200)}{metrics}: {why.text}{detail}"
-            if mode != "fail" or why.is_excused:
-                yield Note(Topic.NOT_RUN, text)
+class _Coverage:
+    """Which gates ran in a test session, and what that means.
+
+    Args:
+        config: of the test session.
+        watched: which tests were collected and run.
+        compared: the baselines that tests compared with.
+    """
+
+    def __init__(
+        self, config: pytest.Config, watched: WatchedTests, compared: Sequence[RecordFinding]
+    ) -> None:
+        self._settings = baseline_settings(config)
+        self._reference = self._settings.reference
+        self._expected = ExpectedGates(config, watched)
+        files = {test.file for test in watched.collected if test.file.endswith(RANK_FILE)}
+        self._rank_files = [config.rootpath / file for file in sorted(files)]
+        place = {each: Path(os.path.normpath(self._settings.top / each.file)) for each in compared}
+        self._ran = {place[each] for each in compared if each.why_not is None}
+        self._caught = {*place.values()} - self._ran
+
+    def findings(self, exit_status: int) -> Iterator[ReportedFinding]:
+        """Yield the baselines whose gates did not run, and what takes their place."""
+        unrun = list(self._expected.unrun(self._ran, self._caught, exit_status))
+        replaced = self._replaced(unrun) if self._reference else {}
+        for each in unrun:
+            file = quoted(_shown(each.path), 200)
+            retirement = _retirement(each.path) if self._reference else None
+            if retirement is not None:
+                yield Note(Topic.RETIRED, f"{file}: {retirement}")
+            elif each.path in replaced:
+                new = quoted(_shown(replaced[each.path]), 200)
+                text = f"{new} takes the place of {file} ({each.why.text})"
+                to_do = f"; {delete(_shown(each.path))}" if each.path.exists() else ""
+                yield Note(Topic.RENAMED, f"{text}{to_do}")
+            else:
+                yield from self._of_unrun(each)
+        if self._reference is not None:
+            for obstacle in self._reference.obstacles(self._expected.folders):
+                text = f"{obstacle}, so the baselines behind it cannot be read there"
+                yield Note(Topic.NOT_RUN, text, failure=text)
+            yield from self._looser_options(self._reference)
+
+    def _of_unrun(self, unrun: Unrun) -> Iterator[ReportedFinding]:
+        why, gated = unrun.why, unrun.record.gated if unrun.record else ()
+        place = self._settings.shown(unrun.path)
+        yield RecordFinding(place, unrun.golden_name, gated, why.text, why.is_expected)
+        mode, reference = self._settings.unrun, self._reference
+        is_listed = why.is_listed and (reference is not None or why is not NOT_CHOSEN)
+        if not is_listed or mode == "ignore":
+            return
+        metrics = f" ({', '.join(gated)})" if gated else ""
+        detail = f": {quoted(why.detail, 200)}" if why.detail else ""
+        text = f"{quoted(_shown(unrun.path), 200)}{metrics}: {why.text}{detail}"
+        if mode == "warn" or why.is_excused or (why.may_warn and self._settings.may_skip):
+            yield Note(Topic.NOT_RUN, text)
+            return
+        remedy = retire(_shown(unrun.path), reference.name if reference else None)
+        lacks = reference.missing_history if reference and not unrun.path.exists() else ""
+        rule = "What was gated must stay gated: let the test run again, or give it up"
+        failure = "\n".join(filter(None, (text, lacks, rule, f"  {remedy}")))
+        yield Note(Topic.NOT_RUN, f"{text}; {remedy}", failure=failure, remedy=remedy)
+
+    def _looser_options(self, reference: Reference) -> Iterator[Note]:
+        """Yield the options that let more pass than at the reference, without a reason."""
+        given = [
+            key
+            for change in reference.changes()
+            for after in [readable_record(change.after, change.path)]
+            for approval in (after.approvals if after else ())
+            for key in approval.keys
+        ]
+        for file in (None, *self._rank_files):
+            for key in self._settings.loosened(file):
+                if not key.is_covered(given):
+                    place = f"{quoted(_shown(file), 200)}: " if file else ""
+                    text = f"{place}{key.subject}: {key.before} -> {key.after}"
+                    text = f"{text}; the stricter one counts, and this needs a reason"
+                    remedy = approve_all(reference.name)
+                    failure = f"{text}\n  {remedy}"
+                    yield Note(Topic.OPTIONS, text, quoted(reference.name), failure, remedy)
+
+    def _replaced(self, unrun: Sequence[Unrun]) -> dict[Path, Path]:
+        """Return the baselines of tests that are gone, with the new ones that take their place.
+
+        A new baseline takes the place of at most one other, of the same golden set and the same
+        parameters of the test, if it breaks none of its promises.
+        """
+        assert self._reference is not None
+        added = {
+            change.path: readable_record(change.after, change.path)
+            for change in self._reference.changes()
+            if change.before is None and change.path in self._ran
+        }
+        replaced: dict[Path, Path] = {}
+        for each in unrun:
+            if not each.why.is_gone or each.record is None or _retirement(each.path) is not None:
                 continue
-            remedy = retire(os.path.relpath(each.path), reference.name if reference else None)
-            rule = "What was gated must stay gated: let the test run again, or give it up"
-            failure = f"{text}\n{rule}\n  {remedy}"
-            yield Note(Topic.NOT_RUN, f"{text}; {remedy}", failure=failure, remedy=remedy)
+            continuing = (new for new in added if self._continues(each.record, new, added[new]))
+            new = next(continuing, None)
+            if new is not None:
+                del added[new]
+                replaced[each.path] = new
+        return replaced
+
+    def _continues(self, before: Record, path: Path, after: Record | None) -> bool:
+        """Whether a record is of the golden set and parameters of another one, and no worse."""
+        from pytest_rankcheck.baselines.succession import broken_promises, new_approvals
+
+        if after is None or not (
+            before.golden_set.name == after.golden_set.name
+            or before.golden_set.fingerprint == after.golden_set.fingerprint
+        ):
+            return False
+        tests = self._expected.tests_of(path, after.golden_set.name)
+        own = before.test.partition("[")[2]
+        if before.test and not any(test.key.partition("[")[2] == own for test in tests):
+            return False
+        if new_approvals(before, after) is None:  # a new record has approvals of its own
+            before = replace(before, approvals=())
+        return not broken_promises(before, after)
 
 
 def _shared(compared: Sequence[RecordFinding]) -> Iterator[Note]:
@@ -107,8 +188,9 @@ def _shared(compared: Sequence[RecordFinding]) -> Iterator[Note]:
             yield Note(Topic.SHARED, text, failure=text)
 
 
-def _shown(path: Path, root: Path) -> str:
-    return Path(os.path.relpath(path, root)).as_posix()
+def _shown(path: Path) -> str:
+    """Return a path as it can be typed."""
+    return Path(os.path.relpath(path)).as_posix()
 
 
 def _retirement(path: Path) -> str | None:
@@ -121,89 +203,3 @@ def _retirement(path: Path) -> str | None:
         return None
     author = f" by {quoted(retired.author)}" if retired.author else ""
     return f'"{quoted(retired.reason)}"{author}'
-
-
-def _replaced(
-    unrun: Sequence[Unrun], reference: Reference, root: Path, ran: set[Path]
-) -> dict[Path, Path]:
-    """Return the baselines of tests that are gone, with the new ones that take their place.
-
-    A new baseline takes the place of at most one other, of the same golden set, if it breaks none
-    of its promises.
-    """
-    added = {
-        change.path: readable_record(change.after, change.path)
-        for change in reference.changes(root)
-        if change.before is None and change.path in ran
-    }
-    replaced: dict[Path, Path] = {}
-    for each in unrun:
-        if not each.why.is_gone or each.record is None or _retirement(each.path) is not None:
-            continue
-        new = next((path for path in added if _continues(each.record, added[path])), None)
-        if new is not None:
-            del added[new]
-            replaced[each.path] = new
-    return replaced
-
-
-def _continues(before: Record, after: Record | None) -> bool:
-    """Whether a record is of the golden set of another one, and no worse."""
-    from pytest_rankcheck.baselines.succession import broken_promises, new_approvals
-
-    if after is None or not (
-        before.golden_set.name == after.golden_set.name
-        or before.golden_set.fingerprint == after.golden_set.fingerprint
-    ):
-        return False
-    if new_approvals(before, after) is None:  # a new record has approvals of its own
-        before = replace(before, approvals=())
-    return not broken_promises(before, after)
-
-
-# --- what a branch changes of the options --------------------------------------------------------
-
-
-def _option_notes(
-    settings: BaselineSettings, reference: Reference, file: Path | None = None
-) -> Iterator[Note]:
-    """Yield the options that this branch changes; a loosened one fails without a reason.
-
-    Args:
-        settings: of the test session.
-        reference: the commit to compare with.
-        file: a rank file, which sets options of its own; None: the configuration.
-    """
-    then, now = settings.of_rank_file(file) if file else (settings.at_reference, settings.here)
-    place = f"{quoted(_shown(file, reference.folder), 200)}: " if file else ""
-    names = [name for name in {**then, **now} if name.startswith("rankcheck_") or name == "addopts"]
-    loosened = {key.subject: key for key in settings.loosened(file)}
-    given = _new_keys(reference) if loosened else ()
-    for name in sorted(names, key=lambda name: (name not in _FIRST, name)):
-        if then.get(name) == now.get(name):
-            continue
-        text = f"{place}{name}: {_value_at(then, name)} -> {_value_at(now, name)}"
-        failure = remedy = None
-        key = loosened.get(name)
-        if key is not None and not key.is_covered(given):
-            text = f"{text}; the stricter one counts, and this needs a reason"
-            remedy = approve_all(reference.name)
-            failure = f"{text}\n  {remedy}"
-        yield Note(Topic.OPTIONS, text, quoted(reference.name), failure, remedy)
-
-
-def _value_at(values: Mapping[str, object], name: str) -> str:
-    value = values.get(name, "not set")
-    return quoted(" ".join(map(str, value)) if isinstance(value, list) else str(value), 200)
-
-
-def _new_keys(reference: Reference) -> Sequence[Change]:
-    """Return the keys that approvals of this branch give."""
-    keys: list[Change] = []
-    for change in reference.changes(reference.folder):
-        before = readable_record(change.before, change.path)
-        after = readable_record(change.after, change.path)
-        merged = before.approvals if before else ()
-        for approval in after.approvals if after else ():
-            keys += approval.keys if approval not in merged else ()
-    return keys

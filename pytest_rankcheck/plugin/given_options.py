@@ -10,7 +10,6 @@ import copy
 import os
 import shlex
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 import pytest
@@ -35,17 +34,16 @@ _GIVEN = pytest.StashKey[GivenOptions]()
 def given_options(config: pytest.Config) -> GivenOptions:
     """Return what was given to a test session; the first call reads it."""
     if _GIVEN not in config.stash:
-        words = map(str, config.invocation_params.args)
         variable = shlex.split(os.environ.get("PYTEST_ADDOPTS", ""))
+        words = (*variable, *map(str, config.invocation_params.args))
         options = copy.copy(config.known_args_namespace)
-        config.stash[_GIVEN] = GivenOptions(options, (*words, *variable))
+        config.stash[_GIVEN] = GivenOptions(options, words)
     return config.stash[_GIVEN]
 
 
-def has_value(words: Sequence[str], value: str, *flags: str) -> bool:
-    """Return whether words give an option a value: ``-k X``, ``-kX`` or ``--option=X``."""
-    return any(
-        (word in flags and following == value)
-        or any(word in (f"{flag}={value}", f"{flag}{value}") for flag in flags)
-        for word, following in pairwise([*words, ""])
-    )
+def command_line(config: pytest.Config) -> argparse.Namespace:
+    """Return the values of all options, and the arguments, that the command line alone gives.
+
+    Call it once conftests have declared their options, whose values would be arguments otherwise.
+    """
+    return config._parser.parse_known_args(given_options(config).words)

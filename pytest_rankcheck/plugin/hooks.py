@@ -32,13 +32,14 @@ from pytest_rankcheck.plugin.fixtures import (
 )
 from pytest_rankcheck.plugin.item_findings import (
     SHOWN,
+    caught,
     findings_beside,
     name_run,
     refuse_dropped_gates,
     settled,
     without_false_better,
 )
-from pytest_rankcheck.plugin.item_identity import RANK_FILE, typed_id
+from pytest_rankcheck.plugin.item_identity import RANK_FILE, TYPED_ID, typed_id
 from pytest_rankcheck.plugin.terminal_summary import CARRIED, LEDGER, SessionFindings
 from pytest_rankcheck.plugin.watched_tests import WatchedTests
 
@@ -106,11 +107,12 @@ def pytest_configure(config: pytest.Config) -> None:
     except RankcheckError as error:
         raise pytest.UsageError(str(error)) from None
     config.stash[SHOWN] = {}
-    config.pluginmanager.register(fixtures.configured_fixtures(chosen), "rankcheck-fixtures")
+    # Registered without names, so that no part can be switched off alone with -p no:NAME.
+    config.pluginmanager.register(fixtures.configured_fixtures(chosen))
     watched = WatchedTests(config)
-    config.pluginmanager.register(watched, "rankcheck-watched-tests")
+    config.pluginmanager.register(watched)
     if not _is_worker(config):
-        config.pluginmanager.register(SessionFindings(config, watched), "rankcheck-summary")
+        config.pluginmanager.register(SessionFindings(config, watched))
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
@@ -218,8 +220,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
             if not item.stash[NOT_PASSED]:  # a failed subtest raises nothing here
                 if BASELINE in item.stash:
                     refuse_dropped_gates(item.stash[BASELINE])
-                # The test passed: it caught these failures itself, with pytest.raises.
-                ledger[:] = [finding for finding in ledger if not finding.failed]
+                ledger[:] = caught(ledger)  # such as with pytest.raises
             ledger.extend(findings_beside(item, ledger, stopped=False))
             ledger[:] = without_false_better(item, ledger, passed=not item.stash[NOT_PASSED])
             return result
@@ -262,11 +263,12 @@ def pytest_runtest_makereport(
     for names in hidden:
         names["__tracebackhide__"] = True
     report = yield
+    setattr(report, TYPED_ID, typed_id(item))
     for names in hidden:
         names.pop("__tracebackhide__", None)
     printed = item.config.stash.get(PRINTED, None)
     if printed and report.failed and call.excinfo is not None:
-        printed.settle(typed_id(item.nodeid, item.config), str(call.excinfo.value))
+        printed.settle(typed_id(item), str(call.excinfo.value))
     # This also sees the reports of subtests, and strict xfails that pass.
     if not report.passed or hasattr(report, "wasxfail"):
         item.stash[NOT_PASSED] = True

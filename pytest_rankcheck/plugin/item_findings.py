@@ -5,14 +5,13 @@ pytest imports this at every start: what is heavy is imported where it is used.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_rankcheck.plugin.baseline_settings import baseline_settings
 from pytest_rankcheck.plugin.configuration import CONFIG
 from pytest_rankcheck.plugin.fixtures import BASELINE
 from pytest_rankcheck.plugin.item_identity import run_label
@@ -66,6 +65,19 @@ def without_false_better(
     ]
 
 
+def caught(ledger: Ledger) -> Iterator[ReportedFinding]:
+    """Yield the findings of a test that passed: it caught the failures of its gates itself."""
+    from pytest_rankcheck.reports.findings import GateFinding
+
+    for each in ledger:
+        if isinstance(each, GateFinding) and each.failed:
+            detail = {**each.detail, "failure": None} if each.detail else each.detail
+            verdict = f"{each.verdict}, caught by the test"
+            yield replace(each, failed=False, verdict=verdict, remedy=None, detail=detail)
+        elif not each.failed:
+            yield each
+
+
 def refuse_dropped_gates(baseline: Baseline) -> None:
     """Fail a test whose assertions have all passed, but which no longer gates what it did.
 
@@ -97,10 +109,10 @@ def settled(item: pytest.Item) -> Ledger:
     if settlement is None:
         return []
     ledger: Ledger = list(baseline_notes(baseline, settlement))
-    if not baseline.was_blocked:
-        file = Path(os.path.relpath(baseline.path, item.config.rootpath)).as_posix()
-        gated = dict.fromkeys(str(check.metric) for check in baseline.checks)
-        ledger.append(RecordFinding(file, baseline.golden_name, tuple(gated)))
+    gated = dict.fromkeys(str(check.metric) for check in baseline.checks)
+    file = baseline_settings(item.config).shown(baseline.path)
+    caught = "its gate failed, and its test went on" if baseline.was_blocked else None
+    ledger.append(RecordFinding(file, baseline.golden_name, tuple(gated), caught))
     return ledger
 
 

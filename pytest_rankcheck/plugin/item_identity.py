@@ -15,6 +15,8 @@ import pytest
 
 from pytest_rankcheck.errors import quoted
 
+TYPED_ID = "rankcheck_id"
+"""The attribute of a report that has the `typed_id` of its test or file."""
 RANK_FILE = ".rank.toml"
 """How the names of rank files end."""
 GOLDEN_NAME = "{golden}"
@@ -28,11 +30,14 @@ _REPEAT = re.compile("__pytest_repeat_step_number|__flakefinder_.*")
 """The parameters that pytest-repeat and pytest-flakefinder add to run a test several times."""
 
 
-def typed_id(nodeid: str, config: pytest.Config) -> str:
-    """Return the id of a test as it can be given to pytest where this session was started."""
-    file, _, rest = nodeid.partition("::")
-    path = os.path.relpath(config.rootpath / file, config.invocation_params.dir)
-    return "::".join(filter(None, (Path(path).as_posix(), rest)))
+def typed_id(node: pytest.Item | pytest.Collector) -> str:
+    """Return the id of a test or a file as it can be given to pytest where it was started.
+
+    pytest's own id is relative to its root, and ambiguous for what is outside of that.
+    """
+    path = os.path.relpath(node.path, node.config.invocation_params.dir)
+    _, separator, rest = node.nodeid.partition("::")
+    return f"{Path(path).as_posix()}{separator}{rest}"
 
 
 def item_key(item: pytest.Item) -> str:

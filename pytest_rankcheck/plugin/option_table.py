@@ -303,10 +303,10 @@ class Config:
         metavar="REF",
     )
 
-    unrun: str = setting(
+    unrun: str = option(
         one_of("ignore", "warn", "fail", default="warn"),
-        "what to do about baselines whose gates did not run: ignore, warn (default) or fail "
-        "(default with --rankcheck-baseline-ref)",
+        "what to do about baselines whose gates did not run: ignore, warn (default) or fail; with "
+        "--rankcheck-baseline-ref they fail, and the command line may say warn about skipped ones",
         "baselines.md#gates-that-did-not-run",
     )
 

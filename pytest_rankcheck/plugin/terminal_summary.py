@@ -17,7 +17,7 @@ from _pytest._code.code import ExceptionRepr
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
 from pytest_rankcheck.plugin.baseline_settings import baseline_settings
 from pytest_rankcheck.plugin.configuration import CONFIG
-from pytest_rankcheck.plugin.item_identity import typed_id
+from pytest_rankcheck.plugin.item_identity import TYPED_ID
 from pytest_rankcheck.plugin.watched_tests import WatchedTests
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class SessionFindings:
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Note what could not be collected."""
         if report.failed:
-            file = typed_id(report.nodeid, self._config)
+            file = getattr(report, TYPED_ID, report.nodeid)
             self._errors.setdefault(_reason(report.longrepr), []).append(file)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -98,7 +98,7 @@ class SessionFindings:
         from pytest_rankcheck.reports.ledger import unpacked
 
         carried = vars(report).get(CARRIED)
-        test = typed_id(report.nodeid, self._config)
+        test = getattr(report, TYPED_ID, report.nodeid)
         ledger = unpacked(carried) if isinstance(carried, str) else carried or []
         findings = [each.with_test(test) for each in ledger]
         self.findings += findings
@@ -189,7 +189,7 @@ def _notes_from_git(
 ) -> Iterator[ReportedFinding]:
     """Yield written baselines to add to git, and what differs from a reference commit.
 
-    With a reference also the expectations that are looser, and those that no test checked.
+    With a reference also the expectations that no test checked.
     """
     reference = baseline_settings(config).reference
     if reference is None and not findings:
@@ -207,6 +207,5 @@ def _notes_from_git(
 
         golden = [*config.stash[CONFIG].golden, *golden_sets_of(watched, config)]
         files = {shown_name(path): path for path in golden if path.suffix == ".jsonl"}
-        yield from notes.branch_notes(reference, config.rootpath)
-        yield from notes.looser_expectations(reference, files.values(), config.rootpath)
-        yield from notes.unchecked_expectations(files, findings, config.rootpath)
+        yield from notes.branch_notes(reference, config.invocation_params.dir)
+        yield from notes.unchecked_expectations(files, findings, config.invocation_params.dir)

@@ -1,4 +1,4 @@
-"""What a test session collected, what left some tests out, and how the others ended.
+"""What a test session collected, what was deselected, and how the others ended.
 
 Workers of pytest-xdist collect; the controller decides. So what was collected can be sent. pytest
 imports this at every start, so it imports nothing heavy.
@@ -7,7 +7,6 @@ imports this at every start, so it imports nothing heavy.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,24 +14,22 @@ from typing import Any, NamedTuple
 import pytest
 
 from pytest_rankcheck.plugin.configuration import CONFIG
-from pytest_rankcheck.plugin.item_identity import item_key
+from pytest_rankcheck.plugin.item_identity import TYPED_ID, item_key, typed_id
 
 _SENT = "rankcheck_collected"
-PROJECT = "project"
-"""What left a test out: a conftest, not an option or an installed plugin."""
-_NOT_CALLERS = ("pluggy", "pytest_rankcheck")
 
 
 class Collected(NamedTuple):
-    """A test that was collected, also if it was left out then."""
+    """A test that was collected, also if it was deselected then."""
 
     file: str
-    """Relative to the root of the project."""
+    """Relative to pytest's root."""
     key: str
     """What identifies it in its file."""
     id: str
-    left_out: str = ""
-    """What left it out: ``-k``, ``-m``, ``--deselect``, `PROJECT`, or a module of a plugin."""
+    """As it can be typed."""
+    is_deselected: bool = False
+    """Whether anything left it out: an option, a plugin or a conftest."""
 
 
 class Outcome(NamedTuple):
@@ -45,22 +42,29 @@ class Outcome(NamedTuple):
 
 
 class WatchedTests:
-    """A plugin that watches which tests are collected, left out and run."""
+    """A plugin that watches which tests are collected, deselected and run."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._items: Sequence[pytest.Item] = ()
-        self._left_out: dict[int, str] = {}
+        self._kept: frozenset[int] = frozenset()
         self._received: Sequence[Collected] | None = None
-        self.skipped_files: dict[str, str] = {}
-        """Why a test file skipped itself."""
+        self.files: dict[str, str | None] = {}
+        """The test files that were collected; why, if they skipped themselves."""
         self.outcomes: dict[str, Outcome] = {}
         """How the tests ended, by id; the last one counts if a test was repeated."""
 
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Note the test files that skip themselves."""
-        if report.skipped:
-            self.skipped_files[report.nodeid] = _skip_reason(report.longrepr)
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(
+        self, collector: pytest.Collector
+    ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        """Note the test files, and how the collector can be typed."""
+        report = yield
+        setattr(report, TYPED_ID, typed_id(collector))
+        if isinstance(collector, pytest.File):
+            reason = _skip_reason(report.longrepr) if report.skipped else None
+            self.files[self._file_of(collector)] = reason
+        return report
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(
@@ -70,26 +74,20 @@ class WatchedTests:
         self._items = tuple(items)
         return (yield)
 
-    def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
-        """Note what deselects tests: it is the caller of this hook."""
-        self._left_out |= dict.fromkeys(map(id, items), _deselecting())
-
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Find the tests that a conftest left out without a word."""
-        kept = {id(item) for item in session.items}
-        for item in self._items:
-            if id(item) not in kept:
-                self._left_out.setdefault(id(item), PROJECT)
+        """Note the tests that nobody left out."""
+        self._kept = frozenset(map(id, session.items))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note how a test ended."""
+        test = getattr(report, TYPED_ID, report.nodeid)
         reason = getattr(report, "wasxfail", None)
         if not report.failed and reason is not None:
-            self.outcomes[report.nodeid] = Outcome("xfailed", str(reason))
+            self.outcomes[test] = Outcome("xfailed", str(reason))
         elif report.skipped:
-            self.outcomes[report.nodeid] = Outcome("skipped", _skip_reason(report.longrepr))
+            self.outcomes[test] = Outcome("skipped", _skip_reason(report.longrepr))
         elif report.failed or report.when == "call":
-            self.outcomes[report.nodeid] = Outcome(report.outcome)
+            self.outcomes[test] = Outcome(report.outcome)
 
     # --- pytest-xdist ------------------------------------------------------------------------
 
@@ -97,7 +95,7 @@ class WatchedTests:
         """Send what a worker collected to the controller."""
         output = getattr(session.config, "workeroutput", None)
         if output is not None and self.uses_baselines:
-            output[_SENT] = [list(map(tuple, self.collected)), self.skipped_files]
+            output[_SENT] = [list(map(tuple, self.collected)), self.files]
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
@@ -105,7 +103,7 @@ class WatchedTests:
         sent = getattr(node, "workeroutput", {}).get(_SENT)
         if sent is not None:
             self._received = [Collected(*test) for test in sent[0]]
-            self.skipped_files = sent[1]
+            self.files = sent[1]
 
     # --- what was seen -----------------------------------------------------------------------
 
@@ -122,33 +120,17 @@ class WatchedTests:
         """The tests that were collected, here or by the workers."""
         if self._received is not None:
             return self._received
-        root = self._config.rootpath
         return [
             Collected(
-                Path(os.path.relpath(item.path, root)).as_posix(),
-                item_key(item),
-                item.nodeid,
-                self._left_out.get(id(item), ""),
+                self._file_of(item), item_key(item), typed_id(item), id(item) not in self._kept
             )
             for item in self._items
         ]
+
+    def _file_of(self, node: pytest.Item | pytest.Collector) -> str:
+        return Path(os.path.relpath(node.path, self._config.rootpath)).as_posix()
 
 
 def _skip_reason(longrepr: object) -> str:
     reason = longrepr[2] if isinstance(longrepr, tuple) else ""
     return str(reason).removeprefix("Skipped: ")
-
-
-def _deselecting() -> str:
-    """Return what calls ``pytest_deselected``: the first frame that is not of pluggy or ours."""
-    frame = sys._getframe(1)
-    while frame.f_back and str(frame.f_globals.get("__name__")).partition(".")[0] in _NOT_CALLERS:
-        frame = frame.f_back
-    name = str(frame.f_globals.get("__name__"))
-    if name == "_pytest.mark":
-        return "-m" if frame.f_code.co_name == "deselect_by_mark" else "-k"
-    if name == "_pytest.main":
-        return "--deselect"
-    folders = Path(frame.f_code.co_filename).parts
-    is_installed = not {"site-packages", "dist-packages"}.isdisjoint(folders)
-    return name if is_installed or name.startswith("_pytest.") else PROJECT

@@ -231,7 +231,6 @@ class Topic(Enum):
         "Cohen 1988, Sakai 2018)"
     )
     GOLDEN_CHANGE = "golden sets that changed since the baselines were recorded"
-    LOOSER_EXPECTATIONS = "expectations that this branch removed or loosened, compared with {about}"
     RETIRED = "baselines retired by this branch"
     RENAMED = "baselines that take the place of those of tests that are gone"
     KEPT = "baselines kept, because something is lower or ranked anew, within what is allowed"

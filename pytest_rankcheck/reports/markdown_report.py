@@ -23,7 +23,7 @@ LONGEST_COMMENT = 60_000
 
 _OPEN = (
     *(Topic.BRANCH, Topic.RETIRED, Topic.LOOSER_GATE),
-    *(Topic.NO_LONGER_GATED, Topic.LOOSER_EXPECTATIONS, Topic.GOLDEN_CHANGE),
+    *(Topic.NO_LONGER_GATED, Topic.GOLDEN_CHANGE),
 )
 """What is not folded away."""
 _MOST_GATES = 100

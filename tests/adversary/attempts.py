@@ -157,9 +157,9 @@ def sessions(main: PullRequest) -> None:
     log(*[1] * 60, week=1, group="AB")(main)
 
 
-def expected(line: Entry, **marks: object) -> Entry:
+def expected(line: Entry) -> Entry:
     """Return an expectation of the relevant document of a query, as the golden set has it."""
-    return {"expect": [{"in_top": 2, "documents": list(line["relevance"])[:1]} | marks]}
+    return {"expect": [{"in_top": 2, "documents": list(line["relevance"])[:1]}]}
 
 
 def expecting(main: PullRequest) -> None:
@@ -211,6 +211,7 @@ NO_GATE = new_test(OTHER_TEST)
 LOOSENED = approve("one job for each market", "--rankcheck-baseline-ref=main")
 LINKED = link("tests/baselines", "kept/baselines")
 CONFTEST = "tests/conftest.py"
+DESELECTED = "its test was deselected, and not on the command line"
 OTHER_CHOSEN = configure('addopts = ["tests/test_ranking.py::test_other"]')
 DESELECTS = (
     "def pytest_collection_modifyitems(config, items):\n"
@@ -336,7 +337,7 @@ ATTEMPTS = {
         (edit("0.01", "0.02"), approve("noisier"), merge, edit("0.02", "0.9"), worse), B, "RR"
     ),
     "`tests/baselines` becomes a symbolic link to lower records": Attempt(
-        (worse, anew, LINKED), B, "RR regressed"
+        (worse, anew, LINKED), B, "is a symbolic link", "git checkout main -- tests/baselines"
     ),
     "`tests/baselines` becomes a symbolic link, and the gate is deleted": Attempt(
         (LINKED, NO_GATE), B, "its test is gone"
@@ -369,10 +370,7 @@ ATTEMPTS = {
         main=noninferior,
     ),
     '`rankcheck_unrun = "ignore"`, and the gate is deleted in the next pull request': Attempt(
-        (configure('rankcheck_unrun = "ignore"'),),
-        B,
-        "rankcheck_unrun: not set -> ignore",
-        "needs a reason",
+        (configure('rankcheck_unrun = "ignore"'), merge, NO_GATE), B, "its test is gone"
     ),
     "`rankcheck_inconclusive` is loosened more than was approved": Attempt(
         (
@@ -424,9 +422,7 @@ ATTEMPTS = {
     "the test is expected to fail": Attempt(
         (worse, mark("@pytest.mark.xfail")), B, "its test is expected to fail"
     ),
-    "a conftest deselects the test": Attempt(
-        (worse, write(CONFTEST, DESELECTS)), B, "deselected by the project"
-    ),
+    "a conftest deselects the test": Attempt((worse, write(CONFTEST, DESELECTS)), B, DESELECTED),
     "other `testpaths`": Attempt(
         (worse, new_test(OTHER_TEST, "other/test_other.py"), configure('testpaths = ["other"]')),
         B,
@@ -441,14 +437,14 @@ ATTEMPTS = {
     "`addopts` has `-m slow`, where that of main has `-m 'not slow'`": Attempt(
         (worse, configure('addopts = ["-m", "slow"]')),
         B,
-        "excluded by a marker in addopts",
+        DESELECTED,
         main=marked,
     ),
     "`addopts` has `--sw`, with a committed cache that is past the test": Attempt(
-        (worse, step_wise), B, "deselected by the project"
+        (worse, step_wise), B, DESELECTED
     ),
     "`addopts` has an option of an installed plugin that deselects the test": Attempt(
-        (worse, *SHARDED, addopts("--shard=2")), B, "deselected by the project"
+        (worse, *SHARDED, addopts("--shard=2")), B, DESELECTED
     ),
     "a conftest lets pytest collect only": Attempt(
         (worse, write(CONFTEST, COLLECTS_ONLY)), B, "ended before its test"
@@ -471,18 +467,10 @@ ATTEMPTS = {
             edit("0.01)", "0.01)\n    except AssertionError: pass"),
         ),
         B,
-        "did not compare",
+        "its gate failed, and its test went on",
     ),
     "the metric that fell is no longer gated": Attempt(
         (worse, edit(f"    {RR}\n", "")), B, "RR is no longer gated", main=two_metrics
-    ),
-    # Expectations are loosened.
-    "the expectations that fail are marked as known failures": Attempt(
-        (worse, queries(FALLEN, lambda line: expected(line, known_failure="new", known_rank=10))),
-        L,
-        "that this branch removed or loosened",
-        "in the top 2: now a known",
-        main=expecting,
     ),
     "the test of the expectations is deleted": Attempt(
         (worse, new_test("def test_other(evaluation):\n    pass\n")),
@@ -503,17 +491,6 @@ ATTEMPTS = {
     ),
     "the record is retired with a reason, and its test deleted": Attempt(
         (retire("no search any more"), delete(TEST), NO_TEST), L, "no search any more"
-    ),
-    "gates that did not run are ignored from now on, with a reason": Attempt(
-        (configure('rankcheck_unrun = "ignore"'), LOOSENED),
-        L,
-        "rankcheck_unrun: not set -> ignore",
-        "one job for each market",
-    ),
-    "another ranker is configured": Attempt(
-        (move("engine.py", "better.py"), configure('rankcheck_ranker = "better:search"')),
-        L,
-        "rankcheck_ranker: engine:search -> better:search",
     ),
     # Everyday work.
     "nothing changes": Attempt((update,), P),

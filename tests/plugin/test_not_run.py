@@ -67,12 +67,36 @@ def test_the_configuration_says_what_is_done(
     two_gates.write("pyproject.toml", f'{configuration}rankcheck_unrun = "{mode}"\n')
     result = two_gates.run()
     assert (result.ret, len(listed(result))) == (status, lines)
-    result = two_gates.run(*MAIN)
-    assert (result.ret, len(listed(result))) == (1, 1), "the configuration of main counts"
     git(two_gates.path, "commit", "-qam", "configure")
     git(two_gates.path, "branch", "-f", "main")
     result = two_gates.run(*MAIN)
-    assert (result.ret, len(listed(result))) == (status, lines)
+    assert (result.ret, len(listed(result))) == (1, 1), "against a reference it does not count"
+
+
+def test_the_command_line_lets_a_skipped_gate_warn_but_not_one_that_is_gone(
+    two_gates: Project,
+) -> None:
+    warn = "--rankcheck-unrun=warn"
+    two_gates.test(SKIPPED)
+    skipped = f"{FILE} (RR): its test was skipped: flaky"
+    result = two_gates.run(*MAIN, warn)
+    assert (result.ret, listed(result)) == (0, [skipped])
+    two_gates.configure(f'addopts = ["{warn}"]')
+    result = two_gates.run(*MAIN)
+    assert (result.ret, listed(result)) == (1, [f"FAILED: {skipped}"]), "addopts do not count"
+    two_gates.test(OTHER_TEST)
+    result = two_gates.run(*MAIN, warn)
+    assert (result.ret, listed(result)) == (1, [f"FAILED: {FILE} (RR): its test is gone"])
+    two_gates.test("")
+    result = two_gates.run(*MAIN, warn)
+    assert (result.ret, listed(result)) == (1, [f"FAILED: {FILE} (RR): its test is gone"])
+
+
+def test_a_write_judges_nobodys_absence(two_gates: Project) -> None:
+    two_gates.test(SKIPPED)
+    result = two_gates.run(*MAIN, "--snapshot-update")
+    assert (result.ret, listed(result)) == (0, [f"{FILE} (RR): its test was skipped: flaky"])
+    assert two_gates.run(*MAIN, "--rankcheck-approve", "why").ret == 0
 
 
 DESELECTED = f"{FILE} (RR): its test was not chosen on the command line"
@@ -84,16 +108,17 @@ DESELECTED = f"{FILE} (RR): its test was not chosen on the command line"
         (("-k", "also"), [DESELECTED]),
         (("-m", "not slow"), [DESELECTED]),
         (("--deselect", "tests/test_ranking.py::test_mrr"), [DESELECTED]),
-        (("--ignore", "tests/test_ranking.py"), []),
-        (("tests/test_more.py::test_also",), []),
-        (("tests/test_more.py", "tests/test_ranking.py::test_other"), []),
-        (("tests/test_more.py",), []),
+        (("--ignore", "tests/test_ranking.py"), [DESELECTED]),
+        (("--ignore-glob", "*/test_r*"), [DESELECTED]),
+        (("tests/test_more.py::test_also",), [DESELECTED]),
+        (("tests/test_more.py", "tests/test_ranking.py::test_other"), [DESELECTED]),
+        (("tests/test_more.py",), [DESELECTED]),
     ],
 )
 def test_what_the_user_leaves_out_does_not_fail(
     two_gates: Project, arguments: tuple[str, ...], lines: list[str]
 ) -> None:
-    """What is deselected is listed for reviewers: a branch may have marked its test."""
+    """It is listed for reviewers: a branch may have marked its test."""
     slow = REGRESSION_TEST.replace(
         "\ndef test_mrr", "\nimport pytest\n\n@pytest.mark.slow\ndef test_mrr"
     )
@@ -105,15 +130,18 @@ def test_what_the_user_leaves_out_does_not_fail(
 
 
 @pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
-def test_an_installed_plugin_leaves_out_what_the_command_line_tells_it_to(
+def test_jobs_that_a_plugin_shares_the_tests_among_may_warn(
     two_gates: Project, monkeypatch: pytest.MonkeyPatch, workers: tuple[str, ...]
 ) -> None:
-    """In ``addopts`` its option is the project's: the adversary has that attempt."""
     two_gates.write("site-packages/shards.py", SHARDS)
     monkeypatch.setenv("PYTHONPATH", str(two_gates.path / "site-packages"))
     monkeypatch.syspath_prepend(two_gates.path / "site-packages")
-    result = two_gates.run(*MAIN, "-p", "shards", "--shard", "2", *workers)
-    assert (result.ret, listed(result)) == (0, [DESELECTED])
+    shard = ("-p", "shards", "--shard", "2", *workers)
+    deselected = f"{FILE} (RR): its test was deselected, and not on the command line"
+    result = two_gates.run(*MAIN, *shard)
+    assert (result.ret, listed(result)) == (1, [f"FAILED: {deselected}"])
+    result = two_gates.run(*MAIN, *shard, "--rankcheck-unrun=warn")
+    assert (result.ret, listed(result)) == (0, [deselected])
 
 
 def test_a_selection_excuses_only_what_it_leaves_out(two_gates: Project) -> None:
@@ -135,18 +163,18 @@ def test_a_test_session_that_was_stopped_is_not_complete(two_gates: Project) -> 
     assert listed(two_gates.run(*MAIN, "--setup-only")) == []
 
 
-def test_a_marker_in_addopts_of_the_reference_is_listed_and_passes(two_gates: Project) -> None:
-    two_gates.test(SKIPPED.replace("skip(reason='flaky')", "slow").replace("skip(", "slow("))
-    configuration = (two_gates.path / "pyproject.toml").read_text("utf-8")
-    markers = 'addopts = ["-m", "not slow"]\nmarkers = ["slow"]\n'
-    two_gates.write("pyproject.toml", configuration + markers)
-    excluded = f"{FILE} (RR): its test was excluded by a marker in addopts"
-    assert listed(two_gates.run(*MAIN)) == [f"FAILED: {excluded}"]
+def test_a_marker_in_addopts_excuses_nothing(two_gates: Project) -> None:
+    """On the command line it does; in ``addopts`` each branch could change it."""
+    two_gates.test(SKIPPED.replace("skip(", "slow("))
+    two_gates.configure('addopts = ["-m", "not slow"]', 'markers = ["slow"]')
     git(two_gates.path, "commit", "-qam", "mark")
     git(two_gates.path, "branch", "-f", "main")
+    deselected = f"FAILED: {FILE} (RR): its test was deselected, and not on the command line"
     result = two_gates.run(*MAIN)
-    assert (result.ret, listed(result)) == (0, [excluded])
+    assert (result.ret, listed(result)) == (1, [deselected])
     assert listed(two_gates.run(*MAIN, "-m", "slow or not slow")) == []
+    result = two_gates.run(*MAIN, "-m", "not slow")
+    assert (result.ret, listed(result)) == (0, [DESELECTED])
 
 
 def test_an_expression_of_addopts_is_not_taken_for_the_users(two_gates: Project) -> None:

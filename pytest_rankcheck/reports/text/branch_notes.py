@@ -1,6 +1,7 @@
-"""What a branch changes, in words: its baselines and expectations against a reference commit.
+"""What a branch changes of its baselines against a reference commit, in words.
 
-Also the baselines that a commit would leave out, because git ignores them.
+Also the baselines that a commit would leave out, because git ignores them, and the expectations
+that no test checks.
 """
 
 from __future__ import annotations
@@ -17,25 +18,13 @@ from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.reference_commit import ChangedFile, Reference
 from pytest_rankcheck.baselines.succession import new_approvals
 from pytest_rankcheck.comparison.measurement import QueryOverlap
-from pytest_rankcheck.errors import (
-    BaselineError,
-    ConfigurationError,
-    GoldenSetError,
-    plural,
-    quoted,
-)
+from pytest_rankcheck.errors import BaselineError, GoldenSetError, plural, quoted
 from pytest_rankcheck.files.git_commands import IgnoredFile, ignored_files
-from pytest_rankcheck.golden.expectation import Expectation, expectation_of
+from pytest_rankcheck.golden.expectation import expectation_of
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.remedies import add_ignored
 from pytest_rankcheck.reports.findings import Note, ReportedFinding, Topic, WrittenFinding
 from pytest_rankcheck.reports.text.wording import change, number_text
-
-_SHOWN = 10
-"""How many expectations of a file are listed."""
-
-_Expectations = Mapping[tuple[object, ...], Expectation]
-"""The expectations of a file by their claims."""
 
 
 def written_notes(findings: Iterable[ReportedFinding], folder: Path) -> Iterator[Note]:
@@ -58,10 +47,10 @@ def written_notes(findings: Iterable[ReportedFinding], folder: Path) -> Iterator
 
 
 def branch_notes(reference: Reference, folder: Path) -> Iterator[Note]:
-    """Yield the baselines under a folder that differ from the reference commit."""
+    """Yield the baselines that differ from the reference commit, named from a folder."""
     texts = [
         f"{quoted(os.path.relpath(each.path, folder), 200)}: {_change_text(each)}"
-        for each in reference.changes(folder)
+        for each in reference.changes()
     ]
     for text in texts or ["none"]:
         yield Note(Topic.BRANCH, text, quoted(reference.name))
@@ -121,37 +110,6 @@ def _moved(before: Record, after: Record) -> str:
     return "; ".join(parts)
 
 
-def looser_expectations(
-    reference: Reference, golden_files: Iterable[Path], folder: Path
-) -> Iterator[Note]:
-    """Yield the expectations of golden sets that were stricter at the reference commit.
-
-    These are expectations that were removed, were marked as known failures, only warn now, or may
-    be worse than before (``known_rank``).
-
-    Args:
-        reference: the commit.
-        golden_files: the golden sets, of JSON lines.
-        folder: the folder in which the test session started.
-    """
-    for file in dict.fromkeys(golden_files):
-        before = None
-        with suppress(ConfigurationError):  # tests with baselines report this
-            before = reference.text(file)
-        now = _expectations(_text_of(file))
-        changes = [
-            f"query '{quoted(then.query)}', expected {then}: {what}"
-            for claim, then in _expectations(before or "").items()
-            if (what := _loosened(then, now.get(claim)))
-        ]
-        if len(changes) > _SHOWN:
-            rest = plural(len(changes) - _SHOWN, "more expectation", "more expectations")
-            changes[_SHOWN:] = [rest]
-        shown = quoted(os.path.relpath(file, folder), 200)
-        for each in changes:
-            yield Note(Topic.LOOSER_EXPECTATIONS, f"{shown}: {each}", quoted(reference.name))
-
-
 def unchecked_expectations(
     golden_files: Mapping[str, Path], findings: Iterable[ReportedFinding], folder: Path
 ) -> Iterator[Note]:
@@ -165,45 +123,22 @@ def unchecked_expectations(
     notes = [each for each in findings if isinstance(each, Note)]
     checked = {note.about for note in notes if note.topic is Topic.EXPECTATIONS}
     for name, file in golden_files.items():
-        expectations = {} if quoted(name) in checked else _expectations(_text_of(file))
+        expectations = 0 if quoted(name) in checked else _expectations(file)
         if expectations:
             shown = quoted(os.path.relpath(file, folder), 200)
-            count = plural(len(expectations), "expectation")
+            count = plural(expectations, "expectation")
             text = f"{shown}: {count}; a test checks them with assert_expectations"
             yield Note(Topic.UNCHECKED_EXPECTATIONS, text)
 
 
-def _text_of(file: Path) -> str:
-    """Return the text of a golden set; empty if it cannot be read, which loading it reports."""
-    try:
-        return file.read_text("utf-8")
-    except (OSError, ValueError):
-        return ""
-
-
-def _expectations(text: str) -> _Expectations:
-    """Return the expectations of a file; invalid lines are left out."""
-    found: dict[tuple[object, ...], Expectation] = {}
-    for line in text.splitlines():
-        if '"expect"' in line:
-            with suppress(ValueError, KeyError, TypeError, RecursionError, GoldenSetError):
-                entry = json.loads(line)
-                for item in entry["expect"]:
-                    expectation = expectation_of(str(entry["query_id"]), item)
-                    found.setdefault(expectation.claim, expectation)
-    return found
-
-
-def _loosened(then: Expectation, now: Expectation | None) -> str:
-    """Return how an expectation was loosened; empty if it was not."""
-    if now is None:
-        return "removed"
-    if now.known_failure is not None and then.known_failure is None:
-        return f'now a known failure ("{quoted(now.known_failure, 200)}")'
-    if then.severity == "error" and now.severity == "warn":
-        return "only warns now (severity warn)"
-    old, new = then.known_rank, now.known_rank
-    if old is None or now.known_failure is None or new == old:
-        return ""
-    is_worse = new is None or (new < old if now.kind == "not_in_top" else new > old)
-    return f"known_rank {old} -> {new or '-'}" if is_worse else ""
+def _expectations(file: Path) -> int:
+    """Return how many expectations a golden set has; loading it reports what is invalid."""
+    found: set[tuple[object, ...]] = set()
+    with suppress(OSError, ValueError):
+        for line in file.read_text("utf-8").splitlines():
+            if '"expect"' in line:
+                with suppress(ValueError, KeyError, TypeError, RecursionError, GoldenSetError):
+                    entry = json.loads(line)
+                    for item in entry["expect"]:
+                        found.add(expectation_of(str(entry["query_id"]), item).claim)
+    return len(found)
