@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
 
 import numpy as np
@@ -89,8 +90,8 @@ class Conventions:
     always is the log's."""
 
     def __post_init__(self) -> None:
-        for name, kind in get_type_hints(Conventions).items():
-            value, allowed = getattr(self, name), get_args(kind)
+        for name, allowed in _allowed().items():
+            value = getattr(self, name)
             if allowed and value not in allowed:
                 raise RunError(
                     f"{name}={quoted(value)} is invalid{suggestion(str(value), allowed)}; "
@@ -144,6 +145,12 @@ class Conventions:
             for name, chosen in asdict(self).items()
             if name not in _LATER or chosen != getattr(_USUAL, name)
         }
+
+
+@cache
+def _allowed() -> Mapping[str, Sequence[str]]:
+    """Return the values that each convention can have; none if it can have any."""
+    return {name: get_args(kind) for name, kind in get_type_hints(Conventions).items()}
 
 
 _USUAL = Conventions()

@@ -20,7 +20,12 @@ from pytest_rankcheck.evaluation.conventions import (
 from pytest_rankcheck.evaluation.expected_matches import in_expected_texts
 from pytest_rankcheck.evaluation.measured_source import Source
 from pytest_rankcheck.evaluation.metric_checks import warn_if_rankings_are_short
-from pytest_rankcheck.evaluation.run_golden_join import BLOCK, Joined, join, judged_hits
+from pytest_rankcheck.evaluation.run_golden_join import (
+    Joined,
+    join,
+    judged_hits,
+    queries_per_block,
+)
 from pytest_rankcheck.evaluation.unfit_runs import (
     Notes,
     UnmetIds,
@@ -79,6 +84,7 @@ class RankedRun(Source):
         )
         self.unanswered = [golden.query_ids[code] for code in np.flatnonzero(is_empty).tolist()]
         self._top, self._remarks = top, remarks
+        self._block = queries_per_block(golden.columns)
         self._document_notes: Notes = {} if run is None else dict(run.unknown)
         if golden.catalogue is not None:
             golden.catalogue.may_show(self._shown_documents)
@@ -165,15 +171,15 @@ class RankedRun(Source):
     @cached_property
     def hits(self) -> Sequence[JudgedHits]:
         """The judged hits of all queries, in blocks."""
-        blocks = judged_hits(self.joined, self.golden)
+        blocks = judged_hits(self.joined, self.golden, self._block)
         return tuple(
-            replace(hits, about=partial(self._about, number * BLOCK))
+            replace(hits, about=partial(self._about, number * self._block))
             for number, hits in enumerate(blocks)
         )
 
     def _about(self, start: int) -> HitDocuments:
         """Return what is known about the documents of a block that begins at a query."""
-        rankings = [*map(self.ranking, self.query_ids[start : start + BLOCK])]
+        rankings = [*map(self.ranking, self.query_ids[start : start + self._block])]
         return self._documents.of_block(start, rankings)
 
     @cached_property
@@ -250,7 +256,7 @@ class RankedRun(Source):
             yield self._whole_run(metric), self.query_ids
         else:
             for number, hits in enumerate(self.hits):
-                yield hits, self.query_ids[number * BLOCK : (number + 1) * BLOCK]
+                yield hits, self.query_ids[number * self._block : (number + 1) * self._block]
 
     def returned(self, metric: Metric) -> FloatArray:
         """Return what the metric's function, or ir_measures, returned for each query."""

@@ -15,7 +15,7 @@ from pytest_rankcheck.rankers.ranked_columns import RankedColumns
 
 _CELLS = 1 << 21
 """The size of the padded matrices in which queries are sorted."""
-_TIED_ROWS = 1 << 16
+_TIED_ROWS = 1 << 13
 """How many tied rows are put in order at once: few, so that memory is used again."""
 
 

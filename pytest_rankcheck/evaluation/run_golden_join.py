@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise, repeat
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.evaluation.block_hits import BlockHits, BlockJoin
@@ -27,7 +29,9 @@ from pytest_rankcheck.rankers.ranking import RankingRules
 from pytest_rankcheck.rankers.run import Run
 
 BLOCK = 4096
-"""Queries per block. It limits the size of the padded matrices, and so the memory."""
+"""Queries per block, at most."""
+_CELLS = 1 << 16
+"""The size of the padded matrices of a block: few cells, so that memory is used again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,19 +74,19 @@ class Joined:
         self._rows = None  # in order already, as mostly
         if len(ranked) < len(ends) - 1 or (ranked[1:] < ranked[:-1]).any():
             self._rows = rows_of_groups(ends, self._segments)[0]
-        self.ranks = self._in_order([block.ranks.astype(np.float64) for block in blocks])
+        self.ranks: IntArray = self._in_order([block.ranks for block in blocks], np.int64)
         """``[H]`` from 1, best first within each query."""
-        self.grades = self._in_order([block.grades for block in blocks])
+        self.grades: FloatArray = self._in_order([block.grades for block in blocks], np.float64)
         """``[H]``"""
-        self.tied = self._in_order([block.tied.astype(np.float64) for block in blocks]) > 0
+        self.tied: BoolArray = self._in_order([block.tied for block in blocks], np.bool_)
         """``[H]`` whether a hit has the score of the hit before it."""
         retrieved = np.concatenate([np.zeros(0, np.int64), *(block.retrieved for block in blocks)])
         self.retrieved = np.append(retrieved, 0)[self._segments]
         """``[Q]`` how many documents were ranked."""
 
-    def _in_order(self, parts: Sequence[FloatArray]) -> FloatArray:
+    def _in_order(self, parts: Sequence[NDArray[Any]], kind: type) -> NDArray[Any]:
         """Return what each block has for its hits, in the order of the golden set's queries."""
-        values = np.concatenate([np.zeros(0), *parts])
+        values: NDArray[Any] = np.concatenate([np.zeros(0, kind), *parts], dtype=kind)
         return values if self._rows is None else values[self._rows]
 
     @property
@@ -105,7 +109,7 @@ class Joined:
     def judged(self) -> IntArray:
         """``[H]`` the row of each hit among the judgments, if the tops are kept."""
         rows = [block.judged for block in self._blocks if block.judged is not None]
-        return self._in_order([each.astype(np.float64) for each in rows]).astype(np.int64)
+        return self._in_order(rows, np.int64)
 
     def tops(self) -> tuple[IntArray, Sequence[str]]:
         """Return the number of each document at the top, and the id of each number.
@@ -137,7 +141,7 @@ class Joined:
         if segment < 0:
             return QueryHits(0, (), (), ())
         start, end = self.starts[code : code + 2].tolist()
-        ranks = self.ranks[start:end].astype(np.int64).tolist()
+        ranks = self.ranks[start:end].tolist()
         tied = self.tied[start:end].tolist()
         number = int(np.searchsorted(self._begins, segment, side="right")) - 1
         block, place = self._blocks[number], segment - int(self._begins[number])
@@ -210,7 +214,13 @@ def joined_parts(
     return Joined(judgments, [block], extra)
 
 
-def judged_hits(joined: Joined, golden: GoldenSet, block: int = BLOCK) -> Iterator[JudgedHits]:
+def queries_per_block(judgments: Judgments) -> int:
+    """Return how many queries have their hits in one matrix, so that it stays small."""
+    widest = int(np.diff(judgments.starts).max(initial=1))
+    return min(BLOCK, max(1, _CELLS // widest))
+
+
+def judged_hits(joined: Joined, golden: GoldenSet, block: int) -> Iterator[JudgedHits]:
     """Yield the judged hits of all queries of ``golden``, in its order, in blocks.
 
     A query that the run lacks has an empty ranking.

@@ -111,7 +111,7 @@ def falling_ids(column: IdColumn, rows: IntArray, starts: IntArray) -> IntArray:
         groups = np.repeat(np.arange(len(starts) - 1, dtype=np.uint64), np.diff(starts))
         keys = ~words[begins[rows] + done].astype(np.uint64) >> np.uint64(bits)
         keys |= groups << np.uint64(64 - bits)
-        by_key = np.argsort(keys, kind="stable")  # quicker than others, as the groups ascend
+        by_key = np.argsort(keys)
         at, rows, keys = at[by_key], rows[by_key], keys[by_key]
         order[places] = at
         done += (64 - bits) // 8

@@ -115,9 +115,8 @@ class Judgments:
     @cached_property
     def has_byte_grades(self) -> bool:
         """Whether all grades are whole numbers from 0 to 254."""
-        grades = self.grades
-        is_byte = (grades >= 0) & (grades < 255) & (grades == np.floor(grades))
-        return bool(is_byte.all())
+        as_bytes = self.grades.clip(0, 254).astype(np.uint8)
+        return bool((as_bytes == self.grades).all())
 
     @cached_property
     def highest(self) -> float:

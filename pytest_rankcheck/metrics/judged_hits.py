@@ -127,7 +127,7 @@ def padded_columns(values: FloatArray | IntArray | BoolArray, starts: IntArray) 
     width = int(lengths.max(initial=0))
     chosen = values[starts[0] : starts[-1]] if len(starts) else values[:0]
     if len(chosen) == len(lengths) * width:
-        return chosen.reshape(len(lengths), width).astype(np.float64)
+        return chosen.reshape(len(lengths), width).astype(np.float64, copy=False)
     matrix = np.full((len(lengths), width), np.nan)
     matrix[np.arange(width) < lengths[:, np.newaxis]] = chosen
     return matrix

@@ -37,6 +37,9 @@ class MisreadScores:
         self._lists = self._rising = self._rises = 0
         self._dicts = self._ranked = self._ranked_pairs = self._ranked_documents = 0
         self._risen_example = self._ranked_example = ""
+        self._level = list[dict[str, float]]()
+        """Dicts whose first score is the last one. Mostly all are equal, which says nothing; nobody
+        looks unless other scores rise."""
 
     def add(
         self, query_id: str, answer: object, doc_ids: Sequence[str], scores: Sequence[float] | None
@@ -52,17 +55,16 @@ class MisreadScores:
     def add_dicts(self, answers: Mapping[str, dict[str, float]]) -> None:
         """Count the answers to some queries, dicts ``{id: score}`` that are not empty."""
         columns = list(map(dict.values, answers.values()))
-        ends = zip(map(next, map(iter, columns)), map(next, map(reversed, columns)), strict=True)
-        odd = {
-            query_id
-            for query_id, (first, last) in zip(answers, ends, strict=True)
-            if first <= last or first in (0, 1)
-        }
-        sizes = [len(answer) for query_id, answer in answers.items() if query_id not in odd]
-        self._dicts += sum(size > 1 for size in sizes)
-        self._lists += sum(size > 2 for size in sizes)
-        for query_id in filter(odd.__contains__, answers):  # it may hold ranks, or scores that rise
-            self._add_dict(query_id, answers[query_id], tuple(answers[query_id].values()))
+        firsts, lasts = map(next, map(iter, columns)), map(next, map(reversed, columns))
+        for (query_id, answer), first, last in zip(answers.items(), firsts, lasts, strict=True):
+            if first < last:  # it may hold ranks, or scores that rise
+                self._add_dict(query_id, answer, tuple(answer.values()))
+            elif len(answer) > 1:
+                self._dicts += 1
+                if first == last:
+                    self._level.append(answer)
+                else:
+                    self._lists += len(answer) > 2
 
     def add_list(self, query_id: str, doc_ids: Iterable[object], scores: Sequence[Any]) -> None:
         """Count the scores of (id, score) pairs."""
@@ -101,10 +103,13 @@ class MisreadScores:
                 "best first; if the highest number is best, give (id, score) pairs, sorted by "
                 "falling scores"
             )
-        if self._rises > 1 and 2 * self._rising > self._lists:
+        lists = self._lists
+        if self._rises > 1:
+            lists += sum(len(set(answer.values())) > 1 for answer in self._level)
+        if self._rises > 1 and 2 * self._rising > lists:
             return (
                 f"the scores rise down the list in {self._rising:,} of "
-                f"{plural(self._lists, 'query', 'queries')}, such as {self._risen_example}; a list "
+                f"{plural(lists, 'query', 'queries')}, such as {self._risen_example}; a list "
                 "is best first, a dict highest score first. If the highest score is best, sort the "
                 "lists and dicts by falling scores; if "
                 "the lowest is best, as with distances, negate the scores; if the scores do not "

@@ -104,7 +104,7 @@ def test_the_order_of_queries_and_judgments_does_not_change_the_values(
 def test_the_hits_are_the_documents_that_are_both_ranked_and_judged() -> None:
     golden = GoldenSet.from_dict({"a": {"x": 1, "y": -1, "z": 3, "w": 0}, "b": {"x": 2}, "c": {}})
     run = Run.from_dict({"a": ["n1", "z", "n2", "y", "x"], "c": ["n1"]})
-    (hits,) = judged_hits(join(run, golden), golden)
+    (hits,) = judged_hits(join(run, golden), golden, block=10)
     nan = np.nan
     np.testing.assert_array_equal(hits.ranks, [[2, 4, 5], [nan] * 3, [nan] * 3])
     np.testing.assert_array_equal(hits.grades, [[3, -1, 1], [nan] * 3, [nan] * 3])

@@ -113,6 +113,20 @@ def test_the_message_counts_and_shows(tmp_path: Path) -> None:
         Run.load(_file(lists, tmp_path))
 
 
+@pytest.mark.parametrize("make_each", [dict, list])
+def test_scores_that_end_as_they_begin_count_if_others_are_between(
+    make_each: Callable[[Pairs], object],
+) -> None:
+    level = [("a", 1.0), ("b", 2.0), ("c", 1.0)]
+    lists = {"q": RISING, "p": RISING, "n": level, "m": level}
+    rankings = {query_id: make_each(pairs) for query_id, pairs in lists.items()}
+    assert len(Run.from_dict(rankings)) == 4
+    for tied in ("n", "m"):
+        rankings[tied] = make_each(TIED)
+    with pytest.raises(RunError, match=r"the scores rise down the list in 2 of 2 queries"):
+        Run.from_dict(rankings)
+
+
 # --- ranks beside scores ------------------------------------------------------------------------
 
 
