@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +19,8 @@ from pytest_rankcheck.comparison.measurement import (
     places_in,
     recorded_values,
 )
-from pytest_rankcheck.evaluation.evaluation import Evaluation, html_table
+from pytest_rankcheck.errors import plural, quoted
+from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike, usual_metrics
 from pytest_rankcheck.statistics.paired_tests import FallTest
 from pytest_rankcheck.statistics.run_noise import RunNoise
@@ -221,18 +223,8 @@ class Comparison(QueryOverlap):
         """
         import pandas as pd
 
-        rows = {
-            value: {
-                "before": pairs.mean_before,
-                "after": pairs.mean_after,
-                "delta": pairs.difference,
-                "queries": len(pairs.query_ids),
-                "wins": pairs.wins,
-                "ties": pairs.ties,
-                "losses": pairs.losses,
-            }
-            for value, pairs in self.values_by(attribute, metric).items()
-        }
+        slices = self.values_by(attribute, metric).items()
+        rows = {value: _row_of(values) for value, values in slices}
         frame = pd.DataFrame.from_dict(rows, orient="index")
         frame.index.name = attribute
         return frame
@@ -285,27 +277,35 @@ class Comparison(QueryOverlap):
         )
         rows = []
         for metric in metrics:
-            values = self.values(metric)
             low, high = self.interval(metric)
-            rows.append(
-                {
-                    "before": values.mean_before,
-                    "now": values.mean_after,
-                    "change": values.difference,
-                    "95% from": low,
-                    "to": high,
-                    "p of a fall": self.p(metric),
-                    "better": values.wins,
-                    "worse": values.losses,
-                    "equal": values.ties,
-                }
-            )
+            row = _row_of(self.values(metric))
+            rows.append({**row, "95% from": low, "to": high, "p of a fall": self.p(metric)})
         frame = pd.DataFrame(rows, index=pd.Index([str(m) for m in metrics], name="metric"))
         title = f"{self.evaluation.name} on {self.evaluation.golden.name}, compared"
         return html_table(title, len(self.query_ids), frame)
 
     def __repr__(self) -> str:
         return f"Comparison({len(self.query_ids)} queries of {self.evaluation!r})"
+
+
+def _row_of(values: ComparedValues) -> dict[str, float]:
+    """Return the row of a table that shows what was compared."""
+    return {
+        "before": values.mean_before,
+        "after": values.mean_after,
+        "delta": values.difference,
+        "queries": len(values.query_ids),
+        "wins": values.wins,
+        "ties": values.ties,
+        "losses": values.losses,
+    }
+
+
+def html_table(title: str, queries: int, frame: pd.DataFrame) -> str:
+    """Return a table with a title as HTML, for a notebook."""
+    table = frame.to_html(float_format=lambda value: f"{value:.4f}")
+    size = plural(queries, "query", "queries")
+    return f"<p><b>{escape(quoted(title))}</b>, {size}</p>{table}"
 
 
 def _sample(

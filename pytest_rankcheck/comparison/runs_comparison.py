@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pytest_rankcheck.comparison.compared_values import ComparedValues
-from pytest_rankcheck.comparison.comparison import Comparison
+from pytest_rankcheck.comparison.comparison import Comparison, html_table
 from pytest_rankcheck.comparison.unjudged_documents import top_of
 from pytest_rankcheck.errors import ConfigurationError, listed, markdown_text, quoted
-from pytest_rankcheck.evaluation.evaluation import Evaluation, html_table
+from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.measured_runs import evaluate
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.metric_names import MetricLike, metrics_of

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,21 +14,18 @@ from pytest_rankcheck.errors import (
     ConfigurationError,
     MetricError,
     RunError,
-    plural,
     quoted,
     warn_caller,
 )
 from pytest_rankcheck.evaluation.measured_source import Source
 from pytest_rankcheck.evaluation.metric_checks import beyond_depth, cutoff_of
 from pytest_rankcheck.evaluation.metric_values import MetricValues
-from pytest_rankcheck.metrics.metric_names import Metric, MetricLike, usual_metrics
+from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.rankers.ranking import TieOrder
 from pytest_rankcheck.rankers.run import Run
 from pytest_rankcheck.statistics.run_noise import Averaged
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from pytest_rankcheck.evaluation.unfit_runs import Gaps, UnmetIds
     from pytest_rankcheck.golden.golden_set import GoldenSet
 
@@ -260,23 +256,6 @@ class Evaluation(MetricValues):
         best, worst = (self.with_ties(order).mean(metric) for order in ("best", "worst"))
         return min(best, worst), max(best, worst)
 
-    def _repr_html_(self) -> str:
-        """Return the table that a notebook shows, of the metrics computed so far."""
-        import pandas as pd
-
-        metrics = self.computed or usual_metrics(self.depth)
-        frame = pd.DataFrame(
-            {
-                "mean": [self.mean(metric) for metric in metrics],
-                "median": [self.median(metric) for metric in metrics],
-            },
-            index=pd.Index([str(metric) for metric in metrics], name="metric"),
-        )
-        if self.gaps is not None:
-            parsed = map(Metric.parse, metrics)
-            frame[self.gaps.over] = [self.mean_without_gaps(m, self.gaps) for m in parsed]
-        return html_table(f"{self.name} on {self.golden.name}", len(self.query_ids), frame)
-
     def __repr__(self) -> str:
         shown = [f"of {self.source!r}"]
         if self.replicates:
@@ -285,10 +264,3 @@ class Evaluation(MetricValues):
             shown.append(self.gaps.advice)
         shown += filter(None, map(self._means, self.computed))
         return f"Evaluation({'; '.join(shown)})"
-
-
-def html_table(title: str, queries: int, frame: pd.DataFrame) -> str:
-    """Return a table with a title as HTML, for a notebook."""
-    table = frame.to_html(float_format=lambda value: f"{value:.4f}")
-    size = plural(queries, "query", "queries")
-    return f"<p><b>{escape(quoted(title))}</b>, {size}</p>{table}"

@@ -46,7 +46,7 @@ def test_notes_of_the_queries_of_a_case_become_attributes(file: Path) -> None:
                 "arranged_next": None, "query_text": "star wars", "notes": "by title",
                 "information_need": "the film", "ratings": {"11": 3},
             },
-            {"query_text": "alien", "notes": None, "ratings": [{"doc_id": 7, "rating": 1}]},
+            {"query_text": "alien", "notes": None, "ratings": {"7": 1}},
         ],
     }  # fmt: skip
     file.write_text(json.dumps(case, indent=2))
@@ -60,34 +60,12 @@ def test_notes_of_the_queries_of_a_case_become_attributes(file: Path) -> None:
 def test_the_ratings_of_a_books_judges_are_averaged(file: Path) -> None:
     file.write_text("query,docid,Alice,Bob\nstar wars,11,3,2\nstar wars,12,,1\nstar wars,13,,\n")
     assert grades_of(GoldenSet.load(file)) == {"star wars": {"11": 2.5, "12": 1}}
-    for fields in ({"title": "Star Wars"}, '{"title": "Star Wars"}'):
-        file.write_text(json.dumps({"name": "Book", "query_doc_pairs": pairs_with(fields)}))
-        golden = GoldenSet.load(file)
-        assert grades_of(golden) == {"star wars": {"11": 2.5, "12": 1}}
-        assert golden.title("11") == "Star Wars"
-
-
-def pairs_with(fields: object) -> list[dict[str, object]]:
-    return [
-        {
-            "query_text": "star wars", "doc_id": "11", "position": 1,
-            "document_fields": fields,
-            "judgements": [{"rating": 3.0, "unrateable": False}, {"rating": 2.0}],
-        },
-        {"query_text": "star wars", "doc_id": "12", "judgements": [
-            {"rating": 1.0}, {"rating": None, "unrateable": True},
-        ]},
-        {"query_text": "star wars", "doc_id": "13", "judgements": []},
-    ]  # fmt: skip
 
 
 def test_a_null_rating_is_none(file: Path) -> None:
-    for ratings in ({"11": 3, "12": None}, [
-        {"doc_id": "11", "rating": 3}, {"doc_id": "12", "rating": None},
-    ]):  # fmt: skip
-        query = {"query": "star wars", "ratings": ratings, "notes": None}
-        file.write_text(json.dumps({"queries": [query]}))
-        assert grades_of(GoldenSet.load(file)) == {"star wars": {"11": 3}}
+    query = {"query": "star wars", "ratings": {"11": 3, "12": None}, "notes": None}
+    file.write_text(json.dumps({"queries": [query]}))
+    assert grades_of(GoldenSet.load(file)) == {"star wars": {"11": 3}}
 
 
 @pytest.mark.parametrize(
@@ -103,7 +81,6 @@ def test_a_null_rating_is_none(file: Path) -> None:
         ('{"queries": [{"query": "", "ratings": {}}]}', r": queries\[0\].query: not a text"),
         ('{"queries": [{"query": "q", "ratings": {"d": "x"}}]}', r"queries\[0\].ratings.d: the grade"),
         ('{"queries": [{"query": "q", "ratings": {}}, {"query": "q"}]}', r"\[1\]: duplicate query 'q'"),
-        ('{"query_doc_pairs": [{"query_text": "q"}]}', r'query_doc_pairs\[0\]: no "doc_id"'),
     ],
 )  # fmt: skip
 def test_a_broken_export_is_reported(file: Path, text: str, message: str) -> None:

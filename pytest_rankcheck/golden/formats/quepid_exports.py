@@ -3,7 +3,6 @@
     query,docid,rating                                        a row with only a query is unrated
     query,docid,Alice,Bob                                     a book: one column per judge
     {"queries": [{"query": "...", "ratings": {"d3": 2}}]}     a case; also as "query_text"
-    {"query_doc_pairs": [{"query_text": "...", "doc_id": "d3", "judgements": [{"rating": 2}]}]}
 
 If several judges of a book rated a document, the mean rating is its grade.
 """
@@ -11,12 +10,11 @@ If several judges of a book rated a document, the mean rating is its grade.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from pytest_rankcheck.errors import GoldenSetError
 from pytest_rankcheck.files.delimited_tables import normalised_name, table_of
 from pytest_rankcheck.files.format_registry import FileSample, Format
-from pytest_rankcheck.files.json_files import object_in
 from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.formats import retrieval_cases
 from pytest_rankcheck.golden.golden_contents import Contents
@@ -36,13 +34,8 @@ def read(source: Source) -> Contents:
     if not FileSample(source.file, GoldenSetError).is_json:
         _read_table(builder)
         return builder.built()
-    root = root_of(source.file)
-    if pairs := root.get("query_doc_pairs"):
-        for pair in pairs.items():
-            _add_pair(builder, pair)
-    else:
-        for query in root.need("queries").items():
-            _add_query(builder, query)
+    for query in root_of(source.file).need("queries").items():
+        _add_query(builder, query)
     return builder.built()
 
 
@@ -67,34 +60,9 @@ def _add_query(builder: ContentsBuilder, query: Node) -> None:
             attributes[name] = node.value
     builder.add_query(Query(text, text, attributes), query.where)
     ratings = query.get("ratings")
-    for doc_id, rating in _ratings(ratings) if ratings else ():
+    for doc_id, rating in ratings.pairs() if ratings else ():
         if rating.value is not None:
             builder.add_judgment(text, doc_id, rating.value, rating.where)
-
-
-def _ratings(ratings: Node) -> Iterator[tuple[object, Node]]:
-    """Yield documents and ratings, from an object or, in older exports, a list."""
-    if isinstance(ratings.value, list):
-        for rating in ratings.items():
-            yield rating.need("doc_id").value, rating.need("rating")
-    else:
-        yield from ratings.pairs()
-
-
-def _add_pair(builder: ContentsBuilder, pair: Node) -> None:
-    text, doc = pair.need("query_text").text(), pair.need("doc_id")
-    builder.see_query(Query(text, text), pair.where)
-    judgments = pair.get("judgements")
-    ratings = []
-    for judgment in judgments.items() if judgments else ():
-        rating = judgment.get("rating")
-        if rating:
-            ratings.append(rating.value)
-    _judge(builder, text, doc.value, ratings, doc.where)
-    fields = pair.get("document_fields")
-    title = (object_in(fields.value) or {}).get("title") if fields else None
-    if isinstance(title, str):
-        builder.titles[str(doc.value)] = title
 
 
 def _judge(
@@ -112,13 +80,12 @@ def _judge(
 def _recognises(sample: FileSample) -> bool:
     if sample.header[:2] == _START:
         return True
-    is_export = bool(sample.first_object.keys() & {"queries", "query_doc_pairs"})
-    return is_export and not retrieval_cases.recognises(sample)
+    return "queries" in sample.first_object and not retrieval_cases.recognises(sample)
 
 
 FORMAT = Format(
     name="quepid",
-    description="Quepid's exports: query,docid,rating, or the JSON of a case or a book",
+    description="Quepid's exports: query,docid,rating, or the JSON of a case",
     recognises=_recognises,
     read=read,
 )
