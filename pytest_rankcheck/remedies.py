@@ -131,7 +131,8 @@ def fetch(name: str, remotes: Sequence[str], *, is_shallow: bool) -> Remedy | No
 
 def fetch_history(remote: str) -> Remedy:
     """Return how to complete a shallow clone."""
-    return Remedy("to fetch it", f"git fetch --unshallow {shlex.quote(remote)}")
+    purpose = "to fetch the history (in CI: fetch-depth: 0)"
+    return Remedy(purpose, f"git fetch --unshallow {shlex.quote(remote)}")
 
 
 def restore(path: str, commit: str) -> Remedy:

@@ -16,7 +16,7 @@ from pytest_rankcheck.baselines.baseline_path import FOLDER, is_baseline_path
 from pytest_rankcheck.baselines.record_file import is_foreign, with_line_feeds
 from pytest_rankcheck.errors import ConfigurationError, GitError, quoted
 from pytest_rankcheck.files.git_commands import git, git_line
-from pytest_rankcheck.remedies import fetch, fetch_history
+from pytest_rankcheck.remedies import Remedy, fetch, fetch_history
 
 _OPTION = "--rankcheck-baseline-ref"
 _NO_FOLDERS = {"120000": "a symbolic link", "160000": "a submodule"}
@@ -170,16 +170,11 @@ class Reference:
                 yield ChangedFile(path, before, after)
 
     @property
-    def missing_history(self) -> str:
-        """What to do if no common ancestor with HEAD is known; empty if one is."""
-        if self.bases:
-            return ""
-        why = f"git knows no common ancestor of HEAD and {self.name}"
+    def missing_history(self) -> Remedy | None:
+        """How to get the history of a shallow clone that lacks a common ancestor with HEAD."""
         remotes = git(self.root, "remote").split()
-        if remotes and _is_shallow(self.root):
-            remedy = fetch_history(remotes[0])
-            return f"{why}: check out with fetch-depth: 0 (GIT_DEPTH: 0 in GitLab)\n  {remedy}"
-        return why
+        is_cut = remotes and not self.bases and _is_shallow(self.root)
+        return fetch_history(remotes[0]) if is_cut else None
 
     def _listed(self, folders: Iterable[Path], *command: str) -> Set[Path]:
         """Return the baseline files under some folders that a command of git lists."""

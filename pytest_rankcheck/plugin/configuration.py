@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -80,13 +82,24 @@ def read_configuration(config: pytest.Config) -> Config:
         reports=reports,
         update=given.has("--snapshot-update"),
         new_only=given.has("--snapshot-update-new-only"),
-        inputs=tuple(
-            f"{row.flag}={value}"
-            for row in rows.values()
-            if row.selects_input and (stated := row.on_command_line(config))
-            for value in (stated if row.kind.repeated else [stated])
-        ),
+        inputs=(*_places(given.options), *_inputs(rows.values(), config)),
     )
+
+
+def _places(options: argparse.Namespace) -> Iterator[str]:
+    """Yield the options that say where pytest's configuration is, and what it says."""
+    for name, flag in (("inifilename", "--config-file"), ("rootdir", "--rootdir")):
+        if getattr(options, name, None):
+            yield f"{flag}={getattr(options, name)}"
+    yield from (f"--override-ini={text}" for text in options.override_ini or ())
+
+
+def _inputs(rows: Iterable[OptionRow], config: pytest.Config) -> Iterator[str]:
+    """Yield the options that choose what is measured."""
+    for row in rows:
+        stated = row.on_command_line(config) if row.selects_input else None
+        for value in (stated if row.kind.repeated else [stated]) if stated else ():
+            yield f"{row.flag}={value}"
 
 
 def _run_unless_ranker(config: pytest.Config, run: Path) -> Path | None:

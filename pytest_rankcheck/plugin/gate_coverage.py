@@ -113,9 +113,11 @@ class _Coverage:
             yield Note(Topic.NOT_RUN, text)
             return
         remedy = retire(_shown(unrun.path), reference.name if reference else None)
-        lacks = reference.missing_history if reference and not unrun.path.exists() else ""
         rule = "What was gated must stay gated: let the test run again, or give it up"
-        failure = "\n".join(filter(None, (text, lacks, rule, f"  {remedy}")))
+        if reference and not unrun.path.exists() and reference.missing_history:
+            remedy = reference.missing_history
+            rule = "A shallow clone cannot tell what the reference has added since"
+        failure = f"{text}\n{rule}\n  {remedy}"
         yield Note(Topic.NOT_RUN, f"{text}; {remedy}", failure=failure, remedy=remedy)
 
     def _looser_options(self, reference: Reference) -> Iterator[Note]:
@@ -183,7 +185,7 @@ def _shared(compared: Sequence[RecordFinding]) -> Iterator[Note]:
     owners: dict[str, str] = {}
     for each in sorted(compared, key=lambda found: found.test):
         owner = owners.setdefault(each.file, each.test)
-        if owner != each.test:
+        if owner.partition("::")[2] != each.test.partition("::")[2]:
             text = shared_text(owner, each.test, each.golden_set)
             yield Note(Topic.SHARED, text, failure=text)
 

@@ -12,12 +12,19 @@ from steps import (
     addopts,
     anew,
     approve,
+    checkout_of_the_merge,
+    cherry_pick,
+    ci_runs,
+    commit_to_main,
     configure,
+    criss_cross,
+    cut_history,
     delete,
     drop,
     edit,
     forget,
     golden,
+    large_files,
     link,
     log,
     lower,
@@ -26,15 +33,20 @@ from steps import (
     merge,
     move,
     new_test,
+    on_main,
     queries,
     rank,
     record,
+    remote_main,
     retire,
     set_keys,
     set_metric,
+    squash,
     step_wise,
+    submodule,
     tag_main,
     update,
+    windows_line_ends,
     worse,
     write,
 )
@@ -77,6 +89,12 @@ FAILS = (
     "    rank = ranks.get(text, 1) if int(text.split()[1]) >= 20 else 1 / 0",
 )
 """The ranker fails on the queries that the worse one gets wrong."""
+MORE, GATES = "tests/test_more.py", "gates/test_ranking.py"
+CI_CONFIGURATION = """[pytest]
+pythonpath = ..
+rankcheck_golden = ../golden/web.jsonl
+rankcheck_ranker = engine:search
+"""
 RANKINGS = (
     "from pytest_rankcheck import assert_ranking_stable\n\n"
     "def test_same(ranking_run, baseline):\n"
@@ -93,6 +111,45 @@ def marked(main: PullRequest) -> None:
     """The tests that are marked as slow are left out; one test is not."""
     main.test(f"{REGRESSION_TEST}\nimport pytest\n\n@pytest.mark.slow\n{OTHER_TEST.strip()}\n")
     main.configure('addopts = ["-m", "not slow"]', 'markers = ["slow"]')
+
+
+def two_modules(main: PullRequest) -> None:
+    """A gate in each of two modules."""
+    main.test()
+    main.test(path=MORE)
+
+
+def slow(main: PullRequest) -> None:
+    """A gate that is marked as slow, and another one."""
+    two_modules(main)
+    mark("@pytest.mark.slow")(main)
+    main.configure('markers = ["slow"]')
+
+
+def two_rankers(main: PullRequest) -> None:
+    """A test of two rankers."""
+    main.test()
+    mark('@pytest.mark.parametrize("model", ["small", "large"])')(main)
+    main.edit(TEST, "(evaluation, baseline)", "(evaluation, baseline, model)")
+
+
+def in_package(main: PullRequest) -> None:
+    """The tests are a package."""
+    main.write("gates/__init__.py", "")
+    main.test(path=GATES)
+
+
+def linked(main: PullRequest) -> None:
+    """The folder of the tests is a link."""
+    main.test()
+    link("tests", "search/tests")(main)
+
+
+def monorepo(main: PullRequest) -> None:
+    """Two projects with their own configuration, whose root is pytest's."""
+    for name in ("news", "shop"):
+        main.test(path=f"{name}/tests/test_{name}.py")
+        main.write(f"{name}/pytest.ini", CI_CONFIGURATION)
 
 
 def by_locale(main: PullRequest) -> None:
@@ -211,6 +268,14 @@ NO_GATE = new_test(OTHER_TEST)
 LOOSENED = approve("one job for each market", "--rankcheck-baseline-ref=main")
 LINKED = link("tests/baselines", "kept/baselines")
 CONFTEST = "tests/conftest.py"
+OF_CI = (
+    write("ci/pytest.ini", CI_CONFIGURATION),
+    ci_runs("-c", "ci/pytest.ini", "tests"),
+)
+"""CI has a configuration of its own, so that pytest's root is its folder."""
+NEW_GATE = (new_test(REGRESSION_TEST, MORE), update)
+BETTER, BEST = rank({79: 1}), rank({78: 1, 79: 1})
+REMOTE = "--rankcheck-baseline-ref=origin/main"
 DESELECTED = "its test was deselected, and not on the command line"
 OTHER_CHOSEN = configure('addopts = ["tests/test_ranking.py::test_other"]')
 DESELECTS = (
@@ -342,6 +407,33 @@ ATTEMPTS = {
     "`tests/baselines` becomes a symbolic link, and the gate is deleted": Attempt(
         (LINKED, NO_GATE), B, "its test is gone"
     ),
+    "`tests/baselines` becomes a submodule of lower records": Attempt(
+        (worse, anew, submodule), B, "a symbolic link or a submodule"
+    ),
+    "`tests/baselines` is a link on main, too": Attempt(
+        (LINKED, commit_to_main, worse, delete("tests/baselines"), update),
+        B,
+        "tests/baselines is a symbolic link at main",
+    ),
+    "records are in Git LFS on main": Attempt(
+        (large_files, commit_to_main, worse, anew), B, "a Git LFS pointer"
+    ),
+    "records are in Git LFS on main, and the gate is deleted": Attempt(
+        (large_files, commit_to_main, forget, NO_GATE), B, "its test is gone"
+    ),
+    "the gate and its record are deleted in a shallow clone": Attempt(
+        (forget, NO_GATE, cut_history), B, "fetch-depth: 0"
+    ),
+    "a new gate is deleted after main and the branch were merged into each other": Attempt(
+        (on_main(*NEW_GATE), criss_cross, delete(MORE, "tests/baselines/test_more")),
+        B,
+        "its test file is gone",
+    ),
+    "a branch has the name of the remote's": Attempt(
+        (worse, anew, remote_main, ci_runs(REMOTE)),
+        B,
+        "write refs/heads/origin/main or refs/remotes",
+    ),
     "a conftest sets `GIT_DIR` to a repository of its own": Attempt(
         (worse, anew, write(CONFTEST, OTHER_REPOSITORY)), B, "RR regressed"
     ),
@@ -455,6 +547,41 @@ ATTEMPTS = {
         B,
         "--rankcheck-baseline-ref",
     ),
+    "`addopts` ignores the file of the test": Attempt(
+        (worse, addopts("--ignore=tests/test_ranking.py")), B, "was not collected"
+    ),
+    "`addopts` switches off a part of the plugin": Attempt(
+        (worse, NO_GATE, configure('addopts = ["-p", "no:rankcheck-summary"]')),
+        B,
+        "its test is gone",
+    ),
+    "CI names the files of tests, and that of a gate is deleted": Attempt(
+        (worse, delete(TEST), ci_runs(MORE)), B, "its test file is gone", main=two_modules
+    ),
+    "CI names a package of tests, and a gate is skipped": Attempt(
+        (
+            worse,
+            edit("\ndef test", "\nimport pytest\n\n@pytest.mark.skip\ndef test", GATES),
+            ci_runs("--pyargs", "gates.test_ranking"),
+        ),
+        B,
+        "its test was skipped",
+        main=in_package,
+    ),
+    "CI has a configuration in another folder, and the test is deleted": Attempt(
+        (worse, *OF_CI, NO_GATE), B, "its test is gone"
+    ),
+    "CI has a configuration in another folder, and the ranker is worse": Attempt(
+        (worse, *OF_CI),
+        B,
+        "pytest tests/test_ranking.py::test_mrr --config-file=ci/pytest.ini --rank",
+    ),
+    "a test of another ranker takes the place of one that fails": Attempt(
+        (worse, edit('"large"', '"tiny"'), anew), B, "test_mrr-large", main=two_rankers
+    ),
+    "the folder of the tests becomes a link to lower records": Attempt(
+        (worse, anew, link("tests", "search/tests")), B, "its test file is gone"
+    ),
     "gates that did not run are ignored, and the test is deleted": Attempt(
         (worse, new_test(OTHER_TEST), configure('rankcheck_unrun = "ignore"')),
         B,
@@ -510,6 +637,32 @@ ATTEMPTS = {
     "a golden file is renamed": Attempt((*RENAMED_SET, update), P),
     "a second metric is gated": Attempt((new_test(gated(f"{RR}\n    {RECALL}")), update), P),
     "main has moved on": Attempt((main_moves_on,), P),
+    "main has a new gate": Attempt((on_main(*NEW_GATE),), P, "so merge the reference"),
+    "CI checks out the merge with main": Attempt(
+        (on_main(*NEW_GATE), BETTER, checkout_of_the_merge), P
+    ),
+    "the branch was squash-merged, main has moved on, and the branch goes on": Attempt(
+        (BETTER, update, squash, on_main(BEST, update), BEST), P
+    ),
+    "a commit of main is cherry-picked": Attempt((on_main(BETTER, update), cherry_pick), P),
+    "CI leaves out what is slow": Attempt(
+        (ci_runs("-m", "not slow"),), P, "was not chosen on the command line", main=slow
+    ),
+    "a job runs some of the files": Attempt(
+        (ci_runs(MORE),), P, "was not chosen on the command line", main=two_modules
+    ),
+    "CI has a configuration in another folder": Attempt(OF_CI, P),
+    "a test is renamed, and CI has a configuration in another folder": Attempt(
+        (RENAMED, update, *OF_CI), P, "takes the place of"
+    ),
+    "a job runs one of two projects": Attempt(
+        (ci_runs("-c", "shop/pytest.ini", "shop"),), P, main=monorepo
+    ),
+    "the folder of the tests is a link": Attempt((BETTER, update), P, main=linked),
+    "the folder of the tests becomes a link": Attempt(
+        (link("tests", "search/tests"),), P, "takes the place of"
+    ),
+    "git changes line ends": Attempt((windows_line_ends,), P, "compared with main:\n  none"),
     "an approved fall is reverted": Attempt((rank({0: 1}), anew), P, main=approved_once),
     "the log of the next week has more sessions": Attempt(
         (log(*[1] * 80, group="AB"), update), P, main=sessions

@@ -104,7 +104,8 @@ class PullRequest:
     def delete(self, path: str) -> None:
         """Delete a file or a folder."""
         target = self.path / path
-        shutil.rmtree(target) if target.is_dir() else target.unlink()
+        is_folder = target.is_dir() and not target.is_symlink()
+        shutil.rmtree(target) if is_folder else target.unlink()
 
     # --- baselines ---------------------------------------------------------------------------
 

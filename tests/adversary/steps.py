@@ -143,6 +143,96 @@ def commit_to_main(branch: PullRequest) -> None:
     git(branch.path, "branch", "-f", "main")
 
 
+def ci_runs(*arguments: str) -> Step:
+    """Let CI give more to pytest than the reference."""
+    return lambda branch: setattr(branch, "ci_arguments", arguments)
+
+
+def on_main(*steps: Step) -> Step:
+    """Let main do something after the branch has left it, and commit it."""
+
+    def commit(branch: PullRequest) -> None:
+        branch.commit()
+        git(branch.path, "checkout", "-q", "main")
+        for step in steps:
+            step(branch)
+        branch.commit()
+        git(branch.path, "checkout", "-q", "feature")
+
+    return commit
+
+
+def squash(branch: PullRequest) -> None:
+    """Merge the branch into main as one commit, and go on with it."""
+    branch.commit()
+    git(branch.path, "checkout", "-q", "main")
+    git(branch.path, "merge", "-q", "--squash", "feature")
+    git(branch.path, "commit", "-qm", "squash")
+    git(branch.path, "checkout", "-q", "feature")
+
+
+def cherry_pick(branch: PullRequest) -> None:
+    """Take the last commit of main over, as it is there."""
+    git(branch.path, "cherry-pick", "main")
+
+
+def criss_cross(branch: PullRequest) -> None:
+    """Merge main and the branch into each other, each as it was before: two merge bases."""
+    branch.commit()
+    ours = git(branch.path, "rev-parse", "HEAD").strip()
+    git(branch.path, "merge", "-q", "--no-ff", "-m", "main", "main")
+    git(branch.path, "checkout", "-q", "main")
+    git(branch.path, "merge", "-q", "--no-ff", "-m", "branch", ours)
+    git(branch.path, "checkout", "-q", "feature")
+
+
+def checkout_of_the_merge(branch: PullRequest) -> None:
+    """Check out what merging would make, as CI does."""
+    branch.commit()
+    git(branch.path, "checkout", "-q", "--detach", "main")
+    git(branch.path, "merge", "-q", "--no-ff", "-m", "merge", "feature")
+
+
+def cut_history(branch: PullRequest) -> None:
+    """Make the repository a shallow clone of the last commits of both branches."""
+    branch.commit()
+    git(branch.path, "remote", "add", "origin", "elsewhere")
+    commits = git(branch.path, "rev-parse", "main", "HEAD")
+    branch.write(".git/shallow", commits)
+
+
+def remote_main(branch: PullRequest) -> None:
+    """Know main as that of a remote, and make a branch of the same name."""
+    git(branch.path, "update-ref", "refs/remotes/origin/main", "main")
+    branch.commit()
+    git(branch.path, "branch", "origin/main")
+
+
+def submodule(branch: PullRequest) -> None:
+    """Turn the folder of baselines into a submodule."""
+    folder = branch.path / "tests/baselines"
+    git(folder, "init", "-q", "-b", "main", "--template=")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "records")
+    git(branch.path, "rm", "-rq", "--cached", "tests/baselines")
+    git(branch.path, "add", "tests/baselines")
+
+
+def large_files(branch: PullRequest) -> None:
+    """Keep a pointer of Git LFS in git, in place of the record."""
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"
+    branch.write(branch.record_path, pointer)
+
+
+def windows_line_ends(branch: PullRequest) -> None:
+    """Let git check out text with CR and LF."""
+    branch.commit()
+    git(branch.path, "config", "core.autocrlf", "true")
+    git(branch.path, "rm", "-rq", "--cached", ".")
+    git(branch.path, "reset", "-q", "--hard")
+    assert b"\r\n" in (branch.path / branch.record_path).read_bytes()
+
+
 def revert(branch: PullRequest) -> None:
     """Revert what was merged last."""
     git(branch.path, "revert", "--no-edit", "HEAD")

@@ -44,6 +44,7 @@ from steps import (
     mark,
     merge,
     new_test,
+    on_main,
     rank,
     record,
     retire,
@@ -80,20 +81,6 @@ def one_rr(main: PullRequest) -> None:
 def ndcg(main: PullRequest) -> None:
     """The test gates nDCG@10."""
     main.test(gated('assert_not_regressed(evaluation, baseline, "nDCG@10", abs=0.01)'))
-
-
-def on_main(*steps: Step) -> Step:
-    """Let main do something after the branch has left it, and commit it."""
-
-    def commit(branch: PullRequest) -> None:
-        branch.commit()
-        git(branch.path, "checkout", "-q", "main")
-        for step in steps:
-            step(branch)
-        branch.commit()
-        git(branch.path, "checkout", "-q", "feature")
-
-    return commit
 
 
 def old_version(branch: PullRequest) -> None:
