@@ -213,9 +213,8 @@ class GoldenSet(JudgedQueries):
         Args:
             path: the file; packed if its name ends with ``.gz`` or ``.zst``. TREC qrels hold no
                 texts or attributes: they go to a second file that ends with ``.queries.tsv``.
-            format: ``"jsonl"``, ``"trec"``, ``"csv"``, ``"tsv"``, ``"parquet"`` or ``"beir"`` (a
-                folder); without it, the name decides: ``.qrels`` and ``.txt`` are TREC, an unknown
-                ending means JSON lines.
+            format: ``"jsonl"``, ``"trec"``, ``"csv"``, ``"tsv"`` or ``"parquet"``; without it, the
+                name decides: ``.qrels`` and ``.txt`` are TREC, an unknown ending means JSON lines.
 
         Raises:
             GoldenSetError: the format cannot hold this set; TREC, for example, cannot hold an id

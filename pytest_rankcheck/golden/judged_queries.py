@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -199,12 +200,14 @@ class JudgedQueries:
     @cached_property
     def catalogue(self) -> Documents | None:
         """The table of all documents, or the corpus of a BEIR folder; None if it is unknown."""
-        contents = self.contents
-        if contents.documents is not None or contents.corpus is None:
-            return contents.documents
-        from pytest_rankcheck.golden.documents import Documents
+        found, corpus = self.contents.documents, self.contents.corpus
+        if found is None and corpus is not None:
+            from pytest_rankcheck.golden.documents import Documents
 
-        return Documents(contents.corpus, rule=contents.doc_id)
+            found = Documents(corpus, rule=self.contents.doc_id)
+        if found is not None:
+            found.may_show(self.columns.documents.texts)
+        return found
 
     @property
     def documents(self) -> pd.DataFrame:
@@ -225,8 +228,12 @@ class JudgedQueries:
 
     def title(self, doc_id: str) -> str | None:
         """Return the title of a document, or None if it is unknown."""
-        title, documents = self.contents.titles.get(doc_id), self.contents.documents
-        return documents.title(doc_id) if title is None and documents else title
+        title = self.contents.titles.get(doc_id)
+        if title is not None or self.catalogue is None:
+            return title
+        with suppress(GoldenSetError):  # the linter says what is wrong with the table
+            return self.catalogue.title(doc_id)
+        return None
 
     @checked_arguments
     def ceiling(self, k: int = 10) -> float:

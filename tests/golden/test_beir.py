@@ -65,32 +65,19 @@ def test_titles_of_judged_documents_are_read(folder: Path) -> None:
 
 
 def test_the_corpus_is_read_only_for_titles(folder: Path) -> None:
-    """A line that is broken, or is a document that nobody judged, is no failure of the set."""
+    """What is wrong with it is no failure of the set."""
     corpus = folder / "corpus.jsonl"
-    unread = '{"_id": "d99", "title": "never parsed\n[]\n{"id": "d100"}\n{"_id": [1]}\n'
-    corpus.write_text(f'{unread}{{"title": "Red shoe", "_id": "d3"}}\n{{"_id": "d7", "title": 9}}')
+    corpus.write_text('{"title": "Red shoe", "_id": "d3"}\n{"_id": "d7", "title": 9}\n')
     golden = GoldenSet.load(folder)
     assert (golden.title("d3"), golden.title("d7")) == ("Red shoe", "9")
     assert pickle.loads(pickle.dumps(golden)).title("d3") == "Red shoe"
     mapped = GoldenSet.load(folder, doc_id="remove_prefix:d")
     assert mapped.title("3") == "Red shoe"
     lost = GoldenSet.load(folder)
-    corpus.unlink()
+    corpus.write_text('{"_id": "d3", "title": "never ends\n')
     assert lost.title("d3") is None
-
-
-def test_a_set_survives_saving_and_loading(folder: Path, tmp_path: Path) -> None:
-    (folder / "corpus.jsonl").write_text('{"_id": "d3", "title": "Red shoe"}\n')
-    golden = GoldenSet.load(folder)
-    golden.save(tmp_path / "again", "beir")
-    again = GoldenSet.load(tmp_path / "again")
-    assert again.fingerprint == golden.fingerprint
-    assert again.query("q1").attributes == {"locale": "en"}
-    assert again.title("d3") == "Red shoe"
-    unjudged = GoldenSet.from_dict({}, {"q": "nobody judged it"})
-    with pytest.raises(GoldenSetError, match=r"cannot hold queries without a judgment \(q\)"):
-        unjudged.save(tmp_path / "lost", "beir")
-    assert not (tmp_path / "lost").exists()
+    corpus.unlink()
+    assert GoldenSet.load(folder).title("d3") is None
 
 
 def test_judgments_may_be_json_lines_as_of_mteb(folder: Path) -> None:

@@ -88,16 +88,15 @@ def test_subsets_and_merges_keep_expectations(tmp_path: Path) -> None:
     assert golden.expectations == (*MADE, NONE)  # the parts do not touch the whole
 
 
-@pytest.mark.parametrize("name", forms("g.qrels", "g.csv", "g.tsv", "g.parquet", "beir"))
+@pytest.mark.parametrize("name", forms("g.qrels", "g.csv", "g.tsv", "g.parquet"))
 def test_a_format_without_expectations_refuses_to_save_them(tmp_path: Path, name: str) -> None:
     golden = GoldenSet.load(golden_file(tmp_path, *ENTRIES)).expecting()
-    chosen = "beir" if name == "beir" else None
     with pytest.raises(
         GoldenSetError, match=r"has expectations, which \w+ cannot hold; save as jsonl"
     ):
-        golden.save(tmp_path / name, chosen)
+        golden.save(tmp_path / name)
     assert not (tmp_path / name).exists()
-    golden.subset(["q0"]).save(tmp_path / name, chosen)  # a part without any is fine
+    golden.subset(["q0"]).save(tmp_path / name)  # a part without any is fine
 
 
 KNOWN = {"above": ["a", "b"], "known_failure": "x"}

@@ -82,8 +82,8 @@ def test_the_attributes_can_be_chosen_in_every_format(tmp_path: Path) -> None:
     golden = GoldenSet.from_dict(
         {"q": {"d": 1}}, {"q": "red"}, attributes={"q": {"locale": "de", "note": "x"}}
     )
-    for name in ("a.jsonl", "a.qrels", "a.csv", "beir"):
-        golden.save(tmp_path / name, "beir" if name == "beir" else None)
+    for name in ("a.jsonl", "a.qrels", "a.csv"):
+        golden.save(tmp_path / name)
         again = GoldenSet.load(tmp_path / name, attributes=["locale"])
         assert again.attributes == ("locale",)
         with pytest.raises(GoldenSetError, match="no query has an attribute 'local'"):

@@ -342,7 +342,7 @@ def test_titles_candidates_and_unjudged_queries_are_kept(tmp_path: Path, ending:
     assert again.title("d1") == "A"
     assert again.grades("q3") == {}
     assert again.queries.equals(golden.queries)
-    for name in ("jsonl", "trec", "beir"):
+    for name in ("jsonl", "trec"):
         with pytest.raises(GoldenSetError, match="this golden set has candidates, which"):
             golden.save(tmp_path / "lost", name)
 

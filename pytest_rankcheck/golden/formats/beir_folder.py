@@ -10,23 +10,16 @@ split are in the set. A path to ``qrels/dev.tsv`` selects that split of the fold
 
 from __future__ import annotations
 
-from collections import UserDict
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
-from pytest_rankcheck.files.delimited_tables import table_text
 from pytest_rankcheck.files.format_registry import FileSample, Format
-from pytest_rankcheck.files.json_files import objects_of, values_of
-from pytest_rankcheck.files.plain_values import flat, id_text
-from pytest_rankcheck.files.whole_files import readable_json, write_whole
+from pytest_rankcheck.files.json_files import objects_of
+from pytest_rankcheck.files.plain_values import flat
 from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source, checked_id
-from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.golden.query import Query
 
 _QUERIES, _CORPUS, _QRELS = "queries.jsonl", "corpus.jsonl", "qrels"
@@ -57,10 +50,7 @@ def read(source: Source) -> Contents:
             builder.add_query(Query(query_id, text, attributes), where)
     if (folder / _CORPUS).exists():
         builder.corpus = folder / _CORPUS
-    contents = builder.built()
-    if contents.corpus is None:
-        return contents
-    return replace(contents, titles=_CorpusTitles(contents.corpus, contents.judgments))
+    return builder.built()
 
 
 def _files(path: Path, split: str | None) -> tuple[Path, Path]:
@@ -82,56 +72,6 @@ def _files(path: Path, split: str | None) -> tuple[Path, Path]:
     return path, splits[chosen]
 
 
-class _CorpusTitles(UserDict[str, str]):
-    """The titles of judged documents, read from the corpus when one is asked for."""
-
-    def __init__(self, corpus: Path, judgments: Judgments) -> None:
-        self._corpus = corpus
-        self._judgments = judgments
-
-    @cached_property
-    def data(self) -> dict[str, str]:  # type: ignore[override]
-        """The titles; none of a broken line, which concerns the linter."""
-        judged = set(self._judgments.documents.texts())
-        titles = dict[str, str]()
-        with suppress(GoldenSetError):  # the corpus cannot be read
-            for _, entry in values_of(self._corpus, GoldenSetError)[1]:
-                if isinstance(entry, dict) and entry.get("title"):
-                    doc_id = id_text(entry.get("_id"))
-                    if doc_id in judged:
-                        titles[doc_id] = str(entry["title"])
-        return titles
-
-
-def write(contents: Contents, path: Path) -> None:
-    """Write the folder, with the judgments as the split ``test``; each query needs a judgment."""
-    unjudged = [query_id for query_id, grades in contents.grades.items() if not grades]
-    if unjudged:
-        raise GoldenSetError(
-            f"a BEIR folder cannot hold queries without a judgment ({listed(unjudged)}); save as "
-            "jsonl or csv"
-        )
-    qrels = table_text(_HEADER, list(contents.judgments.rows_at()), GoldenSetError, "\t")
-    (path / _QRELS).mkdir(parents=True, exist_ok=True)
-    write_whole(path / _QRELS / f"{_USUAL_SPLIT}.tsv", qrels)
-    queries = contents.stored_queries().values()
-    _write_lines(path / _QUERIES, [_query_entry(query) for query in queries])
-    if contents.titles:  # the linter checks that the corpus has all judged documents
-        known = dict.fromkeys((*contents.titles, *contents.judgments.documents.texts()))
-        titles = [{"_id": doc_id, "title": contents.titles.get(doc_id, "")} for doc_id in known]
-        _write_lines(path / _CORPUS, titles)
-
-
-def _query_entry(query: Query) -> dict[str, object]:
-    nested = {_METADATA: dict(query.attributes)} if query.attributes else {}
-    text = {} if query.text is None else {"text": query.text}
-    return {"_id": query.id, **text, **nested}
-
-
-def _write_lines(path: Path, entries: Sequence[Mapping[str, object]]) -> None:
-    write_whole(path, "".join(f"{readable_json(entry)}\n" for entry in entries))
-
-
 def _recognises(sample: FileSample) -> bool:
     if sample.is_folder:
         return (sample.path / _QRELS).is_dir()
@@ -146,6 +86,4 @@ FORMAT = Format(
     description="a BEIR folder with queries.jsonl and qrels/test.tsv",
     recognises=_recognises,
     read=read,
-    write=write,
-    cannot_hold=("candidates", "expectations"),
 )
