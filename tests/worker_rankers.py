@@ -60,14 +60,6 @@ def raising(text: str) -> list[str]:
     return search(text)
 
 
-def exits_once(text: str) -> list[str]:
-    marker = Path(os.environ[FOLDER]) / "exited"
-    if number(text) == DEADLY and not marker.exists():
-        marker.touch()
-        os._exit(1)
-    return search(text)
-
-
 def always_exits(text: str) -> list[str]:
     if number(text) == DEADLY:
         note("asked", text)

@@ -1,4 +1,4 @@
-"""Executors for rankers: given by the user, or made here and replaced when a worker dies."""
+"""Executors for rankers: given by the user, or made here."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _UNKNOWN_WORKERS = 64
 
 @dataclass
 class Pool:
-    """An executor of the user's; or one that is made when it is needed, and again if it breaks."""
+    """An executor of the user's; or one that is made when needed, and shut down at the end."""
 
     name: str
     """What messages call it."""
@@ -71,22 +71,6 @@ class Pool:
                 f"executor {self.name} was shut down, so nothing can be ranked on it; give one "
                 "that is open, or a function that makes one"
             ) from None
-
-    def renew(self, error: Exception) -> None:
-        """Use another executor from now on, after a worker died; if one cannot be made, the same.
-
-        Raises:
-            RankerError: the executor broke, and another one cannot be made.
-        """
-        if self.make is not None:
-            self.close(at_once=True)
-        elif isinstance(error, BrokenExecutor):
-            raise RankerError(
-                f"a worker died, and executor {self.name} broke ({type(error).__name__}), which "
-                "cannot be used again: give a function that makes one (executor=make_pool), or a "
-                "text such as executor='processes:4', so that it can be replaced; with resume=DIR, "
-                "finished answers are kept"
-            ) from error
 
     def close(self, *, at_once: bool = False) -> None:
         """Shut the executor down if it was made here.

@@ -1,4 +1,4 @@
-"""Ranking on an executor: chunks of queries are sent, and lost ones are asked once more."""
+"""Ranking on an executor: chunks of queries are sent, and their answers received."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import traceback
 import uuid
 from collections.abc import Sequence
 from concurrent.futures import (
-    ALL_COMPLETED,
     FIRST_COMPLETED,
     BrokenExecutor,
     CancelledError,
@@ -41,8 +40,6 @@ _LOST = (BrokenExecutor, CancelledError, ConnectionError, EOFError, MemoryError)
 """The exceptions of a future whose chunk was lost on the way or with its worker."""
 _LOST_NAMES = frozenset({"CommClosedError", "KilledWorker"})
 """The same for Dask, by name, because it is not imported."""
-_MOST_DEAD_IN_A_ROW = 3
-"""If this many queries in a row kill their workers, the run ends: all the others would, too."""
 _LONGEST_TRACEBACK = 50_000
 
 _RANKERS: dict[str, Adapter] = {}
@@ -72,15 +69,14 @@ class ExecutorRanker(Adapter):
         self._token = adapter.token if isinstance(adapter, NamedRanker) else uuid.uuid4().hex
         self._pool = pool
         self._chunk = chunk
-        self._lost = 0
 
     def ask(self, task: RankingTask, on_answer: OnAnswer) -> None:
         """Send chunks of queries until every query is answered or has failed.
 
         Raises:
             ConfigurationError: a timeout is given.
-            RankerError: the ranker cannot be sent or made, or the executor was shut down, or broke
-                and cannot be replaced.
+            RankerError: the ranker cannot be sent or made, a worker died, or the executor was shut
+                down.
         """
         if task.timeout is not None:
             raise ConfigurationError(
@@ -98,85 +94,57 @@ class ExecutorRanker(Adapter):
             at_once = False
         finally:
             self._pool.close(at_once=at_once)
-        if self._lost:
-            queries = "1 query was" if self._lost == 1 else f"{self._lost:,} queries were"
-            self.notes = [f"{queries} lost when a worker died, and asked again"]
 
     def _ask_in_chunks(self, task: RankingTask, on_answer: OnAnswer) -> None:
         ids, size = task.golden.query_ids, self._chunk
-        starts = range(0, len(ids), size)
-        waiting = iter([ids[start : start + size] for start in starts])
+        waiting = iter([ids[start : start + size] for start in range(0, len(ids), size)])
         most = 2 * self._pool.workers
         running: dict[Future[list[QueryAnswer]], Sequence[str]] = {}
-        lost: list[str] = []
         try:
             while True:
-                for chunk in islice(waiting, 0 if lost else most - len(running)):
+                for chunk in islice(waiting, most - len(running)):
                     running[self._sent(task, chunk)] = chunk
-                if not running and not lost:
+                if not running:
                     return
-                # A pool that breaks loses all its chunks.
-                until = ALL_COMPLETED if lost else FIRST_COMPLETED
-                ended = wait(running, return_when=until).done
+                ended = wait(running, return_when=FIRST_COMPLETED).done
                 for future in [each for each in running if each in ended]:  # in their order
-                    chunk = running.pop(future)
-                    if (error := self._received(future, on_answer)) is not None:
-                        lost += chunk
-                        cause = error
-                if lost and not running:
-                    self._pool.renew(cause)
-                    self._ask_alone(task, lost, on_answer)
-                    lost = []
+                    for answer in self._answers(future, running.pop(future)):
+                        on_answer(answer)
         except BaseException:
             for future in running:
                 future.cancel()
             raise
 
-    def _ask_alone(self, task: RankingTask, lost: Sequence[str], on_answer: OnAnswer) -> None:
-        """Ask lost queries once more, each alone, so that one which kills its worker fails."""
-        self._lost += len(lost)
-        dead: list[str] = []
-        for query_id in lost:
-            error = self._received(self._sent(task, [query_id]), on_answer)
-            if error is None:
-                dead.clear()
-                continue
-            failure = RankerError(
-                f"the worker died again when it was asked only this query ({type(error).__name__}):"
-                " the ranker may use too much memory, or crash"
-            )
-            on_answer(QueryAnswer(task.golden.query(query_id), failure=failure))
-            dead.append(query_id)
-            if len(dead) == _MOST_DEAD_IN_A_ROW:
-                raise RankerError(
-                    f"the workers died on {len(dead)} queries in a row: {listed(dead)}; their "
-                    "output says why. Ask the ranker one of them in this process, without an "
-                    "executor; give the ranker by name, as in rank('package.module:name', ...); "
-                    'and in a script start processes only under if __name__ == "__main__"'
-                ) from error
-            self._pool.renew(error)
-
     def _sent(self, task: RankingTask, query_ids: Sequence[str]) -> Future[list[QueryAnswer]]:
         part = replace(task, golden=task.golden.for_ranker(query_ids))
         return self._pool.submit(ask_chunk, self._token, self._adapter, part)
 
-    def _received(self, future: Future[list[QueryAnswer]], on_answer: OnAnswer) -> Exception | None:
-        """Pass on the answers of a chunk; if it was lost, return the error."""
+    def _answers(
+        self, future: Future[list[QueryAnswer]], chunk: Sequence[str]
+    ) -> Sequence[QueryAnswer]:
+        """Return the answers of a chunk.
+
+        Raises:
+            RankerError: it could not be sent, or was lost with its worker.
+        """
         try:
-            answers = future.result()
+            return future.result()
         except RankcheckError:
             raise
         except Exception as error:
+            name = quoted(self.name)
             if isinstance(error, _LOST) or type(error).__name__ in _LOST_NAMES:
-                return error
+                raise RankerError(
+                    f"a worker died ({type(error).__name__}), perhaps of one of the queries "
+                    f"{listed(chunk)}: ranker '{name}' may use too much memory, or crash; the "
+                    "output of the worker says why. With resume=DIR, finished answers are kept. In "
+                    'a script, start processes only under if __name__ == "__main__"'
+                ) from error
             raise RankerError(
-                f"ranker '{quoted(self.name)}' cannot be sent to the workers of the executor: "
+                f"ranker '{name}' cannot be sent to the workers of the executor: "
                 f"{error_text(error)}. Give it by name, as in rank('package.module:name', ...) or "
                 "rankcheck_ranker, so that each worker makes its own"
             ) from error
-        for answer in answers:
-            on_answer(answer)
-        return None
 
 
 def ask_chunk(token: str, adapter: Adapter, task: RankingTask) -> list[QueryAnswer]:

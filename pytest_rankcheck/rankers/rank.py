@@ -97,7 +97,7 @@ def rank(
         progress: called after each query, with the number of queries done and of all queries.
         executor: an executor of ``concurrent.futures`` on whose workers to rank: a
             ``ProcessPoolExecutor``, or that of loky, Dask (``client.get_executor(pure=False)``) or
-            mpi4py. Or a function that makes one, so that a broken one can be replaced; or a text:
+            mpi4py. Or a function that makes one, or a text:
             ``"processes:4"`` or ``"package.module:make_pool"``.
             A ranker given by name is made once on each worker; any other one must be picklable.
         chunk: how many queries are sent to a worker together.

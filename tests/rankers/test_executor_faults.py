@@ -48,8 +48,6 @@ class Made(Executor):
 
         self.waiting.append((future, run))
         self.most = max(self.most, len(self.waiting))
-        if len(chunk) == 1:  # its result is waited for at once
-            self.run_all()
         return future
 
     def run_all(self) -> None:
@@ -78,15 +76,18 @@ def run_when_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executor_ranker, "wait", waiting)
 
 
-def test_a_chunk_that_is_lost_once_is_asked_again() -> None:
+def test_a_worker_that_dies_stops_the_ranking() -> None:
     for error in (KilledWorker("x"), CancelledError(), ConnectionResetError(), EOFError()):
-        faults = [None, error]
-        executor = Made(lambda chunk: faults.pop() if "q25" in chunk else None)  # noqa: B023
-        run = rank(search, GOLDEN, executor=executor, chunk=10)
-        assert run.rankings() == rank(search, GOLDEN).rankings(), error
-        assert sum(map(len, executor.chunks)) == 70, error
-        assert run.notes == ("10 queries were lost when a worker died, and asked again",)
+        executor = Made(lambda chunk: error if "q25" in chunk else None)  # noqa: B023
+        message = (
+            rf"a worker died \({type(error).__name__}\), .* of the queries q20, q21.*resume=DIR"
+        )
+        with pytest.raises(RankerError, match=message):
+            rank(search, GOLDEN, executor=executor, chunk=10)
         assert not executor.was_shut_down, "it is the user's"
+    with pytest.raises(RankerError, match="a worker died"):
+        rank(search, GOLDEN, executor=lambda: Made(lambda chunk: BrokenExecutor("died")))
+    assert MADE[-1].was_shut_down == [True], "it was made here"
 
 
 def test_an_error_of_the_executor_is_reported_as_it_is() -> None:
@@ -95,34 +96,12 @@ def test_an_error_of_the_executor_is_reported_as_it_is() -> None:
         rank(search, GOLDEN, executor=executor, chunk=10)
 
 
-def test_a_pool_that_breaks_is_replaced_and_its_chunks_are_asked_query_by_query() -> None:
-    """Four chunks run together, and one query breaks each pool that it is asked on."""
-
-    def breaks(chunk: list[str]) -> BaseException | None:
-        is_broken = "q12" in chunk or len(MADE) == 1
-        return BrokenExecutor("died") if is_broken else None
-
-    with pytest.raises(RankerError, match=r"1 of 60 queries, first on 'q12'.*worker died again"):
-        rank(search, GOLDEN, executor=lambda: Made(breaks), chunk=10)
-    first, second, third = MADE
-    assert first.was_shut_down == [True]
-    assert second.chunks[-1] == ["q12"]
-    assert third.chunks[:2] == [["q13"], ["q14"]]
-    assert third.chunks[-1] == [f"q{n}" for n in range(50, 60)]
-    assert third.was_shut_down == [False]
-
-
-def test_workers_that_die_of_everything_stop_the_ranking() -> None:
-    with pytest.raises(RankerError, match="the workers died on 3 queries in a row: q0, q1, q2"):
-        rank(search, GOLDEN, executor=Made(lambda chunk: KilledWorker("again")), chunk=5)
-
-
 def test_executors_that_never_start_stop_the_ranking() -> None:
     class Broken(Executor):
         def submit(self, *args: Any, **kwargs: Any) -> Future[Any]:
             raise BrokenExecutor("no memory")
 
-    with pytest.raises(RankerError, match="the workers died on 3 queries in a row"):
+    with pytest.raises(RankerError, match=r"a worker died \(BrokenExecutor\)"):
         rank(search, GOLDEN, executor=Broken)
 
 

@@ -71,10 +71,9 @@ def test_the_run_is_that_of_a_serial_ranking(make_executor: Any) -> None:
         assert list(run) == list(here)
 
 
-def test_a_worker_that_exits_once_loses_no_query(make_executor: Any, folder: Path) -> None:
-    run = rank("tests.worker_rankers:exits_once", GOLDEN, executor=make_executor, chunk=10)
-    assert (folder / "exited").exists()
-    assert run.rankings() == rank(workers.search, GOLDEN).rankings()
+def test_a_worker_that_exits_stops_the_ranking(make_executor: Any, folder: Path) -> None:
+    with pytest.raises(RankerError, match="a worker died"):
+        rank("tests.worker_rankers:always_exits", GOLDEN, executor=make_executor, chunk=10)
 
 
 def test_the_executor_of_a_client_is_left_open(folder: Path) -> None:
