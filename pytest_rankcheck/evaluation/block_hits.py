@@ -164,7 +164,7 @@ class BlockJoin:
         column, rows = columns.column_with(self.order.at(positions))
         tops = column.reordered(rows)
         if self.exact:
-            listed = tops.texts()
+            listed = list(tops.texts())
             for place, ranking in self.exact.items():
                 listed[starts[place] : starts[place + 1]] = ranking.doc_ids[: counts[place]]
             tops = HeldIds(listed)

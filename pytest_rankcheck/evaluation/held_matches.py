@@ -104,7 +104,7 @@ class HeldJoin:
         ):
             group, own = self._groups[place], documents[place]
             found += [
-                (place, start + group.index(doc), at)
+                (place, start + [*group].index(doc), at)
                 for at, doc in enumerate(docs[first:last], first)
                 if doc in own
             ]

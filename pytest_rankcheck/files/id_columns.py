@@ -35,7 +35,7 @@ class IdColumn:
         return len(self.ids)
 
     def texts(self, rows: IntArray | None = None) -> list[str]:
-        """Return the ids of some rows, or of all."""
+        """Return the ids of some rows, or of all, in a list that must not change."""
         raise NotImplementedError
 
     def part(self, start: int, end: int) -> Self:
@@ -56,7 +56,7 @@ class HeldIds(IdColumn):
     def texts(self, rows: IntArray | None = None) -> list[str]:
         """Return the ids of some rows, or of all."""
         if rows is None:
-            return list(self.ids)
+            return self.ids if isinstance(self.ids, list) else list(self.ids)
         if len(rows) and (np.diff(rows) == 1).all():
             return list(self.ids[int(rows[0]) : int(rows[-1]) + 1])
         return [*map(self.ids.__getitem__, rows.tolist())]

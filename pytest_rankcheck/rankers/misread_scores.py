@@ -11,7 +11,7 @@ from typing import Any
 from pytest_rankcheck.errors import RunError, plural, quoted
 from pytest_rankcheck.files.plain_values import finite_number
 from pytest_rankcheck.rankers.ranked_columns import RankedColumns
-from pytest_rankcheck.rankers.ranking_forms import ScoredDocuments
+from pytest_rankcheck.rankers.ranking_forms import PairedScores, ScoredDocuments
 
 _SHOWN = 3
 
@@ -53,18 +53,20 @@ class MisreadScores:
             self.add_list(query_id, doc_ids, scores)
 
     def add_dicts(self, answers: Mapping[str, dict[str, float]]) -> None:
-        """Count the answers to some queries, dicts ``{id: score}`` that are not empty."""
+        """Count the answers to some queries: dicts of scores, or of pairs; none is empty."""
         columns = list(map(dict.values, answers.values()))
         firsts, lasts = map(next, map(iter, columns)), map(next, map(reversed, columns))
         for (query_id, answer), first, last in zip(answers.items(), firsts, lasts, strict=True):
+            are_pairs = type(answer) is PairedScores
             if first < last:  # it may hold ranks, or scores that rise
-                self._add_dict(query_id, answer, tuple(answer.values()))
-            elif len(answer) > 1:
-                self._dicts += 1
-                if first == last:
-                    self._level.append(answer)
-                else:
-                    self._lists += len(answer) > 2
+                count = self.add_list if are_pairs else self._add_dict
+                count(query_id, answer, tuple(answer.values()))
+                continue
+            self._dicts += not are_pairs and len(answer) > 1
+            if first == last:
+                self._level.append(answer)
+            else:
+                self._lists += are_pairs or len(answer) > 2
 
     def add_list(self, query_id: str, doc_ids: Iterable[object], scores: Sequence[Any]) -> None:
         """Count the scores of (id, score) pairs."""

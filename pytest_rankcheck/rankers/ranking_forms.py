@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import ItemsView, Iterable, KeysView, Mapping, Sequence
+from collections.abc import Collection, ItemsView, Iterable, KeysView, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -54,10 +54,11 @@ def ranking_of(answer: object, query_id: str, rules: RankingRules) -> Ranking:
             duplicated.
         ConfigurationError: an id is mapped to something that is not an id.
     """
-    ranking = Ranking(tuple(answer)) if is_list_of_ids(answer) else ordinary_pairs(answer)
-    if ranking is not None and rules.to_id is None:
-        return ranking
-    if ranking is None:
+    if is_list_of_ids(answer):
+        ranking = Ranking(tuple(answer))
+    elif (pairs := ordinary_pairs(answer)) is not None:
+        ranking = Ranking(tuple(pairs), tuple(map(float, pairs.values())))
+    else:
         ranking = ranking_as_given(answer, query_id, rules.ties)
     if rules.to_id is not None:
         ranking = replace(ranking, doc_ids=tuple(map(rules.to_id, ranking.doc_ids)))
@@ -97,19 +98,22 @@ def has_text_ids(scores: dict[Any, Any]) -> bool:
     return False
 
 
-def ordinary_pairs(answer: object) -> Ranking | None:
-    """Return the ranking of (id, score) pairs of distinct text ids and finite numbers of Python.
+class PairedScores(dict[str, float]):
+    """(id, score) pairs in their order, best first whatever the scores; no id is repeated."""
+
+    __slots__ = ()
+
+
+def ordinary_pairs(answer: object) -> PairedScores | None:
+    """Return (id, score) pairs of distinct text ids and finite numbers of Python.
 
     None for another answer.
     """
     if isinstance(answer, (list, tuple)) and answer and isinstance(answer[0], (list, tuple)):
-        try:
-            scores: dict[str, Any] = dict(answer)
-        except (TypeError, ValueError):
-            return None
-        numbers = _plain_numbers(tuple(scores.values()))
-        if len(scores) == len(answer) and numbers and has_text_ids(scores):
-            return Ranking(tuple(scores), numbers)
+        with suppress(TypeError, ValueError):
+            pairs = PairedScores(answer)
+            if len(pairs) == len(answer) and _are_numbers(pairs.values()) and has_text_ids(pairs):
+                return pairs
     return None
 
 
@@ -226,21 +230,20 @@ def numbers_of(
 ) -> tuple[float, ...]:
     """Return the score or the rank of each document."""
     cells = tuple(values)
-    numbers = _plain_numbers(cells)
-    if numbers is not None:
-        return numbers
+    if _are_numbers(cells):
+        return tuple(map(float, cells))
     pairs = zip(cells, doc_ids, strict=True)
     return tuple(_number(value, doc_id, query_id, what) for value, doc_id in pairs)
 
 
-def _plain_numbers(cells: tuple[Any, ...]) -> tuple[float, ...] | None:
-    """Return finite numbers of Python as floats; None if one is something else."""
+def _are_numbers(cells: Collection[Any]) -> bool:
+    """Whether these are finite numbers of Python."""
     kinds = set(map(type, cells))
     try:
-        numbers = cells if kinds == {float} else tuple(map(float, cells))
-        return numbers if kinds <= {int, float} and math.isfinite(sum(numbers)) else None
+        total = sum(cells) if kinds == {float} else math.fsum(cells)
+        return kinds <= {int, float} and math.isfinite(total)
     except (TypeError, ValueError, OverflowError):
-        return None
+        return False
 
 
 def _doc_id(value: object, query_id: str) -> str:

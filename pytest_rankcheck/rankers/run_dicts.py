@@ -14,6 +14,7 @@ from pytest_rankcheck.rankers.misread_scores import MisreadScores
 from pytest_rankcheck.rankers.ranked_columns import Answer
 from pytest_rankcheck.rankers.ranking import RankingRules, Ties
 from pytest_rankcheck.rankers.ranking_forms import (
+    PairedScores,
     has_text_ids,
     is_list_of_ids,
     ordinary_pairs,
@@ -67,14 +68,15 @@ def _ordinary(
     if not _hold_scores(dicts.values()):
         dicts = {each: got for each, got in dicts.items() if _hold_scores([got])}
     misread.add_dicts(dicts)
+    pairs: dict[str, PairedScores] = {}
     for query_id, answer in rankings.items():
         if query_id in dicts:
             answers[query_id] = dicts[query_id]
         elif is_list_of_ids(answer) or (type(answer) in (dict, list, tuple) and not answer):
             answers[query_id] = answer  # type: ignore[assignment]
-        elif (ranking := ordinary_pairs(answer)) is not None:
-            answers[query_id] = ranking
-            misread.add_list(query_id, ranking.doc_ids, ranking.scores or ())
+        elif (paired := ordinary_pairs(answer)) is not None:
+            answers[query_id] = pairs[query_id] = paired
+    misread.add_dicts(pairs)
     return answers
 
 
