@@ -22,6 +22,9 @@ from pytest_rankcheck.sessions.searches import merged
 
 _MUCH = 0.05
 """If a larger share of sessions is set aside, that is worth a warning."""
+_SECOND_RANKS = 10
+"""From so many selections of the second result on, and none of the first, the ranks are doubtful:
+if people selected the first at least as often, the probability would be 0.5 ** 10, below 0.001."""
 
 
 def read_log(table: Table, options: LogOptions, problems: Problems) -> LogContents:
@@ -74,6 +77,8 @@ def read_log(table: Table, options: LogOptions, problems: Problems) -> LogConten
             "no column has selections, so every session counts as abandoned; name the column "
             "selected or selected_rank, or give columns={'selected': ...}"
         )
+    if doubt := _doubtful_ranks(events, options.first_rank):
+        notes.append(doubt)
     if varying:
         notes.append(f"not attributes, because they change within a session: {listed(varying)}")
     strictness = "lenient=True" if problems.is_lenient else ""
@@ -200,4 +205,17 @@ def _warning(aside: int, kept: int) -> str:
     return (
         f"; that is {share:.0%} of all sessions: the rest may be different, and its means may not "
         "represent the whole log"
+    )
+
+
+def _doubtful_ranks(events: Events, first_rank: int | None) -> str:
+    """Return that ranks read from 0 seem to count from 1, so that each is too large by 1."""
+    ranks = events.selections["rank"]
+    second = int((ranks == 2).sum())
+    if first_rank != 0 or (ranks == 1).any() or second < _SECOND_RANKS:
+        return ""
+    return (
+        f"first_rank=0 was given, but no selection has rank 0, and {second:,} have rank 1; if "
+        "people select the first result at least as often as the second, the probability of that "
+        "is below 1 in 1,000. If ranks count from 1, give first_rank=1"
     )
