@@ -68,6 +68,11 @@ def test_file_of(path: Path) -> Path | None:
     return next((file for file in files if baseline_folder(file) == path.parent), None)
 
 
+def golden_name_of(path: Path) -> str:
+    """Return the golden set that the name of a baseline has, of one that cannot be read."""
+    return path.stem.rpartition("--")[2].partition("~")[0]
+
+
 def baselines_under(folder: Path, unsearched: Sequence[str]) -> Iterator[Path]:
     """Yield the baseline files under a folder.
 

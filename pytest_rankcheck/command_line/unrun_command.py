@@ -6,16 +6,17 @@ import argparse
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pytest_rankcheck.baselines.baseline_path import baselines_under
-from pytest_rankcheck.baselines.record_file import FORMAT_NAME
+from pytest_rankcheck.baselines.record_file import is_foreign
 from pytest_rankcheck.baselines.reference_commit import Reference
 from pytest_rankcheck.command_line.shared_inputs import BLOCKED, PASSED, Commands
 from pytest_rankcheck.errors import BaselineError, ConfigurationError, plural, quoted
+from pytest_rankcheck.files.git_commands import git_line
 from pytest_rankcheck.files.text_files import text_of
+from pytest_rankcheck.plugin.baseline_settings import baseline_settings
 from pytest_rankcheck.plugin.project_configuration import project_configuration
 from pytest_rankcheck.plugin.unrun_gates import NOT_CHOSEN, readable_record
 from pytest_rankcheck.remedies import retire
@@ -41,44 +42,39 @@ def add_unrun_command(commands: Commands) -> None:
 
 def _unrun(chosen: argparse.Namespace) -> int:
     project = project_configuration()
-    root = project.rootpath
-    entries = list(chain.from_iterable(map(_entries, chosen.reports)))
+    settings, ref = baseline_settings(project), chosen.baseline_ref
+    commit = git_line(settings.top, "rev-parse", "HEAD")
+    entries = [entry for report in chosen.reports for entry in _entries(report, commit)]
     # Other jobs know more than that.
     entries.sort(key=lambda entry: entry["why_not"] != NOT_CHOSEN.text)
     ran = {entry["file"] for entry in entries if entry["why_not"] is None}
-    left_out, why = (
-        {
-            entry["file"]: entry["why_not"]
-            for entry in entries
-            if entry["file"] not in ran and bool(entry["is_expected"]) is is_expected
-        }
-        for is_expected in (False, True)
-    )
-    ref = chosen.baseline_ref
-    reference = Reference.of(ref, root) if ref else None
-    expected = _expected(root, project.getini("norecursedirs"), reference)
-    why = {**dict.fromkeys(expected, "no report mentions it"), **why}
-    unrun = {file: why[file] for file in sorted(why.keys() - ran - left_out.keys())}
-    total = plural(len({*ran, *why, *left_out}), "baseline")
+    why = {entry["file"]: entry["why_not"] for entry in entries if entry["is_expected"]}
+    reference = Reference.of(ref, settings.top) if ref else None
+    expected = _expected(project.rootpath, project.getini("norecursedirs"), reference)
+    why = {**dict.fromkeys(map(settings.shown, expected), "no report mentions it"), **why}
+    unrun = {file: why[file] for file in sorted(why.keys() - ran)}
+    total = plural(len({*ran, *why}), "baseline")
     of_reports = plural(len(chosen.reports), "report")
-    if unrun:
-        print(f"no job completed the gates of {len(unrun):,} of {total} ({of_reports}):")
-        for file, reason in unrun.items():
-            print(f"  {quoted(file, 300)}: {quoted(reason, 200)}")
-            print(f"    {retire(os.path.relpath(root / file), ref)}")
-        print("let their tests run, or give a baseline up")
-    else:
+    if not unrun:
         print(f"every expected gate ran: {total}, {of_reports}")
-    for file, reason in sorted(left_out.items()):
-        print(f"  left out by the project's choice: {quoted(file, 300)}: {quoted(reason, 200)}")
-    return BLOCKED if unrun else PASSED
+        return PASSED
+    print(f"no job completed the gates of {len(unrun):,} of {total} ({of_reports}):")
+    for file, reason in unrun.items():
+        print(f"  {quoted(file, 300)}: {quoted(reason, 200)}")
+        print(f"    {retire(os.path.relpath(settings.top / file), ref)}")
+    print("let their tests run, or give a baseline up")
+    return BLOCKED
 
 
-def _entries(path: Path) -> Sequence[Mapping[str, Any]]:
+def _entries(path: Path, commit: str | None) -> Sequence[Mapping[str, Any]]:
     """Return what a JSON report says of baselines.
 
+    Args:
+        path: the report.
+        commit: what is checked out; None without git.
+
     Raises:
-        ConfigurationError: the file is missing, or is not a JSON report.
+        ConfigurationError: the file is missing, is not a JSON report, or is one of another commit.
     """
     if not path.is_file():
         raise ConfigurationError(
@@ -89,7 +85,7 @@ def _entries(path: Path) -> Sequence[Mapping[str, Any]]:
         report = json.loads(text_of(path, ConfigurationError))
         if report["format"] != REPORT_NAME:
             raise TypeError
-        entries: Sequence[Mapping[str, Any]] = report["baselines"]
+        of_commit, entries = report["commit"], report["baselines"]
         for entry in entries:
             _ = entry["file"], entry["why_not"], entry["is_expected"]
     except (ValueError, TypeError, KeyError, RecursionError):
@@ -97,20 +93,30 @@ def _entries(path: Path) -> Sequence[Mapping[str, Any]]:
             f"{quoted(path)} is not a JSON report of a test session; write one with "
             "--rankcheck-json=PATH"
         ) from None
-    return entries
+    if of_commit != commit:
+        raise ConfigurationError(
+            f"{quoted(path)} is a report of commit {quoted(of_commit)}, and {commit} is checked "
+            "out; give the reports that the jobs wrote on one commit, and check that out"
+        )
+    return cast("Sequence[Mapping[str, Any]]", entries)
 
 
 def _expected(
     root: Path, norecursedirs: Sequence[str], reference: Reference | None
-) -> Iterator[str]:
-    """Yield the baselines of the project, and those of a commit, that are not retired."""
+) -> Iterator[Path]:
+    """Yield the baselines of the project, and those of a commit, that are not retired.
+
+    Without those that the commit has got since the branch left it.
+    """
+    root = Path(os.path.realpath(root))
     paths = set(baselines_under(root, norecursedirs))
     if reference is not None:
         paths |= set(reference.baselines([root]))
     for path in sorted(paths):
-        texts = [text_of(path, BaselineError)] if path.is_file() else []
-        if reference is not None:
-            texts += filter(None, [reference.text(path)])
-        records = [readable_record(text, path) for text in texts if FORMAT_NAME in text]
-        if records and not any(record and record.retired is not None for record in records):
-            yield path.relative_to(root).as_posix()
+        here = text_of(path, BaselineError) if path.is_file() else None
+        there = reference.text(path) if reference else None
+        texts = [text for text in (here, there) if text is not None and not is_foreign(text)]
+        records = [readable_record(text, path) for text in texts]
+        is_new = reference is not None and here is None and reference.is_behind(path, None)
+        if records and not is_new and not any(each and each.retired for each in records):
+            yield path

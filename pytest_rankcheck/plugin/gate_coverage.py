@@ -73,7 +73,8 @@ class _Coverage:
         files = {test.file for test in watched.collected if test.file.endswith(RANK_FILE)}
         self._rank_files = [config.rootpath / file for file in sorted(files)]
         place = {each: Path(os.path.normpath(self._settings.top / each.file)) for each in compared}
-        self._ran = {place[each] for each in compared if each.why_not is None}
+        judges = self._reference is not None
+        self._ran = {place[each] for each in compared if not (each.why_not and judges)}
         self._caught = {*place.values()} - self._ran
 
     def findings(self, exit_status: int) -> Iterator[ReportedFinding]:

@@ -6,6 +6,7 @@ it, is imported where it is used.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -116,8 +117,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    """Say what is configured, if anything is."""
-    return config.stash[CONFIG].header
+    """Say what is configured, if anything is, and which conftest has its own ranker."""
+    conftests = (each for each in config.pluginmanager.get_plugins() if hasattr(each, "__file__"))
+    files = [str(each.__file__) for each in conftests if hasattr(each, "ranker")]
+    shown = os.path.relpath(files[0], config.invocation_params.dir) if files else None
+    return config.stash[CONFIG].header(shown)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

@@ -364,14 +364,19 @@ class Config:
         """Whether any report is written."""
         return bool(self.reports) or self.step_summary is not None
 
-    @property
-    def header(self) -> str | None:
-        """The line for the head of pytest's output; None where nothing is configured."""
+    def header(self, overriding: str | None) -> str | None:
+        """Return the line for the head of pytest's output; None where nothing is configured.
+
+        Args:
+            overriding: the file whose fixture ``ranker`` counts instead of the configured one.
+        """
         parts = []
         if self.golden:
             names = ", ".join(quoted(path.name) for path in self.golden)
             parts.append(f"golden {names}")
-        if self.run:
+        if overriding and not self.run:
+            parts.append(f"ranker of {quoted(overriding)}")
+        elif self.run:
             parts.append(f"run {quoted(self.run.name)}")
         elif self.ranker:
             parts.append(f"ranker {quoted(self.ranker)}")

@@ -84,10 +84,12 @@ def _report(
     exit_status: int,
     problems: Sequence[str],
 ) -> Report:
+    from pytest_rankcheck.files.git_commands import git_line
     from pytest_rankcheck.reports.report_data import report_of
 
     command = shlex.join(["pytest", *config.invocation_params.args])
-    return report_of(findings, command, exit_status, problems)
+    commit = git_line(config.invocation_params.dir, "rev-parse", "HEAD")
+    return report_of(findings, command, exit_status, problems, commit)
 
 
 def _written(config: pytest.Config, paths: Mapping[str, Path], report: Report) -> Iterator[str]:

@@ -23,6 +23,7 @@ from pytest_rankcheck.baselines.baseline_path import (
     baseline_folder,
     baseline_path,
     baselines_under,
+    golden_name_of,
     real_file,
     test_file_of,
 )
@@ -172,7 +173,7 @@ class ExpectedGates:
             record = readable_record(text, path)
             if record is not None and record.retired is not None:
                 continue
-            name = record.golden_set.name if record else path.stem.rpartition("--")[2]
+            name = record.golden_set.name if record else golden_name_of(path)
             why = _CAUGHT if path in caught else self._why(path, name, exit_status)
             if why.is_gone and self._is_awaited(name):
                 why = replace(why, is_excused=True)

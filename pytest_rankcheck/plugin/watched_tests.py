@@ -81,13 +81,17 @@ class WatchedTests:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note how a test ended."""
         test = getattr(report, TYPED_ID, report.nodeid)
+        if report.when == "setup":  # the test may be repeated
+            self.outcomes.pop(test, None)
         reason = getattr(report, "wasxfail", None)
         if not report.failed and reason is not None:
             self.outcomes[test] = Outcome("xfailed", str(reason))
         elif report.skipped:
             self.outcomes[test] = Outcome("skipped", _skip_reason(report.longrepr))
-        elif report.failed or report.when == "call":
-            self.outcomes[test] = Outcome(report.outcome)
+        elif report.failed:
+            self.outcomes[test] = Outcome("failed")
+        elif report.when == "call" and self.outcomes.get(test) != Outcome("failed"):
+            self.outcomes[test] = Outcome(report.outcome)  # a subtest may have failed before
 
     # --- pytest-xdist ------------------------------------------------------------------------
 

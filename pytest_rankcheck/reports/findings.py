@@ -159,14 +159,14 @@ class RecordFinding(ReportedFinding):
     """Whether the gate of a baseline ran in a test session."""
 
     file: str
-    """The baseline file, relative to the root of the project."""
+    """The baseline file, from the top of the repository, or without one pytest's root."""
     golden_set: str
     gated: tuple[str, ...]
     """The metrics that it gates."""
     why_not: str | None = None
     """Why the gate did not run; None if it ran."""
     is_expected: bool = True
-    """False if the project has chosen that the gate does not run."""
+    """False if the reference commit has added it since, so that no job can run it."""
     test: str = ""
     """The id of the test whose gate ran."""
 
@@ -231,6 +231,7 @@ class Topic(Enum):
         "Cohen 1988, Sakai 2018)"
     )
     GOLDEN_CHANGE = "golden sets that changed since the baselines were recorded"
+    LOST_QUERIES = "queries that this branch removed or edited, compared with {about}"
     RETIRED = "baselines retired by this branch"
     RENAMED = "baselines that take the place of those of tests that are gone"
     KEPT = "baselines kept, because something is lower or ranked anew, within what is allowed"

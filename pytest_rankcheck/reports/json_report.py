@@ -22,6 +22,7 @@ def report_json(report: Report) -> dict[str, Any]:
         "version": FORMAT_VERSION,
         "created": report.created,
         "command": report.command,
+        "commit": report.commit,
         "versions": report.versions,
         "outcome": "passed" if report.passed else "failed",
         "exit_status": report.exit_status,

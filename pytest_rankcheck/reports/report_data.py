@@ -34,6 +34,7 @@ _WARNINGS = {
     Topic.LOOSER_GATE: "with a looser gate",
     Topic.NOT_RUN: "not run",
     Topic.RETIRED: "retired",
+    Topic.LOST_QUERIES: "with removed or edited queries",
 }
 """Notes that qualify a passed gate, worded to follow a number."""
 _PACKAGES = ("pytest-rankcheck", "pytest", "syrupy", "numpy", "pandas", "scipy", "polars")
@@ -51,6 +52,8 @@ class Report:
     """The time, as ``2024-05-01T12:00:00Z``."""
     command: str
     """How the session can be run again."""
+    commit: str | None = None
+    """What was checked out; None without git."""
     versions: dict[str, str]
     exit_status: int
     """Pytest's, or that of the command."""
@@ -166,6 +169,7 @@ def report_of(
     command: str,
     exit_status: int = 0,
     problems: Iterable[str] = (),
+    commit: str | None = None,
 ) -> Report:
     """Return the report of what the tests of a session found.
 
@@ -174,6 +178,7 @@ def report_of(
         command: how the session can be run again.
         exit_status: pytest's, or that of the command.
         problems: what failed besides gates and checks.
+        commit: what was checked out.
     """
     measurements, moved = _merged(
         [finding for finding in findings if isinstance(finding, MeasurementFinding)]
@@ -188,6 +193,7 @@ def report_of(
     return Report(
         created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         command=command,
+        commit=commit,
         versions=dict(_versions()),
         exit_status=exit_status,
         problems=(*problems, *unrun),

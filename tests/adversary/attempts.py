@@ -434,6 +434,9 @@ ATTEMPTS = {
         B,
         "write refs/heads/origin/main or refs/remotes",
     ),
+    "the branch was squash-merged, main was raised since, and the branch goes on": Attempt(
+        (BETTER, update, squash, on_main(BEST, update), worse), B, "git merge main"
+    ),
     "a conftest sets `GIT_DIR` to a repository of its own": Attempt(
         (worse, anew, write(CONFTEST, OTHER_REPOSITORY)), B, "RR regressed"
     ),

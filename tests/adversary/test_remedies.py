@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 from attempts import (
+    BETTER,
     FLATTERING,
+    LINKED,
     NEW_IDS,
     NO_TEST,
+    OF_CI,
     RECALL,
     RENAMED,
     RENAMED_SET,
@@ -109,7 +112,7 @@ NOISY = new_test(
     gated(RR.replace("abs=0.01", "gate=Gate.tolerance(abs=0.01, noise=3)"), name="test_new"),
     NEW_FILE,
 )
-BETTER, APART = rank({79: 1}), rank({78: 1})
+APART = rank({78: 1})
 WORST = rank(dict.fromkeys(range(40), 10))
 SMALLER = rank({**dict.fromkeys(range(20), 10), 21: 2})
 REVERSED = edit("return ranking", "return ranking[::-1]", "engine.py")
@@ -196,6 +199,14 @@ SITUATIONS = {
     ),
     "a conflict of new records": Situation(
         (ANOTHER, update, on_main(APART, ANOTHER, update), conflict), RESTORE
+    ),
+    "the folder of baselines is a link": Situation((LINKED,), "git checkout main -- tests"),
+    "CI has another configuration, and a fall": Situation((*OF_CI, worse), APPROVE),
+    "CI has another configuration, and the test is renamed": Situation(
+        (*OF_CI, RENAMED), UPDATE, REMOVE
+    ),
+    "CI has another configuration, and the test is removed": Situation(
+        (*OF_CI, *REMOVED_TEST), RETIRE
     ),
     "main was raised since": Situation((on_main(BETTER, update), REVERSED), MERGE, APPROVE),
 }

@@ -199,7 +199,7 @@ def test_lint_of_baselines(
     assert edited != before
     baselines = folder / "tests" / "baselines" / "test_ranking"
     baselines.mkdir(parents=True)
-    file = baselines / "base.json"
+    file = baselines / "rr--base.json"
     file.write_text(text.format(before=before, edited=edited, cut=before[:200]), "utf-8")
     assert main(["lint", str(file), "web.jsonl", "base.json"]) == 1
     out = capsys.readouterr().out

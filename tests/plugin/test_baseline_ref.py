@@ -194,3 +194,88 @@ def test_a_branch_that_main_has_overtaken_is_told_to_merge_main(branched: Projec
         in text_of(result)
     )
     assert "to bring this branch up to date: git merge main\n" in text_of(result)
+
+
+def test_line_ends_of_the_checkout_are_no_change(branched: Project) -> None:
+    file = branched.baseline_file()
+    file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+    before = file.read_bytes()
+    result = branched.run(*MAIN)
+    assert "1 snapshot passed" in text_of(result)
+    assert f"{HEADING}\n  none" in text_of(result)
+    text = text_of(branched.run("--snapshot-update"))
+    assert "baselines written" not in text
+    assert "1 snapshot passed" in text
+    assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('"version": 4', '"version": 5', "format version 5"),
+        ("web", "web\0", "test_mrr--web.json at main:6: this is damaged: it has a NUL byte"),
+        ("{\n", "version https://git-lfs.github.com/spec/v1\n", "this is a Git LFS pointer"),
+    ],
+)
+def test_what_cannot_be_read_at_the_reference_is_named(
+    branched: Project, old: str, new: str, says: str
+) -> None:
+    file = branched.baseline_file()
+    text = file.read_text("utf-8")
+    file.write_text(text.replace(old, new, 1), "utf-8")
+    git(branched.path, "commit", "-qam", "broken")
+    git(branched.path, "branch", "-f", "main")
+    file.write_text(text, "utf-8")
+    result = branched.run(*MAIN)
+    result.assert_outcomes(failed=1)
+    assert says in text_of(result)
+
+
+def test_foreign_files_in_a_folder_of_this_name_are_not_ours(branched: Project) -> None:
+    branched.write("tests/baselines/load/by--web.json", '{"requests": 3}')
+    branched.write("tests/baselines/load/requests.json", "3 a second")
+    result = branched.run(*MAIN)
+    assert result.ret == 0
+    assert f"{HEADING}\n  none" in text_of(result)
+    git(branched.path, "add", "tests")
+    git(branched.path, "commit", "-qam", "load")
+    git(branched.path, "branch", "-f", "main")
+    result = branched.run(*MAIN)
+    assert result.ret == 0
+    assert "did not run" not in text_of(result)
+
+
+def test_a_test_outside_of_the_repository_is_an_error(branched: Project, tmp_path: Path) -> None:
+    file = tmp_path / "test_elsewhere.py"
+    file.write_text((branched.path / "tests/test_ranking.py").read_text("utf-8"), "utf-8")
+    result = branched.run(*MAIN, str(file), "-c", "pyproject.toml")
+    result.assert_outcomes(failed=1)
+    assert "is outside of the repository" in text_of(result)
+
+
+def test_a_name_of_two_refs_is_an_error(branched: Project) -> None:
+    path = branched.path
+    git(path, "tag", "main")
+    git(path, "update-ref", "refs/remotes/origin/main", "main")
+    git(path, "tag", "origin/main")
+    for name, refs in (
+        ("main", "refs/tags/main or refs/heads/main"),
+        ("origin/main", "refs/tags/origin/main or refs/remotes/origin/main"),
+    ):
+        result = branched.run("--rankcheck-baseline-ref", name)
+        assert result.ret == pytest.ExitCode.USAGE_ERROR
+        assert f"{name}: the repository has 2 refs of this name; write {refs}" in text_of(result)
+    assert branched.run("--rankcheck-baseline-ref=refs/heads/main").ret == 0
+
+
+def test_the_title_names_queries_that_were_removed(branched: Project) -> None:
+    branched.golden(branched.queries()[2:])
+    branched.update()
+    branched.run(*MAIN, "--rankcheck-markdown=r.md")
+    assert (
+        (branched.path / "r.md")
+        .read_text("utf-8")
+        .startswith(
+            "## ⚠️ Ranking quality: 1 gate passed with warnings: 1 with removed or edited queries\n"
+        )
+    )

@@ -198,3 +198,62 @@ def test_a_module_that_imports_its_tests_is_still_expected_to_run(two_gates: Pro
     result = two_gates.run(*MAIN)
     assert result.ret == 1
     assert any(line.startswith(f"FAILED: {FILE} (RR)") for line in listed(result))
+
+
+SUBTESTS = """
+import unittest
+import pytest
+from pytest_rankcheck import assert_not_regressed
+
+class TestSearch(unittest.TestCase):
+    @pytest.fixture(autouse=True)
+    def given(self, evaluation, baseline):
+        self.evaluation, self.baseline = evaluation, baseline
+
+    def test_metrics(self):
+        for metric in ("RR", "P@1"):
+            with self.subTest(metric=metric):
+                assert_not_regressed(self.evaluation, self.baseline, metric, abs=0.01)
+"""
+
+
+def test_subtests_that_fail_have_compared(project: Project) -> None:
+    project.test(SUBTESTS)
+    assert project.run("--snapshot-update").ret == 0
+    project.commit()
+    project.rank(dict.fromkeys(range(20), 10))
+    result = project.run(*MAIN)
+    assert result.ret == 1
+    assert listed(result) == []
+    assert text_of(result).count("FAILED: regressed") == 2
+
+
+def test_a_gate_whose_failure_is_caught_has_a_row(two_gates: Project) -> None:
+    two_gates.test(
+        REGRESSION_TEST.replace(
+            "    assert_mrr", "    with pytest.raises(AssertionError):\n        assert_mrr"
+        ).replace("\ndef", "\nimport pytest\n\ndef")
+    )
+    two_gates.rank(dict.fromkeys(range(20), 10))
+    result = two_gates.run("tests/test_ranking.py")
+    assert (result.ret, listed(result)) == (0, [])
+    assert "0.7750  -0.2250  regressed, caught by the test" in text_of(result)
+    result = two_gates.run(*MAIN, "tests/test_ranking.py")
+    assert result.ret == 1
+    assert listed(result)[1] == f"FAILED: {FILE} (RR): its gate failed, and its test went on"
+
+
+def test_the_test_of_a_conflicted_record_is_not_gone(two_gates: Project) -> None:
+    in_class = REGRESSION_TEST.replace("def test_mrr(", "class TestAB:\n  def test_mrr(self, ")
+    two_gates.test(in_class)
+    (two_gates.path / FILE).unlink()
+    assert two_gates.run("--snapshot-update").ret == 0
+    two_gates.commit()
+    git(two_gates.path, "branch", "-f", "main")
+    (path,) = (two_gates.path / FILE).parent.glob("*~*.json")
+    path.write_text(f"<<<<<<< HEAD\n{path.read_text('utf-8')}=======\n>>>>>>> main\n", "utf-8")
+    for arguments in ((), MAIN):
+        result = two_gates.run(*arguments)
+        result.assert_outcomes(passed=1, failed=1)
+        assert listed(result) == []
+        assert "unresolved merge conflict" in text_of(result)

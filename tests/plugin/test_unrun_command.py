@@ -9,7 +9,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from project import REGRESSION_TEST, Project
+from project import MAIN, REGRESSION_TEST, Project, git
 
 from pytest_rankcheck.command_line.main import main
 
@@ -92,6 +92,47 @@ def test_a_deleted_baseline_is_found_at_the_reference(sharded: Project) -> None:
     assert "git does not find it" in done.stderr
 
 
+def test_reports_are_of_the_commit_that_is_checked_out(sharded: Project) -> None:
+    """A branch cannot commit a report in which all gates ran."""
+    report = job(sharded, "committed.json")
+    assert unrun(sharded, report).returncode == 0
+    git(sharded.path, "add", report)
+    git(sharded.path, "commit", "-qm", "a report")
+    done = unrun(sharded, job(sharded, "a.json"), report)
+    assert done.returncode == 2
+    assert "committed.json is a report of commit" in done.stderr
+
+
+def test_a_gate_that_main_has_got_since_is_not_expected(sharded: Project) -> None:
+    git(sharded.path, "checkout", "-q", "-b", "feature")
+    git(sharded.path, "checkout", "-q", "main")
+    sharded.test(REGRESSION_TEST, "tests/test_new.py")
+    assert sharded.run("--snapshot-update").ret == 0
+    sharded.commit()
+    git(sharded.path, "checkout", "-q", "feature")
+    done = unrun(sharded, job(sharded, "a.json", *MAIN), "--baseline-ref", "main")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_several_projects_in_one_repository(sharded: Project) -> None:
+    """Each has its own root of pytest; baselines are named from the top of the repository."""
+    configuration = (
+        "[pytest]\npythonpath = ..\nrankcheck_golden = ../golden/web.jsonl\n"
+        "rankcheck_ranker = engine:search\n"
+    )
+    for name in ("news", "shop"):
+        sharded.test(REGRESSION_TEST, f"{name}/test_{name}.py")
+        sharded.write(f"{name}/pytest.ini", configuration)
+        assert sharded.run("-c", f"{name}/pytest.ini", name, "--snapshot-update").ret == 0
+    jobs = [("tests",), ("-c", "news/pytest.ini", "news"), ("-c", "shop/pytest.ini", "shop")]
+    reports = [job(sharded, f"{place}.json", *each) for place, each in enumerate(jobs)]
+    done = unrun(sharded, *reports)
+    assert done.stdout == "every expected gate ran: 5 baselines, 3 reports\n"
+    done = unrun(sharded, *reports[:2])
+    assert done.returncode == 1
+    assert "  shop/baselines/test_shop/test_mrr--web.json: no report mentions it" in done.stdout
+
+
 def test_what_is_no_report_is_an_error(project: Project) -> None:
     no_report = "r.json is not a JSON report of a test session"
     mine = {"format": "pytest-rankcheck report"}
@@ -100,7 +141,11 @@ def test_what_is_no_report_is_an_error(project: Project) -> None:
         ("[]", no_report),
         ("{", no_report),
         (json.dumps(mine), no_report),
-        (json.dumps({**mine, "baselines": [{"file": "x"}]}), no_report),
+        (json.dumps({**mine, "commit": None, "baselines": [{"file": "x"}]}), no_report),
+        (
+            json.dumps({**mine, "commit": "1f3", "baselines": []}),
+            "r.json is a report of commit 1f3",
+        ),
     ):
         if text is not None:
             project.write("r.json", text)

@@ -48,32 +48,37 @@ def written_notes(findings: Iterable[ReportedFinding], folder: Path) -> Iterator
 
 def branch_notes(reference: Reference, folder: Path) -> Iterator[Note]:
     """Yield the baselines that differ from the reference commit, named from a folder."""
-    texts = [
-        f"{quoted(os.path.relpath(each.path, folder), 200)}: {_change_text(each)}"
-        for each in reference.changes()
-    ]
-    for text in texts or ["none"]:
-        yield Note(Topic.BRANCH, text, quoted(reference.name))
+    about, notes = quoted(reference.name), []
+    for changed in reference.changes():
+        file = quoted(os.path.relpath(changed.path, folder), 200)
+        for topic, text in _change_texts(changed):
+            notes.append(Note(topic, f"{file}: {text}", about))
+    yield from notes or [Note(Topic.BRANCH, "none", about)]
 
 
-def _change_text(change: ChangedFile) -> str:
+def _change_texts(changed: ChangedFile) -> Iterator[tuple[Topic, str]]:
+    """Yield what a branch makes of a record, and which of its queries it removes or edits."""
     records = []
-    for text, side in ((change.before, "there"), (change.after, "here")):
+    for text, side in ((changed.before, "there"), (changed.after, "here")):
         try:
-            records.append(None if text is None else Record.from_text(text, change.path.name))
+            records.append(None if text is None else Record.from_text(text, changed.path.name))
         except BaselineError as error:
             why = str(error).partition("\n")[0]
-            return f"changed, but cannot be read {side}: {quoted(why, 300)}"
+            yield Topic.BRANCH, f"changed, but cannot be read {side}: {quoted(why, 300)}"
+            return
     before, after = records
-    if after is None:
-        return f"removed ({_means(before) if before else ''})"
-    if before is None:
-        return f"added: {_means(after)}"
-    added = new_approvals(before, after)
-    if added is None:
-        return f"{_moved(before, after)}; the earlier approvals differ from those of that commit"
-    lost = lost_text(before, QueryOverlap(after, before))
-    return "; ".join(filter(None, (_moved(before, after), *map(_reason, added), lost)))
+    if before and after:
+        added = new_approvals(before, after)
+        earlier = "the earlier approvals differ from those of that commit"
+        reasons = [earlier] if added is None else map(_reason, added)
+        yield Topic.BRANCH, "; ".join((_moved(before, after), *reasons))
+        lost = lost_text(before, QueryOverlap(after, before))
+        if lost:
+            yield Topic.LOST_QUERIES, lost
+    elif before:
+        yield Topic.BRANCH, f"removed ({_means(before)})"
+    elif after:
+        yield Topic.BRANCH, f"added: {_means(after)}"
 
 
 def _reason(approval: Approval) -> str:
