@@ -37,8 +37,8 @@ from pytest_rankcheck.evaluation.unfit_runs import (
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.judged_hits import HitDocuments, JudgedHits
 from pytest_rankcheck.metrics.kinds import MetricInput
+from pytest_rankcheck.metrics.metric_inputs import Timings, WholeRun
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.metrics.whole_run import Timings, WholeRun
 from pytest_rankcheck.rankers.ranked_columns import TOP
 from pytest_rankcheck.rankers.ranking import TieOrder, first_ranks
 from pytest_rankcheck.rankers.run import Run

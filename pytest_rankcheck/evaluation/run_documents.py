@@ -18,7 +18,7 @@ from pytest_rankcheck.files.plain_values import finite_number
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.metrics.judged_hits import padded_columns
-from pytest_rankcheck.metrics.whole_run import ABSENT, WholeRun
+from pytest_rankcheck.metrics.metric_inputs import ABSENT, WholeRun
 
 if TYPE_CHECKING:
     from pytest_rankcheck.golden.documents import Documents

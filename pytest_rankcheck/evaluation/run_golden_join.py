@@ -18,7 +18,7 @@ from pytest_rankcheck.files.paused_collector import collector_paused
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.metrics.judged_hits import JudgedHits, padded_columns
-from pytest_rankcheck.metrics.whole_run import ABSENT
+from pytest_rankcheck.metrics.metric_inputs import ABSENT
 from pytest_rankcheck.rankers.ranked_columns import (
     TOP,
     HeldDocuments,

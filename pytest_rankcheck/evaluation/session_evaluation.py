@@ -29,8 +29,8 @@ from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.golden.query import Query, label_of
 from pytest_rankcheck.metrics.metric_definition import KINDS
+from pytest_rankcheck.metrics.metric_inputs import Trails
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.metrics.session_trails import Trails
 from pytest_rankcheck.sessions.session_log import SessionLog, SessionState
 
 

@@ -18,8 +18,7 @@ from pytest_rankcheck.array_types import BoolArray, FloatArray, PlaceArray
 from pytest_rankcheck.errors import ConfigurationError, MetricError, plural
 from pytest_rankcheck.metrics.averages import mean_of
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
-from pytest_rankcheck.metrics.session_trails import Trails
-from pytest_rankcheck.metrics.whole_run import Timings, WholeRun
+from pytest_rankcheck.metrics.metric_inputs import Timings, Trails, WholeRun
 
 MetricInput: TypeAlias = JudgedHits | Trails | WholeRun | Timings
 """The first argument of a metric's function; its type depends on the metric's kind."""

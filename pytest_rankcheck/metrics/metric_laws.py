@@ -11,10 +11,9 @@ import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray
 from pytest_rankcheck.errors import MetricError, quoted
-from pytest_rankcheck.metrics.metric_faults import faults
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.metrics.metric_registry import judged_definitions
-from pytest_rankcheck.metrics.metric_trials import DOCUMENTS, Trials
+from pytest_rankcheck.metrics.metric_trials import DOCUMENTS, Trials, faults
 
 _SCALE = (0.0, 1.0, 2.0, 3.0, 4.0)
 

@@ -13,7 +13,7 @@ import pandas as pd
 from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.files.delimited_tables import normalised_name
 from pytest_rankcheck.golden.query import label_of
-from pytest_rankcheck.metrics.session_trails import Trails
+from pytest_rankcheck.metrics.metric_inputs import Trails
 from pytest_rankcheck.sessions.event_frames import Events, FrameLike
 from pytest_rankcheck.sessions.log_cells import is_placeholder
 from pytest_rankcheck.sessions.log_columns import USER_NAMES

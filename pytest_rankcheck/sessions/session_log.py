@@ -16,7 +16,7 @@ from pytest_rankcheck.errors import SessionLogError, listed, plural, quoted, sug
 from pytest_rankcheck.files.frame_tables import frame_of_columns
 from pytest_rankcheck.files.tables import read_table
 from pytest_rankcheck.golden.log_replay import MAX_UNSEEN
-from pytest_rankcheck.metrics.session_trails import Trails
+from pytest_rankcheck.metrics.metric_inputs import Trails
 from pytest_rankcheck.sessions.log_contents import (
     LogContents,
     RepeatedUsers,

@@ -20,8 +20,7 @@ from pytest_rankcheck import (
     metric,
 )
 from pytest_rankcheck.evaluation.run_golden_join import BLOCK
-from pytest_rankcheck.metrics.session_trails import Trails
-from pytest_rankcheck.metrics.whole_run import WholeRun
+from pytest_rankcheck.metrics.metric_inputs import Trails, WholeRun
 
 pytestmark = pytest.mark.usefixtures("own_metrics")
 

@@ -23,9 +23,9 @@ from pytest_rankcheck import (
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.metrics.kinds import WholeRunValue
 from pytest_rankcheck.metrics.metric_definition import KINDS
+from pytest_rankcheck.metrics.metric_inputs import WholeRun
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.metrics.metric_registry import metric
-from pytest_rankcheck.metrics.whole_run import WholeRun
 
 GOLDEN = GoldenSet.from_dict(
     {"q1": {"a": 1}, "q2": {"b": 1}, "q3": {"c": 1}},

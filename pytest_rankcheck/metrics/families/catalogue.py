@@ -12,9 +12,9 @@ import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.errors import MetricError, listed, quoted
+from pytest_rankcheck.metrics.metric_inputs import WholeRun, jackknife
 from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, text
 from pytest_rankcheck.metrics.metric_registry import metric
-from pytest_rankcheck.metrics.whole_run import WholeRun, jackknife
 
 _of_catalogue = partial(metric, unit="run", aggregate="whole", unjudged="-")
 """Declares one value of the whole run."""

@@ -12,9 +12,9 @@ from typing import cast
 import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray, IntArray
+from pytest_rankcheck.metrics.metric_inputs import WholeRun
 from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, number
 from pytest_rankcheck.metrics.metric_registry import metric
-from pytest_rankcheck.metrics.whole_run import WholeRun
 
 _GE = (
     "Ge, Delgado-Battenfeld and Jannach, Beyond accuracy: evaluating recommender systems by "

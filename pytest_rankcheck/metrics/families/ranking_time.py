@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray
+from pytest_rankcheck.metrics.metric_inputs import Timings
 from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, number
 from pytest_rankcheck.metrics.metric_registry import metric
-from pytest_rankcheck.metrics.whole_run import Timings
 
 
 @metric(

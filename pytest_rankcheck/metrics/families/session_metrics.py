@@ -14,10 +14,10 @@ import numpy as np
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import MetricError
 from pytest_rankcheck.metrics.judged_hits import last_of_running_sum
+from pytest_rankcheck.metrics.metric_inputs import Trails
 from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, choice, number
 from pytest_rankcheck.metrics.metric_registry import metric
 from pytest_rankcheck.metrics.relevance import in_top
-from pytest_rankcheck.metrics.session_trails import Trails
 
 _ABANDONED = Parameter(
     "abandoned",

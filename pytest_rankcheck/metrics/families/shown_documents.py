@@ -10,9 +10,9 @@ import numpy as np
 from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.errors import MetricError, quoted
 from pytest_rankcheck.metrics.families.catalogue import BY
+from pytest_rankcheck.metrics.metric_inputs import WholeRun
 from pytest_rankcheck.metrics.metric_parameters import Value
 from pytest_rankcheck.metrics.metric_registry import metric
-from pytest_rankcheck.metrics.whole_run import WholeRun
 
 _BLOCK = 4096
 """Queries whose vectors are compared at once, which bounds the memory."""
