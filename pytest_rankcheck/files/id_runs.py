@@ -92,13 +92,14 @@ def falling_ids(column: IdColumn, rows: IntArray, starts: IntArray) -> IntArray:
         rows: of the column, those of a group together.
         starts: where those of each group begin, and where the last ones end.
     """
-    is_few = 2 * len(rows) < len(column)
-    texts = column.texts(rows if is_few else None)
-    rows = np.arange(len(texts)) if is_few else rows
-    joined = "\0".join(texts).encode("utf-8", "surrogatepass")
+    some = rows if 2 * len(rows) < len(column) else None
+    count = len(column if some is None else some)
+    rows = rows if some is None else np.arange(count)
+    joined = column.joined("\0", some).encode("utf-8", "surrogatepass")
     data = np.frombuffer(joined + bytes(9), np.uint8)
     ends = np.flatnonzero(data[:-8] == 0)
-    if len(ends) > len(texts):  # a text has the character that separates them here
+    if len(ends) > count:  # a text has the character that separates them here
+        texts = column.texts(some)
         groups = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         falling = sorted(range(len(rows)), key=lambda at: texts[rows[at]], reverse=True)
         return np.array(sorted(falling, key=groups.__getitem__))

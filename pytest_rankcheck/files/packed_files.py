@@ -175,7 +175,7 @@ def polars_should_read(path: Path) -> bool:
         OSError: the file cannot be opened.
     """
     size = size_of(path) * (_PACKING if is_packed(path) else 1)
-    least = LARGE_FILE // 4 if sys.modules.get("polars") else LARGE_FILE
+    least = LARGE_FILE // 2 if sys.modules.get("polars") else LARGE_FILE
     return size >= least and find_spec("polars") is not None
 
 

@@ -8,6 +8,9 @@ from numbers import Real
 from operator import le
 from typing import Any
 
+import numpy as np
+
+from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.errors import RunError, plural, quoted
 from pytest_rankcheck.files.plain_values import finite_number
 from pytest_rankcheck.rankers.ranked_columns import RankedColumns
@@ -131,9 +134,11 @@ class OpposedRanks(MisreadScores):
 
     def add_block(self, block: RankedColumns, ranks: Iterable[object]) -> bool:
         """Count queries and return `is_open`; ``ranks`` is read no further than that is so."""
+        if not self.is_open or block.scores is None or not _differ(block.scores, block.starts):
+            return self.is_open
         rest = iter(ranks)
         for place, query_id in enumerate(block.query_ids):
-            if not self.is_open or block.scores is None:
+            if not self.is_open:
                 break
             start, end = block.starts[place : place + 2].tolist()
             scores = block.scores[start:end].tolist()
@@ -165,6 +170,14 @@ class OpposedRanks(MisreadScores):
                 "TREC), so that the ranks decide; if they are right, remove the ranks (in TREC, "
                 "write 0 for each)"
             )
+
+
+def _differ(scores: FloatArray, starts: IntArray) -> bool:
+    """Whether a score differs from the one before it in the same query."""
+    differs = np.zeros(len(scores) + 1, dtype=np.bool_)
+    differs[1:-1] = scores[1:] != scores[:-1]
+    differs[starts] = False
+    return bool(differs.any())
 
 
 def _shown(query_id: str, doc_ids: Iterable[object], scores: Sequence[Any]) -> str:
