@@ -124,7 +124,7 @@ GROUPS = (
 
 INTERNAL = {
     "ComparedValues": "size is_same",
-    "Comparison": "places other_places all_ids all_units",
+    "Comparison": "places other_places all_ids all_units by_earlier_terms slice_places",
     "Differences": "gains degrees",
     "Evaluation": "fits refuse_no_value differences_at recorded_metrics slice_places slice_counts "
     "computed cluster_names gaps weights_of mean_without_gaps averaged "
@@ -137,7 +137,7 @@ INTERNAL = {
     "JudgedHits": "about",
     "Metric": "of definition needs_grades compute weights gain kind",
     "Paired": "contributions counted at",
-    "Record": "slice_places slice_counts cluster_names text weights_of kind averaged",
+    "Record": "slice_places slice_counts cluster_names text weights_of kind averaged unknown",
     "Run": "columns rankings with_facts with_rankings without_own_documents",
     "SessionLog": "trails part repeated_users cluster_names",
     "RecordedMetric": "of averaging with_noise_of",
@@ -159,6 +159,7 @@ ONLY = {"Baseline": "path record test_id"}
 TYPES = {
     "Divide": '`"relevant"` or `"min"`',
     "Duplicates": '`"error"` or `"first"`',
+    "Family": "an assertion: `metrics`, the gate of each, and `by`, the attributes of its slices",
     "Extra": '`"ignore"` or `"error"`',
     "FloatArray": "a numpy array of float64",
     "Gain": '`"linear"` or `"exponential"`',

@@ -107,11 +107,6 @@ def joined(remedies: Iterable[Remedy]) -> Sequence[Remedy]:
     return [*others, Remedy.of_tests(purpose, tests, options)]
 
 
-def approve_all(reference: str) -> Remedy:
-    """Return the approval for the records of all tests, against a reference."""
-    return Place("", "", reference).approve()
-
-
 def merge(reference: str) -> Remedy:
     """Return how a branch gets what the reference has changed since."""
     return Remedy("to bring this branch up to date", f"git merge {shlex.quote(reference)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -139,7 +139,7 @@ class GatedTest:
     def golden_file(self, text: str) -> None:
         """Set the golden set to the one in a text."""
         self.path.with_name("web.jsonl").write_text(text, "utf-8")
-        self._golden = GoldenSet.load(self.path.with_name("web.jsonl"))
+        self.golden_set = GoldenSet.load(self.path.with_name("web.jsonl"))
 
     def rank(self, ranks: Mapping[int, int | None]) -> None:
         """Set the rank of the relevant document of some queries; for all others it is first."""
@@ -149,23 +149,25 @@ class GatedTest:
         """Return what is measured now."""
         searches = (self.search, *map(searching, self.others))
         runs = [
-            Run.from_dict({each.id: search(each.text) for each in self._golden}, depth=self.depth)
+            Run.from_dict(
+                {each.id: search(each.text) for each in self.golden_set}, depth=self.depth
+            )
             for search in searches
         ]
-        return evaluate(runs, self._golden, **self.conventions)
+        return evaluate(runs, self.golden_set, **self.conventions)
 
     def run(
         self, *, update: bool = False, approve: str | None = None, main: MainBranch | None = None
     ) -> Outcome:
         """Make the assertions, against a reference if given, and write the record if they pass."""
         given = approve is not None
-        mode = Mode(update or given, approval=approve, inconclusive=self.inconclusive)
+        mode = Mode(update or given, approval=approve)
         test = "tests/test_ranking.py::test_mrr"
         baseline = Baseline(
             lambda _: PlainStore(self.path),
             test,
             mode,
-            self.defaults,
+            replace(self.defaults, inconclusive=self.inconclusive),
             main,  # type: ignore[arg-type]
             key="test_mrr",
             expected_golden=lambda: "web",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_rankcheck.remedies import Place, Remedy, approve_all, joined, merge
+from pytest_rankcheck.remedies import Place, Remedy, joined, merge
 
 A, B = (
     Place("a.json", "t.py::a --rankcheck-run=x"),
@@ -30,7 +30,7 @@ BOTH = "t.py::a 't u.py::b[x y]' --rankcheck-run=x"
             [f"to add it; to approve: pytest {BOTH} {REASON}"],
         ),
         (
-            [AT_MAIN.approve(), merge("main"), approve_all("main")],
+            [AT_MAIN.approve(), merge("main"), Place("", "", "main").approve()],
             [
                 "to bring this branch up to date: git merge main",
                 f"to approve: pytest --rankcheck-baseline-ref=main {REASON}",

@@ -26,7 +26,10 @@ from pytest_rankcheck.reports.findings import BETTER, Note, Topic
 from pytest_rankcheck.reports.ledger import enter, fails_if_inconclusive
 from pytest_rankcheck.reports.text.wording import joined_failures
 
-_OF_PARTS = (Block.REGRESSED, Block.REFUSED, Block.LOOSENED, Block.INCONCLUSIVE)
+_OF_PARTS = (
+    *(Block.REGRESSED, Block.REFUSED, Block.INCONCLUSIVE),
+    *(Block.LOOSENED, Block.AS_RECORDED),
+)
 """The blocks that all queries or single slices cause; others are about the record as a whole."""
 
 
@@ -116,12 +119,12 @@ def _hold_baseline(
     _enter_undecided(evaluation, [check.verdict for check, _ in checks if check.verdict])
     texts: dict[str, str | None] = {}
     for check, block in checks:
-        failure, verdict = None, check.verdict
+        failure = None
+        verdict = check.blocking if block in _OF_PARTS else check.verdict
         if block is not None:
             from pytest_rankcheck.reports.text.blocked_text import blocked_failure
 
             failure = blocked_failure(check, block, evaluation, baseline.place)
-            verdict = check.blocking
         approvals = (*(check.record.approvals if check.record else ()), *check.approvals)
         detail = partial(
             _detail, evaluation, check.metric, verdict, check.comparison, approvals=approvals
@@ -129,7 +132,7 @@ def _hold_baseline(
         enter_gate(
             evaluation,
             check.metric,
-            _checked_rows(check, block, evaluation),
+            _checked_rows(check, block, evaluation, verdict),
             detail,
             other=check.record,
             failure=failure,
@@ -211,7 +214,7 @@ def _enter_undecided(evaluation: Evaluation, verdicts: Iterable[Verdict]) -> Non
 
 
 def _checked_rows(
-    check: MetricCheck, block: Block | None, evaluation: Evaluation
+    check: MetricCheck, block: Block | None, evaluation: Evaluation, verdict: Verdict | None
 ) -> Iterator[GateRow]:
     """Yield the rows of a check against a record.
 
@@ -219,19 +222,22 @@ def _checked_rows(
         check: the check.
         block: why it fails its test; None if it passes.
         evaluation: what was measured.
+        verdict: the verdict that is shown; None without one.
     """
     word = str(block or "; ".join(approval.text for approval in check.approvals))
     if check.is_granted and not word:
         word = "passed, as recorded on this branch"
     failed, approved = block is not None, check.approvals
-    if check.verdict is None:
+    if verdict is None:
         word = word or ("new" if check.is_new else "recorded anew")
         yield GateRow("", evaluation.mean(check.metric), None, word, failed, approved)
         return
     verdicts = [each for each in (check.verdict, check.strict) if each is not None]
     labels = _concerned(verdicts) if block in (None, *_OF_PARTS) else {""}
     labels = labels if word else set()
-    for row in _verdict_rows(check.verdict, word, labels, fails=failed, better=check.is_better):
+    if labels.isdisjoint(part.label for part in _gated(verdict)):
+        labels = {""} if labels else labels
+    for row in _verdict_rows(verdict, word, labels, fails=failed, better=check.is_better):
         yield row._replace(approved=approved) if row.label in labels else row
 
 

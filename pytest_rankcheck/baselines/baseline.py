@@ -20,11 +20,12 @@ from pytest_rankcheck.baselines.check import (
     RankingCheck,
     SomeCheck,
     ranking_check,
+    too_many_failures,
 )
+from pytest_rankcheck.baselines.families import Family
 from pytest_rankcheck.baselines.metric_check import MetricCheck, metric_checks
 from pytest_rankcheck.baselines.record import TOP, Record
-from pytest_rankcheck.baselines.register import next_record
-from pytest_rankcheck.baselines.succession import looser_limits
+from pytest_rankcheck.baselines.succession import looser_limits, unknown_metrics
 from pytest_rankcheck.baselines.update_policy import (
     Action,
     BranchRecord,
@@ -65,6 +66,10 @@ class Defaults:
     """Attributes to gate by."""
     kept_depth: int = TOP
     """How many documents of each ranking to record."""
+    inconclusive: str = "warn"
+    """How an inconclusive verdict counts: ``"pass"``, ``"warn"`` or ``"fail"``."""
+    failures: str | None = None
+    """On how many queries, or which share of them, the ranker may fail; None: on none."""
 
 
 class Baseline:
@@ -87,7 +92,7 @@ class Baseline:
             if that is not known yet; it is asked if the test reads the record before a check.
         world: returns what the project declares to rank with; it is asked when a gate fails whose
             record has a world, and before a record is written.
-        loosened: the keys of the options that the branch has loosened.
+        loosened: returns what approvals of the branch let decide less, in all its records.
     """
 
     def __init__(
@@ -102,7 +107,7 @@ class Baseline:
         inputs: Sequence[str] = (),
         expected_golden: Callable[[], str | None] = lambda: None,
         world: Callable[[], World] = dict,
-        loosened: Sequence[Change] = (),
+        loosened: Callable[[], Sequence[Change]] = tuple,
     ) -> None:
         self.test_id = test_id
         """The test's node id, as pytest takes it."""
@@ -119,6 +124,8 @@ class Baseline:
         """What is gated and recorded unless the test says otherwise."""
         self._watched = [Metric.parse(metric) for metric in self.defaults.watched]
         self._assertions: list[Comparing[Check]] = []
+        self.families: list[Family] = []
+        """What the assertions that the test has made so far decide together."""
         self.all_checks: list[Check] = []
         """The checks that the test has made so far, of metrics and of rankings."""
         self.was_blocked = False
@@ -209,8 +216,26 @@ class Baseline:
             MetricError: a metric does not fit the evaluation.
         """
         self._use(evaluation)
-        attributes = self._attributes(evaluation, by)
-        return self._checked(lambda record: metric_checks(record, evaluation, gates, attributes))
+        usual, is_replay = self.defaults.inconclusive, evaluation.golden.replay is not None
+        gates = {
+            metric: replace(gate, inconclusive=gate.inconclusive or usual)
+            if gate.rule.can_be_inconclusive or is_replay
+            else gate
+            for metric, gate in gates.items()
+        }
+        attributes, earlier = self._attributes(evaluation, by), tuple(self.families)
+        texts = {str(metric): gate.text for metric, gate in gates.items()}
+        self.families.append(Family(texts, attributes))
+        return self._checked(
+            lambda record: metric_checks(
+                record,
+                evaluation,
+                gates,
+                attributes,
+                earlier,
+                is_reference=record is not None and record is self.file.reference_record,
+            )
+        )
 
     def check_rankings(
         self, evaluation: Evaluation, limits: StabilityLimits
@@ -241,14 +266,24 @@ class Baseline:
         attributes = {attribute for check in self.checks for attribute in check.attributes}
         gone = [name for name in record.gated if name not in gated]
         keys = [Change("metric-gone", name, record.metrics[name].gate) for name in gone]
+        keys += unknown_metrics(record)
         keys += [Change("slice-gone", name) for name in record.slices if name not in attributes]
         return [*keys, *(() if self.ranking_checks else looser_limits(record, ()))]
 
     def _checked(self, compare: Comparing[SomeCheck]) -> Judged[SomeCheck]:
         """Make the checks of an assertion."""
-        self._assertions.append(compare)
+        measured = self.evaluation
+
+        def with_failures(record: Record | None) -> Sequence[SomeCheck]:
+            checks = compare(record)
+            if record is None or measured is None:
+                return checks
+            failures = too_many_failures(record, measured, self.defaults.failures)
+            return [replace(check, failures=failures) for check in checks]
+
+        self._assertions.append(with_failures)
         results = []
-        for check, block in self._judged(compare):
+        for check, block in self._judged(with_failures):
             explained = check
             if block is not None:
                 self.was_blocked = True
@@ -278,7 +313,7 @@ class Baseline:
             return None
         if self.file.is_behind:
             return BranchRecord(approved, is_behind=True)
-        return BranchRecord.of(approved, self.file.working_record)
+        return BranchRecord.of(approved, self.file.working_record, self._loosened)
 
     def _world_changes(self, record: Record | None) -> tuple[str, ...]:
         """Return how the declared world differs from a record's; nothing if that has no world."""
@@ -314,22 +349,12 @@ class Baseline:
     def _attributes(
         self, evaluation: Evaluation, by: str | Sequence[str] | None
     ) -> tuple[str, ...]:
-        """Return the attributes that a test gates by.
-
-        Its own, or configured ones that exist; and those that the reference gates by.
-        """
+        """Return the attributes that an assertion gates by: its own, or configured ones."""
         present = evaluation.golden.attributes
         chosen = attributes_of(by if by is not None else self.defaults.slices)
         if by is None:
             chosen = tuple(attribute for attribute in chosen if attribute in present)
-        if self._branch is None or self.record is None:
-            return chosen
-        kept = (
-            name
-            for name in self.record.slices
-            if name in present and not Change("slice-gone", name).is_covered(self._branch.keys)
-        )
-        return tuple(dict.fromkeys((*chosen, *kept)))
+        return tuple(dict.fromkeys(chosen))
 
     def _recorded(self) -> Sequence[Metric]:
         """Return the metrics to record, gated or not, that the evaluation has."""
@@ -347,9 +372,14 @@ class Baseline:
             BaselineError: a line would have to be written of a query on which the ranker failed.
         """
         if self._branch is not None and self.all_checks:
-            dropped = [key for key in self.dropped_gates() if not key.is_covered(self._branch.keys)]
+            dropped = [
+                change
+                for change in self.dropped_gates()
+                # Its own family still decides on the slices of the record.
+                if change.kind != "slice-gone" and not change.is_covered(self._branch.keys)
+            ]
             if dropped:
-                why = "; ".join(key.text for key in dropped)
+                why = "; ".join(change.text for change in dropped)
                 self.file.refuse(why)
                 return why
         if self.all_checks and self.mode.may_create:
@@ -412,7 +442,6 @@ class Baseline:
         if there is not None:
             against = [check for compare in self._assertions for check in compare(there)]
             keys += approved_keys(against, there, after, [*given, *keys])
-            keys += [key for key in self._loosened if not key.is_covered(given)]
         return approved(before, after, keys, merged, self._approval)
 
     def _approval(self, keys: Sequence[Change]) -> Approval:
@@ -426,6 +455,8 @@ class Baseline:
         *,
         is_approved: bool = False,
     ) -> Record:
+        from pytest_rankcheck.baselines.register import next_record
+
         assert self.evaluation is not None
         limits = {str(check.limits): check.limits for check in self.ranking_checks}
         return next_record(
@@ -434,7 +465,9 @@ class Baseline:
             {check.metric: check.gate.text for check in self.checks},
             self._recorded(),
             attributes=[name for check in self.checks for name in check.attributes],
+            assertions=self.families,
             limits=tuple(limits[text] for text in sorted(limits)),
+            failures=self.defaults.failures,
             rewritten=rewritten,
             is_approved=is_approved,
             kept_depth=self.defaults.kept_depth,

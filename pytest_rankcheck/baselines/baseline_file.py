@@ -100,7 +100,7 @@ class BaselineFile:
         """
         place = self._place(is_there=False)
         text = self._committed_text
-        if text is not None and _is_readable(text):
+        if text is not None and readable_record(text):
             return place.restore(self._commit)
         from pytest_rankcheck.files.git_commands import git_line
 
@@ -138,7 +138,7 @@ class BaselineFile:
     def is_unreadable(self) -> bool:
         """Whether the file that counts has no record in it, which a reason replaces."""
         if self._reference_text is not None:
-            return not _is_readable(self._reference_text)
+            return not readable_record(self._reference_text)
         return self._text_now is not None and self.working_record is None
 
     @cached_property
@@ -174,7 +174,7 @@ class BaselineFile:
     def merged_approvals(self) -> int:
         """How many of the first approvals are merged: those of the approved record."""
         text = self._committed_text
-        if text and _is_readable(text):
+        if text and readable_record(text):
             return len(Record.from_text(text).approvals)
         return 0
 
@@ -243,9 +243,9 @@ class BaselineFile:
         return None
 
 
-def _is_readable(text: str) -> bool:
+def readable_record(text: str | None) -> Record | None:
+    """Return the record in the text of a baseline file; None if it cannot be read."""
     try:
-        Record.from_text(text)
+        return None if text is None else Record.from_text(text)
     except BaselineError:
-        return False
-    return True
+        return None

@@ -128,6 +128,11 @@ class Change:
             after=_shown(self.after),
         )
 
+    @property
+    def is_loosening(self) -> bool:
+        """Whether something decides less strictly, which a branch allows for all its records."""
+        return self.kind in ("gate-looser", "option-looser")
+
     def is_covered(self, approved: Iterable[Change]) -> bool:
         """Return whether changes that were approved let this one pass: the same, none worse."""
         same = [each for each in approved if each.name == self.name]

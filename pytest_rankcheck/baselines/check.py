@@ -24,6 +24,7 @@ from pytest_rankcheck.behaviour.ranking_stability import (
 from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.rankers.allowed_failures import most_failures
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +36,6 @@ class Mode:
     """Only baselines that do not exist yet may be written."""
     approval: str | None = None
     """The reason for which a baseline may be lowered; it implies the update."""
-    inconclusive: str = "warn"
-    """How an inconclusive verdict counts: ``"pass"``, ``"warn"`` or ``"fail"``."""
 
     @property
     def may_create(self) -> bool:
@@ -57,9 +56,12 @@ class Block(StrEnum):
     REFUSED = "update refused"
     REPLACED = "too many queries removed or edited"
     UNCOUNTED = "too many queries without a value"
+    FAILED = "the ranker failed on too many queries"
     DELETED = "baseline deleted"
     UNAPPROVED = "baseline changed without a reason"
     LOOSENED = "passes only with a looser gate"
+    AS_RECORDED = "regressed, decided as in the baseline"
+    RELABELLED = "too many labels moved"
 
 
 Obstacle = tuple[Block, tuple[Change, ...]]
@@ -84,9 +86,15 @@ class Check:
     fell: tuple[Change, ...] = ()
     """What is lower than in the record, even slightly, or changed."""
     loosened: tuple[tuple[Change, ...], ...] = ()
-    """What only the gate in the record blocks, or its limits, and the keys that let it pass."""
+    """What only the record's own family blocks, or its limits: the changes that let it pass."""
+    relabelled: tuple[Change, ...] = ()
+    """The labels of slices and clusters that moved, if they are many."""
     undecided: tuple[Change, ...] = ()
-    """What the gate leaves open; one of these keys lets it pass where that is a failure."""
+    """What the gate leaves open; one of these changes lets it pass where that is a failure."""
+    undecided_fails: bool = False
+    """Whether what is left open is a failure, for the gate of the code or of the record."""
+    failures: Change | None = None
+    """The option that lets the ranker fail on more queries than the record does, if it has."""
     is_better: bool = False
     """Whether it is better by the gate's rule."""
     rise: Change | None = None
@@ -136,10 +144,15 @@ class Check:
             yield Block.REPLACED, (self.lost,)
         if self.unvalued is not None:
             yield Block.UNCOUNTED, (self.unvalued,)
-        if self.undecided and mode.inconclusive == "fail":
+        if self.failures is not None:
+            yield Block.FAILED, (self.failures,)
+        if self.undecided_fails:
             yield Block.INCONCLUSIVE, self.undecided
         for keys in self.loosened:
-            yield Block.LOOSENED, keys
+            is_looser = keys[0].kind in ("gate-looser", "limits")
+            yield Block.LOOSENED if is_looser else Block.AS_RECORDED, keys
+        for key in self.relabelled:
+            yield Block.RELABELLED, (key,)
         if not mode.update and self.is_new:
             yield Block.METRIC_ADDED, ()
         elif not mode.update and self._is_stale and not self.differences:
@@ -153,6 +166,14 @@ class Check:
 
 
 SomeCheck = TypeVar("SomeCheck", bound=Check)
+
+
+def too_many_failures(record: Record, evaluation: Evaluation, allowed: str | None) -> Change | None:
+    """Return the change of how many queries may fail, if more did than the record lets."""
+    failed, then = len(evaluation.failed), record.failures or "0"
+    if not record.assertions or failed <= most_failures(then, len(evaluation.query_ids)):
+        return None
+    return Change("option-looser", "failures", then, allowed or "0")
 
 
 def compared(

@@ -1,16 +1,21 @@
-"""What a changed golden set takes from a record: queries, values and slices, and moves of means."""
+"""What a changed golden set takes from a record: queries, values and labels, and moves of means.
+
+A label of a query moves, its query stays compared: labels that move are listed, and need a reason
+if they are many.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import compress
 
 import numpy as np
 
 from pytest_rankcheck.baselines.change import LOSS_SHARE, Change
 from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.comparison.measurement import QueryOverlap
+from pytest_rankcheck.comparison.measurement import Measured, QueryOverlap
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.evaluation.recorded_precision import as_recorded
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
@@ -18,6 +23,10 @@ from pytest_rankcheck.metrics.metric_names import Metric
 
 _LISTED = 10
 """How many lost queries are named."""
+_MOVES = 3
+"""How many kinds of moves of labels are named."""
+
+Labels = tuple[str, ...]
 
 
 def lost_queries(record: Record, fingerprints: Mapping[str, str]) -> Change | None:
@@ -100,14 +109,21 @@ def set_changes(record: Record, overlap: QueryOverlap) -> Mapping[str, float]:
 
 
 def slice_changes(
-    record: Record | None, attributes: tuple[str, ...], golden: JudgedQueries
+    record: Record | None,
+    attributes: tuple[str, ...],
+    golden: JudgedQueries,
+    overlap: QueryOverlap | None,
 ) -> Iterator[str]:
-    """Yield which slices of gated attributes appeared or vanished since the record.
+    """Yield which slices of gated attributes appeared, vanished or have other queries now.
 
     Such as ``the slice locale=de is new (40 queries)``.
     """
+    if overlap is not None:
+        yield from moved_texts(overlap, attributes)
     for attribute in attributes:
-        if record is not None and attribute in record.slices:
+        if record is not None and attribute not in record.slices:
+            yield f"the slices of {quoted(attribute)} are newly gated"
+        elif record is not None:
             before, now = record.slices[attribute], golden.slices(attribute)
             for value in [*before, *(each for each in now if each not in before)]:
                 name = quoted(f"{attribute}={value}")
@@ -117,3 +133,91 @@ def slice_changes(
                 elif value not in before:
                     size = plural(len(now[value]), "query", "queries")
                     yield f"the slice {name} is new ({size})"
+
+
+# --- labels: of slices, and of clusters ----------------------------------------------------------
+
+
+def label_moves(overlap: QueryOverlap, attribute: str) -> Mapping[tuple[Labels, Labels], int]:
+    """Return how many of the shared queries moved from which labels of an attribute to which.
+
+    Empty for logs that are not paired, and if one side does not know the attribute.
+    """
+    then, now = (_labels(side, attribute) for side in (overlap.other, overlap.measured))
+    if not overlap.is_paired or not then or not now:
+        return {}
+    places = zip(overlap.other_places.tolist(), overlap.places.tolist(), strict=True)
+    pairs = ((then[before], now[after]) for before, after in places)
+    return Counter(pair for pair in pairs if pair[0] != pair[1])
+
+
+def _labels(side: Measured, attribute: str) -> Sequence[Labels]:
+    """Return the labels of each query, sorted; empty if none has any."""
+    slices = side.slice_places(attribute)
+    labels: list[Labels] = [()] * len(side.query_ids) if slices else []
+    for value in sorted(slices):
+        for place in slices[value]:
+            labels[place] = (*labels[place], value)
+    return labels
+
+
+def cluster_moves(overlap: QueryOverlap) -> int:
+    """Return how many of the shared queries left their cluster.
+
+    Clusters are compared as partitions: each counts as the one that has most of its queries, and
+    two never count as the same one.
+    """
+    then, now = overlap.other.clusters, overlap.measured.clusters
+    if not overlap.is_paired or then is None or now is None:
+        return 0
+    before, after = then[overlap.other_places].tolist(), now[overlap.places].tolist()
+    stayed, taken_then, taken_now = 0, set(), set()
+    for (old, new), size in Counter(zip(before, after, strict=True)).most_common():
+        if old not in taken_then and new not in taken_now:
+            taken_then.add(old)
+            taken_now.add(new)
+            stayed += size
+    return len(before) - stayed
+
+
+def have_moved(overlap: QueryOverlap, attributes: Sequence[str]) -> bool:
+    """Return whether a query has other labels of these attributes, or is in another cluster."""
+    return bool(cluster_moves(overlap)) or any(label_moves(overlap, each) for each in attributes)
+
+
+def lost_labels(overlap: QueryOverlap, attributes: Sequence[str]) -> Iterator[Change]:
+    """Yield the changes of labels that need a reason: more than 5% of the queries lost theirs."""
+    total = len(overlap.query_ids)
+    few = max(1, math.floor(LOSS_SHARE * total))
+    for attribute in attributes:
+        moves = label_moves(overlap, attribute)
+        count = sum(size for (then, now), size in moves.items() if {*then} - {*now})
+        if count > few:
+            words = (
+                f"{count:,} of {total:,} queries lost a label of {_moves_text(attribute, moves)}"
+            )
+            yield Change("slice-gone", attribute, total, count, words=words)
+    count = cluster_moves(overlap)
+    if count > few:
+        words = f"{count:,} of {total:,} queries are in another cluster"
+        yield Change("clusters", "", total, count, words=words)
+
+
+def moved_texts(overlap: QueryOverlap, attributes: Sequence[str]) -> Iterator[str]:
+    """Yield which labels moved, such as ``3 of 40 queries moved in locale: de -> en (3)``."""
+    total = len(overlap.query_ids)
+    for attribute in attributes:
+        moves = label_moves(overlap, attribute)
+        if moves:
+            moved = sum(moves.values())
+            yield f"{moved:,} of {total:,} queries moved in {_moves_text(attribute, moves)}"
+
+
+def _moves_text(attribute: str, moves: Mapping[tuple[Labels, Labels], int]) -> str:
+    ordered = sorted(moves.items(), key=lambda move: (-move[1], move[0]))
+    texts = [f"{_shown(then)} -> {_shown(now)} ({size:,})" for (then, now), size in ordered]
+    return f"{quoted(attribute)}: {listed(texts, _MOVES)}"
+
+
+def _shown(labels: Labels) -> str:
+    return " and ".join(map(quoted, labels)) or "none"

@@ -8,7 +8,8 @@ from itertools import chain
 
 from pytest_rankcheck.baselines.change import Change, is_looser, known_gate, united
 from pytest_rankcheck.baselines.check import Check, compared
-from pytest_rankcheck.baselines.golden_changes import lost_values
+from pytest_rankcheck.baselines.families import Family, families_of_last
+from pytest_rankcheck.baselines.golden_changes import have_moved, lost_labels, lost_values
 from pytest_rankcheck.baselines.record import Record, RecordedSet
 from pytest_rankcheck.baselines.succession import (
     manner_changes,
@@ -37,13 +38,13 @@ class MetricCheck(Check):
     """The attributes whose slices the test gates."""
     verdict: Verdict | None = None
     strict: Verdict | None = None
-    """The verdict of the gate in the record, if the gate of the code is looser."""
+    """The verdict of the record's own family, with its gates, slices and labels, if it differs."""
     wanted_runs: int = 0
     """How many runs an update needs to raise a record that averages as many; 0: it has enough."""
 
     @property
     def blocking(self) -> Verdict | None:
-        """The verdict that blocks: that of the gate in the record, if only it does."""
+        """The verdict that blocks: that of the record's own family, if only it does."""
         passes = self.verdict and not (self.verdict.regressed or self.verdict.inconclusive)
         return self.strict if passes and self.strict else self.verdict
 
@@ -53,14 +54,21 @@ def metric_checks(
     evaluation: Evaluation,
     gates: Mapping[Metric, Gate],
     attributes: tuple[str, ...],
+    earlier: Sequence[Family] = (),
+    *,
+    is_reference: bool = False,
 ) -> Sequence[MetricCheck]:
     """Compare the record with the evaluation, and let the gates decide if they can.
+
+    An assertion is decided as the code has it and, if that differs, as the record has it.
 
     Args:
         record: the approved record; None without one.
         evaluation: what was measured.
         gates: the gate of each metric.
-        attributes: the attributes by whose slices the test gates.
+        attributes: the attributes by whose slices the assertion gates.
+        earlier: the assertions that the test has made before.
+        is_reference: whether the record is that of the reference commit.
     """
     for metric, gate in gates.items():
         gate.refuse_misfit(metric)
@@ -98,16 +106,11 @@ def metric_checks(
         return checks
     comparable = [check.metric for check in checks if not check.differences]
     recorded = {metric: gates[metric] for metric in comparable if record.fits(metric)}
-    loosened = {
-        metric: known
-        for metric, gate in recorded.items()
-        if is_looser(record.gate(metric), gate.text)
-        and (known := known_gate(record.gate(metric))) is not None
-    }
     verdicts = decide_family(comparison, recorded, attributes) if recorded else {}
-    strict = decide_family(comparison, loosened, attributes) if loosened else {}
+    own = Family({str(metric): gate.text for metric, gate in gates.items()}, attributes)
+    strict = _as_recorded(record, comparison, own, earlier, is_reference=is_reference)
     return [
-        _decided(check, record, comparison, verdicts[check.metric], strict.get(check.metric))
+        _decided(check, record, comparison, verdicts[check.metric], strict.get(str(check.metric)))
         if check.metric in verdicts
         else check
         for check in checks
@@ -133,7 +136,7 @@ def _decided(
     leaves_open = verdict.replay is not None and verdict.replay.leaves_open
     is_gain = not fell and not leaves_open and check.gate.rule.is_better(overall.pairs)
     averaged = record.averaged(metric).count
-    has_fewer = comparison.evaluation.averaged(metric).count < averaged
+    has_fewer = _has_fewer_runs(comparison, metric)
     is_better = is_gain and not has_fewer
     is_within_noise = not is_better and overall.pairs.gain > EXACT
     return replace(
@@ -143,8 +146,16 @@ def _decided(
         strict=strict,
         broken=_blocked(verdict),
         fell=fell,
-        loosened=tuple(_loosened(check, record, verdict, strict, fell)),
-        undecided=united(map(_fall, (verdict.leading, overall))) if verdict.inconclusive else (),
+        loosened=(*_unknown(check, record, fell), *_stricter(check, verdict, strict)),
+        relabelled=tuple(lost_labels(comparison, tuple(record.slices))),
+        undecided=united(
+            _fall(decision)
+            for each in (verdict, strict)
+            if each is not None and each.inconclusive
+            for decision in (each.leading, each.overall)
+        ),
+        undecided_fails=(verdict.inconclusive and check.gate.inconclusive == "fail")
+        or _fails_if_open(strict),
         rise=replace(_fall(overall), kind="rise") if is_within_noise else None,
         unvalued=lost_values(record, comparison, metric),
         is_better=is_better,
@@ -152,24 +163,90 @@ def _decided(
     )
 
 
-def _loosened(
-    check: MetricCheck,
+def _as_recorded(
     record: Record,
-    verdict: Verdict,
-    strict: Verdict | None,
-    fell: Sequence[Change],
-) -> Iterator[tuple[Change, Change]]:
-    """Yield the falls that only the gate in the record blocks."""
-    recorded = record.gate(check.metric)
-    if not is_looser(recorded, check.gate.text):
+    comparison: Comparison,
+    own: Family,
+    earlier: Sequence[Family],
+    *,
+    is_reference: bool,
+) -> Mapping[str, Verdict]:
+    """Return the verdicts of the record's own families, where they differ from that of the code.
+
+    With its gates, slices and labels, on what is still measured. Where a record has no families,
+    the recorded gates and slices are those of this assertion. Against a reference, fewer replicates
+    do not make the allowance for their noise larger.
+    """
+    families = families_of_last(record.assertions, [*earlier, own])
+    if not record.assertions:
+        known = (name for name in own.metrics if name in record.metrics)
+        gates = {name: record.metrics[name].gate or own.metrics[name] for name in known}
+        families = [Family(gates, tuple(dict.fromkeys((*own.by, *record.slices))))]
+    verdicts: dict[str, Verdict] = {}
+    for family in families:
+        metrics = [Metric.parse(name) for name in family.metrics if name in own.metrics]
+        has_fewer_runs = is_reference and any(_has_fewer_runs(comparison, m) for m in metrics)
+        if family != own or has_fewer_runs or have_moved(comparison, family.by):
+            for metric, verdict in _decided_as(family, record, comparison).items():
+                if str(metric) not in verdicts or verdict.regressed:
+                    verdicts[str(metric)] = verdict
+    return verdicts
+
+
+def _has_fewer_runs(comparison: Comparison, metric: Metric) -> bool:
+    then, now = comparison.other.averaged(metric), comparison.evaluation.averaged(metric)
+    return now.count < then.count
+
+
+def _decided_as(family: Family, record: Record, comparison: Comparison) -> Mapping[Metric, Verdict]:
+    """Return the verdicts of a recorded family, on what can still be compared."""
+    evaluation, gates = comparison.evaluation, {}
+    known = {name: text for name, text in family.metrics.items() if name in record.metrics}
+    measured_on = RecordedSet.of(evaluation.golden, map(Metric.parse, known))
+    for name, text in known.items():
+        metric, gate = Metric.parse(name), known_gate(text)
+        is_comparable = record.fits(metric) and evaluation.fits(metric)
+        if gate and is_comparable and not [*other_basis([metric], record.golden_set, measured_on)]:
+            gates[metric] = gate
+    if not gates:
+        return {}
+    if comparison.is_paired:
+        return decide_family(comparison.by_earlier_terms(), gates, family.by, is_explained=False)
+    present = [name for name in family.by if name in evaluation.golden.attributes]
+    return decide_family(comparison, gates, present, is_explained=False)
+
+
+def _fails_if_open(strict: Verdict | None) -> bool:
+    """Whether the record's own family leaves something open that its gate makes a failure."""
+    gate = known_gate(strict.gate) if strict is not None and strict.inconclusive else None
+    return gate is not None and gate.inconclusive == "fail"
+
+
+def _unknown(
+    check: MetricCheck, record: Record, fell: Sequence[Change]
+) -> Iterator[tuple[Change, ...]]:
+    """Yield the falls that a gate in the record may have blocked, if it is not known here."""
+    recorded, now = record.gate(check.metric), check.gate.text
+    if recorded is not None and recorded != now and known_gate(recorded) is None:
+        looser = Change("gate-looser", str(check.metric), recorded, now)
+        yield from ((looser, fall) for fall in fell)
+
+
+def _stricter(
+    check: MetricCheck, verdict: Verdict, strict: Verdict | None
+) -> Iterator[tuple[Change, ...]]:
+    """Yield the falls that only the record's own family blocks, after what lets them pass too."""
+    if strict is None:
         return
-    looser = Change("gate-looser", str(check.metric), recorded, check.gate.text)
-    if strict is None:  # a gate that is not known here may have blocked any fall
-        yield from ((looser, key) for key in fell)
-        return
-    yield from ((looser, key) for key in _blocked(strict))
-    if strict.inconclusive and not verdict.inconclusive:
-        yield looser, _fall(strict.leading)
+    looser: list[Change] = []
+    if is_looser(strict.gate, check.gate.text):
+        looser = [Change("gate-looser", str(check.metric), strict.gate, check.gate.text)]
+    for fall in _blocked(strict):
+        attribute = fall.slice[0] if fall.slice else ""
+        is_gone = attribute and attribute not in check.attributes
+        yield (*looser, *([Change("slice-gone", attribute)] if is_gone else []), fall)
+    if looser and strict.inconclusive and not verdict.inconclusive:
+        yield (*looser, _fall(strict.leading))
 
 
 def _counts_less(record: Record, comparison: Comparison, metric: Metric) -> bool:

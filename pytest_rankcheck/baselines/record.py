@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from weakref import WeakValueDictionary
 
 import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.families import Family
 from pytest_rankcheck.baselines.record_file import EditedError, content_of_text, text_of_content
 from pytest_rankcheck.baselines.recorded_queries import RecordedQueries
 from pytest_rankcheck.baselines.typed_json import decoded, decoded_fields, encoded
@@ -122,11 +124,35 @@ class RecordedMetric:
         return None
 
 
+@dataclass(frozen=True, slots=True)
+class UnknownMetric:
+    """A recorded metric that is not known here, as the file has it: it can only be kept."""
+
+    entry: Mapping[str, Any]
+    values: Mapping[str, Any]
+    """By query, what its line has."""
+
+    @classmethod
+    def of(cls, name: str, content: Mapping[str, Any]) -> UnknownMetric:
+        """Return what the content of a file has of a metric."""
+        entry = {**decoded(dict, content["metrics"][name])}
+        decoded(bool, entry["gated"])
+        decoded(str | None, entry["gate"])
+        decoded(float | None, entry["mean"])
+        return cls(entry, {each["id"]: each["values"].get(name) for each in content["queries"]})
+
+    @property
+    def gate(self) -> str | None:
+        """The gate that its values were approved under; None if it was never gated."""
+        return cast("str | None", self.entry["gate"])
+
+
 @dataclass(frozen=True, kw_only=True)
 class Record:
     """An approved measurement: a header, and one line a query.
 
-    The fields are those of the file, in its order; ``record.schema.json`` describes them.
+    The fields are those of the file, in its order; ``record.schema.json`` describes them. Only
+    ``unknown`` is among the ``metrics`` there.
     """
 
     test: str = ""
@@ -142,12 +168,20 @@ class Record:
     """How many documents of each ranking are kept."""
     world: Mapping[str, str] = field(default_factory=dict)
     """What was ranked with, if the project declares it: a file's hash or a package's version."""
+    assertions: tuple[Family, ...] = ()
+    """The assertions of metrics that it was approved under; empty if that was not recorded."""
+    failures: str | None = None
+    """On how many queries, or which share of them, the ranker may fail; None: on none."""
+    ranker: str | None = None
+    """What was measured, for information."""
     limits: tuple[StabilityLimits, ...] = ()
     """The limits under which the rankings were approved; empty if they were never compared."""
     retired: Approval | None = None
     """Why tests no longer measure it; None for a record in use."""
     metrics: Mapping[str, RecordedMetric]
     """By canonical name, the gated ones first."""
+    unknown: Mapping[str, UnknownMetric] = field(default_factory=dict)
+    """The recorded metrics that are not known here, such as one that a project has deleted."""
     approvals: tuple[Approval, ...] = ()
     queries: RecordedQueries
 
@@ -182,11 +216,15 @@ class Record:
         if known is not None:
             return known
         with content_of_text(text, path, remedy or _run_its_test) as content:
-            metrics = content["metrics"]
-            for name in metrics:
-                _refuse_unknown(name, path)
+            metrics = {name: e for name, e in content["metrics"].items() if _is_known(name)}
+            unknown = {
+                name: UnknownMetric.of(name, content)
+                for name in content["metrics"]
+                if name not in metrics
+            }
             queries = RecordedQueries.of_entries(content["queries"], metrics)
-            record: Record = decoded_fields(cls, content, queries=queries)
+            known_content = {**content, "metrics": metrics}
+            record: Record = decoded_fields(cls, known_content, queries=queries, unknown=unknown)
             for name, entry in metrics.items():
                 mean = record.mean(Metric.parse(name))
                 written = math.nan if entry["mean"] is None else decoded(float, entry["mean"])
@@ -194,7 +232,8 @@ class Record:
                     raise EditedError(
                         f"its mean of {name} is {written:g}, but its queries give {mean:.6f}"
                     )
-        _IN_USE[text] = record
+        if not unknown:  # it can be registered later
+            _IN_USE[text] = record
         return record
 
     @property
@@ -204,12 +243,35 @@ class Record:
         for name in (each.name for each in fields(self)):
             value = getattr(self, name)
             if name == "metrics":
-                content[name] = {metric: self._entry(metric) for metric in value}
+                content[name] = self._entries()
             elif name == "queries":
-                content[name] = list(value.entries())
+                lines = value.entries()
+                content[name] = [*(map(self._with_unknown, lines) if self.unknown else lines)]
+            elif name == "unknown":
+                continue
             elif value or name in _ALWAYS:
                 content[name] = encoded(value)
         return text_of_content(content)
+
+    def _entries(self) -> Mapping[str, Mapping[str, Any]]:
+        """Return the lines of the metrics in the file, the gated ones first."""
+        entries = {metric: self._entry(metric) for metric in self.metrics}
+        if not self.unknown:
+            return entries
+        entries |= {metric: each.entry for metric, each in self.unknown.items()}
+        return dict(sorted(entries.items(), key=lambda item: (not item[1]["gated"], item[0])))
+
+    def _with_unknown(self, line: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the line of a query with the values of metrics that are not known here."""
+        of_unknown = {metric: each.values for metric, each in self.unknown.items()}
+        values = {
+            metric: of_unknown[metric].get(line["id"])
+            if metric in of_unknown
+            else line["values"][metric]
+            for metric in self._entries()
+            if metric in line["values"] or metric in of_unknown
+        }
+        return {**line, "values": values}
 
     def _entry(self, name: str) -> Mapping[str, object]:
         """Return the line of a metric in the file."""
@@ -234,7 +296,9 @@ class Record:
         kept_depth: int = TOP,
         test: str = "",
         world: Mapping[str, str] | None = None,
+        assertions: Sequence[Family] = (),
         limits: Sequence[StabilityLimits] = (),
+        failures: str | None = None,
     ) -> Record:
         """Return the record of an evaluation that has no record yet.
 
@@ -247,7 +311,9 @@ class Record:
             kept_depth: how many documents of each ranking to keep.
             test: the test that it belongs to.
             world: what was ranked with.
+            assertions: which metrics and slices the test decides together.
             limits: those within which the test lets the rankings change.
+            failures: on how many queries, or which share of them, the ranker may fail.
 
         Raises:
             MetricError: a metric is one of time.
@@ -266,6 +332,9 @@ class Record:
             slices={name: {v: len(ids) for v, ids in by.items()} for name, by in slices.items()},
             kept_depth=kept_depth,
             world=dict(sorted((world or {}).items())),
+            assertions=tuple(assertions),
+            failures=None if failures == "0" else failures,
+            ranker=evaluation.name or None,
             limits=tuple(limits),
             metrics={
                 name: RecordedMetric.of(name, gates.get(name), evaluation, slices) for name in names
@@ -365,8 +434,8 @@ class Record:
         return self.metrics[str(metric)].averaging(label)
 
     def slice_places(self, attribute: str) -> Mapping[str, Sequence[int]]:
-        """Return the places of each slice's sessions in `query_ids`; empty for queries."""
-        return {} if self.kind.recur else self.queries.members(attribute)
+        """Return the places of each slice in `query_ids`; empty if it is not gated by."""
+        return self.queries.members(attribute)
 
     def slice_counts(self, attribute: str) -> Mapping[str, int]:
         """Return how many queries each slice has; empty if it is not gated by the attribute."""
@@ -412,18 +481,7 @@ def as_decimal(value: float) -> float | None:
     return None if math.isnan(value) else round(value, _DECIMALS) + 0.0  # no negative zero
 
 
-def _refuse_unknown(name: str, path: str) -> None:
-    """Refuse a metric that is not known, which may be one that a project registers.
-
-    Raises:
-        BaselineError: naming the metric and the file.
-    """
-    try:
-        Metric.parse(name)
-    except MetricError as failure:
-        why = str(failure).partition("; known metrics")[0]
-        raise BaselineError(
-            f"{path}: its metric '{quoted(name)}' cannot be read: {quoted(why, 200)}. If "
-            "it is one of yours, import the module that registers it with @metric, in a "
-            "conftest for example. The file is left as it is"
-        ) from None
+def _is_known(name: str) -> bool:
+    with suppress(MetricError):
+        return bool(Metric.parse(name))
+    return False

@@ -39,7 +39,7 @@ class RecordedQueries:
     slices: Sequence[Slices] | None = None
     """The slices of each by gated attribute; None without gated attributes."""
     clusters: Sequence[int] | None = None
-    """Of sessions: the number of the independent unit of each; None: each is one."""
+    """The number of the independent unit of each; None: each is one."""
 
     def __post_init__(self) -> None:
         for column in self.values.values():
@@ -107,8 +107,7 @@ class RecordedQueries:
                     slices[place][attribute] = (*slices[place].get(attribute, ()), value)
         numbers: dict[str, int] = {}
         clusters = None
-        # Queries that recur name their units themselves in the next measurement.
-        if units is not None and not evaluation.kind.recur:
+        if units is not None:
             clusters = [numbers.setdefault(units[place], len(numbers)) for place in order]
         weights, fingerprints = evaluation.weights, evaluation.query_fingerprints
         judged = np.diff(evaluation.golden.columns.starts)[order].astype(np.float64)

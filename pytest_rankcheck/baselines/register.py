@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.change import is_looser
+from pytest_rankcheck.baselines.families import Family, next_families
 from pytest_rankcheck.baselines.record import TOP, Record, RecordedMetric
 from pytest_rankcheck.baselines.recorded_queries import RecordedQueries
 from pytest_rankcheck.baselines.succession import looser_limits, manner_changes
@@ -20,6 +21,7 @@ from pytest_rankcheck.comparison.measurement import QueryOverlap
 from pytest_rankcheck.errors import BaselineError, listed, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.rankers.allowed_failures import allows_more
 
 
 def next_record(
@@ -29,7 +31,9 @@ def next_record(
     watched: Iterable[Metric] = (),
     *,
     attributes: Sequence[str] = (),
+    assertions: Sequence[Family] = (),
     limits: Sequence[StabilityLimits] = (),
+    failures: str | None = None,
     rewritten: Set[Metric] = frozenset(),
     is_approved: bool = False,
     kept_depth: int = TOP,
@@ -44,7 +48,9 @@ def next_record(
         gates: the gated metrics, and the text of the gate of each.
         watched: further metrics to record.
         attributes: the attributes by whose slices the test gates.
+        assertions: which metrics and slices the test decides together.
         limits: those within which the rankings may change.
+        failures: on how many queries, or which share of them, the ranker may fail.
         rewritten: the metrics whose approved lines are rewritten.
         is_approved: whether a reason covers everything that is measured: all of it is rewritten.
         kept_depth: how many documents of each ranking to keep, if the limits look no further.
@@ -66,6 +72,9 @@ def next_record(
         }
         present = evaluation.golden.attributes
         attributes = [*attributes, *(name for name in before.slices if name in present)]
+        assertions = next_families(before.assertions, assertions)
+        if before.assertions and allows_more(failures or "0", before.failures or "0"):
+            failures = before.failures
         limits = before.limits if [*looser_limits(before, limits)] else limits
     measured = Record.of(
         evaluation,
@@ -73,7 +82,9 @@ def next_record(
         watched,
         approvals,
         attributes=attributes,
+        assertions=assertions,
         limits=limits,
+        failures=failures,
         kept_depth=max([kept_depth, *(each.k for each in limits)]),
         test=test,
         world=world,
@@ -94,11 +105,12 @@ def next_record(
             name: replace(each, gated=name in measured.gated) if each.gate is not None else each
             for name, each in before.metrics.items()
         }
-        return replace(before, metrics=metrics, retired=None, limits=measured.limits)
+        kept = replace(before, metrics=metrics, retired=None, limits=measured.limits)
+        return kept if kept == before else replace(kept, assertions=measured.assertions)
     # The world is that of the lines: of those that are rewritten, or that are reproduced.
     is_of_this_world = is_rewritten or (not before.world and queries == measured.queries)
     slices = {**before.slices, **measured.slices}
-    return replace(
+    after = replace(
         measured,
         queries=queries,
         metrics={
@@ -115,7 +127,21 @@ def next_record(
         },
         slices=measured.slices if is_approved else dict(sorted(slices.items())),
         world=measured.world if is_of_this_world else before.world,
+        ranker=measured.ranker if is_rewritten else before.ranker,
+        unknown={} if is_approved else before.unknown,
     )
+    return before if not is_approved and _adds_only_what_decides(before, after) else after
+
+
+def _adds_only_what_decides(before: Record, after: Record) -> bool:
+    """Whether a record from before assertions were recorded would only get these.
+
+    It is not written for that alone, so that unchanged results stay the same bytes.
+    """
+    if before.assertions:
+        return False
+    queries = replace(after.queries, clusters=before.queries.clusters)
+    return replace(after, assertions=(), failures=None, queries=queries) == before
 
 
 def _with_lines_of_failed(

@@ -13,7 +13,8 @@ import numpy as np
 
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.change import Change, Side, is_looser, known_gate
-from pytest_rankcheck.baselines.golden_changes import lost_queries, lost_values
+from pytest_rankcheck.baselines.families import lost_gates
+from pytest_rankcheck.baselines.golden_changes import lost_labels, lost_queries, lost_values
 from pytest_rankcheck.baselines.record import Record, RecordedMetric, RecordedSet, as_decimal
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 from pytest_rankcheck.comparison.measurement import QueryOverlap
@@ -22,6 +23,7 @@ from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES
 from pytest_rankcheck.evaluation.recorded_precision import EXACT
 from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.rankers.allowed_failures import allows_more
 
 Places = Sequence[int] | np.ndarray
 
@@ -95,32 +97,62 @@ _OF_METRIC: Mapping[str, Callable[[Record, Change], Side]] = {
 
 
 def changes(before: Record, after: Record) -> Iterator[Change]:
-    """Yield the keys that ``after`` needs to follow ``before``."""
+    """Yield the changes for which ``after`` needs a reason to follow ``before``."""
     other_manner = [*manner_changes(before, after)]
     yield from other_manner
     overlap = QueryOverlap(after, before)
     if not other_manner:
         yield from _falls(before, after, overlap)
+    yield from _of_metrics(before, after, overlap)
+    yield from _of_assertions(before, after)
+    yield from lost_labels(overlap, tuple(before.slices))
+    few = lost_queries(before, after.query_fingerprints) if overlap.is_paired else None
+    if few is not None:
+        yield few
+    both = [Metric.parse(name) for name in before.approved if name in after.metrics]
+    yield from other_basis(both, before.golden_set, after.golden_set)
+    yield from fewer_runs(before, after)
+    if before.limits and after.limits and overlap.is_paired and not other_manner:
+        changed = _changed_rankings(before, after, overlap)
+        if changed:
+            yield Change("rankings", after=changed)
+
+
+def _of_metrics(before: Record, after: Record, overlap: QueryOverlap) -> Iterator[Change]:
+    """Yield what changes of each approved metric, besides its mean."""
+    for change in unknown_metrics(before):
+        if change.subject not in (*after.unknown, *after.approved):
+            yield change
     for name in before.approved:
         yield from _metric_changes(name, before, after)
         lost = name in after.metrics and lost_values(before, overlap, Metric.parse(name))
         if lost:
             yield lost
+
+
+def _of_assertions(before: Record, after: Record) -> Iterator[Change]:
+    """Yield what is decided less strictly: slices, gates of families, limits, failed queries."""
     for attribute in before.slices:
         if attribute not in after.slices:
             yield Change("slice-gone", attribute)
-    if overlap.is_paired:
-        few = lost_queries(before, after.query_fingerprints)
-        if few is not None:
-            yield few
-    both = [Metric.parse(name) for name in before.approved if name in after.metrics]
-    yield from other_basis(both, before.golden_set, after.golden_set)
-    yield from fewer_runs(before, after)
+    if after.assertions:
+        yield from lost_gates(before.assertions, after.assertions)
+    then, now = before.failures or "0", after.failures or "0"
+    if before.assertions and allows_more(now, then):
+        yield Change("option-looser", "failures", then, now)
     yield from looser_limits(before, after.limits)
-    if before.limits and after.limits and overlap.is_paired and not other_manner:
-        changed = _changed_rankings(before, after, overlap)
-        if changed:
-            yield Change("rankings", after=changed)
+
+
+def unknown_metrics(record: Record) -> Iterator[Change]:
+    """Yield the gated metrics of a record that are not known here any more."""
+    for name, metric in record.unknown.items():
+        if metric.gate is not None:
+            mean = "none" if metric.entry["mean"] is None else f"{metric.entry['mean']:.4f}"
+            words = (
+                f"{quoted(name)} is in the baseline ({mean}) and not known here; if it is one of "
+                "yours, import the module that registers it, in a conftest for example"
+            )
+            yield Change("metric-gone", name, metric.gate, words=words)
 
 
 def _metric_changes(name: str, before: Record, after: Record) -> Iterator[Change]:

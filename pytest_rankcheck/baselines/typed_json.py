@@ -96,7 +96,8 @@ def _decoded_union(kinds: tuple[Any, ...], data: Any) -> Any:
         return None
     if isinstance(data, str) and str in kinds:
         return data
-    return decoded(next(kind for kind in kinds if kind not in (NoneType, str)), data)
+    others = [kind for kind in kinds if kind not in (NoneType, str)]
+    return decoded(others[0] if others else str, data)
 
 
 def _checked(data: Any, kind: type, expected: str) -> Any:

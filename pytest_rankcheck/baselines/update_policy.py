@@ -5,14 +5,14 @@ Decisions, no files. A baseline never falls without a written reason.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import compress
 
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.change import Change, united
-from pytest_rankcheck.baselines.check import Block, Check, Mode, SomeCheck
+from pytest_rankcheck.baselines.check import Block, Check, Mode, Obstacle, SomeCheck
 from pytest_rankcheck.baselines.metric_check import MetricCheck
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.succession import broken_promises, changes, new_approvals
@@ -156,7 +156,8 @@ def approved_keys(
     needed = [*changes(before, after)]
     for check in checks:
         # What only looser gates let pass needs both: the looser gate is among the changes.
-        needed += [keys[-1] for _, keys in check.obstacles(Mode(inconclusive="fail")) if keys]
+        needed += [keys[-1] for _, keys in check.obstacles(Mode()) if keys]
+        needed += check.undecided[-1:]
     missing = [key for key in needed if not key.is_covered(given)]
     missing += [check.rise for check in checks if check.rise]
     return united(replace(key, words="") for key in missing)
@@ -174,21 +175,47 @@ class BranchRecord:
     """The promises of the approved record that it breaks without a reason."""
     is_behind: bool = False
     """Whether the reference has changed the record since the branch left it; merging keeps that."""
+    loosened: Callable[[], Sequence[Change]] = tuple
+    """Returns what approvals of the branch let decide less, in all its records."""
 
     @classmethod
-    def of(cls, approved: Record, record: Record | None) -> BranchRecord:
+    def of(
+        cls,
+        approved: Record,
+        record: Record | None,
+        loosened: Callable[[], Sequence[Change]] = tuple,
+    ) -> BranchRecord:
         """Compare the record of this branch with the approved one."""
         if record is None:
             return cls(None)
         problems = tuple(broken_promises(approved, record))
         if record.retired is not None:
             problems = (_RETIRED, *problems)
-        return cls(record, tuple(new_approvals(approved, record) or ()), problems)
+        approvals = tuple(new_approvals(approved, record) or ())
+        return cls(record, approvals, problems, loosened=loosened)
 
     @property
     def keys(self) -> Sequence[Change]:
         """The keys that are new on the branch."""
         return [key for approval in self.approvals for key in approval.keys]
+
+    def left(self, obstacles: Iterable[Obstacle], *, by_all: bool = False) -> Sequence[Block]:
+        """Return the obstacles that no new reason of the branch lets pass.
+
+        Args:
+            obstacles: of a check.
+            by_all: whether only what counts for all records of the branch lets one pass.
+        """
+        own = () if by_all else self.keys
+        return [
+            block
+            for block, changes in obstacles
+            if not any(
+                change.is_covered(own)
+                or (change.is_loosening and change.is_covered(self.loosened()))
+                for change in changes
+            )
+        ]
 
 
 def judged(
@@ -207,9 +234,7 @@ def judged(
     """
     there = replace(there, problems=(_BEHIND,) if branch.is_behind else branch.problems)
     obstacles = [(block, keys) for block, keys in there.obstacles(mode) if keys or here is None]
-    left = [
-        block for block, keys in obstacles if not any(key.is_covered(branch.keys) for key in keys)
-    ]
+    left = branch.left(obstacles)
     block = left[0] if left else None
     if here is None:
         return there, block or Block.DELETED
@@ -219,9 +244,9 @@ def judged(
         return there, block
     if branch.problems:
         return there, Block.UNAPPROVED
-    own = here.block(mode)
-    if own is not None:
-        return here, own
+    own = [] if mode.approval is not None else branch.left(here.obstacles(mode), by_all=True)
+    if own:
+        return here, own[0]
     if obstacles:  # reports show what was approved: the fall from the value at the reference
         names = {key.name for _, keys in obstacles for key in keys}
         gives = (any(key.name in names for key in each.keys) for each in branch.approvals)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+from pytest_rankcheck.baselines.baseline_file import readable_record
 from pytest_rankcheck.baselines.baseline_path import baselines_under
 from pytest_rankcheck.baselines.record_file import is_foreign
 from pytest_rankcheck.baselines.reference_commit import Reference
@@ -18,7 +19,7 @@ from pytest_rankcheck.files.git_commands import git_line
 from pytest_rankcheck.files.text_files import text_of
 from pytest_rankcheck.plugin.baseline_settings import baseline_settings
 from pytest_rankcheck.plugin.project_configuration import project_configuration
-from pytest_rankcheck.plugin.unrun_gates import NOT_CHOSEN, readable_record
+from pytest_rankcheck.plugin.unrun_gates import NOT_CHOSEN
 from pytest_rankcheck.remedies import retire
 from pytest_rankcheck.reports.json_report import FORMAT_NAME as REPORT_NAME
 
@@ -116,7 +117,7 @@ def _expected(
         here = text_of(path, BaselineError) if path.is_file() else None
         there = reference.text(path) if reference else None
         texts = [text for text in (here, there) if text is not None and not is_foreign(text)]
-        records = [readable_record(text, path) for text in texts]
+        records = [readable_record(text) for text in texts]
         is_new = reference is not None and here is None and reference.is_behind(path, None)
         if records and not is_new and not any(each and each.retired for each in records):
             yield path

@@ -77,10 +77,18 @@ class Comparison(QueryOverlap):
     records keep them.
     """
 
-    def __init__(self, evaluation: Evaluation, other: Measured, sides: Sides = SIDES) -> None:
+    def __init__(
+        self,
+        evaluation: Evaluation,
+        other: Measured,
+        sides: Sides = SIDES,
+        *,
+        has_earlier_terms: bool = False,
+    ) -> None:
         super().__init__(evaluation, other)
         self.evaluation = evaluation
         self.sides = sides
+        self._has_earlier_terms = has_earlier_terms
         self._values: dict[Metric, ComparedValues] = {}
         self._top_documents: dict[int, TopDocuments] = {}
 
@@ -94,6 +102,30 @@ class Comparison(QueryOverlap):
     def failed(self) -> Mapping[str, str]:
         """The queries on which the ranker of one side failed, and why; they are left out."""
         return {**self.other.failed, **self.evaluation.failed}
+
+    # --- the terms of the comparison: slices, independent units, replicates --------------------
+
+    def by_earlier_terms(self) -> Comparison:
+        """Return the same comparison with the slices and clusters that the other side has.
+
+        The noise of replicates is that of as many of them as the other side has, at least.
+        """
+        return Comparison(self.evaluation, self.other, self.sides, has_earlier_terms=True)
+
+    def slice_places(self, attribute: str) -> Mapping[str, Sequence[int]]:
+        """Return the indexes of each slice's queries in the evaluation.
+
+        Raises:
+            GoldenSetError: no query has this attribute.
+        """
+        if not self._has_earlier_terms:
+            slices = self.evaluation.slices(attribute)
+            return {value: self.evaluation.places(ids) for value, ids in slices.items()}
+        places = dict(zip(self.other_places.tolist(), self.places.tolist(), strict=True))
+        return {
+            value: [places[place] for place in then if place in places]
+            for value, then in self.other.slice_places(attribute).items()
+        }
 
     # --- values ------------------------------------------------------------------------------
 
@@ -124,12 +156,13 @@ class Comparison(QueryOverlap):
             then = self.other.slice_places(attribute)
             return {
                 value: self._unpaired(values.metric, then.get(value, ()), places)
-                for value, places in self.evaluation.slice_places(attribute).items()
+                for value, places in self.slice_places(attribute).items()
             }
-        place = {query_id: index for index, query_id in enumerate(values.query_ids)}
+        chosen = places_in(self.evaluation.query_ids, values.query_ids).tolist()
+        index = {place: number for number, place in enumerate(chosen)}
         parts: dict[str, ComparedValues] = {}
-        for value, of_slice in self.evaluation.slices(attribute).items():
-            part = values.at([place[query_id] for query_id in of_slice if query_id in place])
+        for value, of_slice in self.slice_places(attribute).items():
+            part = values.at([index[place] for place in of_slice if place in index])
             parts[value] = self._with_noise(part, f"{attribute}={value}")
         return parts
 
@@ -137,14 +170,17 @@ class Comparison(QueryOverlap):
         ids = metric.kind.compared_ids(metric, self)
         now, then = (places_in(of_side, ids) for of_side in self.all_ids)
         weights = self.evaluation.weights_of(metric)
-        clusters = metric.kind.for_each(self.evaluation.clusters)
+        clusters, its_places = self.evaluation.clusters, now
+        if self._has_earlier_terms and self.other.clusters is not None:
+            clusters, its_places = self.other.clusters, then
+        clusters = metric.kind.for_each(clusters)
         pairs = Paired(
             metric,
             ids,
             recorded_values(self.other, metric)[then],
             recorded_values(self.evaluation, metric)[now],
             weights=None if weights is None else weights[now],
-            clusters=None if clusters is None else clusters[now],
+            clusters=None if clusters is None else clusters[its_places],
             drawn_share=self.evaluation.drawn_share,
         )
         return self._with_noise(pairs.counted(), "")
@@ -180,7 +216,10 @@ class Comparison(QueryOverlap):
         """
         asked = pairs.metric, pairs.query_ids, label
         sides = self.other.averaged(*asked), self.evaluation.averaged(*asked)
-        return replace(pairs, noise=RunNoise.pooled(*sides))
+        noise = RunNoise.pooled(*sides)
+        if noise is not None and self._has_earlier_terms:
+            noise = replace(noise, now=max(noise.before, noise.now))
+        return replace(pairs, noise=noise)
 
     # --- what users ask ----------------------------------------------------------------------
 

@@ -67,7 +67,7 @@ def standardised(comparison: Comparison, metric: Metric, attribute: str) -> Stan
         GoldenSetError: no query has the attribute.
     """
     evaluation, other = comparison.evaluation, comparison.other
-    now = evaluation.slice_places(attribute)
+    now = comparison.slice_places(attribute)
     if sum(map(len, now.values())) > len(evaluation.query_ids):
         raise ConfigurationError(
             f"standardise={attribute}: some have several values of '{quoted(attribute)}', so its "
@@ -138,7 +138,7 @@ def refuse_outcomes(comparison: Comparison, metric: Metric, attribute: str) -> N
     if comparison.is_paired:
         return
     values, means = comparison.evaluation.values(metric), []
-    for places in comparison.evaluation.slice_places(attribute).values():
+    for places in comparison.slice_places(attribute).values():
         own = values[np.asarray(places, np.intp)]
         own = own[~np.isnan(own)]
         if len(own) and float(np.ptp(own)) > SLACK:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import signature
 from typing import Any
 
@@ -42,19 +42,20 @@ def gate_of(text: str) -> Gate:
         )
     make = GATES[parts.name]
     arguments: dict[str, Any] = dict(parts.given)
+    inconclusive = arguments.pop("inconclusive", None)
     parameters = signature(make).parameters
     unknown = next((name for name in arguments if name not in parameters), None)
     if unknown is not None:
         raise ConfigurationError(
             f"the gate {parts.name} has no parameter '{quoted(unknown)}'"
-            f"{suggestion(unknown, parameters)}; it has {', '.join(parameters)}"
+            f"{suggestion(unknown, parameters)}; it has {', '.join([*parameters, 'inconclusive'])}"
         )
     if "margin" in parameters and "margin" not in arguments:
         raise ConfigurationError(
             f"'{quoted(text)}': the gate {parts.name} needs the fall that would matter, such as "
             "margin=0.02"
         )
-    return make(**arguments)
+    return replace(make(**arguments), inconclusive=inconclusive)
 
 
 @dataclass(frozen=True, slots=True)

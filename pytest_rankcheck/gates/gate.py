@@ -8,7 +8,7 @@ from keyword import iskeyword
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.argument_checks import check_whole_number, checked_arguments
-from pytest_rankcheck.errors import ConfigurationError
+from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES, attributes_of
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.gates.gate_rule import (
@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from pytest_rankcheck.comparison.comparison import Comparison
 
 
+INCONCLUSIVE = ("pass", "warn", "fail")
+"""How an inconclusive verdict can count, the strictest last."""
+
+
 @dataclass(frozen=True, slots=True)
 class Gate:
     """The rule that decides whether a metric regressed, with limits for queries and slices.
@@ -52,11 +56,17 @@ class Gate:
     """A slice with fewer queries is reported, not gated; None: see `smallest_slice`."""
     standardise: str | None = None
     """The attribute at whose mix in the baseline means are compared; None: they are as they are."""
+    inconclusive: str | None = None
+    """How an inconclusive verdict counts: `pass`, `warn` or `fail`; None: as is configured."""
 
     def __post_init__(self) -> None:
         for name in ("max_query_drop", "max_gap"):
             if getattr(self, name) is not None:
                 check_allowance(name, getattr(self, name))
+        if self.inconclusive not in (None, *INCONCLUSIVE):
+            raise ConfigurationError(
+                f"inconclusive={quoted(self.inconclusive)} is invalid; give pass, warn or fail"
+            )
         if self.min_queries is not None:
             check_whole_number("min_queries", self.min_queries, 0, ConfigurationError)
 
@@ -75,6 +85,8 @@ class Gate:
         if self.standardise is not None:
             is_word = self.standardise.isidentifier() and not iskeyword(self.standardise)
             given.append(f"standardise={self.standardise if is_word else repr(self.standardise)}")
+        if self.inconclusive in ("pass", "fail"):  # a record without a word means the usual one
+            given.append(f"inconclusive={self.inconclusive}")
         return f"{name}({', '.join(given)})"
 
     @property
@@ -226,7 +238,12 @@ class Gate:
             and _limits_at_least(self.max_query_drop, other.max_query_drop)
             and _limits_at_least(self.max_gap, other.max_gap)
             and self.standardise == other.standardise
+            and self._strictness >= other._strictness
         )
+
+    @property
+    def _strictness(self) -> int:
+        return INCONCLUSIVE.index(self.inconclusive or "warn")
 
     def refuse_misfit(self, metric: Metric) -> None:
         """Refuse a metric on which the gate cannot decide, or could never fail.
@@ -259,6 +276,8 @@ def decide_family(
     comparison: Comparison,
     gates: Mapping[Metric, Gate],
     by: str | Sequence[str] | None = None,
+    *,
+    is_explained: bool = True,
 ) -> Mapping[Metric, Verdict]:
     """Return the verdict on each metric: overall, and for every slice of ``by``.
 
@@ -269,6 +288,7 @@ def decide_family(
         comparison: what is compared.
         gates: the gate of each metric, at least one.
         by: an attribute of the queries, or several.
+        is_explained: whether the verdicts say what ties and the mix of slices have to do with them.
 
     Raises:
         GoldenSetError: no query has the attribute ``by``.
@@ -286,15 +306,16 @@ def decide_family(
         return _decided(other, {metric: gates[metric] for metric in metrics}, by)
 
     verdicts: Mapping[Metric, Verdict] = decided(comparison, gates)
-    ties = tie_effects(comparison, verdicts, decided)
-    verdicts = {
-        metric: replace(
-            verdict,
-            ties=ties.get(metric),
-            mixes=mix_effects(comparison, metric, gated_attributes(by, gates[metric])),
-        )
-        for metric, verdict in verdicts.items()
-    }
+    if is_explained:
+        ties = tie_effects(comparison, verdicts, decided)
+        verdicts = {
+            metric: replace(
+                verdict,
+                ties=ties.get(metric),
+                mixes=mix_effects(comparison, metric, gated_attributes(by, gates[metric])),
+            )
+            for metric, verdict in verdicts.items()
+        }
     if golden.replay is None:
         return verdicts
     rules = {metric: gate.rule for metric, gate in gates.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 from pytest_rankcheck.argument_checks import is_number
 from pytest_rankcheck.comparison.compared_values import ComparedValues
@@ -41,6 +42,9 @@ class GateRule(ABC):
     To write a gate of your own, subclass it and wrap it: ``Gate(MyRule())``. ``str(rule)`` is how
     the gate is written in the configuration.
     """
+
+    can_be_inconclusive: ClassVar[bool] = True
+    """Whether it can leave open if a metric regressed; any rule can on the replay of a log."""
 
     @abstractmethod
     def allowed(self, values: ComparedValues) -> float:
@@ -116,6 +120,8 @@ def outcome_by_mean(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToleranceRule(GateRule):
     """A fixed allowance: see `Gate.tolerance`."""
+
+    can_be_inconclusive = False
 
     abs: float = 0.0
     rel: float = 0.0

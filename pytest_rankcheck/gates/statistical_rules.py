@@ -116,6 +116,7 @@ class SignificanceRule(_StatisticalRule):
 
     min_drop: float = 0.0
     ALLOWANCE = "min_drop"
+    can_be_inconclusive = False
 
     def __str__(self) -> str:
         return self._described("significant", alpha=self.alpha, min_drop=self.min_drop)

@@ -240,7 +240,14 @@ def _baseline(request: pytest.FixtureRequest) -> Baseline:
     mode = settings.mode
     if is_repeat(item):
         raise BaselineError(f"{item.nodeid}: a repeated test has no baseline; run it once")
-    defaults = Defaults(chosen.metrics, inputs.gates, chosen.slices, chosen.kept_depth)
+    defaults = Defaults(
+        chosen.metrics,
+        inputs.gates,
+        chosen.slices,
+        chosen.kept_depth,
+        chosen.inconclusive,
+        chosen.failures,
+    )
     made = Baseline(
         partial(_store, item, mode),
         typed_id(item),
@@ -251,7 +258,7 @@ def _baseline(request: pytest.FixtureRequest) -> Baseline:
         inputs=chosen.inputs,
         expected_golden=partial(_golden_name, item),
         world=partial(_whole_world, request),
-        loosened=settings.loosened(item.path) if mode.approval is not None else (),
+        loosened=lambda: settings.loosened,
     )
     item.stash[BASELINE] = made
     return made

@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_rankcheck.baselines.baseline_file import readable_record
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.errors import BaselineError, ConfigurationError, GitError, quoted
 from pytest_rankcheck.plugin.baseline_settings import baseline_settings
 from pytest_rankcheck.plugin.configuration import idle_option
-from pytest_rankcheck.plugin.item_identity import RANK_FILE, shared_text
-from pytest_rankcheck.plugin.unrun_gates import NOT_CHOSEN, ExpectedGates, Unrun, readable_record
+from pytest_rankcheck.plugin.item_identity import shared_text
+from pytest_rankcheck.plugin.unrun_gates import NOT_CHOSEN, ExpectedGates, Unrun
 from pytest_rankcheck.plugin.watched_tests import WatchedTests
-from pytest_rankcheck.remedies import approve_all, delete, retire
+from pytest_rankcheck.remedies import delete, retire
 from pytest_rankcheck.reports.findings import Note, RecordFinding, ReportedFinding, Topic
 
 if TYPE_CHECKING:
-    from pytest_rankcheck.baselines.reference_commit import Reference
+    pass
 
 
 _ENDED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
@@ -70,8 +71,6 @@ class _Coverage:
         self._settings = baseline_settings(config)
         self._reference = self._settings.reference
         self._expected = ExpectedGates(config, watched)
-        files = {test.file for test in watched.collected if test.file.endswith(RANK_FILE)}
-        self._rank_files = [config.rootpath / file for file in sorted(files)]
         place = {each: Path(os.path.normpath(self._settings.top / each.file)) for each in compared}
         judges = self._reference is not None
         self._ran = {place[each] for each in compared if not (each.why_not and judges)}
@@ -97,7 +96,6 @@ class _Coverage:
             for obstacle in self._reference.obstacles(self._expected.folders):
                 text = f"{obstacle}, so the baselines behind it cannot be read there"
                 yield Note(Topic.NOT_RUN, text, failure=text)
-            yield from self._looser_options(self._reference)
 
     def _of_unrun(self, unrun: Unrun) -> Iterator[ReportedFinding]:
         why, gated = unrun.why, unrun.record.gated if unrun.record else ()
@@ -121,25 +119,6 @@ class _Coverage:
         failure = f"{text}\n{rule}\n  {remedy}"
         yield Note(Topic.NOT_RUN, f"{text}; {remedy}", failure=failure, remedy=remedy)
 
-    def _looser_options(self, reference: Reference) -> Iterator[Note]:
-        """Yield the options that let more pass than at the reference, without a reason."""
-        given = [
-            key
-            for change in reference.changes()
-            for after in [readable_record(change.after, change.path)]
-            for approval in (after.approvals if after else ())
-            for key in approval.keys
-        ]
-        for file in (None, *self._rank_files):
-            for key in self._settings.loosened(file):
-                if not key.is_covered(given):
-                    place = f"{quoted(_shown(file), 200)}: " if file else ""
-                    text = f"{place}{key.subject}: {key.before} -> {key.after}"
-                    text = f"{text}; the stricter one counts, and this needs a reason"
-                    remedy = approve_all(reference.name)
-                    failure = f"{text}\n  {remedy}"
-                    yield Note(Topic.OPTIONS, text, quoted(reference.name), failure, remedy)
-
     def _replaced(self, unrun: Sequence[Unrun]) -> dict[Path, Path]:
         """Return the baselines of tests that are gone, with the new ones that take their place.
 
@@ -148,7 +127,7 @@ class _Coverage:
         """
         assert self._reference is not None
         added = {
-            change.path: readable_record(change.after, change.path)
+            change.path: readable_record(change.after)
             for change in self._reference.changes()
             if change.before is None and change.path in self._ran
         }

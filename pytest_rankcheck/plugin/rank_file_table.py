@@ -127,19 +127,6 @@ def schema() -> Schema:
     return loaded
 
 
-def file_options(text: str) -> Mapping[str, str]:
-    """Return what a rank file says in place of options, by their names in the configuration."""
-    try:
-        values = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return {}
-    options = {name: values[name] for name in ("failures", "ranker") if name in values}
-    return {
-        f"rankcheck_{name}": value if isinstance(value, str) else json.dumps(value, default=str)
-        for name, value in options.items()
-    }
-
-
 def texts(value: str | Sequence[str]) -> Sequence[str]:
     """Return a text or a list of them as a list."""
     return [value] if isinstance(value, str) else value

@@ -15,11 +15,11 @@ import pytest
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.golden.fingerprint import visible_fingerprint
 from pytest_rankcheck.golden.golden_set import GoldenSet
-from pytest_rankcheck.plugin.baseline_settings import baseline_settings
 from pytest_rankcheck.plugin.inputs import Inputs
 from pytest_rankcheck.plugin.saved_runs import run_name, save_run
 from pytest_rankcheck.progress import Progress
 from pytest_rankcheck.rankers.adapter_protocol import RankingTask
+from pytest_rankcheck.rankers.allowed_failures import most_failures
 from pytest_rankcheck.rankers.rank import Execution, ranked_as
 from pytest_rankcheck.rankers.ranking import RankingRules, id_map
 from pytest_rankcheck.rankers.run import Run
@@ -72,7 +72,7 @@ def ranked_once(
     """Ask the ranker; save the first run where that is asked for."""
     config, inputs = session.config, origin.inputs
     chosen = inputs.config
-    failures = baseline_settings(config).failures(chosen.failures, len(golden), origin.file)
+    failures = most_failures(chosen.failures, len(golden))
     how = (chosen.depth, chosen.concurrency, chosen.timeout, chosen.retries, chosen.retry_on)
     task = RankingTask(golden, *how, failures)
     conventions, to_id = inputs.conventions, id_map(inputs.of_golden(golden.name).doc_id)

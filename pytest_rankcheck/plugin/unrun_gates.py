@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import pytest
 
+from pytest_rankcheck.baselines.baseline_file import readable_record
 from pytest_rankcheck.baselines.baseline_path import (
     baseline_folder,
     baseline_path,
@@ -29,7 +30,6 @@ from pytest_rankcheck.baselines.baseline_path import (
 )
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.record_file import is_foreign
-from pytest_rankcheck.errors import BaselineError
 from pytest_rankcheck.plugin.baseline_settings import baseline_settings
 from pytest_rankcheck.plugin.given_options import command_line
 from pytest_rankcheck.plugin.watched_tests import Collected, Outcome, WatchedTests
@@ -79,14 +79,6 @@ class Unrun(NamedTuple):
     """None if the file cannot be read."""
     golden_name: str
     why: Reason
-
-
-def readable_record(text: str | None, path: Path) -> Record | None:
-    """Return the record in the text of a baseline file; None if it cannot be read."""
-    try:
-        return None if text is None else Record.from_text(text, path.name)
-    except BaselineError:
-        return None
 
 
 class ExpectedGates:
@@ -170,7 +162,7 @@ class ExpectedGates:
                 text = self._reference.text(path)
             if text is None or is_foreign(text):
                 continue
-            record = readable_record(text, path)
+            record = readable_record(text)
             if record is not None and record.retired is not None:
                 continue
             name = record.golden_set.name if record else golden_name_of(path)

@@ -243,7 +243,6 @@ class Topic(Enum):
     LEADERBOARD = "leaderboard"
     WRITTEN = "baselines written; commit them"
     IGNORED = "baselines written, but ignored by git, so that a commit leaves them out"
-    OPTIONS = "options changed by this branch, compared with {about}"
     BRANCH = "baselines changed by this branch, compared with {about}"
 
     @property

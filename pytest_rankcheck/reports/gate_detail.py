@@ -67,8 +67,19 @@ def verdict_detail(
         mixes=verdict.mixes,
         groups=verdict.groups,
         replay=verdict.replay,
-        approvals=approvals,
+        approvals=[_approval(each) for each in approvals],
     )
+
+
+def _approval(approval: Approval) -> Detail:
+    """Return a reason with what it allows, each by its name in the record."""
+    sides = ("before", "after", "weight")
+    keys = [
+        {"name": change.name, **{side: getattr(change, side) for side in sides}}
+        for change in approval.keys
+    ]
+    names = ("reason", "date", "commit", "author")
+    return {**{name: getattr(approval, name) for name in names}, "keys": keys}
 
 
 def _noise(part: Decision) -> float | None:

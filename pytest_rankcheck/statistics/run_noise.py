@@ -16,6 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+IMPLAUSIBLE = 0.01
+"""Below this p, the variance of the runs now is larger than that of the earlier ones."""
+
 
 @dataclass(frozen=True, slots=True)
 class Averaged:
@@ -25,6 +28,28 @@ class Averaged:
     """How many runs were averaged."""
     means: Sequence[float] = ()
     """The mean of each of them, where these are known; several show how much they vary."""
+
+
+def _squares(means: Sequence[float]) -> float:
+    values = np.asarray(means, dtype=np.float64)
+    return float(((values - values.mean()) ** 2).sum()) if len(values) else 0.0
+
+
+def _ratio(variance: float, other: float) -> float:
+    if other > 0:
+        return variance / other
+    return math.inf if variance > 0 else 1.0
+
+
+def _p_of_ratio(ratio: float, degrees: int, other_degrees: int) -> float:
+    """Return the p of a ratio of variances at least as large, by an F test."""
+    if ratio <= 1:
+        return 1.0
+    if math.isinf(ratio):
+        return 0.0
+    from scipy.special import fdtrc
+
+    return float(fdtrc(degrees, other_degrees, ratio))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +67,21 @@ class RunNoise:
 
     @classmethod
     def pooled(cls, before: Averaged, now: Averaged) -> RunNoise | None:
-        """Return the noise that the means of both sides' runs show; None if neither has several."""
-        sides = [np.asarray(side.means, dtype=np.float64) for side in (before, now) if side.means]
-        degrees = sum(len(means) - 1 for means in sides)
+        """Return the noise that the means of both sides' runs show; None if neither has several.
+
+        Runs now that vary more than the earlier ones make plausible do not count: they would make
+        the allowance for noise larger, which a worse ranker must not do for itself.
+        """
+        sides = [(len(side.means) - 1, _squares(side.means)) for side in (before, now)]
+        (degrees_before, squares_before), (degrees_now, squares_now) = sides
+        if degrees_before > 0 and degrees_now > 0:
+            ratio = _ratio(squares_now / degrees_now, squares_before / degrees_before)
+            if _p_of_ratio(ratio, degrees_now, degrees_before) < IMPLAUSIBLE:
+                sides = sides[:1]
+        degrees = sum(max(0, each) for each, _ in sides)
         if not degrees:
             return None
-        squares = sum(float(((means - means.mean()) ** 2).sum()) for means in sides)
+        squares = sum(squares for _, squares in sides)
         return cls(math.sqrt(squares / degrees), degrees, before.count, now.count)
 
     @property

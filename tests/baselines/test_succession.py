@@ -108,7 +108,8 @@ def test_a_slice_of_many_queries_does_not_fall_behind_the_others() -> None:
     few = record([1, 2] * 10, by=["lang"]), record([2, 1] * 10, by=["lang"])
     assert problems(few[1], few[0]) == [], "slices of 10 queries are not gated"
     moved = replace(traded.queries, slices=[{"lang": ("en",)}] * 80)
-    assert {*problems(replace(traded, queries=moved), before)} == fell, "a new label hides nothing"
+    lost = {"40 of 80 queries lost a label of lang: de -> en (40)"}
+    assert {*problems(replace(traded, queries=moved), before)} == fell | lost
 
 
 def test_earlier_reasons_are_kept_unless_what_they_allowed_is_undone() -> None:

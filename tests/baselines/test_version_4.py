@@ -148,6 +148,33 @@ def test_gate(evaluation, baseline):
     raised={"RR": 0.6875},  # ((1 + 1/2) / 2 + 1 + 1 + 0) / 4
 )
 
+# --- what decides: assertions with their gates and slices, clusters, failed queries
+
+DECIDES = replace(
+    SHOP,
+    record="test_decides--shop.json",
+    files=SHOP.files
+    | {
+        "pyproject.toml": CONFIGURATION
+        + 'rankcheck_ranker = "ranker:make()"\nrankcheck_depth = 3\n'
+        + 'rankcheck_failures = "25%"\nrankcheck_inconclusive = "pass"\n',
+        "test_kept.py": """
+import pytest
+from pytest_rankcheck import Gate, GoldenSet, assert_not_regressed
+
+@pytest.fixture(scope="session")
+def golden_set():
+    return GoldenSet.load("golden/shop.jsonl").clustered("shopper")
+
+def test_decides(evaluation, baseline):
+    gate = Gate.tolerance(abs=0.01, min_queries=1)
+    assert_not_regressed(evaluation, baseline, ["RR", "P@1"], gate=gate, by="locale")
+    assert_not_regressed(evaluation, baseline, "nDCG@3", gate=Gate.noninferior(0.9))
+""",
+    },
+    raised={"RR": 0.75, "P@1": 0.75},
+)
+
 # --- one value of the whole run, with a lost query; limits of rankings
 
 USERS = Case(
@@ -253,7 +280,7 @@ def test_replay(evaluation, baseline):
     better={"rankings.json": json.dumps({"query 0": AB, "query 1": BA})},
     raised={"RR": 1.0},
 )
-CASES = {case.record: case for case in (SHOP, SEEDS, USERS, LIMITED, WEEK, REPLAY)}
+CASES = {case.record: case for case in (SHOP, SEEDS, DECIDES, USERS, LIMITED, WEEK, REPLAY)}
 
 
 @dataclass(frozen=True)
@@ -314,7 +341,10 @@ def test_better_results_raise_the_record_and_keep_the_rest(recorded: Recorded) -
     for name, mean in recorded.case.raised.items():
         assert after["metrics"][name]["mean"] == pytest.approx(mean, abs=1e-6)
     changed = {name for name in before | after if before.get(name) != after.get(name)}
-    assert changed <= {"digest", "metrics", "queries", "golden_set"}
+    assert changed <= {
+        *("digest", "metrics", "queries", "golden_set"),
+        *("assertions", "ranker"),  # which records did not have at first
+    }
     assert recorded.project.run().ret == 0
 
 

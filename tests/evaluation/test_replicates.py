@@ -134,6 +134,19 @@ def test_the_noise_is_pooled_over_both_sides() -> None:
     assert RunNoise.pooled(Averaged(1, [1]), Averaged()) is None
 
 
+def test_runs_that_vary_implausibly_do_not_count() -> None:
+    """By hand: with 2 and 2 degrees, the p of a ratio of variances r is 1 / (1 + r)."""
+    plausible = RunNoise.pooled(Averaged(3, [1, 2, 3]), Averaged(3, [0, 9, 18]))  # r = 81
+    assert plausible is not None
+    assert (plausible.degrees, plausible.deviation) == (4, pytest.approx(math.sqrt(164 / 4)))
+    implausible = RunNoise.pooled(Averaged(3, [1, 2, 3]), Averaged(3, [0, 10, 20]))  # r = 100
+    assert implausible is not None
+    assert (implausible.degrees, implausible.deviation, implausible.now) == (2, 1, 3)
+    none = RunNoise.pooled(Averaged(2, [1, 1]), Averaged(2, [1, 2]))
+    assert none is not None
+    assert none.deviation == 0
+
+
 def test_variances_add_up_with_the_degrees_of_satterthwaite() -> None:
     """Two independent means have the same sum and degrees: Welch's test, as scipy computes it."""
     rng = np.random.default_rng(5)

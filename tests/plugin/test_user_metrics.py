@@ -93,15 +93,25 @@ def test_a_user_metric_is_gated_recorded_and_reported(
 
 
 @pytest.mark.slow
-def test_a_baseline_with_an_unregistered_metric_says_what_to_do(shop: Project) -> None:
+def test_a_metric_that_is_no_longer_registered_hides_no_other(shop: Project) -> None:
+    both = TESTS.replace('"revenue(patience=0.5)@10"', '["RR", "revenue(patience=0.5)@10"]')
+    shop.test(both)
     shop.run_apart("--snapshot-update").assert_outcomes(passed=3)
+    record = "tests/baselines/test_ranking/test_revenue--web.json"
+    before = json.loads((shop.path / record).read_text("utf-8"))
     shop.write("tests/conftest.py", "")
     shop.test(TESTS.replace('"revenue(patience=0.5)@10"', '"RR"'))
     result = shop.run_apart("-k", "test_revenue")
+    result.assert_outcomes(passed=1)
+    says = "Revenue(patience=0.5)@10 is in the baseline (2.0000) and not known here"
+    assert says in text_of(result)
+    shop.run_apart("-k", "test_revenue", "--snapshot-update").assert_outcomes(passed=1)
+    after = json.loads((shop.path / record).read_text("utf-8"))
+    assert (after["metrics"], after["queries"]) == (before["metrics"], before["queries"])
+    shop.rank({0: 2, 1: 2, 2: 2})
+    result = shop.run_apart("-k", "test_revenue")
     result.assert_outcomes(failed=1)
-    assert (
-        "BaselineError: tests/baselines/test_ranking/test_revenue--web.json: its metric "
-        "'Revenue(patience=0.5)@10' cannot be read: unknown metric 'Revenue'. If it is one of "
-        "yours, import the module that registers it with @metric, in a conftest for example. "
-        "The file is left as it is"
-    ) in text_of(result)
+    assert "RR regressed" in text_of(result)
+    approve = ("-k", "test_revenue", "--rankcheck-approve", "sold to somebody else")
+    shop.run_apart(*approve).assert_outcomes(passed=1)
+    assert '"metric-gone:Revenue(patience=0.5)@10"' in (shop.path / record).read_text("utf-8")

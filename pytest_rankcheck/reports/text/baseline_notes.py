@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from pytest_rankcheck.baselines.baseline import Baseline
 from pytest_rankcheck.baselines.change import Change, is_looser
+from pytest_rankcheck.baselines.families import larger_families
 from pytest_rankcheck.baselines.golden_changes import lost_text, set_changes, slice_changes
 from pytest_rankcheck.baselines.metric_check import MetricCheck
 from pytest_rankcheck.baselines.succession import looser_limits
@@ -71,13 +72,15 @@ def _of_verdicts(baseline: Baseline) -> Iterator[tuple[Topic, str]]:
     """Yield which verdicts are inconclusive, and which slices, noise and ties they depend on."""
     for check in baseline.checks:
         if baseline.evaluation is not None:
-            for text in slice_changes(check.record, check.attributes, baseline.evaluation.golden):
+            golden = baseline.evaluation.golden
+            of_slices = slice_changes(check.record, check.attributes, golden, check.comparison)
+            for text in of_slices:
                 yield Topic.SLICES, text
         verdict = check.verdict
         if verdict is None or check.comparison is None:
             continue
         overall, noise, ties = verdict.overall, verdict.overall.pairs.noise, verdict.ties
-        if baseline.mode.inconclusive == "warn" and verdict.inconclusive:
+        if check.gate.inconclusive == "warn" and verdict.inconclusive:
             from pytest_rankcheck.reports.text.evidence_text import evidence_lines
             from pytest_rankcheck.reports.text.regression_text import regression_lines
 
@@ -161,6 +164,7 @@ def _looser_gates(baseline: Baseline) -> Iterator[str]:
         before = record.gate(check.metric)
         if is_looser(before, check.gate.text):
             yield Change("gate-looser", str(check.metric), before, check.gate.text).text
+    yield from larger_families(record.assertions, baseline.families)
     limits = [check.limits for check in baseline.ranking_checks]
     if limits:
         yield from (key.text for key in looser_limits(record, limits))

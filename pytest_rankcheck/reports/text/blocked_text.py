@@ -23,7 +23,10 @@ from pytest_rankcheck.reports.text.wording import change, golden_name, number_te
 
 _NOT_KEPT = (Block.NO_RECORD, Block.METRIC_ADDED, Block.STALE, Block.DELETED, Block.UNAPPROVED)
 """The blocks after which nobody asks whether the baseline was changed."""
-_SHOWS_QUERIES = (Block.REGRESSED, Block.REFUSED, Block.INCONCLUSIVE, Block.LOOSENED)
+_SHOWS_QUERIES = (
+    *(Block.REGRESSED, Block.REFUSED, Block.INCONCLUSIVE),
+    *(Block.LOOSENED, Block.AS_RECORDED),
+)
 """The blocks whose text shows the verdict in full."""
 
 
@@ -59,7 +62,10 @@ def _what_to_do(block: Block, place: Place, remedy: Remedy | None) -> Iterator[s
     unchanged = "" if block in _NOT_KEPT else " (unchanged)"
     yield f"  {where}: {place}{unchanged}"
     if block is Block.INCONCLUSIVE:
-        yield "  judge more queries, widen the margin, or set rankcheck_inconclusive to warn"
+        yield (
+            "  judge more queries, widen the margin, or set rankcheck_inconclusive to warn and "
+            "approve that"
+        )
     if remedy is not None:
         yield ValueLine(f"  {remedy}")
 
@@ -86,6 +92,10 @@ def _remedy(check: Check, block: Block, place: Place) -> Remedy | None:
             return place.approve("to record anew")
         case Block.REPLACED:
             return place.approve("if the golden set had to change this much")
+        case Block.FAILED:
+            return place.approve("if it may fail on this many")
+        case Block.RELABELLED:
+            return place.approve("if this many labels had to move")
     return place.approve()
 
 
@@ -108,11 +118,8 @@ def _headline(check: Check, block: Block, evaluation: Evaluation) -> str:
         case Block.STALE:
             start = f"{check.subject}: {where} changed, so its baseline is stale"
             return start if now else f"{where} changed, so the baseline of its rankings is stale"
-        case Block.REPLACED:
-            return f"{check.subject}: too many queries of {where} were removed or edited"
-        case Block.UNCOUNTED:
-            lost = check.unvalued.text if check.unvalued else ""
-            return f"{what} has lost too many values: {lost}"
+        case Block.REPLACED | Block.UNCOUNTED | Block.FAILED | Block.RELABELLED:
+            return _too_many(check, block, evaluation)
         case Block.DELETED:
             return f"{what}: this branch has deleted {its} baseline"
         case Block.UNAPPROVED:
@@ -122,6 +129,25 @@ def _headline(check: Check, block: Block, evaluation: Evaluation) -> str:
         looser = f"this passes only with a looser gate: {measured}"
         return looser if now else f"{what} pass only with other limits than those of the baseline"
     return f"update refused: {measured}" if block is Block.REFUSED else measured
+
+
+def _too_many(check: Check, block: Block, evaluation: Evaluation) -> str:
+    """Return the headline of a block that counts queries."""
+    where = golden_name(evaluation)
+    match block:
+        case Block.REPLACED:
+            return f"{check.subject}: too many queries of {where} were removed or edited"
+        case Block.UNCOUNTED:
+            lost = check.unvalued.text if check.unvalued else ""
+            return f"{check.subject} on {where} has lost too many values: {lost}"
+        case Block.FAILED:
+            queries = plural(len(evaluation.query_ids), "query", "queries")
+            then = check.failures.before if check.failures else "0"
+            return (
+                f"the ranker failed on {len(evaluation.failed):,} of {queries} of {where}; the "
+                f"baseline allows {then}"
+            )
+    return f"{check.subject}: the labels of too many queries of {where} moved"
 
 
 def _details(check: Check, block: Block) -> Iterator[str]:
@@ -135,11 +161,17 @@ def _details(check: Check, block: Block) -> Iterator[str]:
         case Block.STALE:
             yield from _changed_queries(check)
             yield from _on_unchanged(check)
-        case Block.REPLACED:
-            lost = check.lost.text if check.lost else ""
-            yield f"  {lost}; up to {LOSS_SHARE:.0%} need no reason"
-            yield from _changed_queries(check)
-            yield from _on_unchanged(check)
+        case Block.REPLACED | Block.RELABELLED:
+            yield from _lost(check, block)
+        case Block.FAILED if check.comparison:
+            failed = check.comparison.evaluation.failed
+            yield f"  {listed([f'{each} ({quoted(why, 60)})' for each, why in failed.items()])}"
+        case Block.AS_RECORDED:
+            yield (
+                "  decided with the metrics, slices and labels that the baseline has, not with "
+                "those that were added or moved since"
+            )
+            yield from _measured(check)
         case Block.UNCOUNTED:
             yield (
                 "  values that are missing do not lower a mean, so the mean alone would not show "
@@ -160,6 +192,16 @@ def _details(check: Check, block: Block) -> Iterator[str]:
             yield from _measured(check)
         case _ if block in _SHOWS_QUERIES:
             yield from _measured(check)
+
+
+def _lost(check: Check, block: Block) -> Iterator[str]:
+    """Yield how many queries were removed or edited, or lost their labels."""
+    lost = check.relabelled if block is Block.RELABELLED else (check.lost,)
+    yield from (f"  {change.text}" for change in lost if change)
+    yield f"  up to {LOSS_SHARE:.0%} need no reason"
+    yield from _changed_queries(check)
+    if block is Block.REPLACED:
+        yield from _on_unchanged(check)
 
 
 def _verdict_lines(check: Check) -> Iterator[str]:
@@ -187,7 +229,7 @@ def _changed_queries(check: Check) -> Iterator[str]:
         return
     if isinstance(check, MetricCheck):
         golden = comparison.evaluation.golden
-        for text in slice_changes(check.record, check.attributes, golden):
+        for text in slice_changes(check.record, check.attributes, golden, comparison):
             yield f"  {text}"
     if not comparison.is_paired:
         return  # every log has its own sessions

@@ -1,0 +1,119 @@
+"""The assertions of a test: which metrics, gates and slices are decided together, as one family.
+
+A record keeps those that it was approved under, so that what a branch adds cannot dilute them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pytest_rankcheck.baselines.change import Change, is_looser
+from pytest_rankcheck.errors import plural
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """One assertion: metrics with their gates, and the attributes by whose slices it gates."""
+
+    metrics: Mapping[str, str]
+    """The text of the gate of each metric, by canonical name."""
+    by: tuple[str, ...] = ()
+
+
+def families_of_last(recorded: Iterable[Family], asserted: Sequence[Family]) -> Sequence[Family]:
+    """Return the recorded families by which the last assertion of a test so far is judged.
+
+    An assertion is judged by the family that equals it; otherwise by the first one of each of its
+    metrics that no other assertion was judged by.
+
+    Args:
+        recorded: the families of the record.
+        asserted: the assertions that the test has made, in their order.
+    """
+    left = {
+        (number, metric): family
+        for number, family in enumerate(recorded)
+        for metric in family.metrics
+    }
+    chosen: list[tuple[int, str]] = []
+    for assertion in asserted:
+        equal = [key for key, family in left.items() if family == assertion]
+        first: dict[str, tuple[int, str]] = {}
+        for key in left:
+            if key[1] in assertion.metrics:
+                first.setdefault(key[1], key)
+        number = equal[0][0] if equal else None
+        chosen = [key for key in equal if key[0] == number] or [*first.values()]
+        of_last = {key[0]: left[key] for key in chosen}
+        for key in chosen:
+            del left[key]
+    return [*of_last.values()] if asserted else []
+
+
+def larger_families(recorded: Sequence[Family], asserted: Iterable[Family]) -> Iterator[str]:
+    """Yield which recorded metrics are decided together with further ones now."""
+    for family in asserted:
+        for before in recorded:
+            shared = [metric for metric in before.metrics if metric in family.metrics]
+            more = len(family.metrics.keys() - before.metrics.keys())
+            if shared and more:
+                metrics = plural(more, "more metric")
+                yield f"{', '.join(shared)}: now decided together with {metrics}"
+
+
+def next_families(before: Iterable[Family], asserted: Sequence[Family]) -> Sequence[Family]:
+    """Return what an update without a reason records: the assertions, and what was stricter."""
+    kept = [*_undecided(before, asserted)]
+    families = []
+    for family in asserted:
+        metrics = {
+            metric: gate
+            for metric, gate in family.metrics.items()
+            if not any(
+                metric in each.metrics
+                and {*family.by} <= {*each.by}
+                and _is_no_looser(each.metrics[metric], gate)
+                for each in kept
+            )
+        }
+        families += [replace(family, metrics=metrics)] if metrics else []
+    return [*families, *kept]
+
+
+def _is_no_looser(kept: str, gate: str) -> bool:
+    """Whether a kept gate blocks what another one does, or is not known to block less."""
+    return not is_looser(gate, kept) or is_looser(kept, gate)
+
+
+def _undecided(before: Iterable[Family], after: Sequence[Family]) -> Iterator[Family]:
+    """Yield what earlier families decide, and later ones do not decide as strictly."""
+    for family in before:
+        kept = {
+            metric: gate
+            for metric, gate in family.metrics.items()
+            if not any(metric in each.metrics for each in after)
+            or any(_lost(metric, gate, family.by, after))
+        }
+        if kept:
+            yield replace(family, metrics=kept)
+
+
+def lost_gates(before: Iterable[Family], after: Sequence[Family]) -> Iterator[Change]:
+    """Yield the gates and the slices of metrics that later families do not decide as strictly."""
+    for family in before:
+        for metric, gate in family.metrics.items():
+            if any(metric in each.metrics for each in after):
+                yield from _lost(metric, gate, family.by, after)
+
+
+def _lost(
+    metric: str, gate: str, attributes: Iterable[str], after: Sequence[Family]
+) -> Iterator[Change]:
+    same = [each for each in after if metric in each.metrics]
+    strict = [each for each in same if not is_looser(gate, each.metrics[metric])]
+    if not strict:
+        yield Change("gate-looser", metric, gate, same[0].metrics[metric])
+    for attribute in attributes:
+        if not any(attribute in each.by for each in strict or same):
+            yield Change("slice-gone", attribute)
