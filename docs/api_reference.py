@@ -127,7 +127,7 @@ INTERNAL = {
     "Comparison": "places other_places all_ids all_units by_earlier_terms slice_places",
     "Differences": "gains degrees",
     "Evaluation": "fits refuse_no_value differences_at recorded_metrics slice_places slice_counts "
-    "computed cluster_names gaps weights_of mean_without_gaps averaged "
+    "computed cluster_names gaps weights_of averaged "
     "warn_of_misfits",
     "EvaluationPart": "merged origin hits",
     "Approval": "now to_dict",
@@ -179,7 +179,6 @@ TYPES = {
     "Severity": '`"error"` or `"warn"`',
     "StabilityLimits": "the limits of an `assert_ranking_stable`, with `p` and the compared `k`",
     "Ties": '`"doc_id"`, `"input"`, `"worst"` or `"error"`',
-    "UnmetIds": "ids of both sides, and a rule by which they meet",
     "Unit": '`"query"`, `"session"`, `"run"` or `"time"`',
     "Value": "a number, text, truth value, mapping of grades or `metrics.Call`",
 }

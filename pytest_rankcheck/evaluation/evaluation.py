@@ -26,7 +26,7 @@ from pytest_rankcheck.rankers.run import Run
 from pytest_rankcheck.statistics.run_noise import Averaged
 
 if TYPE_CHECKING:
-    from pytest_rankcheck.evaluation.unfit_runs import Gaps, UnmetIds
+    from pytest_rankcheck.evaluation.unfit_runs import Gaps
     from pytest_rankcheck.golden.golden_set import GoldenSet
 
 
@@ -136,7 +136,9 @@ class Evaluation(MetricValues):
         """Return the means over all queries and over those without gaps; empty if they agree."""
         if self.gaps is None:
             return ""
-        mean, other = self.mean(metric), self.mean_without_gaps(metric, self.gaps)
+        places = metric.kind.of_each(np.asarray(self.gaps.others, dtype=np.intp))
+        weights = self.weights_of(metric, places)
+        mean, other = self.mean(metric), metric.mean(self.values(metric)[places], weights)
         if mean == other or math.isnan(other):
             return ""
         return f"{metric} {mean:.4f}; {other:.4f} {self.gaps.over}"
@@ -180,11 +182,6 @@ class Evaluation(MetricValues):
         """The only metrics that have values; None if every metric can be computed."""
         return self.source.recorded_metrics
 
-    @property
-    def unmet_ids(self) -> UnmetIds | None:
-        """What is wrong if judged documents are never or hardly ever ranked, otherwise None."""
-        return self.source.unmet_ids
-
     def refuse_unmet_ids(self) -> None:
         """Refuse a run whose documents are never those that the golden set judges.
 
@@ -201,14 +198,6 @@ class Evaluation(MetricValues):
         """What was unusual when the data was read, as sentences."""
         return self.source.notes
 
-    def mean_without_gaps(self, metric: Metric, gaps: Gaps) -> float:
-        """Return the mean over the queries with a judgment and a ranking.
-
-        NaN of one value of the whole run.
-        """
-        places = metric.kind.of_each(np.asarray(gaps.others, dtype=np.intp))
-        return metric.mean(self.values(metric)[places], self.weights_of(metric, places))
-
     def averaged(self, metric: Metric, query_ids: Sequence[str] = (), label: str = "") -> Averaged:
         """Return what the mean over some queries, without those that `failed`, is the mean of."""
         return self.source.averaged(metric, query_ids, label)
@@ -224,14 +213,6 @@ class Evaluation(MetricValues):
             MetricError: the evaluation was merged from parts, which do not keep scores.
         """
         return self.source.tied(k)
-
-    @property
-    def mostly_tied(self) -> Sequence[str]:
-        """The queries whose rankings are mostly ties, if these are at least half of all.
-
-        Of many rankings, only a sample is looked at.
-        """
-        return self.source.mostly_tied
 
     @checked_arguments
     def with_ties(self, order: TieOrder) -> Evaluation:

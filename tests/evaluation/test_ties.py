@@ -90,7 +90,7 @@ def test_a_constant_scorer_is_mostly_tied() -> None:
     golden = GoldenSet.from_dict({f"q{number}": {"d1": 1} for number in range(4)}, name="shop")
     constant = {query: {f"d{n}": 0.0 for n in range(10)} for query in golden.query_ids}
     evaluation = evaluate(Run.from_dict(constant), golden)
-    assert evaluation.mostly_tied == ["q0", "q1", "q2", "q3"]
+    assert evaluation.source.mostly_tied == ["q0", "q1", "q2", "q3"]
     assert evaluation.mean("RR") == pytest.approx(1 / 9)
     (note,) = tie_notes(evaluation)
     assert note.text == (
@@ -112,7 +112,7 @@ def test_other_rankings_are_not() -> None:
     )
     for ranking in rankings:
         run = Run.from_dict({"q0": ranking, "q1": ["d1", "d2"]})
-        assert not evaluate(run, golden).mostly_tied
+        assert not evaluate(run, golden).source.mostly_tied
 
 
 def test_a_range_beside_slices_is_said_to_be_of_all_queries() -> None:
@@ -150,4 +150,4 @@ def test_ties_in_a_run_that_is_still_in_its_file_are_read_when_asked_for(tmp_pat
     [note] = tie_notes(evaluation)
     assert "are mostly tied, as in query" in note.text
     assert scanned().tied() == tuple(constant)
-    assert scanned().mostly_tied == list(constant)
+    assert scanned().source.mostly_tied == list(constant)

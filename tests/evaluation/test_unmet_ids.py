@@ -79,7 +79,7 @@ def test_the_error_names_the_rule_that_makes_both_sides_meet() -> None:
     for judged, ranked, advice in cases:
         golden = golden_set(doc_id=judged)
         evaluation = measured(run_with_ids(golden, ranked), golden)
-        unmet = evaluation.unmet_ids
+        unmet = evaluation.source.unmet_ids
         assert unmet is not None
         assert advice in unmet.lines[-1]
         assert [line.count(",") for line in unmet.lines[1:3]] == [2, 2]
@@ -124,7 +124,7 @@ def test_all_assertions_refuse_it_and_both_sides_of_a_comparison_count() -> None
 
 def test_ids_are_escaped() -> None:
     golden = golden_set(doc_id=lambda number: f"\x1b[2J{number}")
-    unmet = measured(run_with_ids(golden, lambda doc: f"\x1b{doc}"), golden).unmet_ids
+    unmet = measured(run_with_ids(golden, lambda doc: f"\x1b{doc}"), golden).source.unmet_ids
     assert unmet is not None
     assert "\x1b" not in "".join(unmet.lines)
     assert "\\x1b[2J1" in unmet.lines[1]
@@ -139,15 +139,15 @@ def test_fewer_than_five_queries_are_warned_of_only_with_a_rule() -> None:
         evaluation = evaluate(run_with_ids(golden, str.upper), golden)
     assert_at_most(evaluation, "RR", 0.5)
     evaluation = evaluate(run_with_ids(golden, lambda doc: f"{hash(doc)}"), golden)
-    assert evaluation.unmet_ids is None, "a ranker may miss the documents of four queries"
+    assert evaluation.source.unmet_ids is None, "a ranker may miss the documents of four queries"
 
 
 def test_queries_without_a_relevant_judgment_do_not_count() -> None:
     judged = {f"q{number}": {f"doc{number}": int(number < 4)} for number in range(10)}
     golden = GoldenSet.from_dict(judged)
-    assert evaluate(Run.from_dict({"q1": ["x"], "q9": ["y"]}), golden).unmet_ids is None
+    assert evaluate(Run.from_dict({"q1": ["x"], "q9": ["y"]}), golden).source.unmet_ids is None
     golden = GoldenSet.from_dict({**judged, "q4": {"doc4": 1}})
-    unmet = measured(Run.from_dict({"q1": ["x"], "q9": ["y"]}), golden).unmet_ids
+    unmet = measured(Run.from_dict({"q1": ["x"], "q9": ["y"]}), golden).source.unmet_ids
     assert unmet is not None
     assert "any of the 5 queries" in unmet.lines[0]
     assert unmet.is_error
@@ -156,7 +156,7 @@ def test_queries_without_a_relevant_judgment_do_not_count() -> None:
 def test_one_judged_document_is_enough_below_fifty_queries() -> None:
     golden = golden_set(queries=49)
     run = Run.from_dict({f"q{number}": ["x"] for number in range(2, 50)} | {"q1": ["blue-scarf.1"]})
-    assert evaluate(run, golden).unmet_ids is None
+    assert evaluate(run, golden).source.unmet_ids is None
 
 
 def test_below_one_percent_is_a_warning() -> None:
@@ -172,7 +172,7 @@ def test_below_one_percent_is_a_warning() -> None:
             for place, query in enumerate(golden)
         }
         evaluation = measured(Run.from_dict(rankings), golden)
-        unmet = evaluation.unmet_ids
+        unmet = evaluation.source.unmet_ids
         assert (unmet is not None) == warns
         if unmet is not None:
             assert f"only {meeting}" in unmet.lines[0]
@@ -191,13 +191,13 @@ def test_runs_of_files(ending: str, read: Callable[[Path], Run], tmp_path: Path)
     run_with_ids(golden, str.upper).save(path, "trec" if ending == "run" else ending)
     run = read(path)
     was_in_memory = run.is_in_memory
-    unmet = measured(run, golden).unmet_ids
+    unmet = measured(run, golden).source.unmet_ids
     assert unmet is not None
     assert 'doc_id="lower"' in unmet.lines[-1]
     assert run.is_in_memory == was_in_memory, "the sample comes from the tops that are kept"
-    assert measured(read(path).top(1), golden).unmet_ids is not None
+    assert measured(read(path).top(1), golden).source.unmet_ids is not None
     run_with_ids(golden, str).save(path, "trec" if ending == "run" else ending)
-    assert measured(read(path), golden).unmet_ids is None
+    assert measured(read(path), golden).source.unmet_ids is None
 
 
 # --- the search for a rule -----------------------------------------------------------------------
@@ -247,8 +247,8 @@ def test_the_candidates_of_the_golden_set_have_the_right_ids() -> None:
     golden = GoldenSet.from_frame(pd.DataFrame(rows, columns=columns))
     run = Run.from_dict({f"q{number}": [f"c{number}", f"b{number}"] for number in range(6)})
     evaluation = measured(run, golden)
-    assert evaluation.unmet_ids is not None
-    assert "are candidates in the golden set" in evaluation.unmet_ids.lines[-1]
+    assert evaluation.source.unmet_ids is not None
+    assert "are candidates in the golden set" in evaluation.source.unmet_ids.lines[-1]
     assert_at_least(evaluation, "RR", 0.0)
 
 
@@ -260,8 +260,8 @@ def test_documents_that_are_judged_for_other_queries_have_the_right_ids() -> Non
         {f"q{number}": f"text {number}" for number in range(1, 21)},
     )
     evaluation = measured(rank(answers.__getitem__, golden), golden)
-    assert evaluation.unmet_ids is not None
-    assert "are judged for other queries" in evaluation.unmet_ids.lines[-1]
+    assert evaluation.source.unmet_ids is not None
+    assert "are judged for other queries" in evaluation.source.unmet_ids.lines[-1]
     assert_at_least(evaluation, "RR", 0.0)
 
 
@@ -272,7 +272,7 @@ def test_documents_of_other_queries_have_the_right_ids_though_their_beginnings_a
     }
     golden = GoldenSet.from_dict(slugs)
     run = Run.from_dict({f"q{n}": [f"shoe{n}-red"] for n in range(6)} | {"all": ["x"]})
-    unmet = measured(run, golden).unmet_ids
+    unmet = measured(run, golden).source.unmet_ids
     assert unmet is not None
     assert "are judged for other queries" in unmet.lines[-1]
     assert not unmet.is_error

@@ -148,7 +148,7 @@ def test_a_preset_gives_the_numbers_that_the_tool_prints(tool: str, trees: int) 
             assert ours == pytest.approx(value, abs=1e-9), (about, name)
             compared += 1
         if trees == 1:  # so that the order of ties matters
-            assert evaluation.mostly_tied
+            assert evaluation.source.mostly_tied
     assert compared == {"lightgbm": 48, "xgboost": 32, "catboost": 72}[tool]
 
 

@@ -69,7 +69,7 @@ def regression_lines(verdict: Verdict, comparison: Comparison) -> Iterator[str]:
     if verdict.query_drops:
         yield f"  {_drops(verdict)}"
     yield from map(ValueLine, _worst_queries(pairs, comparison))
-    if comparison.evaluation.unmet_ids is None:
+    if comparison.evaluation.source.unmet_ids is None:
         unjudged = comparison.unjudged_in(pairs)
         yield from unjudged_lines(unjudged, verdict.metric)
 
