@@ -60,6 +60,9 @@ class MainBranch:
     def text(self, path: Path) -> str | None:
         return self.content
 
+    def refuse_elsewhere(self, path: Path) -> None:
+        """The file is in the repository."""
+
     def obstacle(self, path: Path) -> None:
         """Nothing stands in place of the file."""
 

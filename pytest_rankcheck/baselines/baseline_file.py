@@ -13,7 +13,7 @@ from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.record_file import with_line_feeds
 from pytest_rankcheck.errors import BaselineError, ConfigurationError
 from pytest_rankcheck.files.text_files import text_of
-from pytest_rankcheck.remedies import Place, Remedy, restore
+from pytest_rankcheck.remedies import Place, Remedy
 
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.reference_commit import Reference
@@ -130,7 +130,8 @@ class BaselineFile:
         if self._reference is not None:
             return self._reference_text
         try:
-            return Reference.of(self._commit, self.path.parent).text(self.path)
+            committed = Reference.of(self._commit, self.path.parent)
+            return committed.text(Path(os.path.realpath(self.path)))
         except ConfigurationError:  # no git, or no commit yet
             return None
 
@@ -211,19 +212,11 @@ class BaselineFile:
         """The file at the reference commit; None without one, or if it lacks the file.
 
         Raises:
-            ConfigurationError: it could not be compared, because git does not see the file here.
+            ConfigurationError: the file is not in the repository of the reference.
         """
         if self._reference is None:
             return None
-        for place in (self.path, self.path.parent, self.path.parent.parent):
-            if place.is_symlink() or (place / ".git").exists():
-                shown, remedy = os.path.relpath(place), ""
-                if self._reference.text(self.path) is not None:
-                    remedy = f"\n  {restore(shown, self._reference.name)}"
-                raise ConfigurationError(
-                    f"{shown} is a symbolic link or a submodule, so this repository has no record "
-                    f"there; put the records in its place{remedy}"
-                )
+        self._reference.refuse_elsewhere(self.path)
         text = self._reference.text(self.path)
         return "" if text is None and self._obstacle is not None else text
 

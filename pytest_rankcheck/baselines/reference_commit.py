@@ -16,7 +16,7 @@ from pytest_rankcheck.baselines.baseline_path import FOLDER, is_baseline_path
 from pytest_rankcheck.baselines.record_file import is_foreign, with_line_feeds
 from pytest_rankcheck.errors import ConfigurationError, GitError, quoted
 from pytest_rankcheck.files.git_commands import git, git_line
-from pytest_rankcheck.remedies import Remedy, fetch, fetch_history
+from pytest_rankcheck.remedies import Remedy, fetch, fetch_history, restore
 
 _OPTION = "--rankcheck-baseline-ref"
 _NO_FOLDERS = {"120000": "a symbolic link", "160000": "a submodule"}
@@ -84,18 +84,37 @@ class Reference:
         """Return the text of a file at the commit; None if the commit does not have it.
 
         Raises:
-            ConfigurationError: the file is outside of the repository, or git has it but cannot
-                give it, as in a partial clone.
+            ConfigurationError: git has the file but cannot give it, as in a partial clone.
         """
         return self._text(self.commit, path)
+
+    def refuse_elsewhere(self, path: Path) -> None:
+        """Refuse a baseline file that is not in the repository.
+
+        Raises:
+            ConfigurationError: it is outside, behind a symbolic link, or in another repository,
+                such as a submodule.
+        """
+        real = Path(os.path.realpath(path))
+        top = next((each for each in real.parents if (each / ".git").exists()), None)
+        if real == path and top == self.root:
+            return
+        shown, remedy = os.path.relpath(path.parent.parent), ""
+        where = f"behind a symbolic link, at {real}" if real != path else f"not in {self.root}"
+        if path.is_relative_to(self.root) and self.text(path) is not None:
+            remedy = f"\n  {restore(shown, self.name)}"
+        raise ConfigurationError(
+            f"{_OPTION} {quoted(self.name)}: {quoted(path, 300)} is {where}, so that commit says "
+            f"nothing about it; keep records in the repository of their tests{remedy}"
+        )
 
     def obstacle(self, path: Path) -> str | None:
         """Return what the commit has in place of a baseline file or one of its folders, if so.
 
         Git does not follow links, so the record that is meant cannot be read there.
         """
-        names = map(self._inside, (path, path.parent, path.parent.parent))
-        return next(self._obstacles(self._modes(*names)), None)
+        places = (each for each in (path, *path.parents) if self.root in each.parents)
+        return next(self._obstacles(self._modes(*map(self._inside, places))), None)
 
     def is_behind(self, path: Path, text: str | None) -> bool:
         """Return whether the reference has changed a file since, and this branch has not.
@@ -131,13 +150,7 @@ class Reference:
             ) from None
 
     def _inside(self, path: Path) -> str:
-        """Return a path as git names it."""
-        if not path.is_relative_to(self.root):
-            raise ConfigurationError(
-                f"{_OPTION} {quoted(self.name)}: {quoted(path, 300)} is outside of the repository "
-                f"{self.root}, so that commit says nothing about it; run its tests without the "
-                "option, or in their own repository"
-            )
+        """Return a path of the repository as git names it."""
         return path.relative_to(self.root).as_posix()
 
     # --- all files ---------------------------------------------------------------------------

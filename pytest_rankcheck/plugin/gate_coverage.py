@@ -16,7 +16,7 @@ from pytest_rankcheck.errors import BaselineError, ConfigurationError, GitError,
 from pytest_rankcheck.plugin.baseline_settings import baseline_settings
 from pytest_rankcheck.plugin.configuration import idle_option
 from pytest_rankcheck.plugin.item_identity import shared_text
-from pytest_rankcheck.plugin.unrun_gates import NOT_CHOSEN, ExpectedGates, Unrun
+from pytest_rankcheck.plugin.unrun_gates import ExpectedGates, Loss, Unrun
 from pytest_rankcheck.plugin.watched_tests import WatchedTests
 from pytest_rankcheck.remedies import delete, retire
 from pytest_rankcheck.reports.findings import Note, RecordFinding, ReportedFinding, Topic
@@ -50,7 +50,7 @@ def coverage_findings(
     if settings.reference is None and settings.unrun == "ignore":
         return shared
     try:
-        return [*shared, *_Coverage(config, watched, compared).findings(exit_status)]
+        return [*shared, *_Coverage(config, watched, compared, exit_status).findings()]
     except (ConfigurationError, GitError) as error:
         text = f"git cannot list the approved baselines: {quoted(error, 200)}"
         return [Note(Topic.NOT_RUN, text, failure=text)]
@@ -63,22 +63,35 @@ class _Coverage:
         config: of the test session.
         watched: which tests were collected and run.
         compared: the baselines that tests compared with.
+        exit_status: of the test session, so far.
     """
 
     def __init__(
-        self, config: pytest.Config, watched: WatchedTests, compared: Sequence[RecordFinding]
+        self,
+        config: pytest.Config,
+        watched: WatchedTests,
+        compared: Sequence[RecordFinding],
+        exit_status: int,
     ) -> None:
         self._settings = baseline_settings(config)
         self._reference = self._settings.reference
-        self._expected = ExpectedGates(config, watched)
+        self._expected = ExpectedGates(config, watched, exit_status)
         place = {each: Path(os.path.normpath(self._settings.top / each.file)) for each in compared}
         judges = self._reference is not None
         self._ran = {place[each] for each in compared if not (each.why_not and judges)}
         self._caught = {*place.values()} - self._ran
+        # A test that failed may have no baseline yet, and be the one that is gone.
+        is_red = exit_status == pytest.ExitCode.TESTS_FAILED
+        failing = [
+            Loss.UNSEEN,
+            *([] if is_red else [Loss.GONE]),
+            *([] if self._settings.may_skip else [Loss.SKIPPED]),
+        ]
+        self._failing = failing if self._settings.unrun == "fail" else []
 
-    def findings(self, exit_status: int) -> Iterator[ReportedFinding]:
+    def findings(self) -> Iterator[ReportedFinding]:
         """Yield the baselines whose gates did not run, and what takes their place."""
-        unrun = list(self._expected.unrun(self._ran, self._caught, exit_status))
+        unrun = list(self._expected.unrun(self._ran, self._caught))
         replaced = self._replaced(unrun) if self._reference else {}
         for each in unrun:
             file = quoted(_shown(each.path), 200)
@@ -98,17 +111,16 @@ class _Coverage:
                 yield Note(Topic.NOT_RUN, text, failure=text)
 
     def _of_unrun(self, unrun: Unrun) -> Iterator[ReportedFinding]:
-        why, gated = unrun.why, unrun.record.gated if unrun.record else ()
+        loss, why, detail = unrun.why
+        gated, reference = unrun.record.gated if unrun.record else (), self._reference
         place = self._settings.shown(unrun.path)
-        yield RecordFinding(place, unrun.golden_name, gated, why.text, why.is_expected)
-        mode, reference = self._settings.unrun, self._reference
-        is_listed = why.is_listed and (reference is not None or why is not NOT_CHOSEN)
-        if not is_listed or mode == "ignore":
+        yield RecordFinding(place, unrun.golden_name, gated, why, loss is not Loss.NOT_MERGED)
+        if loss is Loss.FAILED or (loss is Loss.NOT_CHOSEN and reference is None):
             return
         metrics = f" ({', '.join(gated)})" if gated else ""
-        detail = f": {quoted(why.detail, 200)}" if why.detail else ""
-        text = f"{quoted(_shown(unrun.path), 200)}{metrics}: {why.text}{detail}"
-        if mode == "warn" or why.is_excused or (why.may_warn and self._settings.may_skip):
+        text = f"{quoted(_shown(unrun.path), 200)}{metrics}: {why}"
+        text += f": {quoted(detail, 200)}" if detail else ""
+        if loss not in self._failing:
             yield Note(Topic.NOT_RUN, text)
             return
         remedy = retire(_shown(unrun.path), reference.name if reference else None)
@@ -133,7 +145,8 @@ class _Coverage:
         }
         replaced: dict[Path, Path] = {}
         for each in unrun:
-            if not each.why.is_gone or each.record is None or _retirement(each.path) is not None:
+            is_gone = each.why.loss is Loss.GONE and _retirement(each.path) is None
+            if not is_gone or each.record is None:
                 continue
             continuing = (new for new in added if self._continues(each.record, new, added[new]))
             new = next(continuing, None)

@@ -9,8 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from fnmatch import fnmatch
+from enum import Enum, auto
 from functools import cached_property
 from importlib.util import find_spec
 from itertools import groupby
@@ -35,39 +34,44 @@ from pytest_rankcheck.plugin.given_options import command_line
 from pytest_rankcheck.plugin.watched_tests import Collected, Outcome, WatchedTests
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Loss(Enum):
+    """What it means that a gate did not run."""
+
+    GONE = auto()
+    """It fails against a reference, unless a new baseline takes the place of this one."""
+    UNSEEN = auto()
+    """It fails against a reference."""
+    SKIPPED = auto()
+    """It fails against a reference, unless the command line asks for a warning."""
+    NOT_CHOSEN = auto()
+    """The user has chosen other tests; against a reference it is listed."""
+    NOT_MERGED = auto()
+    """It is listed: this branch has no such gate yet."""
+    FAILED = auto()
+    """The test session has failed because of it, and says so."""
+
+
+class Reason(NamedTuple):
     """Why a gate did not run."""
 
+    loss: Loss
     text: str
     detail: str = ""
     """Why a test was skipped or is expected to fail."""
-    is_gone: bool = False
-    """Whether a new baseline may take the place of this one."""
-    may_warn: bool = False
-    """Whether the user may ask for a warning only, since the test is there."""
-    is_excused: bool = False
-    """Whether nothing that was gated is lost: it may run in another test session."""
-    is_listed: bool = True
-    """Whether people should know."""
-    is_expected: bool = True
-    """False if no job of this branch can run it."""
 
 
-NOT_CHOSEN = Reason("its test was not chosen on the command line", is_excused=True)
-_GONE = Reason("its test is gone", is_gone=True)
-_FILE_GONE = Reason("its test file is gone", is_gone=True)
-_NOT_COMPARED = Reason("its test passed, but did not compare this golden set with it", is_gone=True)
-_CAUGHT = Reason("its gate failed, and its test went on")
-_NOT_COLLECTED = Reason("its test file exists, but was not collected")
-_DESELECTED = Reason("its test was deselected, and not on the command line", may_warn=True)
-_ENDED_BEFORE = Reason("the test session ended before its test")
-_STOPPED = Reason(_ENDED_BEFORE.text, is_excused=True, is_listed=False)
-_FAILED = Reason("its test failed", is_excused=True, is_listed=False)
+NOT_CHOSEN = Reason(Loss.NOT_CHOSEN, "its test was not chosen on the command line")
+_GONE = Reason(Loss.GONE, "its test is gone")
+_FILE_GONE = Reason(Loss.GONE, "its test file is gone")
+_NOT_COMPARED = Reason(Loss.GONE, "its test passed, but did not compare this golden set with it")
+_CAUGHT = Reason(Loss.UNSEEN, "its gate failed, and its test went on")
+_NOT_COLLECTED = Reason(Loss.UNSEEN, "its test file exists, but was not collected")
+_NOT_REACHED = Reason(Loss.UNSEEN, "the test session ended before its test")
+_DESELECTED = Reason(Loss.SKIPPED, "its test was deselected, and not on the command line")
+_STOPPED = Reason(Loss.FAILED, _NOT_REACHED.text)
+_FAILED = Reason(Loss.FAILED, "its test failed")
 _NOT_MERGED = Reason(
-    "the reference has added it since this branch left it, so merge the reference",
-    is_excused=True,
-    is_expected=False,
+    Loss.NOT_MERGED, "the reference has added it since this branch left it, so merge the reference"
 )
 
 
@@ -87,10 +91,11 @@ class ExpectedGates:
     Args:
         config: of the test session.
         watched: which tests it collected and ran.
+        exit_status: of the test session; nobody expects all of one that was stopped.
     """
 
-    def __init__(self, config: pytest.Config, watched: WatchedTests) -> None:
-        self._config, self._watched = config, watched
+    def __init__(self, config: pytest.Config, watched: WatchedTests, exit_status: int) -> None:
+        self._config, self._watched, self._exit_status = config, watched, exit_status
         self._start = Path(os.path.realpath(config.invocation_params.dir))
         self._reference = baseline_settings(config).reference
         self._command = command_line(config)
@@ -107,12 +112,14 @@ class ExpectedGates:
 
     @cached_property
     def _chosen(self) -> Sequence[Path]:
-        """What the command line chose to run; without a choice, where pytest was started.
+        """What the command line chose to run, also as links resolve it.
 
-        Without a reference also what the project chose.
+        Without a choice, where pytest was started; without a reference, what the project chose.
         """
         start = [str(self._start)] if self._reference else self._config.args
-        return [self._path_of(word) for word in self._command.file_or_dir or start]
+        paths = [self._path_of(word) for word in self._command.file_or_dir or start]
+        real = (real_file(path) if path.is_file() else path.resolve() for path in paths)
+        return list(dict.fromkeys([*paths, *real]))
 
     def _path_of(self, argument: str) -> Path:
         """Return the file or folder that an argument of pytest names."""
@@ -126,30 +133,25 @@ class ExpectedGates:
 
     @cached_property
     def folders(self) -> Sequence[Path]:
-        """The folders below which all gates should run, also as links name them."""
-        folders = [path if path.is_dir() else path.parent for path in self._chosen]
-        real = (Path(os.path.realpath(folder)) for folder in folders)
-        return list(dict.fromkeys([*folders, *real]))
+        """The folders below which all gates should run."""
+        return [path if path.is_dir() else path.parent for path in self._chosen]
 
     def _paths(self) -> Sequence[Path]:
         """Return the baselines of the tests that should run: those of the reference, if any."""
         if self._reference is not None:
             return sorted(self._reference.baselines(self.folders))
         unsearched = self._config.getini("norecursedirs")
-        folders = {Path(os.path.realpath(folder)) for folder in self.folders}
+        folders = {folder.resolve() for folder in self.folders}
         return sorted({path for each in folders for path in baselines_under(each, unsearched)})
 
     # --- what did not run, and why -----------------------------------------------------------
 
-    def unrun(
-        self, ran: Collection[Path], caught: Collection[Path], exit_status: int
-    ) -> Iterator[Unrun]:
+    def unrun(self, ran: Collection[Path], caught: Collection[Path]) -> Iterator[Unrun]:
         """Yield the baselines whose gates did not run, and that were not given up.
 
         Args:
             ran: the files whose gates ran.
             caught: the files whose gates failed in tests that passed all the same.
-            exit_status: of the test session; nobody expects all of one that was stopped.
         """
         differing = self._reference.differing(self.folders) if self._reference else frozenset()
         for path in self._paths():
@@ -166,12 +168,10 @@ class ExpectedGates:
             if record is not None and record.retired is not None:
                 continue
             name = record.golden_set.name if record else golden_name_of(path)
-            why = _CAUGHT if path in caught else self._why(path, name, exit_status)
-            if why.is_gone and self._is_awaited(name):
-                why = replace(why, is_excused=True)
+            why = _CAUGHT if path in caught else self._why(path, name)
             yield Unrun(path, record, name, why)
 
-    def _why(self, path: Path, golden_name: str, exit_status: int) -> Reason:
+    def _why(self, path: Path, golden_name: str) -> Reason:
         if self._reference and not path.exists() and self._reference.is_behind(path, None):
             return _NOT_MERGED
         file = test_file_of(path)
@@ -181,16 +181,17 @@ class ExpectedGates:
         words = [each for each in chosen if real_file(self._path_of(each)) == file]
         tests = self.tests_of(path, golden_name)
         if tests:
-            why = self._why_of(tests, exit_status)
-            is_part = why is _NOT_COMPARED and any("[" in each for each in words)
+            why = self._why_of(tests)
+            is_part = why is _NOT_COMPARED and "[" in "".join(words)
             return NOT_CHOSEN if is_part else why  # such as one of two golden sets
-        if self._is_left_out(file) or any("::" in each for each in words):
+        is_chosen = any(map(file.is_relative_to, self._chosen)) and "::" not in "".join(words)
+        if not is_chosen or self._has("ignore", "ignore_glob", "lf"):
             return NOT_CHOSEN
         if file not in self._files:
             return _NOT_COLLECTED
         reason = self._files[file]
         if reason is not None:
-            return Reason("its test file skips itself", reason, may_warn=True)
+            return Reason(Loss.SKIPPED, "its test file skips itself", reason)
         return _GONE
 
     def tests_of(self, path: Path, golden_name: str) -> Sequence[Collected]:
@@ -203,49 +204,24 @@ class ExpectedGates:
             if baseline_path(file, test.key, golden_name) == path
         ]
 
-    def _is_awaited(self, golden_name: str) -> bool:
-        """Whether a test failed that has no baseline yet: it may be the one that is gone."""
-        outcomes = self._watched.outcomes
-        return any(
-            test.id in outcomes
-            and outcomes[test.id].word == "failed"
-            and not baseline_path(file, test.key, golden_name).exists()
-            for file, tests in self._tests.items()
-            for test in tests
-        )
-
-    def _is_left_out(self, file: Path) -> bool:
-        """Whether the command line left out a test file."""
-        command = self._command
-        ignored = map(self._path_of, command.ignore or ())
-        patterns = (str(self._start / pattern) for pattern in command.ignore_glob or ())
-        paths = [*self._chosen, *map(Path, map(os.path.realpath, self._chosen))]
-        return (
-            getattr(command, "lf", False)
-            or not any(map(file.is_relative_to, paths))
-            or any(map(file.is_relative_to, ignored))
-            or any(fnmatch(str(file), pattern) for pattern in patterns)
-        )
-
-    def _why_of(self, tests: Sequence[Collected], exit_status: int) -> Reason:
+    def _why_of(self, tests: Sequence[Collected]) -> Reason:
         """Return why the gate of tests that exist did not run."""
         outcomes = [self._watched.outcomes.get(test.id) for test in tests]
         ended: dict[str, Outcome] = {each.word: each for each in outcomes if each is not None}
         if "skipped" in ended:
-            return Reason("its test was skipped", ended["skipped"].reason, may_warn=True)
+            return Reason(Loss.SKIPPED, "its test was skipped", ended["skipped"].reason)
         if "xfailed" in ended:
             why = "its test is expected to fail (xfail)"
-            return Reason(why, ended["xfailed"].reason, may_warn=True)
+            return Reason(Loss.SKIPPED, why, ended["xfailed"].reason)
         if any(test.is_deselected for test in tests):
-            return NOT_CHOSEN if self._deselects else _DESELECTED
+            options = ("keyword", "markexpr", "deselect", "lf", "stepwise")
+            return NOT_CHOSEN if self._has(*options) else _DESELECTED
         if "failed" in ended:
             return _FAILED
         if None not in outcomes:
             return _NOT_COMPARED
-        return _STOPPED if exit_status else _ENDED_BEFORE
+        return _STOPPED if self._exit_status else _NOT_REACHED
 
-    @property
-    def _deselects(self) -> bool:
-        """Whether the command line has an option with which pytest deselects tests."""
-        options = ("keyword", "markexpr", "deselect", "lf", "stepwise")
+    def _has(self, *options: str) -> bool:
+        """Whether the command line has one of some options of pytest and its plugins."""
         return any(getattr(self._command, name, None) for name in options)

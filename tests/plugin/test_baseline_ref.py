@@ -250,7 +250,7 @@ def test_a_test_outside_of_the_repository_is_an_error(branched: Project, tmp_pat
     file.write_text((branched.path / "tests/test_ranking.py").read_text("utf-8"), "utf-8")
     result = branched.run(*MAIN, str(file), "-c", "pyproject.toml")
     result.assert_outcomes(failed=1)
-    assert "is outside of the repository" in text_of(result)
+    assert "test_mrr--web.json is not in" in text_of(result)
 
 
 def test_a_name_of_two_refs_is_an_error(branched: Project) -> None:
