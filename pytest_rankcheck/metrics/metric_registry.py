@@ -25,6 +25,7 @@ from pytest_rankcheck.metrics.metric_definition import (
     Unit,
 )
 from pytest_rankcheck.metrics.metric_parameters import Parameter
+from pytest_rankcheck.metrics.name_grammar import advice_on
 
 _FAMILIES = "pytest_rankcheck.metrics.families."
 """The package of the functions of our own metrics."""
@@ -205,8 +206,6 @@ def definition(name: str) -> Definition:
 
 def refusal_of(name: str) -> MetricError | None:
     """Return the error for another tool's name that we refuse; None for any other name."""
-    from pytest_rankcheck.metrics.refused_names import advice_on  # only if a name is unknown
-
     advice = advice_on(name)
     if advice:
         return MetricError(f"'{quoted(name)}' is not a metric here: {advice}")
