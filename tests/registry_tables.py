@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from pytest_rankcheck import GoldenSet, Metric, Run, evaluate, perturbations
+from pytest_rankcheck.command_line.metrics_command import card_of, percentage
 from pytest_rankcheck.golden.lint.linter import all_rules
 from pytest_rankcheck.metrics import ranking_similarity
-from pytest_rankcheck.metrics.metric_card import card_of, percentage
 from pytest_rankcheck.metrics.metric_laws import LAWS, LawResult
 from pytest_rankcheck.metrics.metric_parameters import spelled
 from pytest_rankcheck.metrics.metric_registry import definitions, judged_definitions

@@ -6,7 +6,7 @@ import pytest
 from worked import MIXED, UNJUDGED, value
 
 from pytest_rankcheck import Metric, MetricError
-from pytest_rankcheck.metrics.metric_card import card_of
+from pytest_rankcheck.command_line.metrics_command import card_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest_rankcheck.errors.MetricWarning")
 
