@@ -21,6 +21,13 @@ _PACKAGES = {
 """What the extras of this distribution install; pip cannot name an extra without knowing where
 this distribution came from."""
 _APPROVE = "--rankcheck-approve"
+_WHY, _WHY_GONE = "why this is acceptable", "why it is no longer needed"
+"""What printed commands have in place of a reason."""
+
+
+def is_placeholder(reason: str) -> bool:
+    """Return whether a reason is that of a printed command, typed as it stands."""
+    return reason.strip().strip(".").lower() in (_WHY, _WHY_GONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +79,7 @@ class Place:
     def approve(self, purpose: str = "to approve") -> Remedy:
         """Return the approval, which records what is measured now."""
         ref = f"--rankcheck-baseline-ref={shlex.quote(self.reference)} " if self.reference else ""
-        return Remedy.of_tests(purpose, self.test, f'{ref}{_APPROVE} "why this is acceptable"')
+        return Remedy.of_tests(purpose, self.test, f'{ref}{_APPROVE} "{_WHY}"')
 
     def restore(self, commit: str = "") -> Remedy:
         """Return how to take back what was made of the record, and to update it again.
@@ -155,7 +162,7 @@ def retire(file: str, reference: str | None = None) -> Remedy:
     """Return how to give up a baseline, which the reference may have and this branch not."""
     ref = f"--baseline-ref={shlex.quote(reference)} " if reference else ""
     command = f"python -m pytest_rankcheck retire {shlex.quote(file)} {ref}"
-    return Remedy("to give it up", f'{command}--reason "why it is no longer needed"')
+    return Remedy("to give it up", f'{command}--reason "{_WHY_GONE}"')
 
 
 def add_ignored(files: Sequence[str]) -> Remedy:

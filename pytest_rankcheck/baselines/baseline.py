@@ -33,6 +33,7 @@ from pytest_rankcheck.baselines.update_policy import (
     approved,
     approved_keys,
     judged,
+    raisable,
     updated,
 )
 from pytest_rankcheck.comparison.compared_values import ComparedValues
@@ -252,6 +253,8 @@ class Baseline:
         """Yield the recorded metrics that are not gated, if the record can be compared."""
         comparison = next((check.comparison for check in self.checks if check.is_decided), None)
         gated = {check.metric for check in self.checks}
+        if self.was_blocked and self.record is not None:  # what was not reached has its own row
+            gated |= {*map(Metric.parse, self.record.gated)}
         for metric in self._recorded() if comparison else ():
             compares = comparison and metric.kind.compares(comparison)
             if comparison and compares and metric not in gated and comparison.other.fits(metric):
@@ -384,7 +387,7 @@ class Baseline:
                 return why
         if self.all_checks and self.mode.may_create:
             self._world()  # asked for now: fixtures are gone when the record is written
-            if self.evaluation and self.evaluation.failed:
+            if self._is_any_failed:
                 self._settlement()  # refused now, not when the test has passed
         return None
 
@@ -402,7 +405,7 @@ class Baseline:
             return None
         if not self.mode.may_create:
             self.file.keep()
-            return Settlement(Action.LEAVE)
+            return Settlement(Action.LEAVE, can_be_raised=self.can_be_raised)
         with self.file.store.locked():
             if self.file.read_again():
                 self._check_again()
@@ -414,6 +417,19 @@ class Baseline:
             elif settlement.action.writes:
                 return Settlement(Action.LEAVE)
             return settlement
+
+    @cached_property
+    def can_be_raised(self) -> bool:
+        """Whether an update would raise the record by what the test has measured."""
+        before = self.file.working_record
+        if before is None or not raisable(self.all_checks) or self._is_any_failed:
+            return False
+        settled = updated(self.all_checks, before, partial(self._next, before, world={}))
+        return settled.action is Action.RAISE
+
+    @property
+    def _is_any_failed(self) -> bool:
+        return self.evaluation is not None and bool(self.evaluation.failed)
 
     def _settlement(self) -> Settlement:
         """Return what becomes of the file of a test whose checks have passed."""
@@ -454,6 +470,7 @@ class Baseline:
         rewritten: Set[Metric] = frozenset(),
         *,
         is_approved: bool = False,
+        world: World | None = None,
     ) -> Record:
         from pytest_rankcheck.baselines.register import next_record
 
@@ -472,7 +489,7 @@ class Baseline:
             is_approved=is_approved,
             kept_depth=self.defaults.kept_depth,
             test=self._key,
-            world=self._world(),
+            world=self._world() if world is None else world,
         )
 
     def _check_again(self) -> None:

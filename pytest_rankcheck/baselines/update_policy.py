@@ -52,6 +52,8 @@ class Settlement:
     action: Action
     record: Record | None = None
     """What is written; None: the file stays as it is."""
+    can_be_raised: bool = False
+    """Whether an update would raise the record that is left as it is."""
 
 
 def updated(

@@ -14,6 +14,7 @@ from pytest_rankcheck.baselines.reference_commit import Reference
 from pytest_rankcheck.command_line.shared_inputs import PASSED, Commands
 from pytest_rankcheck.errors import BaselineError, ConfigurationError, quoted
 from pytest_rankcheck.files.whole_files import locked_folder, write_whole
+from pytest_rankcheck.remedies import is_placeholder
 
 
 def add_retire_command(commands: Commands) -> None:
@@ -37,8 +38,10 @@ def add_retire_command(commands: Commands) -> None:
 def _retire(chosen: argparse.Namespace) -> int:
     path: Path = chosen.file
     reason = chosen.reason.strip()
-    if not reason:
-        raise ConfigurationError('give a reason, such as --reason "replaced by test_mrr"')
+    if not reason or is_placeholder(reason):
+        raise ConfigurationError(
+            'give a reason of your own, such as --reason "replaced by test_mrr"'
+        )
     if chosen.baseline_ref and not path.exists():
         text = Reference.of(chosen.baseline_ref, Path.cwd()).text(Path(os.path.realpath(path)))
         if text is not None:

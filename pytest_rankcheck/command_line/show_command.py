@@ -58,6 +58,8 @@ def _show_record(file: Path) -> None:
     for name, recorded in record.metrics.items():
         mean = number_text(record.mean(Metric.parse(name)))
         print(f"  {name}  {mean}{'' if recorded.gated else '  not gated'}")
+    for name, unknown in record.unknown.items():
+        print(f"  {quoted(name)}  {unknown.entry['mean']}  not known here")
     for limits in record.limits:
         print(f"  rankings limited by {limits}")
     for approval in record.approvals:

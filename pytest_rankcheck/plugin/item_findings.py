@@ -52,10 +52,9 @@ def without_false_better(
     """Return findings that call a metric better only if an update would raise its record."""
     if not ledger:
         return ledger
-    from pytest_rankcheck.baselines.update_policy import raisable
     from pytest_rankcheck.reports.findings import BETTER, GateFinding
 
-    if passed and BASELINE in item.stash and raisable(item.stash[BASELINE].all_checks):
+    if passed and BASELINE in item.stash and item.stash[BASELINE].can_be_raised:
         return ledger
     return [
         replace(each, verdict=each.verdict.replace(BETTER, ""))

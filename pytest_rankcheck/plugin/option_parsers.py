@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.remedies import is_placeholder
 
 
 class Given(NamedTuple):
@@ -238,6 +239,11 @@ def _reason(given: Given) -> str | None:
     if not given.value.strip():
         raise ConfigurationError(
             f'{given.name} needs a reason, such as {given.name} "new tokenizer, head queries win"'
+        )
+    if is_placeholder(given.value):
+        raise ConfigurationError(
+            f"{given.name}: write your own reason in place of '{quoted(given.value)}'; reviewers "
+            "read it"
         )
     return str(given.value.strip())
 

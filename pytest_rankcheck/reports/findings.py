@@ -219,7 +219,7 @@ class Topic(Enum):
     WORSE_KNOWN_FAILURES = "warning: known failures that got worse since they were marked"
     NOT_RUN = "baselines whose gates did not run"
     LOOSER_GATE = "gates that may pass what the gate of the baseline blocks"
-    NO_LONGER_GATED = "no longer gated; the approved values stay in the baselines"
+    NO_LONGER_GATED = "no longer gated; an update keeps the approved values, an approval drops them"
     INCONCLUSIVE = "inconclusive: not enough evidence to say whether it got worse"
     UNGATED_FALL = "slices that are not gated, but fell by more than chance"
     DECIDES_NOTHING = "warning: gates that could not have failed"
@@ -235,7 +235,7 @@ class Topic(Enum):
     RETIRED = "baselines retired by this branch"
     RENAMED = "baselines that take the place of those of tests that are gone"
     KEPT = "baselines kept, because something is lower or ranked anew, within what is allowed"
-    KEPT_WITHIN_NOISE = "baselines kept, because the gain is within noise"
+    KEPT_WITHIN_NOISE = "baselines kept, because the gain is not certain enough to raise them"
     KEPT_MORE_RUNS = "baselines kept, because they are means of more replicates; the tests passed"
     UNUSED_APPROVAL = (
         "nothing to approve: the baselines are what is measured, so no reason was written"

@@ -25,6 +25,8 @@ def printed_commands(text: str) -> Sequence[str]:
 def type_in(branch: PullRequest, command: str) -> Outcome:
     """Run a command line as a shell would, in this process; return how pytest ended, if it ran."""
     outcome = Outcome(0, "")
+    for placeholder in ("why this is acceptable", "why it is no longer needed"):
+        command = command.replace(placeholder, "half the latency")
     for part in command.split(" && "):
         words = shlex.split(part)
         if words[0] == "git":

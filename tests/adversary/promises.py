@@ -110,6 +110,33 @@ def broken_promises(before: Entry, after: Entry, *, may_drop_gates: bool = False
         if allowance(now["gate"]) > max([allowance(then["gate"]), *looser]):
             yield f"the gate of {name} was loosened: {then['gate']} to {now['gate']}"
         yield from _of_values(before, after, name, ids, keys)
+        yield from _of_slices(before, after, name, ids, keys)
+
+
+def _of_slices(
+    before: Entry, after: Entry, name: str, ids: list[str], keys: dict[str, list[Entry]]
+) -> Iterator[str]:
+    """Yield the slices of the record before, with its labels, that are lower."""
+    lines = lines_of(before)
+    for attribute, slices in before.get("slices", {}).items():
+        moved = keys.get(f"slice-gone:{attribute}", [])
+        if any(key["to"] is None for key in moved):
+            continue
+        for value in slices:
+            own = [
+                query_id
+                for query_id in ids
+                if value in lines[query_id].get("slices", {}).get(attribute, [])
+            ]
+            then, now = mean_of(before, name, own), mean_of(after, name, own)
+            falls = keys.get(f"fall:{name}[{attribute}={value}]", [])
+            room = sum(
+                -gain(name, key["from"], key["to"])
+                for key in falls
+                if key["from"] is not None and key["to"] is not None
+            )
+            if not falls and gain(name, then, now) < -EXACT - room:
+                yield f"{name} fell from {then} to {now} in {attribute}={value}"
 
 
 def _of_values(

@@ -58,9 +58,17 @@ class Session:
             main,  # type: ignore[arg-type]
             key="test_x",
         )
-        gates = {Metric.parse(name): Gate.tolerance(abs=by) for name, by in history.gates.items()}
+        gates = {
+            Metric.parse(name): Gate.tolerance(abs=by, min_queries=1)
+            for name, by in history.gates.items()
+        }
+        families = [{name: gate} for name, gate in gates.items()] if history.is_split else [gates]
         try:
-            results = self.baseline.check_all(self.evaluation, gates)
+            results = [
+                result
+                for family in families
+                for result in self.baseline.check_all(self.evaluation, family, history.by)
+            ]
         except BaselineError:
             self.passed = False
             return
@@ -98,6 +106,9 @@ class History:
         self.queries: dict[str, tuple[str, dict[str, int]]] = {}
         self.ranks: dict[str, int | None] = {}
         self.gates: dict[str, float] = {"RR": 0.05, "nDCG@5": 0.05}
+        self.locales: dict[str, str] = {}
+        self.by: tuple[str, ...] = ()
+        self.is_split = False
         self.main: str | None = None
         self.is_tampered = False
         self.played: list[str] = []
@@ -113,6 +124,7 @@ class History:
         golden = GoldenSet.from_dict(
             {query_id: grades for query_id, (_, grades) in self.queries.items()},
             queries={query_id: text for query_id, (text, _) in self.queries.items()},
+            attributes={query_id: {"locale": self.locales[query_id]} for query_id in self.queries},
             name="web",
         )
         return evaluate(Run.from_dict({q: self._ranking(q) for q in self.queries}), golden)
@@ -132,6 +144,7 @@ class History:
         name = f"q{self._names:05}"
         self.queries[name] = (name, {"relevant": 2, "filler 0": 0})
         self.ranks[name] = self._rank()
+        self.locales[name] = self.random.choice(["de", "en", "fr"])
 
     def _some(self) -> list[str]:
         count = self.random.choice([1, 1, 1, 2, 3, len(self.queries)])
@@ -149,6 +162,8 @@ class History:
             self.remove_queries: 4,
             self.edit_queries: 4,
             self.change_the_gates: 3,
+            self.change_the_assertions: 3,
+            self.move_labels: 3,
             self.update: 25,
             self.update_with_a_reason: 3,
             self.update_while_killed: 4,
@@ -236,6 +251,15 @@ class History:
     def change_the_gates(self) -> None:
         names = self.random.sample(METRICS, self.random.choice([1, 2, 2, 3]))
         self.gates = {name: self.random.choice(ALLOWANCES) for name in names}
+
+    def change_the_assertions(self) -> None:
+        """Gate by locale or not; gate all metrics together, or each for itself."""
+        self.by = self.random.choice([(), ("locale",), ("locale",)])
+        self.is_split = self.random.random() < 0.5
+
+    def move_labels(self) -> None:
+        for query_id in self._some():
+            self.locales[query_id] = self.random.choice(["de", "en", "fr"])
 
     def update(self, mode: Mode | None = None) -> None:
         before = self._text()

@@ -221,10 +221,13 @@ def test_lint_of_rank_files(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     assert bad_line.startswith("test_bad.rank.toml:2: unknown metric 'RQ'")
 
 
-def test_lint_needs_no_metric_of_a_baseline(folder: Path) -> None:
+def test_a_metric_of_a_baseline_that_is_not_known_is_shown(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     content = json.loads((folder / "base.json").read_text("utf-8").replace('"RR"', '"Own"'))
     (folder / "own.json").write_text(text_of_content(content), "utf-8")
-    assert main(["show", "own.json"]) == 2
+    assert main(["show", "own.json"]) == 0
+    assert "Own  1.0  not known here" in capsys.readouterr().out
     assert main(["lint", "own.json"]) == 0
 
 

@@ -53,7 +53,7 @@ def test_a_baseline_is_retired_with_a_reason(
     [
         (["nothere.json", "--reason", "x"], "nothere.json does not exist"),
         (["web.jsonl", "--reason", "x"], "this is not a baseline"),
-        ([str(OLD), "--reason", " "], "give a reason, such as --reason"),
+        ([str(OLD), "--reason", " "], "give a reason of your own, such as --reason"),
     ],
 )
 def test_an_error_changes_nothing(

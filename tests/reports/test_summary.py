@@ -122,7 +122,7 @@ def outcome(action: Action, **more: Any) -> list[str]:
     assert notes[:4] == [
         "slices:",
         "  golden set 'web' has no attribute 'locale', which rankcheck_slices names",
-        "no longer gated; the approved values stay in the baselines:",
+        "no longer gated; an update keeps the approved values, an approval drops them:",
         "  test_it: AP is no longer gated",
     ]
     return notes[4:]
@@ -135,7 +135,7 @@ def test_what_became_of_a_baseline_is_put_into_words() -> None:
     ]
     approve = 'pytest test_it --rankcheck-approve "why this is acceptable"'
     assert outcome(Action.KEEP_RISE) == [
-        "baselines kept, because the gain is within noise:",
+        "baselines kept, because the gain is not certain enough to raise them:",
         f"  test_it: rankings new; to raise it: {approve}",
     ]
     assert outcome(Action.APPROVE, reason="why", next_record="new")[1] == (

@@ -11,11 +11,11 @@ from pytest_rankcheck.baselines.change import Change, is_looser
 from pytest_rankcheck.baselines.families import larger_families
 from pytest_rankcheck.baselines.golden_changes import lost_text, set_changes, slice_changes
 from pytest_rankcheck.baselines.metric_check import MetricCheck
+from pytest_rankcheck.baselines.record import as_decimal
 from pytest_rankcheck.baselines.succession import looser_limits
 from pytest_rankcheck.baselines.update_policy import (
     Action,
     Settlement,
-    raisable,
     wanted_runs,
 )
 from pytest_rankcheck.errors import plural, quoted
@@ -105,7 +105,7 @@ def _outcome(baseline: Baseline, settlement: Settlement) -> Iterator[tuple[Topic
     """Yield what became of the file of a test that passed, or what could become of it."""
     action, reason = settlement.action, baseline.mode.approval
     changes = list(_mean_changes(baseline, baseline.evaluation)) if baseline.evaluation else []
-    texts = [each.text for each in changes]
+    texts = [each.text for each in changes if each.is_change] or [each.text for each in changes]
     if baseline.ranking_checks:
         changed = max(check.changed for check in baseline.ranking_checks)
         is_new = baseline.record is None
@@ -120,16 +120,21 @@ def _outcome(baseline: Baseline, settlement: Settlement) -> Iterator[tuple[Topic
         yield Topic.NO_LONGER_GATED, key.text
     for text in _looser_gates(baseline):
         yield Topic.LOOSER_GATE, text
-    if action is Action.LEAVE and raisable(baseline.all_checks):
+    if settlement.can_be_raised:
         yield Topic.CAN_BE_RAISED, f"{means}; {update_all('to raise it')}"
     elif action is Action.KEEP_RISE:
-        yield Topic.KEPT_WITHIN_NOISE, f"{means}; {baseline.place.approve('to raise it')}"
+        alphas = {getattr(check.gate.rule, "raise_alpha", None) for check in baseline.checks}
+        levels = " or ".join(f"{1 - alpha:.1%}" for alpha in alphas if alpha is not None)
+        rule = f"an update raises what is shown at {levels}; " if levels else ""
+        yield Topic.KEPT_WITHIN_NOISE, f"{means}; {rule}{baseline.place.approve('to raise it')}"
     elif action is Action.KEEP_MORE_RUNS:
         update = baseline.place.update("to raise it", wanted_runs(baseline.all_checks))
         yield Topic.KEPT_MORE_RUNS, f"{means}; {update}"
     elif action is Action.KEEP:
         measured = "; ".join(each.text for each in _measured_changes(baseline))
-        yield Topic.KEPT, f"{measured or means}; {baseline.place.approve('to lower it')}"
+        fell = any(check.fell for check in baseline.all_checks)
+        purpose = "to lower it" if fell else "to record what is measured"
+        yield Topic.KEPT, f"{measured or means}; {baseline.place.approve(purpose)}"
     if baseline.next_record is not None:
         why = f' "{quoted(reason)}"' if action is Action.APPROVE and reason is not None else ""
         what = action if action.writes else Action.REWRITE
@@ -185,7 +190,15 @@ class MeanChange(NamedTuple):
         """``RR 0.5000 -> 0.6000``."""
         if self.before is None:
             return f"{self.metric} new"
-        return f"{self.metric} {number_text(self.before)} -> {number_text(self.now)}"
+        before, now = number_text(self.before), number_text(self.now)
+        if before == now and self.is_change:
+            before, now = f"{self.before:.6f}", f"{self.now:.6f}"
+        return f"{self.metric} {before} -> {now}"
+
+    @property
+    def is_change(self) -> bool:
+        """Whether the two differ in what is recorded, or there is no earlier one."""
+        return self.before is None or as_decimal(self.before) != as_decimal(self.now)
 
 
 def _mean_changes(baseline: Baseline, evaluation: Evaluation) -> Iterator[MeanChange]:
