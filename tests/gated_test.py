@@ -66,6 +66,9 @@ class MainBranch:
     def obstacle(self, path: Path) -> None:
         """Nothing stands in place of the file."""
 
+    def has_moved(self, path: Path) -> bool:
+        return self.is_ahead
+
     def is_behind(self, path: Path, text: str | None) -> bool:
         return self.is_ahead
 

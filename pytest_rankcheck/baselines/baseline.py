@@ -27,6 +27,7 @@ from pytest_rankcheck.baselines.metric_check import MetricCheck, metric_checks
 from pytest_rankcheck.baselines.record import TOP, Record
 from pytest_rankcheck.baselines.succession import looser_limits, unknown_metrics
 from pytest_rankcheck.baselines.update_policy import (
+    BEHIND,
     Action,
     BranchRecord,
     Settlement,
@@ -316,7 +317,10 @@ class Baseline:
             return None
         if self.file.is_behind:
             return BranchRecord(approved, is_behind=True)
-        return BranchRecord.of(approved, self.file.working_record, self._loosened)
+        branch = BranchRecord.of(approved, self.file.working_record, self._loosened)
+        if branch.problems and self.file.has_moved:
+            return replace(branch, problems=(BEHIND, *branch.problems))
+        return branch
 
     def _world_changes(self, record: Record | None) -> tuple[str, ...]:
         """Return how the declared world differs from a record's; nothing if that has no world."""

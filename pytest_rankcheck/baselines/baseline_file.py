@@ -172,6 +172,11 @@ class BaselineFile:
         )
 
     @property
+    def has_moved(self) -> bool:
+        """Whether the reference has changed the record since this branch left it."""
+        return self._reference is not None and self._reference.has_moved(self.path)
+
+    @property
     def merged_approvals(self) -> int:
         """How many of the first approvals are merged: those of the approved record."""
         text = self._committed_text

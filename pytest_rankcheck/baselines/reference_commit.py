@@ -116,6 +116,11 @@ class Reference:
         places = (each for each in (path, *path.parents) if self.root in each.parents)
         return next(self._obstacles(self._modes(*map(self._inside, places))), None)
 
+    def has_moved(self, path: Path) -> bool:
+        """Return whether the reference has changed a file since this branch left it."""
+        before = [self._text(base, path) for base in self.bases]
+        return bool(before) and self.text(path) not in before
+
     def is_behind(self, path: Path, text: str | None) -> bool:
         """Return whether the reference has changed a file since, and this branch has not.
 
@@ -125,9 +130,9 @@ class Reference:
             path: the file.
             text: its text here; None if it is not there.
         """
-        now, before = self.text(path), [self._text(base, path) for base in self.bases]
-        if not before or now in (*before, text):
+        if not self.has_moved(path) or self.text(path) == text:
             return False
+        before = [self._text(base, path) for base in self.bases]
         if text is None:
             return all(each is None for each in before)
         if text in before:

@@ -20,7 +20,7 @@ from pytest_rankcheck.evaluation.recorded_precision import EXACT
 from pytest_rankcheck.metrics.metric_names import Metric
 
 _RETIRED = Change("retired", words="this branch has retired it, but its test still runs")
-_BEHIND = Change("behind", words="older than that of the reference, which has changed since")
+BEHIND = Change("behind", words="older than that of the reference, which has changed since")
 
 
 class Action(StrEnum):
@@ -234,7 +234,7 @@ def judged(
         branch: what this branch has instead of the approved record.
         mode: what the test session may do.
     """
-    there = replace(there, problems=(_BEHIND,) if branch.is_behind else branch.problems)
+    there = replace(there, problems=(BEHIND,) if branch.is_behind else branch.problems)
     obstacles = [(block, keys) for block, keys in there.obstacles(mode) if keys or here is None]
     left = branch.left(obstacles)
     block = left[0] if left else None

@@ -434,6 +434,12 @@ ATTEMPTS = {
         B,
         "write refs/heads/origin/main or refs/remotes",
     ),
+    "main was raised since, and the branch records less": Attempt(
+        (BETTER, update, on_main(BEST, update), BETTER),
+        B,
+        "the reference has changed its baseline since",
+        "git merge main",
+    ),
     "the branch was squash-merged, main was raised since, and the branch goes on": Attempt(
         (BETTER, update, squash, on_main(BEST, update), worse), B, "git merge main"
     ),

@@ -122,6 +122,8 @@ def _headline(check: Check, block: Block, evaluation: Evaluation) -> str:
             return _too_many(check, block, evaluation)
         case Block.DELETED:
             return f"{what}: this branch has deleted {its} baseline"
+        case Block.UNAPPROVED if any(each.kind == "behind" for each in check.problems):
+            return f"{what}: the reference has changed {its} baseline since this branch left it"
         case Block.UNAPPROVED:
             return f"{what}: this branch changes {its} baseline without a reason"
     measured = next(_verdict_lines(check), f"{what} differ from the baseline")
