@@ -140,8 +140,9 @@ class HeldJoin:
         packed: Callable[[Any], Any] = bytes if are_bytes else list
         absent, may_all_be_judged = repeat(missing), True
         found = []
-        for place, code in zip(places.tolist(), self._codes[places].tolist(), strict=True):
-            group, lookup = self._groups[place], self._known(code)
+        groups = map(self._groups.__getitem__, places.tolist())
+        lookups = map(self._known, self._codes[places].tolist())
+        for group, lookup in zip(groups, lookups, strict=True):
             values: Any = None
             if may_all_be_judged and 1 < len(group) <= len(lookup):
                 try:
