@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from pytest_rankcheck.baselines.check import Mode
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.record_file import with_line_feeds
-from pytest_rankcheck.errors import BaselineError, ConfigurationError
+from pytest_rankcheck.errors import BaselineError
 from pytest_rankcheck.files.text_files import text_of
 from pytest_rankcheck.remedies import Place, Remedy
 
@@ -125,15 +124,11 @@ class BaselineFile:
     @property
     def _committed_text(self) -> str | None:
         """The file at the commit that has the approved record; None if that has none."""
-        from pytest_rankcheck.baselines.reference_commit import Reference
+        from pytest_rankcheck.files.git_commands import git_line
 
         if self._reference is not None:
             return self._reference_text
-        try:
-            committed = Reference.of(self._commit, self.path.parent)
-            return committed.text(Path(os.path.realpath(self.path)))
-        except ConfigurationError:  # no git, or no commit yet
-            return None
+        return git_line(self.path.parent, "show", f"{self._commit}:./{self.path.name}")
 
     @property
     def is_unreadable(self) -> bool:

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_rankcheck.baselines.baseline_file import readable_record
 from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.errors import BaselineError, ConfigurationError, GitError, quoted
+from pytest_rankcheck.errors import ConfigurationError, GitError, quoted
 from pytest_rankcheck.plugin.baseline_settings import baseline_settings
 from pytest_rankcheck.plugin.configuration import idle_option
 from pytest_rankcheck.plugin.item_identity import shared_text
@@ -190,10 +190,8 @@ def _shown(path: Path) -> str:
 
 def _retirement(path: Path) -> str | None:
     """Return the reason for which this branch gave up a baseline; None if it is not retired."""
-    try:
-        retired = Record.load(path).retired
-    except BaselineError:
-        return None
+    record = readable_record(path.read_text("utf-8", "replace")) if path.is_file() else None
+    retired = record.retired if record else None
     if retired is None or not retired.reason.strip():
         return None
     author = f" by {quoted(retired.author)}" if retired.author else ""

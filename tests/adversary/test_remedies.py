@@ -29,7 +29,7 @@ from attempts import (
     second_golden_set,
     stable,
 )
-from printed_commands import mend, printed_commands, type_in
+from printed_commands import mend, printed_commands, type_in, with_reason
 from project import git
 from pull_request import Main, PullRequest, Repositories, one_gate
 from steps import (
@@ -284,7 +284,7 @@ def test_a_shell_understands_odd_names(
     for step in (rank({}), forget, worse):
         step(branch)
         for command in printed_commands(branch.ci().terminal):
-            subprocess.run(["sh", "-c", command], cwd=branch.path, check=False)
+            subprocess.run(["sh", "-c", with_reason(command)], cwd=branch.path, check=False)
         outcome = branch.ci()
         assert outcome.passed, outcome.terminal
         git(branch.path, "branch", "-f", "main")
