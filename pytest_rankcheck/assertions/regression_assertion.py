@@ -12,7 +12,7 @@ from pytest_rankcheck.assertions.bound_assertions import By
 from pytest_rankcheck.assertions.entered_findings import GateRow, enter_gate, fail
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.baseline import Baseline
-from pytest_rankcheck.baselines.check import Block
+from pytest_rankcheck.baselines.check import OF_GATES, Block
 from pytest_rankcheck.baselines.metric_check import MetricCheck
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.comparison.comparison import Comparison, compare
@@ -25,13 +25,6 @@ from pytest_rankcheck.metrics.metric_names import Metric, MetricLike, metrics_of
 from pytest_rankcheck.reports.findings import BETTER, Note, Topic
 from pytest_rankcheck.reports.ledger import enter, fails_if_inconclusive
 from pytest_rankcheck.reports.text.wording import joined_failures
-
-_OF_PARTS = (
-    *(Block.REGRESSED, Block.REFUSED, Block.INCONCLUSIVE),
-    *(Block.LOOSENED, Block.AS_RECORDED),
-)
-"""The blocks that all queries or single slices cause; others are about the record as a whole."""
-
 
 _SHOWN = 4
 """How many lines of the text of an inconclusive verdict are in its note."""
@@ -120,7 +113,7 @@ def _hold_baseline(
     texts: dict[str, str | None] = {}
     for check, block in checks:
         failure = None
-        verdict = check.blocking if block in _OF_PARTS else check.verdict
+        verdict = check.blocking if block in OF_GATES else check.verdict
         if block is not None:
             from pytest_rankcheck.reports.text.blocked_text import blocked_failure
 
@@ -233,7 +226,7 @@ def _checked_rows(
         yield GateRow("", evaluation.mean(check.metric), None, word, failed, approved)
         return
     verdicts = [each for each in (check.verdict, check.strict) if each is not None]
-    labels = _concerned(verdicts) if block in (None, *_OF_PARTS) else {""}
+    labels = _concerned(verdicts) if block in (None, *OF_GATES) else {""}
     labels = labels if word else set()
     if labels.isdisjoint(part.label for part in _gated(verdict)):
         labels = {""} if labels else labels

@@ -20,7 +20,6 @@ from pytest_rankcheck.baselines.check import (
     RankingCheck,
     SomeCheck,
     ranking_check,
-    too_many_failures,
 )
 from pytest_rankcheck.baselines.families import Family
 from pytest_rankcheck.baselines.metric_check import MetricCheck, metric_checks
@@ -235,6 +234,7 @@ class Baseline:
                 gates,
                 attributes,
                 earlier,
+                failures=self.defaults.failures,
                 is_reference=record is not None and record is self.file.reference_record,
             )
         )
@@ -248,7 +248,10 @@ class Baseline:
             BaselineError: the record cannot be read, or the test used it for another evaluation.
         """
         self._use(evaluation)
-        return self._checked(lambda record: [ranking_check(record, evaluation, limits)])[0]
+        failures = self.defaults.failures
+        return self._checked(lambda record: [ranking_check(record, evaluation, limits, failures)])[
+            0
+        ]
 
     def watched(self) -> Iterator[ComparedValues]:
         """Yield the recorded metrics that are not gated, if the record can be compared."""
@@ -276,18 +279,9 @@ class Baseline:
 
     def _checked(self, compare: Comparing[SomeCheck]) -> Judged[SomeCheck]:
         """Make the checks of an assertion."""
-        measured = self.evaluation
-
-        def with_failures(record: Record | None) -> Sequence[SomeCheck]:
-            checks = compare(record)
-            if record is None or measured is None:
-                return checks
-            failures = too_many_failures(record, measured, self.defaults.failures)
-            return [replace(check, failures=failures) for check in checks]
-
-        self._assertions.append(with_failures)
+        self._assertions.append(compare)
         results = []
-        for check, block in self._judged(with_failures):
+        for check, block in self._judged(compare):
             explained = check
             if block is not None:
                 self.was_blocked = True

@@ -6,14 +6,14 @@ Those of rankings are here, those of metrics in ``metric_check``. Decisions, no 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.change import Change
-from pytest_rankcheck.baselines.golden_changes import lost_queries
+from pytest_rankcheck.baselines.golden_changes import lost_labels, lost_queries
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.succession import looser_limits, manner_changes
 from pytest_rankcheck.behaviour.ranking_stability import (
@@ -44,28 +44,77 @@ class Mode:
 
 
 class Block(StrEnum):
-    """Why an assertion fails."""
+    """Why an assertion fails, in the order in which messages name it."""
 
     NO_RECORD = "no baseline"
-    METRIC_ADDED = "metric not in the baseline"
-    INCOMPARABLE = "not comparable"
     FOREIGN = "baseline of another golden set"
-    STALE = "stale baseline"
+    INCOMPARABLE = "not comparable"
     REGRESSED = "regressed"
-    INCONCLUSIVE = "inconclusive"
     REFUSED = "update refused"
     REPLACED = "too many queries removed or edited"
     UNCOUNTED = "too many queries without a value"
     FAILED = "the ranker failed on too many queries"
-    DELETED = "baseline deleted"
-    UNAPPROVED = "baseline changed without a reason"
+    INCONCLUSIVE = "inconclusive"
     LOOSENED = "passes only with a looser gate"
     AS_RECORDED = "regressed, decided as in the baseline"
     RELABELLED = "too many labels moved"
+    METRIC_ADDED = "metric not in the baseline"
+    STALE = "stale baseline"
+    DELETED = "baseline deleted"
+    UNAPPROVED = "baseline changed without a reason"
 
 
-Obstacle = tuple[Block, tuple[Change, ...]]
-"""Why a check fails, and the keys any of which lets it pass; none for what only an update mends."""
+OF_GATES = (
+    *(Block.REGRESSED, Block.REFUSED, Block.INCONCLUSIVE),
+    *(Block.LOOSENED, Block.AS_RECORDED),
+)
+"""The blocks that a gate causes, on all queries or on slices; others are about the record."""
+
+
+class Verb(StrEnum):
+    """What mends a record."""
+
+    UPDATE = "update"
+    APPROVE = "approve"
+    RESTORE = "restore"
+
+
+TABLE: Mapping[Block, tuple[Verb, str]] = {
+    Block.NO_RECORD: (Verb.UPDATE, "to create it"),
+    Block.FOREIGN: (Verb.APPROVE, "to record anew"),
+    Block.INCOMPARABLE: (Verb.APPROVE, "to record anew"),
+    Block.REGRESSED: (Verb.APPROVE, "to approve"),
+    Block.REFUSED: (Verb.APPROVE, "to approve"),
+    Block.REPLACED: (Verb.APPROVE, "if the golden set had to change this much"),
+    Block.UNCOUNTED: (Verb.APPROVE, "to approve"),
+    Block.FAILED: (Verb.APPROVE, "if it may fail on this many"),
+    Block.INCONCLUSIVE: (Verb.APPROVE, "to approve"),
+    Block.LOOSENED: (Verb.APPROVE, "to approve"),
+    Block.AS_RECORDED: (Verb.APPROVE, "to approve"),
+    Block.RELABELLED: (Verb.APPROVE, "if this many labels had to move"),
+    Block.METRIC_ADDED: (Verb.UPDATE, "to add it"),
+    Block.STALE: (Verb.UPDATE, "to record the new golden set"),
+    Block.DELETED: (Verb.RESTORE, ""),
+    Block.UNAPPROVED: (Verb.RESTORE, ""),
+}
+"""The table of states in the manual: what mends each that blocks, and for what purpose.
+
+What an update mends blocks only a plain run; a reason lets all others pass.
+"""
+
+
+class State(NamedTuple):
+    """A state of a record that blocks its test."""
+
+    block: Block
+    changes: tuple[Change, ...] = ()
+    """Any of these lets it pass, if it is approved; none for what only an update mends."""
+
+    def blocks(self, mode: Mode) -> bool:
+        """Return whether it blocks a test in a test session."""
+        if TABLE[self.block][0] is not Verb.UPDATE:
+            return True
+        return not (mode.may_create if self.block is Block.NO_RECORD else mode.update)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,30 +126,18 @@ class Check:
     record: Record | None
     comparison: Comparison | None = None
     """None without a record, or with one that was measured in another way."""
-    differences: tuple[Change, ...] = ()
-    """Why the two are not comparable."""
+    states: tuple[State, ...] = ()
+    """What stands in the way of its passing."""
     is_decided: bool = False
     """Whether the record could be compared, so that a gate or limits decided."""
-    broken: tuple[Change, ...] = ()
-    """What the gate blocks, or the limits."""
     fell: tuple[Change, ...] = ()
     """What is lower than in the record, even slightly, or changed."""
-    loosened: tuple[tuple[Change, ...], ...] = ()
-    """What only the record's own family blocks, or its limits: the changes that let it pass."""
-    relabelled: tuple[Change, ...] = ()
-    """The labels of slices and clusters that moved, if they are many."""
     undecided: tuple[Change, ...] = ()
-    """What the gate leaves open; one of these changes lets it pass where that is a failure."""
-    undecided_fails: bool = False
-    """Whether what is left open is a failure, for the gate of the code or of the record."""
-    failures: Change | None = None
-    """The option that lets the ranker fail on more queries than the record does, if it has."""
+    """What the gate leaves open."""
     is_better: bool = False
     """Whether it is better by the gate's rule."""
     rise: Change | None = None
-    """The key, for information, of a mean that is higher, but not by enough for the gate's rule."""
-    unvalued: Change | None = None
-    """The queries that lost their value, if they are many."""
+    """For information: a mean that is higher, but not by enough for the gate's rule."""
     problems: tuple[Change, ...] = ()
     """The promises of the approved record that the record of this branch breaks."""
     is_granted: bool = False
@@ -113,84 +150,69 @@ class Check:
     @property
     def is_new(self) -> bool:
         """Whether the record does not have it, or there is none."""
-        return not self.is_decided and not self.differences
+        return any(each.block in (Block.NO_RECORD, Block.METRIC_ADDED) for each in self.states)
 
-    @property
-    def lost(self) -> Change | None:
-        """The queries that left the golden set or were edited, if they are many."""
-        if self.record is None or self.comparison is None or not self.comparison.is_paired:
-            return None  # the next log has other sessions, measured in the same way
-        return lost_queries(self.record, self.comparison.evaluation.query_fingerprints)
+    def changes(self, block: Block) -> Sequence[Change]:
+        """Return the changes that a block is about."""
+        return [change for each in self.states if each.block is block for change in each.changes]
 
-    @property
-    def _is_stale(self) -> bool:
-        """Whether the golden set has changed; every log has its own sessions."""
-        if self.record is None or self.comparison is None or not self.comparison.is_paired:
-            return False
-        now = self.comparison.evaluation.golden
-        return self.record.golden_set.fingerprint != now.fingerprint
-
-    def obstacles(self, mode: Mode) -> Iterator[Obstacle]:
-        """Yield why it fails its test, in the order in which messages name it."""
-        if self.record is None:
-            if not mode.may_create:
-                yield Block.NO_RECORD, ()
-            return
-        for key in self.differences:
-            yield Block.FOREIGN if key.kind == "golden-set" else Block.INCOMPARABLE, (key,)
-        for key in self.broken:
-            yield Block.REFUSED if mode.update else Block.REGRESSED, (key,)
-        if self.lost is not None and not self.differences:
-            yield Block.REPLACED, (self.lost,)
-        if self.unvalued is not None:
-            yield Block.UNCOUNTED, (self.unvalued,)
-        if self.failures is not None:
-            yield Block.FAILED, (self.failures,)
-        if self.undecided_fails:
-            yield Block.INCONCLUSIVE, self.undecided
-        for keys in self.loosened:
-            is_looser = keys[0].kind in ("gate-looser", "limits")
-            yield Block.LOOSENED if is_looser else Block.AS_RECORDED, keys
-        for key in self.relabelled:
-            yield Block.RELABELLED, (key,)
-        if not mode.update and self.is_new:
-            yield Block.METRIC_ADDED, ()
-        elif not mode.update and self._is_stale and not self.differences:
-            yield Block.STALE, ()
+    def blocking_states(self, mode: Mode) -> Sequence[State]:
+        """Return why it fails its test, in the order of the table."""
+        if mode.approval is not None:
+            return ()
+        order = [*Block]
+        blocking = [state for state in self.states if state.blocks(mode)]
+        if mode.update:  # what regressed is refused
+            blocking = [
+                state._replace(block=Block.REFUSED) if state.block is Block.REGRESSED else state
+                for state in blocking
+            ]
+        return sorted(blocking, key=lambda state: order.index(state.block))
 
     def block(self, mode: Mode) -> Block | None:
         """Return why it fails its test against this record, or None if it passes."""
-        if mode.approval is not None:
-            return None
-        return next((block for block, _ in self.obstacles(mode)), None)
+        return next((state.block for state in self.blocking_states(mode)), None)
 
 
 SomeCheck = TypeVar("SomeCheck", bound=Check)
 
 
-def too_many_failures(record: Record, evaluation: Evaluation, allowed: str | None) -> Change | None:
-    """Return the change of how many queries may fail, if more did than the record lets."""
-    failed, then = len(evaluation.failed), record.failures or "0"
-    if not record.assertions or failed <= most_failures(then, len(evaluation.query_ids)):
-        return None
-    return Change("option-looser", "failures", then, allowed or "0")
-
-
 def compared(
-    record: Record, evaluation: Evaluation, differences: Sequence[Change]
-) -> tuple[Comparison | None, tuple[Change, ...]]:
-    """Return the comparison of an evaluation with a record, and why the two are not comparable."""
-    if differences:
-        return None, tuple(differences)
-    comparison = compare(evaluation, record)
-    if comparison.query_ids or not comparison.is_paired:
-        return comparison, ()
-    then, now = record.golden_set, evaluation.golden
-    words = (
-        f"golden set: '{quoted(then.name)}' ({quoted(then.fingerprint)}) in the baseline, "
-        f"'{quoted(now.name)}' ({now.fingerprint}) now, without an unchanged query in common"
-    )
-    return comparison, (Change("golden-set", "", then.fingerprint, now.fingerprint, words=words),)
+    record: Record, evaluation: Evaluation, differences: Iterable[Change], failures: str | None
+) -> tuple[Comparison | None, tuple[State, ...]]:
+    """Return the comparison of an evaluation with a record, and the states of all metrics.
+
+    Args:
+        record: the approved record.
+        evaluation: what was measured.
+        differences: how it was measured in another way.
+        failures: on how many queries the ranker may fail now.
+    """
+    states = [State(Block.INCOMPARABLE, (each,)) for each in differences]
+    failed, then = len(evaluation.failed), record.failures or "0"
+    if record.assertions and failed > most_failures(then, len(evaluation.query_ids)):
+        allowed = Change("option-looser", "failures", then, failures or "0")
+        states.append(State(Block.FAILED, (allowed,)))
+    comparison = None if differences else compare(evaluation, record)
+    if comparison is None or not comparison.is_paired:
+        return comparison, tuple(states)  # the next log has other sessions
+    then_set, now = record.golden_set, evaluation.golden
+    if not comparison.query_ids:
+        words = (
+            f"golden set: '{quoted(then_set.name)}' ({quoted(then_set.fingerprint)}) in the "
+            f"baseline, '{quoted(now.name)}' ({now.fingerprint}) now, without an unchanged query "
+            "in common"
+        )
+        sides = then_set.fingerprint, now.fingerprint
+        return comparison, (State(Block.FOREIGN, (Change("golden-set", "", *sides, words=words),)),)
+    lost = lost_queries(record, evaluation.query_fingerprints)
+    if lost is not None:
+        states.append(State(Block.REPLACED, (lost,)))
+    labels = lost_labels(comparison, tuple(record.slices))
+    states += [State(Block.RELABELLED, (change,)) for change in labels]
+    if then_set.fingerprint != now.fingerprint:
+        states.append(State(Block.STALE))
+    return comparison, tuple(states)
 
 
 # --- rankings ---------------------------------------------------------------------------------
@@ -213,30 +235,31 @@ class RankingCheck(Check):
 
 
 def ranking_check(
-    record: Record | None, evaluation: Evaluation, limits: StabilityLimits
+    record: Record | None, evaluation: Evaluation, limits: StabilityLimits, failures: str | None
 ) -> RankingCheck:
     """Compare the rankings with those of the record, if they can be compared."""
     check = RankingCheck(subject="the rankings", record=record, limits=limits)
     if record is None:
-        return check
+        return replace(check, states=(State(Block.NO_RECORD),))
     differences = [*manner_changes(record, evaluation), *_unrecorded(record, limits)]
-    comparison, keys = compared(record, evaluation, differences)
-    check = replace(check, comparison=comparison, differences=keys)
-    if keys or comparison is None:
+    comparison, states = compared(record, evaluation, differences, failures)
+    check = replace(check, comparison=comparison, states=states)
+    if comparison is None or not comparison.query_ids:
         return check
     stability = stability_of(comparison, limits)
     fell = (_changed(stability),) if stability.changed else ()
-    looser = {key.before: key for key in looser_limits(record, (limits,))}
+    looser = {change.before: change for change in looser_limits(record, (limits,))}
     strict = [stability_of(comparison, each) for each in record.limits if str(each) in looser]
     broken = tuple(each for each in strict if each.is_broken)
+    found = [State(Block.REGRESSED, fell)] if stability.is_broken else []
+    found += [State(Block.LOOSENED, (looser[str(each.limits)], _changed(each))) for each in broken]
     return replace(
         check,
         is_decided=True,
         stability=stability,
         strict=broken,
         fell=fell,
-        broken=fell if stability.is_broken else (),
-        loosened=tuple((looser[str(each.limits)], _changed(each)) for each in broken),
+        states=(*states, *found),
     )
 
 

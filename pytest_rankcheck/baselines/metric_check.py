@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from pytest_rankcheck.baselines.change import Change, is_looser, known_gate, united
-from pytest_rankcheck.baselines.check import Check, compared
+from pytest_rankcheck.baselines.check import Block, Check, State, compared
 from pytest_rankcheck.baselines.families import Family, families_of_last
-from pytest_rankcheck.baselines.golden_changes import have_moved, lost_labels, lost_values
+from pytest_rankcheck.baselines.golden_changes import have_moved, lost_values
 from pytest_rankcheck.baselines.record import Record, RecordedSet
 from pytest_rankcheck.baselines.succession import (
     manner_changes,
@@ -56,6 +56,7 @@ def metric_checks(
     attributes: tuple[str, ...],
     earlier: Sequence[Family] = (),
     *,
+    failures: str | None = None,
     is_reference: bool = False,
 ) -> Sequence[MetricCheck]:
     """Compare the record with the evaluation, and let the gates decide if they can.
@@ -68,6 +69,7 @@ def metric_checks(
         gates: the gate of each metric.
         attributes: the attributes by whose slices the assertion gates.
         earlier: the assertions that the test has made before.
+        failures: on how many queries the ranker may fail.
         is_reference: whether the record is that of the reference commit.
     """
     for metric, gate in gates.items():
@@ -75,21 +77,6 @@ def metric_checks(
         evaluation.values(metric)  # a metric that does not fit fails now, not when it is written
     new = {m: gate for m, gate in gates.items() if record is None or not record.fits(m)}
     _refuse_undecidable(evaluation, new)
-    comparison: Comparison | None = None
-    differences: tuple[Change, ...] = ()
-    of_wholes: Mapping[Metric, tuple[Change, ...]] = {}
-    if record is None:
-        gated = (gated_attributes(attributes, gate) for gate in gates.values())
-        _refuse_unrecordable(evaluation, dict.fromkeys(chain.from_iterable(gated)))
-    else:
-        keys = [*_differences(record, evaluation, gates)]
-        comparison, differences = compared(record, evaluation, keys)
-        measured_on = RecordedSet.of(evaluation.golden, gates)
-        of_wholes = {
-            metric: tuple(other_basis([metric], record.golden_set, measured_on))
-            for metric in gates
-            if record.fits(metric)
-        }
     checks = [
         MetricCheck(
             subject=str(metric),
@@ -97,24 +84,41 @@ def metric_checks(
             gate=gate,
             attributes=gated_attributes(attributes, gate),
             record=record,
-            comparison=comparison,
-            differences=differences or of_wholes.get(metric, ()),
+            states=(State(Block.NO_RECORD),),
         )
         for metric, gate in gates.items()
     ]
-    if record is None or comparison is None or differences:
+    if record is None:
+        _refuse_unrecordable(evaluation, dict.fromkeys(chain(*(c.attributes for c in checks))))
         return checks
-    comparable = [check.metric for check in checks if not check.differences]
-    recorded = {metric: gates[metric] for metric in comparable if record.fits(metric)}
-    verdicts = decide_family(comparison, recorded, attributes) if recorded else {}
+    differences = [*_differences(record, evaluation, gates)]
+    comparison, states = compared(record, evaluation, differences, failures)
+    checks = [replace(check, comparison=comparison, states=states) for check in checks]
+    if comparison is None or not comparison.query_ids:
+        return checks
+    measured_on = RecordedSet.of(evaluation.golden, gates)
+    of_wholes = {
+        metric: [_state_of(each) for each in other_basis([metric], record.golden_set, measured_on)]
+        for metric in gates
+        if record.fits(metric)
+    }
+    comparable = {m: gates[m] for m, differing in of_wholes.items() if not differing}
+    verdicts = decide_family(comparison, comparable, attributes) if comparable else {}
     own = Family({str(metric): gate.text for metric, gate in gates.items()}, attributes)
     strict = _as_recorded(record, comparison, own, earlier, is_reference=is_reference)
     return [
-        _decided(check, record, comparison, verdicts[check.metric], strict.get(str(check.metric)))
+        _decided(check, record, comparison, verdicts[check.metric], strict.get(check.subject))
         if check.metric in verdicts
-        else check
+        else replace(check, states=tuple(of_wholes[check.metric]))
+        if check.metric in of_wholes
+        else replace(check, states=(*states, State(Block.METRIC_ADDED)))
         for check in checks
     ]
+
+
+def _state_of(difference: Change) -> State:
+    is_other_set = difference.kind == "golden-set"
+    return State(Block.FOREIGN if is_other_set else Block.INCOMPARABLE, (difference,))
 
 
 def _decided(
@@ -139,25 +143,29 @@ def _decided(
     has_fewer = _has_fewer_runs(comparison, metric)
     is_better = is_gain and not has_fewer
     is_within_noise = not is_better and overall.pairs.gain > EXACT
+    undecided = united(
+        _fall(decision)
+        for each in (verdict, strict)
+        if each is not None and each.inconclusive
+        for decision in (each.leading, each.overall)
+    )
+    states = [State(Block.REGRESSED, (change,)) for change in _blocked(verdict)]
+    lost = lost_values(record, comparison, metric)
+    if lost is not None:
+        states.append(State(Block.UNCOUNTED, (lost,)))
+    if (verdict.inconclusive and check.gate.inconclusive == "fail") or _fails_if_open(strict):
+        states.append(State(Block.INCONCLUSIVE, undecided))
+    states += _unknown(check, record, fell)
+    states += _stricter(check, verdict, strict)
     return replace(
         check,
         is_decided=True,
         verdict=verdict,
         strict=strict,
-        broken=_blocked(verdict),
         fell=fell,
-        loosened=(*_unknown(check, record, fell), *_stricter(check, verdict, strict)),
-        relabelled=tuple(lost_labels(comparison, tuple(record.slices))),
-        undecided=united(
-            _fall(decision)
-            for each in (verdict, strict)
-            if each is not None and each.inconclusive
-            for decision in (each.leading, each.overall)
-        ),
-        undecided_fails=(verdict.inconclusive and check.gate.inconclusive == "fail")
-        or _fails_if_open(strict),
+        undecided=undecided,
         rise=replace(_fall(overall), kind="rise") if is_within_noise else None,
-        unvalued=lost_values(record, comparison, metric),
+        states=(*check.states, *states),
         is_better=is_better,
         wanted_runs=averaged if is_gain and has_fewer else 0,
     )
@@ -222,19 +230,15 @@ def _fails_if_open(strict: Verdict | None) -> bool:
     return gate is not None and gate.inconclusive == "fail"
 
 
-def _unknown(
-    check: MetricCheck, record: Record, fell: Sequence[Change]
-) -> Iterator[tuple[Change, ...]]:
+def _unknown(check: MetricCheck, record: Record, fell: Sequence[Change]) -> Iterator[State]:
     """Yield the falls that a gate in the record may have blocked, if it is not known here."""
     recorded, now = record.gate(check.metric), check.gate.text
     if recorded is not None and recorded != now and known_gate(recorded) is None:
         looser = Change("gate-looser", str(check.metric), recorded, now)
-        yield from ((looser, fall) for fall in fell)
+        yield from (State(Block.LOOSENED, (looser, fall)) for fall in fell)
 
 
-def _stricter(
-    check: MetricCheck, verdict: Verdict, strict: Verdict | None
-) -> Iterator[tuple[Change, ...]]:
+def _stricter(check: MetricCheck, verdict: Verdict, strict: Verdict | None) -> Iterator[State]:
     """Yield the falls that only the record's own family blocks, after what lets them pass too."""
     if strict is None:
         return
@@ -244,9 +248,11 @@ def _stricter(
     for fall in _blocked(strict):
         attribute = fall.slice[0] if fall.slice else ""
         is_gone = attribute and attribute not in check.attributes
-        yield (*looser, *([Change("slice-gone", attribute)] if is_gone else []), fall)
+        block = Block.LOOSENED if looser else Block.AS_RECORDED
+        gone = [Change("slice-gone", attribute)] if is_gone else []
+        yield State(block, (*looser, *gone, fall))
     if looser and strict.inconclusive and not verdict.inconclusive:
-        yield (*looser, _fall(strict.leading))
+        yield State(Block.LOOSENED, (*looser, _fall(strict.leading)))
 
 
 def _counts_less(record: Record, comparison: Comparison, metric: Metric) -> bool:

@@ -12,7 +12,7 @@ from itertools import compress
 
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.change import Change, united
-from pytest_rankcheck.baselines.check import Block, Check, Mode, Obstacle, SomeCheck
+from pytest_rankcheck.baselines.check import Block, Check, Mode, SomeCheck, State
 from pytest_rankcheck.baselines.metric_check import MetricCheck
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.succession import broken_promises, changes, new_approvals
@@ -158,7 +158,7 @@ def approved_keys(
     needed = [*changes(before, after)]
     for check in checks:
         # What only looser gates let pass needs both: the looser gate is among the changes.
-        needed += [keys[-1] for _, keys in check.obstacles(Mode()) if keys]
+        needed += [state.changes[-1] for state in check.states if state.changes]
         needed += check.undecided[-1:]
     missing = [key for key in needed if not key.is_covered(given)]
     missing += [check.rise for check in checks if check.rise]
@@ -201,23 +201,19 @@ class BranchRecord:
         """The keys that are new on the branch."""
         return [key for approval in self.approvals for key in approval.keys]
 
-    def left(self, obstacles: Iterable[Obstacle], *, by_all: bool = False) -> Sequence[Block]:
-        """Return the obstacles that no new reason of the branch lets pass.
+    def first_left(self, states: Iterable[State], given: Sequence[Change]) -> Block | None:
+        """Return the first state that no reason lets pass: none of its own, nor of all records.
 
         Args:
-            obstacles: of a check.
-            by_all: whether only what counts for all records of the branch lets one pass.
+            states: of a check.
+            given: what the reasons of the record allow.
         """
-        own = () if by_all else self.keys
-        return [
-            block
-            for block, changes in obstacles
-            if not any(
-                change.is_covered(own)
-                or (change.is_loosening and change.is_covered(self.loosened()))
-                for change in changes
-            )
-        ]
+
+        def passes(change: Change) -> bool:
+            by_any_record = change.is_loosening and change.is_covered(self.loosened())
+            return by_any_record or change.is_covered(given)
+
+        return next((s.block for s in states if not any(map(passes, s.changes))), None)
 
 
 def judged(
@@ -235,9 +231,9 @@ def judged(
         mode: what the test session may do.
     """
     there = replace(there, problems=(BEHIND,) if branch.is_behind else branch.problems)
-    obstacles = [(block, keys) for block, keys in there.obstacles(mode) if keys or here is None]
-    left = branch.left(obstacles)
-    block = left[0] if left else None
+    # What only an update mends is judged by the record of the branch.
+    states = [each for each in there.blocking_states(mode) if each.changes or here is None]
+    block = branch.first_left(states, branch.keys)
     if here is None:
         return there, block or Block.DELETED
     # An update raises the record of the branch.
@@ -246,11 +242,11 @@ def judged(
         return there, block
     if branch.problems:
         return there, Block.UNAPPROVED
-    own = [] if mode.approval is not None else branch.left(here.obstacles(mode), by_all=True)
-    if own:
-        return here, own[0]
-    if obstacles:  # reports show what was approved: the fall from the value at the reference
-        names = {key.name for _, keys in obstacles for key in keys}
+    own = branch.first_left(here.blocking_states(mode), ())
+    if own is not None:
+        return here, own
+    if states:  # reports show what was approved: the fall from the value at the reference
+        names = {change.name for state in states for change in state.changes}
         gives = (any(key.name in names for key in each.keys) for each in branch.approvals)
         reasons = tuple(compress(branch.approvals, gives))
         counts = there if there.is_decided else here

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from pytest_rankcheck.baselines.change import LOSS_SHARE
-from pytest_rankcheck.baselines.check import Block, Check, RankingCheck
+from pytest_rankcheck.baselines.check import OF_GATES, TABLE, Block, Check, RankingCheck, Verb
 from pytest_rankcheck.baselines.golden_changes import set_changes, slice_changes
 from pytest_rankcheck.baselines.metric_check import MetricCheck
 from pytest_rankcheck.errors import listed, plural, quoted
@@ -23,11 +23,6 @@ from pytest_rankcheck.reports.text.wording import change, golden_name, number_te
 
 _NOT_KEPT = (Block.NO_RECORD, Block.METRIC_ADDED, Block.STALE, Block.DELETED, Block.UNAPPROVED)
 """The blocks after which nobody asks whether the baseline was changed."""
-_SHOWS_QUERIES = (
-    *(Block.REGRESSED, Block.REFUSED, Block.INCONCLUSIVE),
-    *(Block.LOOSENED, Block.AS_RECORDED),
-)
-"""The blocks whose text shows the verdict in full."""
 
 
 def blocked_failure(check: Check, block: Block, evaluation: Evaluation, place: Place) -> Failure:
@@ -43,7 +38,7 @@ def blocked_failure(check: Check, block: Block, evaluation: Evaluation, place: P
     remedy = _remedy(check, block, place)
     lines = [_headline(check, block, evaluation), *_details(check, block)]
     lines += _what_to_do(block, place, remedy)
-    if isinstance(check, MetricCheck) and check.blocking and block in _SHOWS_QUERIES:
+    if isinstance(check, MetricCheck) and check.blocking and block in OF_GATES:
         return regression_failure(check.blocking, lines, remedy)
     return Failure(lines, remedy=remedy)
 
@@ -75,28 +70,15 @@ def _remedy(check: Check, block: Block, place: Place) -> Remedy | None:
     kinds = {key.kind for key in check.problems}
     if place.reference is not None and "behind" in kinds:
         return merge(place.reference)
-    match block:
-        case Block.NO_RECORD:
-            return place.update("to create it")
-        case Block.METRIC_ADDED:
-            return place.update("to add it")
-        case Block.STALE:
-            return place.update("to record the new golden set")
-        case Block.DELETED:
-            return place.restore()
-        case Block.UNAPPROVED if "metric-gone" not in kinds:
-            return place.restore()  # of what else differs, an update keeps what is approved
-        case Block.INCONCLUSIVE if all(key.loss == 0 for key in check.undecided):
-            return None  # what has not changed needs no approval
-        case Block.INCOMPARABLE:
-            return place.approve("to record anew")
-        case Block.REPLACED:
-            return place.approve("if the golden set had to change this much")
-        case Block.FAILED:
-            return place.approve("if it may fail on this many")
-        case Block.RELABELLED:
-            return place.approve("if this many labels had to move")
-    return place.approve()
+    if block is Block.INCONCLUSIVE and all(change.loss == 0 for change in check.undecided):
+        return None  # what has not changed needs no approval
+    verb, purpose = TABLE[block]
+    if verb is Verb.UPDATE:
+        return place.update(purpose)
+    # Of what else differs, an update keeps what is approved.
+    if verb is Verb.RESTORE and not (block is Block.UNAPPROVED and "metric-gone" in kinds):
+        return place.restore()
+    return place.approve(purpose or "to approve")
 
 
 def _headline(check: Check, block: Block, evaluation: Evaluation) -> str:
@@ -140,11 +122,11 @@ def _too_many(check: Check, block: Block, evaluation: Evaluation) -> str:
         case Block.REPLACED:
             return f"{check.subject}: too many queries of {where} were removed or edited"
         case Block.UNCOUNTED:
-            lost = check.unvalued.text if check.unvalued else ""
+            lost = "; ".join(change.text for change in check.changes(block))
             return f"{check.subject} on {where} has lost too many values: {lost}"
         case Block.FAILED:
             queries = plural(len(evaluation.query_ids), "query", "queries")
-            then = check.failures.before if check.failures else "0"
+            then = check.changes(block)[0].before
             return (
                 f"the ranker failed on {len(evaluation.failed):,} of {queries} of {where}; the "
                 f"baseline allows {then}"
@@ -156,7 +138,8 @@ def _details(check: Check, block: Block) -> Iterator[str]:
     """Yield what was measured, as far as it matters for a block."""
     match block:
         case Block.INCOMPARABLE:
-            yield from (f"  {key.text}" for key in check.differences)
+            others = (*check.changes(Block.INCOMPARABLE), *check.changes(Block.FOREIGN))
+            yield from (f"  {change.text}" for change in others)
             if isinstance(check, MetricCheck) and check.metric.kind.depends_on and check.record:
                 then = number_text(check.record.mean(check.metric))
                 yield f"  {check.subject} was {then}, of what was measured then"
@@ -192,15 +175,14 @@ def _details(check: Check, block: Block) -> Iterator[str]:
                 recorded = [strict.limits for strict in check.strict]
             yield from (f"  the baseline was approved under {each}" for each in recorded)
             yield from _measured(check)
-        case _ if block in _SHOWS_QUERIES:
+        case _ if block in OF_GATES:
             yield from _measured(check)
 
 
 def _lost(check: Check, block: Block) -> Iterator[str]:
     """Yield how many queries were removed or edited, or lost their labels."""
-    lost = check.relabelled if block is Block.RELABELLED else (check.lost,)
-    yield from (f"  {change.text}" for change in lost if change)
-    yield f"  up to {LOSS_SHARE:.0%} need no reason"
+    for lost in check.changes(block):
+        yield f"  {lost.text}; up to {LOSS_SHARE:.0%} need no reason"
     yield from _changed_queries(check)
     if block is Block.REPLACED:
         yield from _on_unchanged(check)
