@@ -321,7 +321,9 @@ class Comparison(QueryOverlap):
             rows.append({**row, "95% from": low, "to": high, "p of a fall": self.p(metric)})
         frame = pd.DataFrame(rows, index=pd.Index([str(m) for m in metrics], name="metric"))
         title = f"{self.evaluation.name} on {self.evaluation.golden.name}, compared"
-        return html_table(title, len(self.query_ids), frame)
+        table = frame.to_html(float_format="{:.4f}".format)
+        size = plural(len(self.query_ids), "query", "queries")
+        return f"<p><b>{escape(quoted(title))}</b>, {size}</p>{table}"
 
     def __repr__(self) -> str:
         return f"Comparison({len(self.query_ids)} queries of {self.evaluation!r})"
@@ -338,13 +340,6 @@ def _row_of(values: ComparedValues) -> dict[str, float]:
         "ties": values.ties,
         "losses": values.losses,
     }
-
-
-def html_table(title: str, queries: int, frame: pd.DataFrame) -> str:
-    """Return a table with a title as HTML, for a notebook."""
-    table = frame.to_html(float_format=lambda value: f"{value:.4f}")
-    size = plural(queries, "query", "queries")
-    return f"<p><b>{escape(quoted(title))}</b>, {size}</p>{table}"
 
 
 def _sample(

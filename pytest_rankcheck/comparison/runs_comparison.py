@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pytest_rankcheck.comparison.compared_values import ComparedValues
-from pytest_rankcheck.comparison.comparison import Comparison, html_table
+from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.comparison.unjudged_documents import top_of
-from pytest_rankcheck.errors import ConfigurationError, listed, markdown_text, quoted
+from pytest_rankcheck.errors import ConfigurationError, listed, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.measured_runs import evaluate
 from pytest_rankcheck.golden.golden_set import GoldenSet
@@ -134,17 +134,6 @@ class RunsComparison:
         frame = pd.DataFrame(rows).set_index(["run", "metric", attribute])
         return frame.drop(columns=["p", "judged"])
 
-    def to_markdown(self) -> str:
-        """Return the table as Markdown."""
-        frame = self.to_frame().reset_index()
-        rows: list[Any] = [frame.columns, *frame.itertuples(index=False)]
-        return markdown_table([list(map(_in_markdown, row)) for row in rows])
-
-    def _repr_html_(self) -> str:
-        """Return the table that a notebook shows."""
-        title = f"{self.golden.name}, compared with {self.against}"
-        return html_table(title, len(self.golden), self.to_frame().rename(index=quoted))
-
     def __repr__(self) -> str:
         against = f"{quoted(self.golden.name)}, compared with {quoted(self.against)}"
         return f"{against} (95% intervals; p by Holm)\n{frame_text(self.to_frame())}"
@@ -153,19 +142,6 @@ class RunsComparison:
 def frame_text(frame: pd.DataFrame) -> str:
     """Return a frame as lines of text."""
     return str(frame.rename(index=quoted).to_string(float_format="{:.4f}".format, na_rep="-"))
-
-
-def markdown_table(rows: Sequence[Sequence[str]]) -> str:
-    """Return rows of cells in Markdown as a table; the first one is its head."""
-    lines = [f"| {' | '.join(row)} |" for row in rows]
-    lines.insert(1, "|" + "---|" * len(rows[0]))
-    return "\n".join(lines) + "\n"
-
-
-def _in_markdown(cell: object) -> str:
-    if isinstance(cell, float):
-        return "" if math.isnan(cell) else f"{cell:.4f}"
-    return markdown_text(cell)
 
 
 def _measured(name: str, given: RunLike | Sequence[RunLike], golden: GoldenSet) -> Evaluation:

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from pytest_rankcheck.comparison.runs_comparison import markdown_table
 from pytest_rankcheck.errors import markdown_text, plural, quoted
 from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.reports.findings import GateFinding, Note, Topic, by_heading
@@ -150,6 +149,13 @@ def _verdicts(gates: Sequence[GateFinding]) -> str:
     lines = [table.rstrip()]
     if len(gates) > _MOST_GATES:
         lines += ["", f"_and {plural(len(gates) - _MOST_GATES, 'more gate')}_"]
+    return "\n".join(lines) + "\n"
+
+
+def markdown_table(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows of cells in Markdown as a table; the first one is its head."""
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    lines.insert(1, "|" + "---|" * len(rows[0]))
     return "\n".join(lines) + "\n"
 
 

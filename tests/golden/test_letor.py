@@ -31,7 +31,7 @@ def test_features_documents_and_texts(file: Path) -> None:
     assert {query_id: dict(golden.grades(query_id)) for query_id in golden.query_ids} == {
         "10": {"GX008-86": 2, "GX037-06": 0}, "q2": {"d7": 1, "d8": 0}, "11": {"5": 1},
     }  # fmt: skip
-    assert [query.text for query in golden] == [None, "red shoes", None]
+    assert [query.text for query in golden] == [None, None, None]
     frame = golden.candidates
     assert list(frame.columns) == ["query_id", "doc_id", "1", "2", "3"]
     assert list(frame["1"]) == [0.5, 0, 1, 0, 0]
@@ -180,4 +180,4 @@ def test_a_judgment_list_with_tabs(file: Path) -> None:
     assert golden.grades("2") == {"s1": 3}
     assert [query.text for query in golden] == ["deep sea", "2 * 3"]
     file.write_text("".join(JUDGMENT_LIST.splitlines(keepends=True)[4:]))
-    assert [query.text for query in GoldenSet.load(file)] == [None, "the sums"]
+    assert [query.text for query in GoldenSet.load(file)] == [None, None]

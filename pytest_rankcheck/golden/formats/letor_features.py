@@ -4,9 +4,8 @@ The features become columns of the candidates, named and ordered by their number
 are 0. The document id is the first word of the comment (or the word after
 ``docid =``); without a comment, it is the row number. The text of a query is that of its header
 line ``# qid:1: deep sea*1``, without the weight, as the Elasticsearch and OpenSearch plugins write
-it; otherwise the rest of the comment, if all lines of the query agree. Without ``qid:``, the sizes
-of the queries are in a file beside it: for ``rank.test``, in LightGBM's ``rank.test.query`` or in
-XGBoost's ``rank.test.group``.
+it. Without ``qid:``, the sizes of the queries are in a file beside it: for ``rank.test``, in
+LightGBM's ``rank.test.query`` or in XGBoost's ``rank.test.group``.
 """
 
 from __future__ import annotations
@@ -40,7 +39,6 @@ def read(source: Source) -> Contents:
     """Read candidates with features and grades."""
     builder = ContentsBuilder(source)
     candidates = CandidateRows(absent=0.0)
-    texts: dict[str, set[str | None]] = {}
     headers: dict[str, str] = {}
     lines: list[int] = []  # of the candidates
     sizes = [source.file.with_name(f"{source.file.name}{ending}") for ending in _SIZES]
@@ -63,9 +61,8 @@ def read(source: Source) -> Contents:
                 covered = plural(len(queries), "row")
                 raise GoldenSetError(f"{where}: row {rows:,}, but {beside.name} covers {covered}")
             query_id = queries[rows - 1]
-        named, doc_id, text = _parse_comment(comment)
-        doc = named or doc_id or str(rows)
-        texts.setdefault(query_id, set()).add(text)
+        named = _NAMED_DOCUMENT.search(comment)
+        doc = named[1] if named else next(iter(comment.split()), str(rows))
         features = _features(pairs, where)
         row = candidates.rows_of.get(query_id, {}).get(doc)
         if row is None:
@@ -85,9 +82,8 @@ def read(source: Source) -> Contents:
             "truncated?"
         )
     builder.candidates = candidates.built()
-    for query_id, variants in texts.items():
-        text = variants.pop() if len(variants) == 1 else None
-        if text := headers.get(query_id) or text:
+    for query_id in builder.queries:
+        if text := headers.get(query_id):
             builder.queries[query_id] = Query(query_id, text)
     return builder.built()
 
@@ -97,15 +93,6 @@ def _query_id(pairs: list[str]) -> str | None:
     if pairs and pairs[0].startswith("qid:"):
         return pairs.pop(0).removeprefix("qid:") or None
     return None
-
-
-def _parse_comment(comment: str) -> tuple[str | None, str | None, str | None]:
-    """Return the document id after ``docid =``, or else the first word and the query text."""
-    named = _NAMED_DOCUMENT.search(comment)
-    if named:
-        return named[1], None, None
-    word, text, *_ = (*comment.split(maxsplit=1), "", "")
-    return None, word or None, text.strip() or None
 
 
 def _features(pairs: list[str], where: str) -> dict[str, float]:
