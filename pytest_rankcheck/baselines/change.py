@@ -33,7 +33,7 @@ _NAME = re.compile(
     (?:\[(?P<attribute>"(?:[^"\\]|\\.)*"|[^="]*)=(?P<value>.*)\])?)?""",
     re.VERBOSE | re.DOTALL,
 )
-"""The name of a fall, whose metric may have quoted texts with brackets in them."""
+"""The name of a fall or a rise, whose metric may have quoted texts with brackets in them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class Change:
         """Return the change of a name in a file."""
         kind, _, subject = name.partition(":")
         of_slice = None
-        parts = _NAME.fullmatch(name) if kind == "fall" else None
+        parts = _NAME.fullmatch(name) if kind in ("fall", "rise") else None
         if parts is not None and parts["attribute"] is not None:
             attribute, subject = parts["attribute"], parts["subject"]
             if attribute.startswith('"'):
@@ -127,6 +127,10 @@ class Change:
             before=_shown(self.before),
             after=_shown(self.after),
         )
+
+    def reversed(self) -> Change:
+        """Return the fall that undoes a rise."""
+        return replace(self, kind="fall", before=self.after, after=self.before)
 
     @property
     def is_loosening(self) -> bool:

@@ -136,6 +136,8 @@ class Check:
     """What the gate leaves open."""
     is_better: bool = False
     """Whether it is better by the gate's rule."""
+    rose: tuple[Change, ...] = ()
+    """What is higher than in the record, of all queries and of gated slices."""
     rise: Change | None = None
     """For information: a mean that is higher, but not by enough for the gate's rule."""
     problems: tuple[Change, ...] = ()

@@ -130,11 +130,9 @@ def _decided(
 ) -> MetricCheck:
     """Return a check with what its gates decided."""
     metric, overall = check.metric, verdict.overall
-    fell = tuple(
-        _fall(decision)
-        for decision in (overall, *verdict.slices)
-        if decision.outcome is not Outcome.NOT_GATED and decision.pairs.gain < -EXACT
-    )
+    gated = [d for d in (overall, *verdict.slices) if d.outcome is not Outcome.NOT_GATED]
+    fell = tuple(_fall(each) for each in gated if each.pairs.gain < -EXACT)
+    rose = [replace(_fall(each), kind="rise") for each in gated if each.pairs.gain > EXACT]
     if not fell and _counts_less(record, comparison, metric):
         fell = (_fall(overall),)
     leaves_open = verdict.replay is not None and verdict.replay.leaves_open
@@ -164,7 +162,8 @@ def _decided(
         strict=strict,
         fell=fell,
         undecided=undecided,
-        rise=replace(_fall(overall), kind="rise") if is_within_noise else None,
+        rose=tuple(rose),
+        rise=rose[0] if is_within_noise else None,
         states=(*check.states, *states),
         is_better=is_better,
         wanted_runs=averaged if is_gain and has_fewer else 0,

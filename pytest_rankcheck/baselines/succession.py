@@ -33,8 +33,17 @@ def broken_promises(before: Record, after: Record) -> Sequence[Change]:
     approvals = new_approvals(before, after)
     if approvals is None:
         return [Change("approvals", words="the earlier approvals differ")]
-    given = [key for approval in approvals for key in approval.keys]
-    return [key for key in changes(before, after) if not key.is_covered(given)]
+    given = allowed(before, after, approvals)
+    return [change for change in changes(before, after) if not change.is_covered(given)]
+
+
+def allowed(before: Record, after: Record, new: Iterable[Approval]) -> Sequence[Change]:
+    """Return what the approvals that ``after`` adds allow, and those that it undoes."""
+    undone = (
+        change for each in before.approvals if each not in after.approvals for change in each.keys
+    )
+    rises = [change.reversed() for change in undone if change.kind == "rise"]
+    return [*(change for approval in new for change in approval.keys), *rises]
 
 
 def new_approvals(before: Record, after: Record) -> Sequence[Approval] | None:

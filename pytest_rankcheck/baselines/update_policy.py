@@ -15,7 +15,12 @@ from pytest_rankcheck.baselines.change import Change, united
 from pytest_rankcheck.baselines.check import Block, Check, Mode, SomeCheck, State
 from pytest_rankcheck.baselines.metric_check import MetricCheck
 from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.baselines.succession import broken_promises, changes, new_approvals
+from pytest_rankcheck.baselines.succession import (
+    allowed,
+    broken_promises,
+    changes,
+    new_approvals,
+)
 from pytest_rankcheck.evaluation.recorded_precision import EXACT
 from pytest_rankcheck.metrics.metric_names import Metric
 
@@ -162,6 +167,8 @@ def approved_keys(
         needed += check.undecided[-1:]
     missing = [key for key in needed if not key.is_covered(given)]
     missing += [check.rise for check in checks if check.rise]
+    if any(key.kind == "fall" for key in missing):  # to be undone together
+        missing += [rise for check in checks for rise in check.rose]
     return united(replace(key, words="") for key in missing)
 
 
@@ -173,6 +180,8 @@ class BranchRecord:
     """None: the branch has deleted it."""
     approvals: tuple[Approval, ...] = ()
     """The reasons that the branch adds."""
+    keys: tuple[Change, ...] = ()
+    """What is allowed on the branch: by these, and by undoing earlier ones."""
     problems: tuple[Change, ...] = ()
     """The promises of the approved record that it breaks without a reason."""
     is_behind: bool = False
@@ -193,13 +202,9 @@ class BranchRecord:
         problems = tuple(broken_promises(approved, record))
         if record.retired is not None:
             problems = (_RETIRED, *problems)
-        approvals = tuple(new_approvals(approved, record) or ())
-        return cls(record, approvals, problems, loosened=loosened)
-
-    @property
-    def keys(self) -> Sequence[Change]:
-        """The keys that are new on the branch."""
-        return [key for approval in self.approvals for key in approval.keys]
+        new = tuple(new_approvals(approved, record) or ())
+        keys = tuple(allowed(approved, record, new))
+        return cls(record, new, keys, problems, loosened=loosened)
 
     def first_left(self, states: Iterable[State], given: Sequence[Change]) -> Block | None:
         """Return the first state that no reason lets pass: none of its own, nor of all records.

@@ -188,6 +188,14 @@ def approved_once(main: PullRequest) -> None:
     main.approve("a faster index")
 
 
+def traded_once(main: PullRequest) -> None:
+    """R@100 fell for a gain of RR, which was approved."""
+    two_metrics(main)
+    update(main)
+    rank({0: None, **dict.fromkeys(range(70, 80), 1)})(main)
+    main.approve("fewer typing errors")
+
+
 def two_golden_sets(main: PullRequest) -> None:
     """A golden set in English, and one in German."""
     web = main.lines
@@ -667,6 +675,15 @@ ATTEMPTS = {
     ),
     "git changes line ends": Attempt((windows_line_ends,), P, "compared with main:\n  none"),
     "an approved fall is reverted": Attempt((rank({0: 1}), anew), P, main=approved_once),
+    "an approved fall is reverted, and what rose with it": Attempt(
+        (rank({0: 1, **dict.fromkeys(range(70, 80), 2)}), anew), P, main=traded_once
+    ),
+    "what rose with an approved fall is lowered, and the fall stays": Attempt(
+        (rank({0: None, **dict.fromkeys(range(70, 80), 2)}), anew),
+        B,
+        "RR",
+        main=traded_once,
+    ),
     "the log of the next week has more sessions": Attempt(
         (log(*[1] * 80, group="AB"), update), P, main=sessions
     ),

@@ -96,6 +96,18 @@ def test_a_reason_covers_the_metrics_and_the_size_of_the_fall_that_it_names(
     assert problems(approved(LOWER, *keys)) == expected
 
 
+def test_what_rose_with_an_approved_fall_may_be_undone_with_it() -> None:
+    rise = Change.named("rise:P@1", 0.9, 0.95)
+    before = approved(record([1] * 19 + [2]), Change.named("fall:RR", 1.0, 0.975), rise)
+    reverted = gated(record([1] * 18 + [2, 2]), "RR")
+    assert problems(reverted, before)[:1] == ["the earlier approvals differ"], "RR is not back"
+    values = {**before.queries.values, "P@1": reverted.queries.values["P@1"]}
+    values["RR"] = record([1] * 20).queries.values["RR"]
+    undone = replace(before, approvals=(), queries=replace(before.queries, values=values))
+    assert problems(undone, before) == []
+    assert problems(undone, approved(before, RR_FALL)) == ["P@1 0.9500 -> 0.9000"]
+
+
 def test_a_slice_of_many_queries_does_not_fall_behind_the_others() -> None:
     before = record([1, 2] * 40, by=["lang"])
     traded = record([2, 1] * 40, by=["lang"])
