@@ -168,8 +168,10 @@ def cluster_moves(overlap: QueryOverlap) -> int:
     two never count as the same one.
     """
     then, now = overlap.other.clusters, overlap.measured.clusters
-    if not overlap.is_paired or then is None or now is None:
+    if not overlap.is_paired or then is None:
         return 0
+    if now is None:  # of a record that was edited
+        return len(overlap.query_ids)
     before, after = then[overlap.other_places].tolist(), now[overlap.places].tolist()
     stayed, taken_then, taken_now = 0, set(), set()
     for (old, new), size in Counter(zip(before, after, strict=True)).most_common():

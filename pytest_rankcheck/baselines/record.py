@@ -232,6 +232,10 @@ class Record:
                     raise EditedError(
                         f"its mean of {name} is {written:g}, but its queries give {mean:.6f}"
                     )
+            for attribute, sizes in record.slices.items():
+                members = record.queries.members(attribute)
+                if {value: len(places) for value, places in members.items()} != sizes:
+                    raise EditedError(f"its slices of {attribute} are not those of its queries")
         if not unknown:  # it can be registered later
             _IN_USE[text] = record
         return record

@@ -144,8 +144,9 @@ def _of_assertions(before: Record, after: Record) -> Iterator[Change]:
     for attribute in before.slices:
         if attribute not in after.slices:
             yield Change("slice-gone", attribute)
-    if after.assertions:
-        yield from lost_gates(before.assertions, after.assertions)
+    yield from lost_gates(before.assertions, after.assertions)
+    if before.assertions and not after.assertions:
+        yield Change("assertions", words="what its assertions decide together is gone")
     then, now = before.failures or "0", after.failures or "0"
     if before.assertions and allows_more(now, then):
         yield Change("option-looser", "failures", then, now)

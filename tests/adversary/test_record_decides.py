@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,7 @@ from typing import Any
 import pytest
 from gated_test import MRR, GatedTest, MainBranch, Outcome
 from project import Project
+from record_entries import write_entry
 
 from pytest_rankcheck import Gate, assert_not_regressed
 from pytest_rankcheck.baselines.families import Family, families_of_last, next_families
@@ -157,6 +160,33 @@ def test_clusters_that_are_merged_need_a_reason_and_decide_as_recorded(gated: Ga
     gated.rank({})
     assert "76 of 80 queries are in another cluster" in on_branch(gated).failure
     assert "76 of 80 queries are in another cluster" in gated.run(update=True).failure
+
+
+def test_what_decides_cannot_be_edited_out_of_a_record(gated: GatedTest) -> None:
+    gated.golden(labelled(user=lambda index: f"u{index % 40}", locale=lambda index: "de"))
+    gated.golden_set = gated.golden_set.clustered("user")
+    gated.assertions = (partial(MRR, by="locale"),)
+    gated.update()
+    main = MainBranch(gated.path.read_text("utf-8"))
+
+    def edited(change: Callable[[dict[str, Any]], object]) -> str:
+        entry = json.loads(str(main.content))
+        change(entry)
+        write_entry(gated.path, entry)
+        return gated.run(main=main).failure
+
+    assert edited(lambda entry: None) == ""
+    gone = "what its assertions decide together is gone"
+    assert gone in edited(lambda entry: entry.pop("assertions"))
+    lines = "its slices of locale are not those of its queries"
+    assert lines in edited(lambda entry: [line.pop("slices") for line in entry["queries"]])
+    moved = "80 of 80 queries are in another cluster"
+    assert moved in edited(lambda entry: [line.pop("cluster") for line in entry["queries"]])
+    looser = "the gate of RR was tolerance(abs=0.01, rel=0), and is tolerance(abs=0.5) now"
+    wider = {"RR": "tolerance(abs=0.5)"}
+    assert looser in edited(lambda entry: entry["assertions"][0].update(metrics=wider))
+    fewer = "the slices of locale are no longer gated"
+    assert fewer in edited(lambda entry: entry["assertions"][0].pop("by"))
 
 
 # --- which recorded families decide --------------------------------------------------------------
