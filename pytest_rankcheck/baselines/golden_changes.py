@@ -120,10 +120,11 @@ def slice_changes(
     """
     if overlap is not None:
         yield from moved_texts(overlap, attributes)
+    added = [quoted(name) for name in attributes if record and name not in record.slices]
+    if added:
+        yield f"newly gated: the slices of {', '.join(added)}"
     for attribute in attributes:
-        if record is not None and attribute not in record.slices:
-            yield f"the slices of {quoted(attribute)} are newly gated"
-        elif record is not None:
+        if record is not None and attribute in record.slices:
             before, now = record.slices[attribute], golden.slices(attribute)
             for value in [*before, *(each for each in now if each not in before)]:
                 name = quoted(f"{attribute}={value}")

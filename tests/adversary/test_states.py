@@ -257,7 +257,7 @@ STATES = {
             "writes",
             set(),
             (True, True),
-            says=("the slices of locale are newly gated",),
+            says=("newly gated: the slices of locale",),
         )
     ],
     "the record is unreadable here": [

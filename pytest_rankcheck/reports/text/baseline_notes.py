@@ -105,7 +105,9 @@ def _outcome(baseline: Baseline, settlement: Settlement) -> Iterator[tuple[Topic
     """Yield what became of the file of a test that passed, or what could become of it."""
     action, reason = settlement.action, baseline.mode.approval
     changes = list(_mean_changes(baseline, baseline.evaluation)) if baseline.evaluation else []
-    texts = [each.text for each in changes if each.is_change] or [each.text for each in changes]
+    texts = [each.text for each in changes if each.is_change]
+    if changes and not texts:
+        texts = ["values unchanged"]
     if baseline.ranking_checks:
         changed = max(check.changed for check in baseline.ranking_checks)
         is_new = baseline.record is None

@@ -183,8 +183,8 @@ def _lost(check: Check, block: Block) -> Iterator[str]:
     """Yield how many queries were removed or edited, or lost their labels."""
     for lost in check.changes(block):
         yield f"  {lost.text}; up to {LOSS_SHARE:.0%} need no reason"
-    yield from _changed_queries(check)
     if block is Block.REPLACED:
+        yield from _changed_queries(check)
         yield from _on_unchanged(check)
 
 
