@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Self
 
@@ -145,10 +146,8 @@ class Reference:
 
     def _text(self, commit: str, path: Path) -> str | None:
         inside = self._inside(path)
-        if not git(self.root, "ls-tree", commit, "--", inside):
-            return None
         try:
-            return with_line_feeds(git(self.root, "show", f"{commit}:{inside}"))
+            return _text_at(self.root, commit, inside)
         except GitError as error:
             raise ConfigurationError(
                 f"{_OPTION} {quoted(self.name)}: git cannot show {inside}: {quoted(error, 200)}"
@@ -212,6 +211,14 @@ class Reference:
         for name, mode in modes.items():
             if mode in _NO_FOLDERS:
                 yield f"{quoted(name, 300)} is {_NO_FOLDERS[mode]} at {quoted(self.name)}"
+
+
+@lru_cache(maxsize=8)  # one file is compared at several commits
+def _text_at(root: Path, commit: str, inside: str) -> str | None:
+    """Return the text of a file at a commit, with the line ends that we write."""
+    if not git(root, "ls-tree", commit, "--", inside):
+        return None
+    return with_line_feeds(git(root, "show", f"{commit}:{inside}"))
 
 
 def _refs(root: Path, name: str) -> Sequence[str]:

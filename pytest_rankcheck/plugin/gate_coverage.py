@@ -82,6 +82,7 @@ class _Coverage:
         self._caught = {*place.values()} - self._ran
         # A test that failed may have no baseline yet, and be the one that is gone.
         is_red = exit_status == pytest.ExitCode.TESTS_FAILED
+        self._lists_all = judges and not self._settings.mode.update
         failing = [
             Loss.UNSEEN,
             *([] if is_red else [Loss.GONE]),
@@ -115,7 +116,7 @@ class _Coverage:
         gated, reference = unrun.record.gated if unrun.record else (), self._reference
         place = self._settings.shown(unrun.path)
         yield RecordFinding(place, unrun.golden_name, gated, why, loss is not Loss.NOT_MERGED)
-        if loss is Loss.FAILED or (loss is Loss.NOT_CHOSEN and reference is None):
+        if loss is Loss.FAILED or (loss is Loss.NOT_CHOSEN and not self._lists_all):
             return
         metrics = f" ({', '.join(gated)})" if gated else ""
         text = f"{quoted(_shown(unrun.path), 200)}{metrics}: {why}"

@@ -14,6 +14,7 @@ from traceback import walk_tb
 from typing import Any
 
 import pytest
+from _pytest.fixtures import FixtureFunctionDefinition
 
 from pytest_rankcheck.errors import ConfigurationError, RankcheckError
 from pytest_rankcheck.plugin import fixtures, hook_specifications
@@ -118,8 +119,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_report_header(config: pytest.Config) -> str | None:
     """Say what is configured, if anything is, and which conftest has its own ranker."""
-    conftests = (each for each in config.pluginmanager.get_plugins() if hasattr(each, "__file__"))
-    files = [str(each.__file__) for each in conftests if hasattr(each, "ranker")]
+    plugins = (each for each in config.pluginmanager.get_plugins() if hasattr(each, "__file__"))
+    rankers = ((each.__file__, getattr(each, "ranker", None)) for each in plugins)
+    files = [str(file) for file, it in rankers if isinstance(it, FixtureFunctionDefinition)]
     shown = os.path.relpath(files[0], config.invocation_params.dir) if files else None
     return config.stash[CONFIG].header(shown)
 

@@ -590,6 +590,9 @@ ATTEMPTS = {
     "a test of another ranker takes the place of one that fails": Attempt(
         (worse, edit('"large"', '"tiny"'), anew), B, "test_mrr-large", main=two_rankers
     ),
+    "the folder of the tests is a link, and the test is deleted": Attempt(
+        (worse, NO_GATE), B, "its test is gone", main=linked
+    ),
     "the folder of the tests becomes a link to lower records": Attempt(
         (worse, anew, link("tests", "search/tests")), B, "its test file is gone"
     ),

@@ -232,7 +232,8 @@ class Repositories:
         template = self._templates / f"{main.__module__}.{main.__name__}"
         if template.name not in self._lines:
             self._lines[template.name] = self._make(main, template)
-        shutil.copytree(template, self._project.path, dirs_exist_ok=True)
+        else:
+            shutil.copytree(template, self._project.path, symlinks=True, dirs_exist_ok=True)
         pull_request = PullRequest(self._project)
         pull_request.lines = self._lines[template.name]
         return pull_request
@@ -249,7 +250,7 @@ class Repositories:
         assert outcome.passed, outcome.terminal
         pull_request.commit()
         git(self._project.path, "checkout", "-q", "-b", "feature")
-        shutil.copytree(self._project.path, template)
+        shutil.copytree(self._project.path, template, symlinks=True)
         return pull_request.lines
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from operator import methodcaller
@@ -75,7 +76,8 @@ def link(path: str, target: str) -> Step:
 
     def move_and_link(branch: PullRequest) -> None:
         branch.move(path, target)
-        (branch.path / path).symlink_to(branch.path / target, target_is_directory=True)
+        relative = os.path.relpath(branch.path / target, (branch.path / path).parent)
+        (branch.path / path).symlink_to(relative, target_is_directory=True)
 
     return move_and_link
 

