@@ -157,6 +157,11 @@ def by_locale(main: PullRequest) -> None:
     main.test(BY_LOCALE)
 
 
+def significant(main: PullRequest) -> None:
+    """RR must not fall significantly."""
+    main.test(gated('assert_not_regressed(evaluation, baseline, "RR", gate=Gate.significant())'))
+
+
 def configured(main: PullRequest) -> None:
     """The gate is in the configuration: RR may fall by 0.01; inconclusive results fail."""
     main.test(CONFIGURED)
@@ -263,6 +268,9 @@ def second_golden_set(branch: PullRequest) -> None:
     branch.configure('rankcheck_golden = ["golden/web.jsonl", "golden/shop.jsonl"]')
 
 
+MIXED_LABELS = queries(range(80), lambda line: {"locale": "ab"[int(line["query_id"][1:]) % 2]})
+SPREAD = rank({**dict.fromkeys(range(70, 74), 1), **dict.fromkeys((*range(4), *range(40, 47)), 2)})
+"""11 queries fall and 4 rise: p = 0.038, and above 0.05 as one of three decisions."""
 NO_TEST = new_test("def test_nothing():\n    pass\n", "tests/test_other.py")
 RENAMED_SET = (
     move("golden/web.jsonl", "golden/site.jsonl"),
@@ -472,6 +480,24 @@ ATTEMPTS = {
     "the slices that fell are no longer gated": Attempt(
         (worse, edit(', by="locale"', "")), B, "locale", main=by_locale
     ),
+    "the labels of all queries are mixed, so that no slice falls by much": Attempt(
+        (worse, MIXED_LABELS), B, "RR regressed in locale=en", main=by_locale
+    ),
+    "the labels of all queries are mixed, and the ranker follows in the next pull request": Attempt(
+        (MIXED_LABELS, anew), B, "80 queries lost a label", main=by_locale
+    ),
+    "each query gets a further label, so that no slice falls by much": Attempt(
+        (worse, queries(range(80), lambda line: {"locale": ["de", "en"]})),
+        B,
+        "RR regressed in locale=en",
+        main=by_locale,
+    ),
+    "more slices are gated, so that the fall is no longer significant": Attempt(
+        (SPREAD, edit("Gate.significant())", 'Gate.significant(), by="locale")')),
+        B,
+        "decided with the metrics, slices and labels that the baseline has",
+        main=significant,
+    ),
     "inconclusive results pass": Attempt(
         (rank({0: 10}), configure('rankcheck_inconclusive = "pass"')),
         B,
@@ -650,6 +676,16 @@ ATTEMPTS = {
     ),
     "a golden file is renamed": Attempt((*RENAMED_SET, update), P),
     "a second metric is gated": Attempt((new_test(gated(f"{RR}\n    {RECALL}")), update), P),
+    "30% of the queries are tagged anew": Attempt(
+        (queries(range(24), lambda line: {"locale": "de"}), approve("a new model tags them")),
+        L,
+        "a new model tags them",
+        main=by_locale,
+    ),
+    "a few queries are tagged anew": Attempt(
+        (queries(range(3), lambda line: {"locale": "de"}), update), P, main=by_locale
+    ),
+    "an attribute is gated": Attempt((edit("0.01)", '0.01, by="locale")'), update), P),
     "main has moved on": Attempt((main_moves_on,), P),
     "main has a new gate": Attempt((on_main(*NEW_GATE),), P, "so merge the reference"),
     "CI checks out the merge with main": Attempt(
