@@ -10,6 +10,7 @@ import os
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from enum import Enum, auto
+from fnmatch import fnmatch
 from functools import cached_property
 from importlib.util import find_spec
 from itertools import groupby
@@ -184,8 +185,7 @@ class ExpectedGates:
             why = self._why_of(tests)
             is_part = why is _NOT_COMPARED and "[" in "".join(words)
             return NOT_CHOSEN if is_part else why  # such as one of two golden sets
-        is_chosen = any(map(file.is_relative_to, self._chosen)) and "::" not in "".join(words)
-        if not is_chosen or self._has("ignore", "ignore_glob", "lf"):
+        if "::" in "".join(words) or self._has("lf") or self._is_left_out(file):
             return NOT_CHOSEN
         if file not in self._files:
             return _NOT_COLLECTED
@@ -203,6 +203,14 @@ class ExpectedGates:
             for test in tests
             if baseline_path(file, test.key, golden_name) == path
         ]
+
+    def _is_left_out(self, file: Path) -> bool:
+        """Whether the command line left out a test file."""
+        ignored = map(self._path_of, self._command.ignore or ())
+        patterns = (str(self._start / text) for text in self._command.ignore_glob or ())
+        is_chosen = any(map(file.is_relative_to, self._chosen))
+        is_ignored = any(map(file.is_relative_to, ignored))
+        return not is_chosen or is_ignored or any(fnmatch(str(file), each) for each in patterns)
 
     def _why_of(self, tests: Sequence[Collected]) -> Reason:
         """Return why the gate of tests that exist did not run."""

@@ -144,6 +144,15 @@ def test_jobs_that_a_plugin_shares_the_tests_among_may_warn(
     assert (result.ret, listed(result)) == (0, [deselected])
 
 
+def test_what_addopts_ignore_is_not_excused_by_what_the_user_ignores(two_gates: Project) -> None:
+    two_gates.configure('addopts = ["--ignore=tests/test_ranking.py"]')
+    result = two_gates.run(*MAIN, "--ignore=tests/test_more.py")
+    assert result.ret != 0
+    assert listed(result)[1:] == [
+        f"FAILED: {FILE} (RR): its test file exists, but was not collected"
+    ]
+
+
 def test_a_selection_excuses_only_what_it_leaves_out(two_gates: Project) -> None:
     two_gates.test(SKIPPED)
     result = two_gates.run(*MAIN, "-k", "mrr")
