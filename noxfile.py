@@ -133,7 +133,9 @@ def peers(session: nox.Session) -> None:
     marked = ["-m", "oracle or browser", *EVERY_CORE, "--all-installed"]
     session.run("pytest", "-q", *(session.posargs or [*marked, "tests"]))
     if not session.posargs:
-        can_import(session, "bm25s", "faiss", "hnswlib", "langchain_core", "llama_index.core")
+        can_import(
+            session, "bm25s", "faiss", "hnswlib", "langchain_core", "llama_index.core", "pyterrier"
+        )
         adapters = ["tests/rankers/adapters", "tests/rankers/test_calling.py"]
         engines_tests = "tests/behaviour/test_real_engines.py"
         session.run("pytest", "-q", "-m", "not slow", *adapters, engines_tests)

@@ -43,7 +43,8 @@ GROUPS = (
     Group(
         "Adapters for rankers",
         "rankers.md#models-that-are-asked-in-their-own-way",
-        "rankers.batch rankers.scorer rankers.model rankers.http rankers.command rankers.retriever",
+        "rankers.batch rankers.scorer rankers.model rankers.embedder "
+        "rankers.http rankers.command rankers.retriever",
     ),
     Group(
         "Writing an adapter",

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 _PACKAGES = {
+    "datasets": "ir-datasets",
     "fast": "polars",
     "http": "httpx jmespath",
     "report": "altair jinja2",

@@ -135,8 +135,13 @@ def score(text: str, documents: list[str]) -> list[float]:
     return [-float(len(document)) for document in documents]
 
 
+def encode(texts: list[str]) -> list[list[float]]:
+    return [[float(number(text) % 7), 1.0] for text in texts]
+
+
 batched = rankers.batch(many, size=8)
 scored = rankers.scorer(score)
+embedded = rankers.embedder(encode, {f"d{n}": f"document {n}" for n in range(9)})
 
 
 class Odd(Adapter):

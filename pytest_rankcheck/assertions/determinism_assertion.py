@@ -44,7 +44,7 @@ def assert_deterministic(
     """Fail if a ranker does not always rank the documents of a query in the same order.
 
     It ranks all queries ``repeats`` times, and then again under each condition that applies: with
-    other batch sizes (``batch``, ``model``), with the queries
+    other batch sizes (``batch``, ``model``, ``embedder``), with the queries
     in another order, by a new instance in reverse order, and in a new process with another hash
     seed. It stops at the first condition under which answers differ.
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 class GoldenSet(JudgedQueries):
     """Judged queries to measure a ranker on.
 
-    Build one with `load`, `from_dict` or `from_frame`. It does not change after that: `subset`,
-    `sample`, `weighted` and others return another set.
+    Build one with `load`, `from_dict`, `from_frame` or `from_ir_datasets`. It does not change
+    after that: `subset`, `sample`, `weighted` and others return another set.
     """
 
     @classmethod
@@ -206,6 +206,41 @@ class GoldenSet(JudgedQueries):
         contents = builder.built()
         contents.check_attributes()
         return cls(_with_tables(contents, documents, interactions, doc_id), name)
+
+    @classmethod
+    @checked_arguments
+    def from_ir_datasets(
+        cls,
+        dataset: Any,
+        *,
+        name: str | None = None,
+        grades: Mapping[Any, float] | None = None,
+        contradictions: Contradictions = "error",
+        scale: float | None = None,
+        doc_id: DocIdRule | None = None,
+    ) -> GoldenSet:
+        """Make a golden set from the judged queries of an ir_datasets dataset.
+
+        Args:
+            dataset: a name, such as ``"beir/scifact/test"``, which ir_datasets may download; or
+                a dataset that it has loaded.
+            name: what messages and records call the set; without it, the dataset's name.
+            grades: the grade of each relevance code, as in `load`.
+            contradictions: which of two grades for one document counts, as in `load`.
+            scale: the highest grade that a document could get, as in `load`.
+            doc_id: maps the ids of documents, as in `load`.
+
+        Raises:
+            GoldenSetError: ir_datasets is not installed or does not know the name, or the dataset
+                has no judgments.
+        """
+        from pytest_rankcheck.golden.ir_datasets_loader import contents_of_dataset, loaded
+
+        dataset_name = dataset if isinstance(dataset, str) else "dataset"
+        source = Source.of(grades=grades, contradictions=contradictions, scale=scale)
+        data = loaded(dataset) if isinstance(dataset, str) else dataset
+        contents = contents_of_dataset(data, dataset_name, source)
+        return cls(_with_tables(contents, None, None, doc_id), name or dataset_name)
 
     def save(self, path: str | PathLike[str], format: str | None = None) -> None:
         """Write the golden set to a file, whole or not at all.

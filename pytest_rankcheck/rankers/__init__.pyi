@@ -7,6 +7,7 @@ from pytest_rankcheck.rankers.adapter_protocol import (
 )
 from pytest_rankcheck.rankers.adapters.batch_ranker import batch as batch
 from pytest_rankcheck.rankers.adapters.command_ranker import command as command
+from pytest_rankcheck.rankers.adapters.embedding_ranker import embedder as embedder
 from pytest_rankcheck.rankers.adapters.http_ranker import http as http
 from pytest_rankcheck.rankers.adapters.model_ranker import model as model
 from pytest_rankcheck.rankers.adapters.scorer_ranker import scorer as scorer

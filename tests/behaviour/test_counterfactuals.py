@@ -19,7 +19,7 @@ from pytest_rankcheck import (
     assert_invariant,
     counterfactual,
 )
-from pytest_rankcheck.rankers import batch, http, model, scorer
+from pytest_rankcheck.rankers import batch, embedder, http, model, scorer
 from pytest_rankcheck.rankers.ranker_lookup import adapter_of
 from pytest_rankcheck.reports.findings import Note
 from tests.behaviour.failures import failure_of
@@ -223,6 +223,7 @@ def test_which_rankers_see_an_attribute() -> None:
         (batch(lambda texts: [["a"] for _ in texts]), False),
         (scorer(score), True),
         (scorer(lambda text, documents: [1.0 for _ in documents]), False),
+        (embedder(lambda texts: np.ones((len(texts), 2)), {"a": "x"}), False),
         (model(Booster()), True),
         (model(Booster(), features=["price", "age"]), True),
         (http("http://x/?q={query}&g={attributes.gender}", ids="ids"), True),

@@ -16,7 +16,7 @@ from pytest_rankcheck import (
     evaluate,
     rank,
 )
-from pytest_rankcheck.rankers import batch, http, scorer
+from pytest_rankcheck.rankers import batch, embedder, http, scorer
 from pytest_rankcheck.rankers.ranker_lookup import adapter_of
 from pytest_rankcheck.reports.findings import Note, Topic
 from tests.behaviour import faulty_rankers as faulty
@@ -128,6 +128,7 @@ def test_which_rankers_take_the_depth() -> None:
         (batch(lambda texts, k: [["a"]] * len(texts)), True),
         (batch(lambda texts: [["a"]] * len(texts)), False),
         (scorer(lambda text, docs: [1.0 for _ in docs]), False),
+        (embedder(lambda texts: [[1.0] for _ in texts], {"a": "x"}), False),
         (http(ES, ids="hits.hits[]._id", body={"q": "{query}", "size": "{depth}"}), True),
         (http(ES, ids="hits.hits[]._id", body={"q": "{query}"}), False),
         (http(ES + "?q={query}&size={depth}", ids="hits.hits[]._id"), True),

@@ -69,6 +69,7 @@ SAME: list[tuple[str, dict[str, Any]]] = [
     ("by_locale", {"depth": 3}),
     ("batched", {}),
     ("scored", {}),
+    ("embedded", {"depth": 4}),
 ]
 
 

@@ -63,7 +63,7 @@ def make_executor(request: pytest.FixtureRequest, folder: Path) -> Iterator[Call
 
 
 def test_the_run_is_that_of_a_serial_ranking(make_executor: Any) -> None:
-    for ranker in ("search", "tied", "by_locale", "batched", "scored"):
+    for ranker in ("search", "tied", "by_locale", "batched", "scored", "embedded"):
         name = f"tests.worker_rankers:{ranker}"
         run = rank(name, GOLDEN, executor=make_executor, chunk=7, depth=5)
         here = rank(getattr(workers, ranker), GOLDEN, depth=5)

@@ -32,6 +32,21 @@ def one_each(
     return numbers
 
 
+def matrix_of(answer: object, count: int, what: str) -> FloatArray:
+    """Return one row of numbers for each of ``count`` items, ``[count, d]``."""
+    numbers = _array(_in_order(answer, count, what), what)
+    if numbers.ndim != 2 or len(numbers) != count:
+        raise RankerError(
+            f"{what} returned numbers of the shape {_shape(numbers)}, not one row for each of "
+            f"{count:,}"
+        )
+    is_finite = np.isfinite(numbers).all(axis=1)
+    if not is_finite.all():
+        row = int(np.argmin(is_finite)) + 1
+        raise RankerError(f"{what} returned a number that is not finite, in row {row}")
+    return numbers
+
+
 def _in_order(answer: Any, count: int, what: str, labels: Sequence[object] | None = None) -> object:
     """Return a pandas object in the order of its labels; anything else unchanged."""
     if not (hasattr(answer, "iloc") and hasattr(answer, "index")) or len(answer) != count:
