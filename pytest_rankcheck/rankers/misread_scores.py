@@ -18,6 +18,9 @@ from pytest_rankcheck.rankers.ranking_forms import PairedScores, ScoredDocuments
 
 _SHOWN = 3
 
+_HEAD = 20
+"""So many ranks are looked at first: mostly, one of them agrees with the scores."""
+
 _FEW_RANKS = 10
 """With fewer documents in the whole run, scores may be 1, 2, 3 without being ranks."""
 
@@ -142,13 +145,16 @@ class OpposedRanks(MisreadScores):
                 break
             start, end = block.starts[place : place + 2].tolist()
             scores = block.scores[start:end].tolist()
-            if scores.count(scores[0]) == len(scores):  # they say nothing
+            has_ranks = block.by_rank is not None and bool(block.by_rank[place])
+            if has_ranks or scores.count(scores[0]) == len(scores):  # the scores say nothing
                 list(itertools.islice(rest, len(scores)))
                 continue
-            pairs = zip(block.doc_ids(place), scores, strict=True)
-            rows = {finite_number(rank): pair for pair, rank in zip(pairs, rest, strict=False)}
-            if block.by_rank is not None and block.by_rank[place]:
-                continue  # it has no scores
+            head = [*itertools.islice(rest, min(_HEAD, len(scores)))]
+            if _agree(head, scores):
+                self.is_open = False
+                break
+            pairs, own = zip(block.doc_ids(place), scores, strict=True), itertools.chain(head, rest)
+            rows = {finite_number(rank): pair for pair, rank in zip(pairs, own, strict=False)}
             self.is_open = len(rows) == end - start and None not in rows
             if self.is_open:
                 doc_ids, ordered = zip(*(rows[rank] for rank in sorted(rows)), strict=True)  # type: ignore[type-var]
@@ -170,6 +176,15 @@ class OpposedRanks(MisreadScores):
                 "TREC), so that the ranks decide; if they are right, remove the ranks (in TREC, "
                 "write 0 for each)"
             )
+
+
+def _agree(ranks: Iterable[object], scores: Sequence[float]) -> bool:
+    """Whether one of the first scores falls while its rank rises."""
+    pairs = itertools.pairwise(zip(map(finite_number, ranks), scores, strict=False))
+    return any(
+        rank is not None and next_rank is not None and rank < next_rank and score > next_score
+        for (rank, score), (next_rank, next_score) in pairs
+    )
 
 
 def _differ(scores: FloatArray, starts: IntArray) -> bool:
