@@ -100,9 +100,7 @@ class BlockJoin:
         best_first = starts[places] + ranks
         if (best_first[1:] > best_first[:-1]).all():
             return hits
-        hit_at = np.full(starts[-1] + 1, -1)
-        hit_at[best_first] = np.arange(len(best_first))
-        order = hit_at[hit_at >= 0]
+        order = np.argsort(best_first)
         return places[order], ranks[order], judged[order], own[order]
 
     @cached_property

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
 
 import numpy as np
@@ -90,7 +89,7 @@ class Conventions:
     always is the log's."""
 
     def __post_init__(self) -> None:
-        for name, allowed in _allowed().items():
+        for name, allowed in _ALLOWED.items():
             value = getattr(self, name)
             if allowed and value not in allowed:
                 raise RunError(
@@ -147,12 +146,8 @@ class Conventions:
         }
 
 
-@cache
-def _allowed() -> Mapping[str, Sequence[str]]:
-    """Return the values that each convention can have; none if it can have any."""
-    return {name: get_args(kind) for name, kind in get_type_hints(Conventions).items()}
-
-
+_ALLOWED = {name: get_args(kind) for name, kind in get_type_hints(Conventions).items()}
+"""The values that each convention can have; none if it can have any."""
 _USUAL = Conventions()
 
 

@@ -20,12 +20,7 @@ from pytest_rankcheck.evaluation.conventions import (
 from pytest_rankcheck.evaluation.expected_matches import in_expected_texts
 from pytest_rankcheck.evaluation.measured_source import Source
 from pytest_rankcheck.evaluation.metric_checks import warn_if_rankings_are_short
-from pytest_rankcheck.evaluation.run_golden_join import (
-    Joined,
-    join,
-    judged_hits,
-    queries_per_block,
-)
+from pytest_rankcheck.evaluation.run_golden_join import Joined, block_size, join, judged_hits
 from pytest_rankcheck.evaluation.unfit_runs import (
     Notes,
     UnmetIds,
@@ -84,7 +79,7 @@ class RankedRun(Source):
         )
         self.unanswered = [golden.query_ids[code] for code in np.flatnonzero(is_empty).tolist()]
         self._top, self._remarks = top, remarks
-        self._block = queries_per_block(golden.columns)
+        self._block = block_size(golden.columns)
         self._document_notes: Notes = {} if run is None else dict(run.unknown)
         if golden.catalogue is not None:
             golden.catalogue.may_show(self._shown_documents)

@@ -8,7 +8,6 @@ from itertools import chain, pairwise, repeat
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.evaluation.block_hits import BlockHits, BlockJoin
@@ -84,9 +83,9 @@ class Joined:
         self.retrieved = np.append(retrieved, 0)[self._segments]
         """``[Q]`` how many documents were ranked."""
 
-    def _in_order(self, parts: Sequence[NDArray[Any]], kind: type) -> NDArray[Any]:
+    def _in_order(self, parts: Sequence[Any], kind: type) -> Any:
         """Return what each block has for its hits, in the order of the golden set's queries."""
-        values: NDArray[Any] = np.concatenate([np.zeros(0, kind), *parts], dtype=kind)
+        values: Any = np.concatenate([np.zeros(0, kind), *parts], dtype=kind)
         return values if self._rows is None else values[self._rows]
 
     @property
@@ -109,7 +108,8 @@ class Joined:
     def judged(self) -> IntArray:
         """``[H]`` the row of each hit among the judgments, if the tops are kept."""
         rows = [block.judged for block in self._blocks if block.judged is not None]
-        return self._in_order(rows, np.int64)
+        judged: IntArray = self._in_order(rows, np.int64)
+        return judged
 
     def tops(self) -> tuple[IntArray, Sequence[str]]:
         """Return the number of each document at the top, and the id of each number.
@@ -214,7 +214,7 @@ def joined_parts(
     return Joined(judgments, [block], extra)
 
 
-def queries_per_block(judgments: Judgments) -> int:
+def block_size(judgments: Judgments) -> int:
     """Return how many queries have their hits in one matrix, so that it stays small."""
     widest = int(np.diff(judgments.starts).max(initial=1))
     return min(BLOCK, max(1, _CELLS // widest))

@@ -38,10 +38,6 @@ class IdColumn:
         """Return the ids of some rows, or of all, in a list that must not change."""
         raise NotImplementedError
 
-    def joined(self, separator: str, rows: IntArray | None = None) -> str:
-        """Return the ids of some rows, or of all, as one text."""
-        return separator.join(self.texts(rows))
-
     def part(self, start: int, end: int) -> Self:
         """Return the rows from ``start`` to before ``end``."""
         return type(self)(self.ids[start:end])
@@ -79,12 +75,6 @@ class TextIds(IdColumn):
     def texts(self, rows: IntArray | None = None) -> list[str]:
         """Return the ids of some rows, or of all."""
         found: list[str] = (self.ids if rows is None else self.ids.gather(rows)).to_list()
-        return found
-
-    def joined(self, separator: str, rows: IntArray | None = None) -> str:
-        """Return the ids of some rows, or of all, as one text."""
-        ids = self.ids if rows is None else self.ids.gather(rows)
-        found: str = ids.str.join(separator).item()
         return found
 
     def reordered(self, rows: IntArray) -> Self:

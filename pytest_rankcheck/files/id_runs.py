@@ -92,16 +92,13 @@ def falling_ids(column: IdColumn, rows: IntArray, starts: IntArray) -> IntArray:
         rows: of the column, those of a group together.
         starts: where those of each group begin, and where the last ones end.
     """
-    some = rows if 2 * len(rows) < len(column) else None
-    count = len(column if some is None else some)
-    rows = rows if some is None else np.arange(count)
-    joined = column.joined("\0", some).encode("utf-8", "surrogatepass")
+    texts = column.texts(rows)
+    joined = "\0".join(texts).encode("utf-8", "surrogatepass")
     data = np.frombuffer(joined + bytes(9), np.uint8)
     ends = np.flatnonzero(data[:-8] == 0)
-    if len(ends) > count:  # a text has the character that separates them here
-        texts = column.texts(some)
+    if len(ends) > len(texts):  # a text has the character that separates them here
         groups = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        falling = sorted(range(len(rows)), key=lambda at: texts[rows[at]], reverse=True)
+        falling = sorted(range(len(texts)), key=texts.__getitem__, reverse=True)
         return np.array(sorted(falling, key=groups.__getitem__))
     order, at, places = (np.arange(len(rows)) for _ in range(3))
     begins = np.append(0, ends + 1)
@@ -110,18 +107,18 @@ def falling_ids(column: IdColumn, rows: IntArray, starts: IntArray) -> IntArray:
     while len(at):  # some bytes more in each turn, of the rows that are alike so far
         bits = len(starts).bit_length()
         groups = np.repeat(np.arange(len(starts) - 1, dtype=np.uint64), np.diff(starts))
-        keys = ~words[begins[rows] + done].astype(np.uint64) >> np.uint64(bits)
+        keys = ~words[begins[at] + done].astype(np.uint64) >> np.uint64(bits)
         keys |= groups << np.uint64(64 - bits)
         by_key = np.argsort(keys)
-        at, rows, keys = at[by_key], rows[by_key], keys[by_key]
+        at, keys = at[by_key], keys[by_key]
         order[places] = at
         done += (64 - bits) // 8
         is_same = np.zeros(len(at) + 1, dtype=np.bool_)
         is_same[1:-1] = keys[1:] == keys[:-1]
         alike = np.flatnonzero(is_same[:-1] | is_same[1:])
-        alike = alike[begins[rows[alike]] + done <= ends[rows[alike]]]
+        alike = alike[begins[at[alike]] + done <= ends[at[alike]]]
         starts = np.append(np.flatnonzero(~is_same[alike]), len(alike))
-        at, rows, places = at[alike], rows[alike], places[alike]
+        at, places = at[alike], places[alike]
     return order
 
 

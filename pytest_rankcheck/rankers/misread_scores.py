@@ -10,16 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.errors import RunError, plural, quoted
 from pytest_rankcheck.files.plain_values import finite_number
 from pytest_rankcheck.rankers.ranked_columns import RankedColumns
 from pytest_rankcheck.rankers.ranking_forms import PairedScores, ScoredDocuments
 
 _SHOWN = 3
-
-_HEAD = 20
-"""So many ranks are looked at first: mostly, one of them agrees with the scores."""
 
 _FEW_RANKS = 10
 """With fewer documents in the whole run, scores may be 1, 2, 3 without being ranks."""
@@ -137,7 +133,10 @@ class OpposedRanks(MisreadScores):
 
     def add_block(self, block: RankedColumns, ranks: Iterable[object]) -> bool:
         """Count queries and return `is_open`; ``ranks`` is read no further than that is so."""
-        if not self.is_open or block.scores is None or not _differ(block.scores, block.starts):
+        if not self.is_open or block.scores is None:
+            return self.is_open
+        changes = np.flatnonzero(np.diff(block.scores)) + 1
+        if np.isin(changes, block.starts).all():  # all scores of each query are equal
             return self.is_open
         rest = iter(ranks)
         for place, query_id in enumerate(block.query_ids):
@@ -145,16 +144,13 @@ class OpposedRanks(MisreadScores):
                 break
             start, end = block.starts[place : place + 2].tolist()
             scores = block.scores[start:end].tolist()
-            has_ranks = block.by_rank is not None and bool(block.by_rank[place])
-            if has_ranks or scores.count(scores[0]) == len(scores):  # the scores say nothing
+            if scores.count(scores[0]) == len(scores):  # they say nothing
                 list(itertools.islice(rest, len(scores)))
                 continue
-            head = [*itertools.islice(rest, min(_HEAD, len(scores)))]
-            if _agree(head, scores):
-                self.is_open = False
-                break
-            pairs, own = zip(block.doc_ids(place), scores, strict=True), itertools.chain(head, rest)
-            rows = {finite_number(rank): pair for pair, rank in zip(pairs, own, strict=False)}
+            pairs = zip(block.doc_ids(place), scores, strict=True)
+            rows = {finite_number(rank): pair for pair, rank in zip(pairs, rest, strict=False)}
+            if block.by_rank is not None and block.by_rank[place]:
+                continue  # it has no scores
             self.is_open = len(rows) == end - start and None not in rows
             if self.is_open:
                 doc_ids, ordered = zip(*(rows[rank] for rank in sorted(rows)), strict=True)  # type: ignore[type-var]
@@ -176,23 +172,6 @@ class OpposedRanks(MisreadScores):
                 "TREC), so that the ranks decide; if they are right, remove the ranks (in TREC, "
                 "write 0 for each)"
             )
-
-
-def _agree(ranks: Iterable[object], scores: Sequence[float]) -> bool:
-    """Whether one of the first scores falls while its rank rises."""
-    pairs = itertools.pairwise(zip(map(finite_number, ranks), scores, strict=False))
-    return any(
-        rank is not None and next_rank is not None and rank < next_rank and score > next_score
-        for (rank, score), (next_rank, next_score) in pairs
-    )
-
-
-def _differ(scores: FloatArray, starts: IntArray) -> bool:
-    """Whether a score differs from the one before it in the same query."""
-    differs = np.zeros(len(scores) + 1, dtype=np.bool_)
-    differs[1:-1] = scores[1:] != scores[:-1]
-    differs[starts] = False
-    return bool(differs.any())
 
 
 def _shown(query_id: str, doc_ids: Iterable[object], scores: Sequence[Any]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
@@ -19,11 +19,7 @@ from pytest_rankcheck.rankers.ranking import (
     duplicates_settled,
     has_all_ranks,
 )
-from pytest_rankcheck.rankers.ranking_forms import (
-    PairedScores,
-    ids_of,
-    ranking_as_given,
-)
+from pytest_rankcheck.rankers.ranking_forms import PairedScores, ids_of, ranking_as_given
 
 _BLOCK_ROWS = 1 << 16
 """How many documents are joined with the judgments at once: few, so that memory is used again."""
@@ -241,17 +237,11 @@ def _block_of(
     if form == "scores":
         groups = [group or {} for group in groups]
     if form == "scored ids":
-        given = chain.from_iterable(map(_scores_of, answers.values()))
-        scores = np.fromiter(given, np.float64, int(starts[-1]))
+        given = (got.scores if isinstance(got, Ranking) else got for got in answers.values() if got)
+        values = (got.values() if isinstance(got, dict) else got for got in given if got)
+        scores = np.fromiter(chain.from_iterable(values), np.float64, int(starts[-1]))
     documents, is_ordered = HeldDocuments(groups, are_distinct), form != "scores"
     return RankedColumns(list(answers), starts, documents, scores, rules, is_ordered)
-
-
-def _scores_of(answer: Answer) -> Collection[float]:
-    """Return the scores of a ranking or of pairs; none of an empty answer."""
-    if isinstance(answer, Ranking):
-        return answer.scores or ()
-    return answer.values() if isinstance(answer, PairedScores) else ()
 
 
 def unsplit(blocks: Iterable[RankedColumns]) -> Iterator[RankedColumns]:

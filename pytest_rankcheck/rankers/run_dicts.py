@@ -14,7 +14,6 @@ from pytest_rankcheck.rankers.misread_scores import MisreadScores
 from pytest_rankcheck.rankers.ranked_columns import Answer
 from pytest_rankcheck.rankers.ranking import RankingRules, Ties
 from pytest_rankcheck.rankers.ranking_forms import (
-    PairedScores,
     has_text_ids,
     is_list_of_ids,
     ordinary_pairs,
@@ -67,16 +66,14 @@ def _ordinary(
     dicts = {each: got for each, got in given.items() if type(got) is dict and got}
     if not _hold_scores(dicts.values()):
         dicts = {each: got for each, got in dicts.items() if _hold_scores([got])}
-    misread.add_dicts(dicts)
-    pairs: dict[str, PairedScores] = {}
     for query_id, answer in rankings.items():
         if query_id in dicts:
             answers[query_id] = dicts[query_id]
         elif is_list_of_ids(answer) or (type(answer) in (dict, list, tuple) and not answer):
             answers[query_id] = answer  # type: ignore[assignment]
         elif (paired := ordinary_pairs(answer)) is not None:
-            answers[query_id] = pairs[query_id] = paired
-    misread.add_dicts(pairs)
+            answers[query_id] = dicts[query_id] = paired
+    misread.add_dicts(dicts)
     return answers
 
 
