@@ -132,7 +132,6 @@ INTERNAL = {
     "warn_of_misfits",
     "EvaluationPart": "merged origin hits",
     "Approval": "now to_dict",
-    "Expectation": "claim",
     "Gate": "refuse_misfit",
     "GoldenSet": "kind columns catalogue",
     "JudgedHits": "about",

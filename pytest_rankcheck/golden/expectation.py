@@ -148,13 +148,6 @@ class Expectation:
         """Expect no results. Otherwise like `in_top`."""
         return cls(query, "no_results", **marks)
 
-    @property
-    def claim(self) -> tuple[object, ...]:
-        """What is expected, without the reason and the severity."""
-        sets = frozenset(self.documents), frozenset(self.others)
-        kind = "before" if self.kind == "above" else self.kind
-        return self.query, kind, *sets, self.k
-
     def __str__(self) -> str:
         documents, others = listed(self.documents, 10), listed(self.others, 10)
         match self.kind:
