@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import io
-from contextlib import redirect_stderr
+from types import SimpleNamespace
 
 import pytest
+from _pytest.config import _prepareconfig
 
-from pytest_rankcheck.errors import ConfigurationError, RankcheckError, quoted
+from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.files import packed_files
 from pytest_rankcheck.plugin.configuration import CONFIG, add_options, read_configuration
 
@@ -24,21 +24,6 @@ _ARGUMENTS = (
 """Nothing of the project is imported, and no other plugin is loaded or has a say."""
 
 
-class _Reader:
-    """A plugin that reads the configuration, and ends pytest before it collects anything."""
-
-    read: pytest.Config | None = None
-
-    def pytest_addoption(self, parser: pytest.Parser) -> None:
-        add_options(parser)
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_cmdline_main(self, config: pytest.Config) -> int:
-        config.stash[CONFIG] = read_configuration(config)
-        self.read = config
-        return 0
-
-
 def project_configuration() -> pytest.Config:
     """Return what pytest, started in the working directory, would read as its configuration.
 
@@ -47,22 +32,18 @@ def project_configuration() -> pytest.Config:
     Raises:
         ConfigurationError: the file cannot be read, an ini name is unknown or a value is invalid.
     """
-    reader = _Reader()
-    messages = io.StringIO()
-    why = ""
-    with pytest.MonkeyPatch.context() as patch, redirect_stderr(messages):
+    declaring = SimpleNamespace(pytest_addoption=add_options)
+    with pytest.MonkeyPatch.context() as patch:
         for name in _ENVIRONMENT:
             patch.delenv(name, raising=False)
         try:
-            pytest.main([*_ARGUMENTS], plugins=[reader])
-        except RankcheckError:
-            raise
-        except (ValueError, OSError, RecursionError) as failure:  # of a file that is not UTF-8
-            why = f"{type(failure).__name__}: {failure}"
-    if reader.read is None:
-        why = why or " ".join(messages.getvalue().removeprefix("ERROR: ").split())
-        raise ConfigurationError(f"pytest cannot read its configuration file: {quoted(why, 300)}")
-    max_unpacked = reader.read.stash[CONFIG].max_unpacked
-    if max_unpacked:
-        packed_files.max_unpacked = max_unpacked
-    return reader.read
+            config = _prepareconfig([*_ARGUMENTS], plugins=[declaring])
+        except (pytest.UsageError, ValueError, OSError, RecursionError) as failure:
+            why = quoted(" ".join(str(failure).split()), 300)
+            text = f"pytest cannot read its configuration file: {why}"
+            raise ConfigurationError(text) from None
+    config._ensure_unconfigure()
+    chosen = config.stash[CONFIG] = read_configuration(config)
+    if chosen.max_unpacked:
+        packed_files.max_unpacked = chosen.max_unpacked
+    return config
