@@ -12,6 +12,7 @@ import pytest
 
 from pytest_rankcheck.plugin.configuration import CONFIG
 from pytest_rankcheck.plugin.given_options import command_line
+from pytest_rankcheck.plugin.item_identity import path_from
 from pytest_rankcheck.plugin.option_rows import option_rows
 from pytest_rankcheck.plugin.option_table import Config
 
@@ -62,7 +63,7 @@ class BaselineSettings:
 
     def shown(self, path: Path) -> str:
         """Return a baseline file as reports name it."""
-        return Path(os.path.relpath(path, self.top)).as_posix()
+        return path_from(self.top, path)
 
     @cached_property
     def loosened(self) -> Sequence[Change]:

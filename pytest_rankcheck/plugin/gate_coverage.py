@@ -15,7 +15,7 @@ from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.errors import ConfigurationError, GitError, quoted
 from pytest_rankcheck.plugin.baseline_settings import baseline_settings
 from pytest_rankcheck.plugin.configuration import idle_option
-from pytest_rankcheck.plugin.item_identity import shared_text
+from pytest_rankcheck.plugin.item_identity import path_from, shared_text
 from pytest_rankcheck.plugin.unrun_gates import ExpectedGates, Loss, Unrun
 from pytest_rankcheck.plugin.watched_tests import WatchedTests
 from pytest_rankcheck.remedies import delete, retire
@@ -95,14 +95,14 @@ class _Coverage:
         unrun = list(self._expected.unrun(self._ran, self._caught))
         replaced = self._replaced(unrun) if self._reference else {}
         for each in unrun:
-            file = quoted(_shown(each.path), 200)
+            file = quoted(_typed(each.path), 200)
             retirement = _retirement(each.path) if self._reference else None
             if retirement is not None:
                 yield Note(Topic.RETIRED, f"{file}: {retirement}")
             elif each.path in replaced:
-                new = quoted(_shown(replaced[each.path]), 200)
+                new = quoted(_typed(replaced[each.path]), 200)
                 text = f"{new} takes the place of {file} ({each.why.text})"
-                to_do = f"; {delete(_shown(each.path))}" if each.path.exists() else ""
+                to_do = f"; {delete(_typed(each.path))}" if each.path.exists() else ""
                 yield Note(Topic.RENAMED, f"{text}{to_do}")
             else:
                 yield from self._of_unrun(each)
@@ -119,12 +119,12 @@ class _Coverage:
         if loss is Loss.FAILED or (loss is Loss.NOT_CHOSEN and not self._lists_all):
             return
         metrics = f" ({', '.join(gated)})" if gated else ""
-        text = f"{quoted(_shown(unrun.path), 200)}{metrics}: {why}"
+        text = f"{quoted(_typed(unrun.path), 200)}{metrics}: {why}"
         text += f": {quoted(detail, 200)}" if detail else ""
         if loss not in self._failing:
             yield Note(Topic.NOT_RUN, text)
             return
-        remedy = retire(_shown(unrun.path), reference.name if reference else None)
+        remedy = retire(_typed(unrun.path), reference.name if reference else None)
         rule = "What was gated must stay gated: let the test run again, or give it up"
         if reference and not unrun.path.exists() and reference.missing_history:
             remedy = reference.missing_history
@@ -184,9 +184,8 @@ def _shared(compared: Sequence[RecordFinding]) -> Iterator[Note]:
             yield Note(Topic.SHARED, text, failure=text)
 
 
-def _shown(path: Path) -> str:
-    """Return a path as it can be typed."""
-    return Path(os.path.relpath(path)).as_posix()
+def _typed(path: Path) -> str:
+    return path_from(Path.cwd(), path)
 
 
 def _retirement(path: Path) -> str | None:

@@ -6,7 +6,6 @@ it, is imported where it is used.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Generator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -41,7 +40,7 @@ from pytest_rankcheck.plugin.item_findings import (
     settled,
     without_false_better,
 )
-from pytest_rankcheck.plugin.item_identity import RANK_FILE, TYPED_ID, typed_id
+from pytest_rankcheck.plugin.item_identity import RANK_FILE, TYPED_ID, path_from, typed_id
 from pytest_rankcheck.plugin.terminal_summary import CARRIED, LEDGER, SessionFindings
 from pytest_rankcheck.plugin.watched_tests import WatchedTests
 
@@ -122,7 +121,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     plugins = (each for each in config.pluginmanager.get_plugins() if hasattr(each, "__file__"))
     rankers = ((each.__file__, getattr(each, "ranker", None)) for each in plugins)
     files = [str(file) for file, it in rankers if isinstance(it, FixtureFunctionDefinition)]
-    shown = os.path.relpath(files[0], config.invocation_params.dir) if files else None
+    shown = path_from(config.invocation_params.dir, Path(files[0])) if files else None
     return config.stash[CONFIG].header(shown)
 
 

@@ -35,9 +35,16 @@ def typed_id(node: pytest.Item | pytest.Collector) -> str:
 
     pytest's own id is relative to its root, and ambiguous for what is outside of that.
     """
-    path = os.path.relpath(node.path, node.config.invocation_params.dir)
     _, separator, rest = node.nodeid.partition("::")
-    return f"{Path(path).as_posix()}{separator}{rest}"
+    return f"{path_from(node.config.invocation_params.dir, node.path)}{separator}{rest}"
+
+
+def path_from(folder: Path, path: Path) -> str:
+    """Return a path as it can be typed in a folder, with slashes."""
+    try:
+        return Path(os.path.relpath(path, folder)).as_posix()
+    except ValueError:  # on another drive
+        return path.as_posix()
 
 
 def item_key(item: pytest.Item) -> str:

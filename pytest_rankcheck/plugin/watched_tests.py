@@ -6,15 +6,13 @@ imports this at every start, so it imports nothing heavy.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Generator, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
 from pytest_rankcheck.plugin.configuration import CONFIG
-from pytest_rankcheck.plugin.item_identity import TYPED_ID, item_key, typed_id
+from pytest_rankcheck.plugin.item_identity import TYPED_ID, item_key, path_from, typed_id
 
 _SENT = "rankcheck_collected"
 
@@ -132,7 +130,7 @@ class WatchedTests:
         ]
 
     def _file_of(self, node: pytest.Item | pytest.Collector) -> str:
-        return Path(os.path.relpath(node.path, self._config.rootpath)).as_posix()
+        return path_from(self._config.rootpath, node.path)
 
 
 def _skip_reason(longrepr: object) -> str:
