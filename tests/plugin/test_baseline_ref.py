@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from project import MAIN, NEEDS_GIT, WITHOUT_AND_WITH_WORKERS, Project, git, text_of
 
+from pytest_rankcheck.baselines.reference_commit import Reference
+
 pytestmark = NEEDS_GIT
 
 HEADING = "baselines changed by this branch, compared with main:"
@@ -278,4 +280,25 @@ def test_the_title_names_queries_that_were_removed(branched: Project) -> None:
         .startswith(
             "## ⚠️ Ranking quality: 1 gate passed with warnings: 1 with removed or edited queries\n"
         )
+    )
+
+
+def test_a_shallow_clone_of_a_merge_knows_what_was_merged(
+    branched: Project, tmp_path: Path
+) -> None:
+    """That is what CI checks out; the parents are named there, but have no history."""
+    path, clone = branched.path, tmp_path / "clone"
+    git(path, "commit", "-q", "--allow-empty", "-m", "a change")
+    git(path, "checkout", "-q", "-b", "merged", "main")
+    git(path, "merge", "-q", "--no-ff", "-m", "merge", "feature")
+    git(tmp_path, "clone", "-q", "--depth=1", "--branch=merged", f"file://{path}", str(clone))
+    git(clone, "fetch", "-q", "--depth=1", "origin", "main:refs/remotes/origin/main")
+    reference = Reference.of("origin/main", clone)
+    assert reference.bases == (reference.commit,)
+    git(clone, "checkout", "-q", "--orphan", "other")
+    git(clone, "commit", "-qm", "no parent")
+    reference = Reference.of("origin/main", clone)
+    assert reference.bases == ()
+    assert str(reference.missing_history) == (
+        "to fetch the history (in CI: fetch-depth: 0): git fetch --unshallow origin"
     )
