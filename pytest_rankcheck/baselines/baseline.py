@@ -403,7 +403,7 @@ class Baseline:
             return None
         if not self.mode.may_create:
             self.file.keep()
-            return Settlement(Action.LEAVE, can_be_raised=self.can_be_raised)
+            return Settlement(Action.LEAVE, raised=self.raised_record)
         with self.file.store.locked():
             if self.file.read_again():
                 self._check_again()
@@ -417,13 +417,13 @@ class Baseline:
             return settlement
 
     @cached_property
-    def can_be_raised(self) -> bool:
-        """Whether an update would raise the record by what the test has measured."""
+    def raised_record(self) -> Record | None:
+        """What an update would record of what the test has measured, if it would raise it."""
         before = self.file.working_record
         if before is None or not raisable(self.all_checks) or self._is_any_failed:
-            return False
+            return None
         settled = updated(self.all_checks, before, partial(self._next, before, world={}))
-        return settled.action is Action.RAISE
+        return settled.record if settled.action is Action.RAISE else None
 
     @property
     def _is_any_failed(self) -> bool:

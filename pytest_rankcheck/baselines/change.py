@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_rankcheck.baselines.typed_json import decoded
 from pytest_rankcheck.errors import ConfigurationError, quoted
-from pytest_rankcheck.evaluation.recorded_precision import EXACT
 from pytest_rankcheck.metrics.metric_names import Metric
 
 if TYPE_CHECKING:
@@ -27,6 +26,8 @@ LOSS_SHARE = 0.05
 
 Side = float | str | None
 
+_ROUNDING = 2e-9
+"""Means in a change have nine decimals."""
 _NAME = re.compile(
     r"""(?P<kind>[a-z-]+)
     (?::(?P<subject>(?:[^\['"]|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")+)
@@ -120,8 +121,7 @@ class Change:
         if self.words:
             return self.words
         about = f"{self.subject} in {'='.join(self.slice)}" if self.slice else self.subject
-        is_uncompared = self.kind == "limits" and self.after is None
-        return (_UNCOMPARED if is_uncompared else self._kind.words).format(
+        return self._words.format(
             name=about or self.kind,
             about=about,
             before=_shown(self.before),
@@ -129,13 +129,29 @@ class Change:
         )
 
     def reversed(self) -> Change:
-        """Return the fall that undoes a rise."""
+        """Return the change that undoes this one: of a rise, the fall; labels move back."""
+        if self.kind != "rise":
+            return self
         return replace(self, kind="fall", before=self.after, after=self.before)
+
+    @property
+    def is_of_metric(self) -> bool:
+        """Whether it is about one metric, which is still gated."""
+        kinds = ("fall", "rise", "no-value", "direction", "gate-looser", "noise-wider")
+        return self.kind in kinds
 
     @property
     def is_loosening(self) -> bool:
         """Whether something decides less strictly, which a branch allows for all its records."""
         return self.kind in ("gate-looser", "option-looser")
+
+    @property
+    def _words(self) -> str:
+        if self.kind == "limits" and self.after is None:
+            return "the rankings are no longer compared with those of the baseline"
+        if isinstance(self.after, int) and self.kind in ("slice-gone", "clusters"):
+            return "{after} of {before} queries have another label of {name}"
+        return self._kind.words
 
     def is_covered(self, approved: Iterable[Change]) -> bool:
         """Return whether changes that were approved let this one pass: the same, none worse."""
@@ -245,7 +261,7 @@ def _is_equal(change: Change, now: Side) -> bool:
 
 
 def _is_no_fall(change: Change, now: Side) -> bool:
-    return now is not None and replace(change, after=now).loss <= EXACT
+    return now is not None and replace(change, after=now).loss <= _ROUNDING
 
 
 def _is_no_looser(change: Change, now: Side) -> bool:
@@ -262,6 +278,10 @@ def _is_no_more(change: Change, now: Side) -> bool:
 
 def _is_there(change: Change, now: Side) -> bool:
     return now is not None
+
+
+def _are_clusters_back(change: Change, now: Side) -> bool:
+    return isinstance(change.before, int) or now == change.before  # a count of queries that moved
 
 
 def _always(change: Change, now: Side) -> bool:
@@ -284,7 +304,6 @@ class ChangeKind(NamedTuple):
 
 
 _OTHER = ChangeKind()
-_UNCOMPARED = "the rankings are no longer compared with those of the baseline"
 _MEANS = "{about} {before} -> {after}"
 
 KINDS: Mapping[str, ChangeKind] = {
@@ -318,7 +337,7 @@ KINDS: Mapping[str, ChangeKind] = {
     "scale": _OTHER,
     "golden-set": _OTHER,
     "catalogue": _OTHER,
-    "clusters": _OTHER,
+    "clusters": ChangeKind(is_undone=_are_clusters_back),
     "rankings": ChangeKind("{after} rankings changed", _changes_as_many, _never),
     "limits": ChangeKind("the rankings were limited by {before}, and are limited by {after} now"),
     "replicates": ChangeKind(

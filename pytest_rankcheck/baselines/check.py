@@ -61,6 +61,7 @@ class Block(StrEnum):
     METRIC_ADDED = "metric not in the baseline"
     STALE = "stale baseline"
     DELETED = "baseline deleted"
+    BEHIND = "the reference has changed since"
     UNAPPROVED = "baseline changed without a reason"
 
 
@@ -77,6 +78,7 @@ class Verb(StrEnum):
     UPDATE = "update"
     APPROVE = "approve"
     RESTORE = "restore"
+    MERGE = "merge"
 
 
 TABLE: Mapping[Block, tuple[Verb, str]] = {
@@ -95,6 +97,7 @@ TABLE: Mapping[Block, tuple[Verb, str]] = {
     Block.METRIC_ADDED: (Verb.UPDATE, "to add it"),
     Block.STALE: (Verb.UPDATE, "to record the new golden set"),
     Block.DELETED: (Verb.RESTORE, ""),
+    Block.BEHIND: (Verb.MERGE, ""),
     Block.UNAPPROVED: (Verb.RESTORE, ""),
 }
 """The table of states in the manual: what mends each that blocks, and for what purpose.

@@ -59,7 +59,7 @@ def larger_families(recorded: Sequence[Family], asserted: Iterable[Family]) -> I
             more = len(family.metrics.keys() - before.metrics.keys())
             if shared and more:
                 metrics = plural(more, "more metric")
-                yield f"{', '.join(shared)}: now decided together with {metrics}"
+                yield f"{', '.join(shared)}, with {metrics}"
 
 
 def next_families(before: Iterable[Family], asserted: Sequence[Family]) -> Sequence[Family]:

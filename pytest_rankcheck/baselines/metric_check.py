@@ -45,8 +45,12 @@ class MetricCheck(Check):
     @property
     def blocking(self) -> Verdict | None:
         """The verdict that blocks: that of the record's own family, if only it does."""
-        passes = self.verdict and not (self.verdict.regressed or self.verdict.inconclusive)
-        return self.strict if passes and self.strict else self.verdict
+        verdict = self.verdict
+        is_open = verdict is not None and verdict.inconclusive
+        passes = verdict is not None and not (verdict.regressed or is_open)
+        if is_open and self.gate.inconclusive != "fail" and _fails_if_open(self.strict):
+            passes = True
+        return self.strict if passes and self.strict else verdict
 
 
 def metric_checks(

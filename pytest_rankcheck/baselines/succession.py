@@ -12,10 +12,10 @@ from dataclasses import asdict
 import numpy as np
 
 from pytest_rankcheck.baselines.approval import Approval
-from pytest_rankcheck.baselines.change import Change, Side, is_looser, known_gate
+from pytest_rankcheck.baselines.change import Change, Side, is_looser, known_gate, united
 from pytest_rankcheck.baselines.families import lost_gates
 from pytest_rankcheck.baselines.golden_changes import lost_labels, lost_queries, lost_values
-from pytest_rankcheck.baselines.record import Record, RecordedMetric, RecordedSet, as_decimal
+from pytest_rankcheck.baselines.record import Record, RecordedMetric, RecordedSet
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 from pytest_rankcheck.comparison.measurement import QueryOverlap
 from pytest_rankcheck.errors import quoted
@@ -34,7 +34,7 @@ def broken_promises(before: Record, after: Record) -> Sequence[Change]:
     if approvals is None:
         return [Change("approvals", words="the earlier approvals differ")]
     given = allowed(before, after, approvals)
-    return [change for change in changes(before, after) if not change.is_covered(given)]
+    return united(each for each in changes(before, after) if not each.is_covered(given))
 
 
 def allowed(before: Record, after: Record, new: Iterable[Approval]) -> Sequence[Change]:
@@ -42,8 +42,16 @@ def allowed(before: Record, after: Record, new: Iterable[Approval]) -> Sequence[
     undone = (
         change for each in before.approvals if each not in after.approvals for change in each.keys
     )
-    rises = [change.reversed() for change in undone if change.kind == "rise"]
-    return [*(change for approval in new for change in approval.keys), *rises]
+    back = [
+        change.reversed()
+        for change in undone
+        if change.kind == "rise" or (change.kind in _LABELS and isinstance(change.after, int))
+    ]
+    return [*(change for approval in new for change in approval.keys), *back]
+
+
+_LABELS = ("slice-gone", "clusters")
+"""The changes of labels, which move back when an approval is undone, as what rose falls."""
 
 
 def new_approvals(before: Record, after: Record) -> Sequence[Approval] | None:
@@ -74,7 +82,8 @@ def _mean(record: Record, change: Change) -> Side:
     if change.slice is not None:
         attribute, value = change.slice
         places = record.queries.members(attribute).get(value, ())
-    return as_decimal(record.mean(Metric.parse(change.subject), places))
+    mean = record.mean(Metric.parse(change.subject), places)
+    return Change.of_means("fall", change.subject, mean, mean, None).after
 
 
 def _runs(record: Record, change: Change) -> Side:

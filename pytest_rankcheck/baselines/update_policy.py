@@ -24,7 +24,7 @@ from pytest_rankcheck.baselines.succession import (
 from pytest_rankcheck.evaluation.recorded_precision import EXACT
 from pytest_rankcheck.metrics.metric_names import Metric
 
-_RETIRED = Change("retired", words="this branch has retired it, but its test still runs")
+_RETIRED = Change("retired", words="the baseline is retired, but its test runs")
 BEHIND = Change("behind", words="older than that of the reference, which has changed since")
 
 
@@ -57,8 +57,8 @@ class Settlement:
     action: Action
     record: Record | None = None
     """What is written; None: the file stays as it is."""
-    can_be_raised: bool = False
-    """Whether an update would raise the record that is left as it is."""
+    raised: Record | None = None
+    """What an update would make of a record that is left as it is, if it would raise it."""
 
 
 def updated(
@@ -246,7 +246,7 @@ def judged(
     if block is not None or branch.is_behind:
         return there, block
     if branch.problems:
-        return there, Block.UNAPPROVED
+        return there, Block.BEHIND if BEHIND in branch.problems else Block.UNAPPROVED
     own = branch.first_left(here.blocking_states(mode), ())
     if own is not None:
         return here, own

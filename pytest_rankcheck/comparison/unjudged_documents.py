@@ -193,7 +193,9 @@ class TopDocuments:
         if id(side) not in self._joined:
             rankings, start = side.tops(), count()
             numbers = [dict(zip(docs, start, strict=False)) for docs in self._numbered.values()]
-            found = hits_of_lists([rankings[each] for each in self._numbered], numbers, 0.0)
+            # A query that was added since has no earlier ranking.
+            own = [rankings.get(each, ()) for each in self._numbered]
+            found = hits_of_lists(own, numbers, 0.0)
             self._joined[id(side)] = found
         return self._joined[id(side)]
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_rankcheck.baselines.baseline_file import readable_record
+from pytest_rankcheck.baselines.change import Change
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.errors import ConfigurationError, GitError, quoted
 from pytest_rankcheck.plugin.baseline_settings import baseline_settings
@@ -75,6 +76,8 @@ class _Coverage:
     ) -> None:
         self._settings = baseline_settings(config)
         self._reference = self._settings.reference
+        self._worse: dict[Path, str] = {}
+        """By baseline whose test is gone, which new one is too bad to take its place, and why."""
         self._expected = ExpectedGates(config, watched, exit_status)
         place = {each: Path(os.path.normpath(self._settings.top / each.file)) for each in compared}
         judges = self._reference is not None
@@ -125,6 +128,7 @@ class _Coverage:
             yield Note(Topic.NOT_RUN, text)
             return
         remedy = retire(_typed(unrun.path), reference.name if reference else None)
+        text += f"; {self._worse[unrun.path]}" if unrun.path in self._worse else ""
         rule = "What was gated must stay gated: let the test run again, or give it up"
         if reference and not unrun.path.exists() and reference.missing_history:
             remedy = reference.missing_history
@@ -149,29 +153,39 @@ class _Coverage:
             is_gone = each.why.loss is Loss.GONE and _retirement(each.path) is None
             if not is_gone or each.record is None:
                 continue
-            continuing = (new for new in added if self._continues(each.record, new, added[new]))
-            new = next(continuing, None)
+            found = {new: self._problems(each.record, new, added[new]) for new in added}
+            worse = {new: problems for new, problems in found.items() if problems}
+            new = next((new for new, problems in found.items() if problems == ()), None)
             if new is not None:
                 del added[new]
                 replaced[each.path] = new
+            elif worse:
+                new, problems = next(iter(worse.items()))
+                texts = "; ".join(quoted(change.text, 200) for change in problems)
+                self._worse[each.path] = f"{quoted(_typed(new), 200)} would take its place: {texts}"
         return replaced
 
-    def _continues(self, before: Record, path: Path, after: Record | None) -> bool:
-        """Whether a record is of the golden set and parameters of another one, and no worse."""
+    def _problems(
+        self, before: Record, path: Path, after: Record | None
+    ) -> tuple[Change, ...] | None:
+        """Return the promises of a record that one of its golden set and parameters breaks.
+
+        None for one of another golden set or of other parameters.
+        """
         from pytest_rankcheck.baselines.succession import broken_promises, new_approvals
 
         if after is None or not (
             before.golden_set.name == after.golden_set.name
             or before.golden_set.fingerprint == after.golden_set.fingerprint
         ):
-            return False
+            return None
         tests = self._expected.tests_of(path, after.golden_set.name)
         own = before.test.partition("[")[2]
         if before.test and not any(test.key.partition("[")[2] == own for test in tests):
-            return False
+            return None
         if new_approvals(before, after) is None:  # a new record has approvals of its own
             before = replace(before, approvals=())
-        return not broken_promises(before, after)
+        return tuple(broken_promises(before, after))
 
 
 def _shared(compared: Sequence[RecordFinding]) -> Iterator[Note]:

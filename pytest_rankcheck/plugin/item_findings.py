@@ -54,7 +54,7 @@ def without_false_better(
         return ledger
     from pytest_rankcheck.reports.findings import BETTER, GateFinding
 
-    if passed and BASELINE in item.stash and item.stash[BASELINE].can_be_raised:
+    if passed and BASELINE in item.stash and item.stash[BASELINE].raised_record:
         return ledger
     return [
         replace(each, verdict=each.verdict.replace(BETTER, ""))

@@ -219,6 +219,7 @@ class Topic(Enum):
     WORSE_KNOWN_FAILURES = "warning: known failures that got worse since they were marked"
     NOT_RUN = "baselines whose gates did not run"
     LOOSER_GATE = "gates that may pass what the gate of the baseline blocks"
+    FAMILIES = "decided together with more than in the baseline, so that less is significant"
     NO_LONGER_GATED = "no longer gated; an update keeps the approved values, an approval drops them"
     INCONCLUSIVE = "inconclusive: not enough evidence to say whether it got worse"
     UNGATED_FALL = "slices that are not gated, but fell by more than chance"

@@ -536,7 +536,10 @@ ATTEMPTS = {
     ),
     # The test is changed, renamed, moved or not run.
     "the test is renamed, and a lower baseline recorded": Attempt(
-        (worse, RENAMED, anew), B, "its test is gone"
+        (worse, RENAMED, anew),
+        B,
+        "its test is gone",
+        "would take its place: RR 0.9375 -> 0.7125",
     ),
     "the test and its record are renamed, and the tolerance widened": Attempt(
         (worse, rename_with_its_record), B, "looser gate"

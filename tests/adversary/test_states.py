@@ -257,7 +257,7 @@ STATES = {
             "writes",
             set(),
             (True, True),
-            says=("newly gated: the slices of locale",),
+            says=("newly gated, from the next update on: the slices of locale",),
         )
     ],
     "the record is unreadable here": [

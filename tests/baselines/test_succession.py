@@ -108,6 +108,24 @@ def test_what_rose_with_an_approved_fall_may_be_undone_with_it() -> None:
     assert problems(undone, approved(before, RR_FALL)) == ["P@1 0.9500 -> 0.9000"]
 
 
+def test_a_revert_is_one_though_means_are_written_with_six_decimals() -> None:
+    """23/24 is 0.958333333 in a change."""
+    third = record([1] * 23 + [3])
+    mean = third.mean(Metric.parse("RR"))
+    lower = approved(record([1] * 22 + [3, 3]), Change.of_means("fall", "RR", mean, 0.9444, None))
+    back = replace(third, approvals=())
+    assert [each for each in problems(back, lower) if "RR" in each or "earlier" in each] == []
+
+
+def test_labels_that_move_back_with_a_revert_need_no_reason() -> None:
+    before = record([1] * 20, by=["lang"])
+    moved = replace(before.queries, slices=[{"lang": ("en",)}] * 20)
+    after = approved(replace(before, queries=moved), Change("slice-gone", "lang", 20, 10))
+    assert problems(after, before) == []
+    assert problems(before, after) == []
+    assert problems(replace(before, approvals=after.approvals), after) != []
+
+
 def test_a_slice_of_many_queries_does_not_fall_behind_the_others() -> None:
     before = record([1, 2] * 40, by=["lang"])
     traded = record([2, 1] * 40, by=["lang"])

@@ -35,6 +35,14 @@ def test_the_bounds_of_reciprocal_rank_by_hand() -> None:
     assert found.if_relevant == pytest.approx(0)
 
 
+def test_a_query_that_was_added_is_not_in_the_bounds() -> None:
+    grown = GoldenSet.from_dict({q: GOLDEN.grades(q) for q in "abc"} | {"d": {"x": 1}})
+    after = evaluation_of(AFTER | {"d": ["unknown", "x"]}, grown)
+    found = compare(after, evaluation_of(BEFORE)).unjudged("RR")
+    assert found.if_irrelevant == pytest.approx(-0.5 / 3)
+    assert found.if_relevant == pytest.approx(0)
+
+
 def test_judging_the_documents_gives_the_bound() -> None:
     """The bound is what comes out when the documents are judged so and measured again."""
     for grade in (0, 3):

@@ -11,7 +11,7 @@ from pytest_rankcheck.baselines.change import Change, is_looser
 from pytest_rankcheck.baselines.families import larger_families
 from pytest_rankcheck.baselines.golden_changes import lost_text, set_changes, slice_changes
 from pytest_rankcheck.baselines.metric_check import MetricCheck
-from pytest_rankcheck.baselines.record import as_decimal
+from pytest_rankcheck.baselines.record import Record, as_decimal
 from pytest_rankcheck.baselines.succession import looser_limits
 from pytest_rankcheck.baselines.update_policy import (
     Action,
@@ -118,12 +118,10 @@ def _outcome(baseline: Baseline, settlement: Settlement) -> Iterator[tuple[Topic
     golden_change = golden_change_text(baseline, changes)
     if golden_change:
         yield Topic.GOLDEN_CHANGE, golden_change
-    for key in baseline.dropped_gates():
-        yield Topic.NO_LONGER_GATED, key.text
-    for text in _looser_gates(baseline):
-        yield Topic.LOOSER_GATE, text
-    if settlement.can_be_raised:
-        yield Topic.CAN_BE_RAISED, f"{means}; {update_all('to raise it')}"
+    yield from _less_strict(baseline)
+    if settlement.raised is not None:
+        raised = "; ".join(_raised(baseline, settlement.raised))
+        yield Topic.CAN_BE_RAISED, f"{raised}; {update_all('to raise it')}"
     elif action is Action.KEEP_RISE:
         alphas = {getattr(check.gate.rule, "raise_alpha", None) for check in baseline.checks}
         levels = " or ".join(f"{1 - alpha:.1%}" for alpha in alphas if alpha is not None)
@@ -133,7 +131,7 @@ def _outcome(baseline: Baseline, settlement: Settlement) -> Iterator[tuple[Topic
         update = baseline.place.update("to raise it", wanted_runs(baseline.all_checks))
         yield Topic.KEPT_MORE_RUNS, f"{means}; {update}"
     elif action is Action.KEEP:
-        measured = "; ".join(each.text for each in _measured_changes(baseline))
+        measured = "; ".join(e.text for e in _measured_changes(baseline) if e.is_change)
         fell = any(check.fell for check in baseline.all_checks)
         purpose = "to lower it" if fell else "to record what is measured"
         yield Topic.KEPT, f"{measured or means}; {baseline.place.approve(purpose)}"
@@ -162,6 +160,17 @@ def golden_change_text(baseline: Baseline, changes: Sequence[MeanChange]) -> str
     return f"{text}; {lost}" if lost else text
 
 
+def _less_strict(baseline: Baseline) -> Iterator[tuple[Topic, str]]:
+    """Yield what the test decides less strictly than its baseline."""
+    for dropped in baseline.dropped_gates():
+        yield Topic.NO_LONGER_GATED, dropped.text
+    for text in _looser_gates(baseline):
+        yield Topic.LOOSER_GATE, text
+    if baseline.record is not None:
+        for text in larger_families(baseline.record.assertions, baseline.families):
+            yield Topic.FAMILIES, text
+
+
 def _looser_gates(baseline: Baseline) -> Iterator[str]:
     """Yield the gates and limits that may let pass what those of the baseline block."""
     record = baseline.record
@@ -171,7 +180,6 @@ def _looser_gates(baseline: Baseline) -> Iterator[str]:
         before = record.gate(check.metric)
         if is_looser(before, check.gate.text):
             yield Change("gate-looser", str(check.metric), before, check.gate.text).text
-    yield from larger_families(record.assertions, baseline.families)
     limits = [check.limits for check in baseline.ranking_checks]
     if limits:
         yield from (key.text for key in looser_limits(record, limits))
@@ -225,6 +233,16 @@ def _measured_changes(baseline: Baseline) -> Iterator[MeanChange]:
         if check.verdict is not None:
             pairs = check.verdict.overall.pairs
             yield MeanChange(str(metric), pairs.mean_before, pairs.mean_after)
+
+
+def _raised(baseline: Baseline, after: Record) -> Iterator[str]:
+    """Yield the means that an update would raise, as recorded on this branch."""
+    before = baseline.file.working_record
+    for metric in map(Metric.parse, after.gated):
+        if before is not None and before.fits(metric):
+            raised = MeanChange(str(metric), before.mean(metric), after.mean(metric))
+            if raised.is_change:
+                yield raised.text
 
 
 def _by_metric(baseline: Baseline) -> dict[Metric, MetricCheck]:

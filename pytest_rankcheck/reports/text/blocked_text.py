@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from pytest_rankcheck.baselines.change import LOSS_SHARE
+from pytest_rankcheck.baselines.change import LOSS_SHARE, Change
 from pytest_rankcheck.baselines.check import OF_GATES, TABLE, Block, Check, RankingCheck, Verb
 from pytest_rankcheck.baselines.golden_changes import set_changes, slice_changes
 from pytest_rankcheck.baselines.metric_check import MetricCheck
@@ -21,7 +21,10 @@ from pytest_rankcheck.reports.text.regression_text import (
 from pytest_rankcheck.reports.text.stability_text import changes_text, stability_lines
 from pytest_rankcheck.reports.text.wording import change, golden_name, number_text
 
-_NOT_KEPT = (Block.NO_RECORD, Block.METRIC_ADDED, Block.STALE, Block.DELETED, Block.UNAPPROVED)
+_NOT_KEPT = (
+    *(Block.NO_RECORD, Block.METRIC_ADDED, Block.STALE),
+    *(Block.DELETED, Block.UNAPPROVED, Block.BEHIND),
+)
 """The blocks after which nobody asks whether the baseline was changed."""
 
 
@@ -37,7 +40,7 @@ def blocked_failure(check: Check, block: Block, evaluation: Evaluation, place: P
     block = Block.INCOMPARABLE if block is Block.FOREIGN else block
     remedy = _remedy(check, block, place)
     lines = [_headline(check, block, evaluation), *_details(check, block)]
-    lines += _what_to_do(block, place, remedy)
+    lines += _what_to_do(check, block, place, remedy)
     if isinstance(check, MetricCheck) and check.blocking and block in OF_GATES:
         return regression_failure(check.blocking, lines, remedy)
     return Failure(lines, remedy=remedy)
@@ -46,10 +49,12 @@ def blocked_failure(check: Check, block: Block, evaluation: Evaluation, place: P
 def dropped_failure(why: str, place: Place) -> Failure:
     """Return why a test fails whose assertions have passed, but which dropped gates."""
     remedy = place.approve()
-    return Failure([why, *_what_to_do(Block.REFUSED, place, remedy)], remedy=remedy)
+    return Failure([why, *_what_to_do(None, Block.REFUSED, place, remedy)], remedy=remedy)
 
 
-def _what_to_do(block: Block, place: Place, remedy: Remedy | None) -> Iterator[str]:
+def _what_to_do(
+    check: Check | None, block: Block, place: Place, remedy: Remedy | None
+) -> Iterator[str]:
     """Yield where the baseline is, and the command to type."""
     if block is Block.REFUSED:
         yield "  a baseline is never lowered without a written reason"
@@ -57,10 +62,10 @@ def _what_to_do(block: Block, place: Place, remedy: Remedy | None) -> Iterator[s
     unchanged = "" if block in _NOT_KEPT else " (unchanged)"
     yield f"  {where}: {place}{unchanged}"
     if block is Block.INCONCLUSIVE:
-        yield (
-            "  judge more queries, widen the margin, or set rankcheck_inconclusive to warn and "
-            "approve that"
-        )
+        word = "approve that inconclusive verdicts count less than in the baseline"
+        if check is None or not _is_looser_word(check):
+            word = "set rankcheck_inconclusive to warn and approve that"
+        yield f"  judge more queries, widen the margin, or {word}"
     if remedy is not None:
         yield ValueLine(f"  {remedy}")
 
@@ -68,17 +73,34 @@ def _what_to_do(block: Block, place: Place, remedy: Remedy | None) -> Iterator[s
 def _remedy(check: Check, block: Block, place: Place) -> Remedy | None:
     """Return the command that mends a block, or that says what is next; None if there is none."""
     kinds = {key.kind for key in check.problems}
-    if place.reference is not None and "behind" in kinds:
-        return merge(place.reference)
-    if block is Block.INCONCLUSIVE and all(change.loss == 0 for change in check.undecided):
-        return None  # what has not changed needs no approval
     verb, purpose = TABLE[block]
+    if place.reference is not None and (verb is Verb.MERGE or "behind" in kinds):
+        return merge(place.reference)
+    if block is Block.INCONCLUSIVE and not _is_looser_word(check) and not _has_changed(check):
+        return None  # what has not changed needs no approval
+    if block is Block.UNAPPROVED and not _own_problems(check):
+        return None  # the check that they are about says what to do
     if verb is Verb.UPDATE:
         return place.update(purpose)
     # Of what else differs, an update keeps what is approved.
     if verb is Verb.RESTORE and not (block is Block.UNAPPROVED and "metric-gone" in kinds):
         return place.restore()
     return place.approve(purpose or "to approve")
+
+
+def _own_problems(check: Check) -> Sequence[Change]:
+    """Return the broken promises but those that are about another metric."""
+    problems = (each for each in check.problems if each.kind != "behind")
+    return [each for each in problems if not each.is_of_metric or each.subject == check.subject]
+
+
+def _has_changed(check: Check) -> bool:
+    return any(change.loss != 0 for change in check.undecided)
+
+
+def _is_looser_word(check: Check) -> bool:
+    """Whether only the baseline makes an inconclusive verdict a failure."""
+    return isinstance(check, MetricCheck) and check.gate.inconclusive != "fail"
 
 
 def _headline(check: Check, block: Block, evaluation: Evaluation) -> str:
@@ -104,7 +126,7 @@ def _headline(check: Check, block: Block, evaluation: Evaluation) -> str:
             return _too_many(check, block, evaluation)
         case Block.DELETED:
             return f"{what}: this branch has deleted {its} baseline"
-        case Block.UNAPPROVED if any(each.kind == "behind" for each in check.problems):
+        case Block.BEHIND:
             return f"{what}: the reference has changed {its} baseline since this branch left it"
         case Block.UNAPPROVED:
             return f"{what}: this branch changes {its} baseline without a reason"
@@ -164,8 +186,8 @@ def _details(check: Check, block: Block) -> Iterator[str]:
             )
             yield from _changed_queries(check)
             yield from (f"  world: {line}" for line in check.world)
-        case Block.UNAPPROVED:
-            yield from (f"  {problem.text}" for problem in check.problems)
+        case Block.UNAPPROVED | Block.BEHIND:
+            yield from (f"  {problem.text}" for problem in _own_problems(check))
             yield from _changed_queries(check)
         case Block.LOOSENED:
             recorded: list[object] = []

@@ -110,10 +110,11 @@ def _moved(before: Record, after: Record) -> str:
         ]
         gated = "" if name in after.gated else " (no longer gated)"
         by_set = f" ({change(moves[name])} by the golden set)" if name in moves else ""
-        parts.append(f"{name} {means[0]} -> {means[1]}{by_set}{gated}")
+        if means[0] != means[1] or by_set or gated:
+            parts.append(f"{name} {means[0]} -> {means[1]}{by_set}{gated}")
     if before.limits != after.limits:
         parts.append(f"{_limits(before)} -> {_limits(after)}")
-    return "; ".join(parts)
+    return "; ".join(parts) or "values unchanged"
 
 
 def unchecked_expectations(
