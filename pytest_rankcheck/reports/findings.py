@@ -238,9 +238,7 @@ class Topic(Enum):
     KEPT = "baselines kept, because something is lower or ranked anew, within what is allowed"
     KEPT_WITHIN_NOISE = "baselines kept, because the gain is not certain enough to raise them"
     KEPT_MORE_RUNS = "baselines kept, because they are means of more replicates; the tests passed"
-    UNUSED_APPROVAL = (
-        "nothing to approve: the baselines are what is measured, so no reason was written"
-    )
+    UNUSED_APPROVAL = "nothing to approve, so no reason was written"
     LEADERBOARD = "leaderboard"
     WRITTEN = "baselines written; commit them"
     IGNORED = "baselines written, but ignored by git, so that a commit leaves them out"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from project import Project, text_of
+from project import REGRESSION_TEST, Project, text_of
 
 WORSE = {0: 2, 1: 2, 2: 2, 3: 2}
 """A fall of 4 / 2 / 80 = 0.025."""
@@ -171,3 +171,14 @@ def test_a_baseline_without_rankings_is_compared_and_reported(project: Project) 
     assert "RR regressed on golden set 'web' (80 queries)" in text
     assert 'q001 "query 1"   1.000 -> 0.000' in text
     assert "- ->" not in text
+
+
+def test_an_approval_that_reaches_no_baseline_says_so(project: Project) -> None:
+    project.test(f"{REGRESSION_TEST}\ndef test_floor(evaluation):\n    pass\n")
+    project.update()
+    result = project.run("-k", "floor", "--rankcheck-approve", "a faster index")
+    assert result.ret == 0
+    says = (
+        "nothing to approve, so no reason was written:\n  no test that ran compares with a baseline"
+    )
+    assert says in text_of(result)
