@@ -214,6 +214,9 @@ def moved_texts(overlap: QueryOverlap, attributes: Sequence[str]) -> Iterator[st
         if moves:
             moved = sum(moves.values())
             yield f"{moved:,} of {total:,} queries moved in {_moves_text(attribute, moves)}"
+    count = cluster_moves(overlap)
+    if count:
+        yield f"{count:,} of {total:,} queries are in another cluster"
 
 
 def _moves_text(attribute: str, moves: Mapping[tuple[Labels, Labels], int]) -> str:

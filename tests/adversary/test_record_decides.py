@@ -158,6 +158,11 @@ def test_clusters_that_are_merged_need_a_reason_and_decide_as_recorded(gated: Ga
     for outcome in (on_branch(gated), gated.run(update=True)):
         assert "RR regressed" in outcome.failure
     gated.rank({})
+    gated.golden(labelled(user=lambda index: f"u{max(index, 2) % 40}"))
+    gated.golden_set = gated.golden_set.clustered("user")
+    assert "2 of 80 queries are in another cluster" in on_branch(gated).text
+    assert on_branch(gated).passed
+    clustered(2)
     assert "76 of 80 queries are in another cluster" in on_branch(gated).failure
     assert "76 of 80 queries are in another cluster" in gated.run(update=True).failure
 

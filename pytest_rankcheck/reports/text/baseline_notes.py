@@ -70,12 +70,15 @@ def watched_findings(baseline: Baseline) -> Iterator[MetricFinding]:
 
 def _of_verdicts(baseline: Baseline) -> Iterator[tuple[Topic, str]]:
     """Yield which verdicts are inconclusive, and which slices, noise and ties they depend on."""
+    if baseline.evaluation is not None:
+        golden = baseline.evaluation.golden
+        texts = (
+            text
+            for check in baseline.checks
+            for text in slice_changes(check.record, check.attributes, golden, check.comparison)
+        )
+        yield from ((Topic.SLICES, text) for text in dict.fromkeys(texts))
     for check in baseline.checks:
-        if baseline.evaluation is not None:
-            golden = baseline.evaluation.golden
-            of_slices = slice_changes(check.record, check.attributes, golden, check.comparison)
-            for text in of_slices:
-                yield Topic.SLICES, text
         verdict = check.verdict
         if verdict is None or check.comparison is None:
             continue
