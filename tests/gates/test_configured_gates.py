@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pytest_rankcheck import ConfigurationError, Metric, MetricError
-from pytest_rankcheck.gates.configured_gates import ConfiguredGates
+from pytest_rankcheck.baselines.change import is_looser
+from pytest_rankcheck.gates.configured_gates import ConfiguredGates, gate_of
 from pytest_rankcheck.metrics.metric_registry import definitions
 
 AP, METRIC, RR = map(Metric.parse, ("AP", "nDCG@10", "RR"))
@@ -92,3 +93,18 @@ def test_a_line_is_split_once_whatever_is_quoted(
 def test_a_malformed_line_is_refused(line: str, message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
         ConfiguredGates.parse([line])
+
+
+@pytest.mark.parametrize("word", ["pass", "fail"])
+def test_how_an_inconclusive_verdict_counts_is_in_the_text_of_a_gate(word: str) -> None:
+    text = f"noninferior(margin=0.02, alpha=0.05, inconclusive={word})"
+    assert gate_of(text).text == text
+    usual = "noninferior(margin=0.02, alpha=0.05)"
+    assert gate_of("noninferior(margin=0.02, inconclusive=warn)").text == usual
+    assert is_looser(text, usual) == (word == "fail")
+    assert is_looser(usual, text) == (word == "pass")
+
+
+def test_another_word_for_an_inconclusive_verdict_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="inconclusive=maybe is invalid; give pass, warn"):
+        gate_of("noninferior(margin=0.02, inconclusive=maybe)")
