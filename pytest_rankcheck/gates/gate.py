@@ -82,11 +82,13 @@ class Gate:
         name, _, parameters = str(self.rule).removesuffix(")").partition("(")
         given = [parameters] if parameters else []
         given += [f"{key}={number_text(v)}" for key, v in limits.items() if v is not None]
-        if self.standardise is not None:
-            is_word = self.standardise.isidentifier() and not iskeyword(self.standardise)
-            given.append(f"standardise={self.standardise if is_word else repr(self.standardise)}")
-        if self.inconclusive in ("pass", "fail"):  # a record without a word means the usual one
-            given.append(f"inconclusive={self.inconclusive}")
+        words = {"standardise": self.standardise}
+        if self.inconclusive != "warn":  # a record without a word means the usual one
+            words["inconclusive"] = self.inconclusive
+        for key, word in words.items():
+            if word is not None:
+                is_word = word.isidentifier() and not iskeyword(word)
+                given.append(f"{key}={word if is_word else repr(word)}")
         return f"{name}({', '.join(given)})"
 
     @property
