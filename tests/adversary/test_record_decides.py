@@ -167,6 +167,16 @@ def test_clusters_that_are_merged_need_a_reason_and_decide_as_recorded(gated: Ga
     assert "76 of 80 queries are in another cluster" in gated.run(update=True).failure
 
 
+def test_another_name_of_the_ranker_is_nothing_to_approve(gated: GatedTest) -> None:
+    before = gated.update()
+    entry = json.loads(before)
+    write_entry(gated.path, entry | {"ranker": "yesterday's"})
+    renamed = gated.path.read_bytes()
+    outcome = gated.run(approve="why")
+    assert "nothing to approve" in outcome.text
+    assert gated.path.read_bytes() == renamed
+
+
 def test_what_decides_cannot_be_edited_out_of_a_record(gated: GatedTest) -> None:
     gated.golden(labelled(user=lambda index: f"u{index % 40}", locale=lambda index: "de"))
     gated.golden_set = gated.golden_set.clustered("user")
