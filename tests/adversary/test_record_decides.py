@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from gated_test import MRR, GatedTest, MainBranch, Outcome
 from project import Project
 from record_entries import write_entry
 
-from pytest_rankcheck import Gate, assert_not_regressed
+from pytest_rankcheck import Gate, Record, assert_not_regressed
 from pytest_rankcheck.baselines.families import Family, families_of_last, next_families
 
 SIGNIFICANT = partial(assert_not_regressed, metric="RR", gate=Gate.significant())
@@ -168,9 +169,9 @@ def test_clusters_that_are_merged_need_a_reason_and_decide_as_recorded(gated: Ga
 
 
 def test_another_name_of_the_ranker_is_nothing_to_approve(gated: GatedTest) -> None:
-    before = gated.update()
-    entry = json.loads(before)
-    write_entry(gated.path, entry | {"ranker": "yesterday's"})
+    gated.update()
+    text = replace(Record.load(gated.path), ranker="yesterday's").text
+    gated.path.write_text(text, "utf-8")
     renamed = gated.path.read_bytes()
     outcome = gated.run(approve="why")
     assert "nothing to approve" in outcome.text
