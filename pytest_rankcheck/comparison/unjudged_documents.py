@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, count, repeat
 from typing import NamedTuple
@@ -18,6 +19,7 @@ import numpy as np
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired
 from pytest_rankcheck.comparison.measurement import Measured
+from pytest_rankcheck.errors import MetricError
 from pytest_rankcheck.evaluation.conventions import Conventions, meant, settled
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.run_golden_join import hits_of_lists
@@ -28,11 +30,17 @@ TOP = 10
 """The number of documents that count as the top, if the metric has no cutoff."""
 
 
+_HIGH = 9.0
+"""A grade that is relevant to every metric."""
+
+
 @dataclass(frozen=True, slots=True)
 class Unjudged:
     """The unjudged documents that are new in the top of the compared queries, or left it.
 
-    Differences are those of the means, after minus before.
+    Differences are those of the means, after minus before. They are NaN if they are not known: the
+    values are means of replicates or another library's, or one side keeps less of its rankings than
+    the metric looks at.
     """
 
     k: int
@@ -72,10 +80,10 @@ def unjudged_between(
 ) -> Unjudged:
     """Return how much unjudged documents could change a difference.
 
-    The values before are computed again if the rankings are known far enough down (a baseline
-    record has ten documents per query), because a document that becomes relevant changes the ideal
-    ranking of both sides. Otherwise they stay as they are, and so does the difference of a metric
-    of ir_measures.
+    The values of both sides are computed again, because a document that becomes relevant changes
+    the ideal ranking of both; so both must be known far enough down (a baseline record has ten
+    documents per query). Only the values before of a metric that the first relevant document
+    decides, such as RR, can stay as they are.
 
     Args:
         evaluation: what is measured now.
@@ -90,6 +98,13 @@ def unjudged_between(
     found = [documents.of_query[query_id] for query_id in values.query_ids]
     shares = max(1, k * len(found))
     highest = max(evaluation.golden.scale, 1.0)
+    is_known = can_rejudge(evaluation, values.metric) and (
+        can_rejudge(other, values.metric) or _is_decided_by_first(other, values.metric)
+    )
+
+    def bound(of_new: float, of_left: float) -> float:
+        return documents.difference(values, of_new, of_left) if is_known else math.nan
+
     return Unjudged(
         k=k,
         documents=sum(len(top.new) for top in found),
@@ -97,9 +112,9 @@ def unjudged_between(
         left=sum(len(top.left) for top in found),
         judged_before=sum(top.judged_before for top in found) / shares,
         judged_after=sum(top.judged_after for top in found) / shares,
-        if_irrelevant=documents.difference(values, 0.0, 0.0),
-        if_relevant=documents.difference(values, highest, 0.0),
-        if_left_relevant=documents.difference(values, 0.0, highest),
+        if_irrelevant=bound(0.0, 0.0),
+        if_relevant=bound(highest, 0.0),
+        if_left_relevant=bound(0.0, highest),
         grade=highest,
     )
 
@@ -168,7 +183,7 @@ class TopDocuments:
         """
         ids = pairs.query_ids
         at = [place for place, query_id in enumerate(ids) if query_id in self._numbered]
-        if not at or not can_rejudge(self._evaluation, pairs.metric):
+        if not at:
             return pairs.difference
         tops = [self.of_query[ids[place]] for place in at]
         knows_before = can_rejudge(self._other, pairs.metric)
@@ -231,6 +246,29 @@ def can_rejudge(side: Measured, metric: Metric) -> bool:
     counts_deeper = bool(dict(metric.parameters)["judged_only"])
     is_shallow = metric.cutoff is not None and metric.cutoff <= side.known_depth
     return is_shallow and not counts_deeper
+
+
+def _is_decided_by_first(side: Measured, metric: Metric) -> bool:
+    """Return whether the first relevant document of a ranking decides a metric, and nothing else.
+
+    It is tried: a second relevant document, retrieved or not, changes nothing.
+    """
+    if side.averaged(metric).count > 1 or dict(metric.parameters)["judged_only"]:
+        return False
+
+    def value(ranks: Sequence[float], judged: int) -> float:
+        hits = JudgedHits(
+            ranks=np.array([ranks]),
+            grades=np.full((1, len(ranks)), _HIGH),
+            retrieved=np.array([10.0]),
+            ideal=np.full((1, judged), _HIGH),
+            max_grade=_HIGH,
+        )
+        return float(metric.compute(hits)[0])
+
+    with suppress(MetricError):  # it asks for more than ranks and grades
+        return value([2.0], 1) == value([2.0], 2) == value([2.0, 3.0], 2)
+    return False
 
 
 def values_under(

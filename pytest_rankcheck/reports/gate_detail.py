@@ -159,11 +159,8 @@ def _decision(decision: Decision, verdict: Verdict, *, in_full: bool) -> Detail:
 
 
 def _unjudged(verdict: Verdict, comparison: Comparison) -> Detail:
-    """Return the unjudged documents; without differences that another library would compute."""
-    unjudged = comparison.unjudged_in(verdict.overall.pairs)
-    detail: Detail = as_json(unjudged)
-    if verdict.metric.definition.ir_measures:
-        detail |= dict.fromkeys(("if_irrelevant", "if_relevant", "if_left_relevant"))
+    """Return the unjudged documents, and what they could change."""
+    detail: Detail = as_json(comparison.unjudged_in(verdict.overall.pairs))
     return detail
 
 

@@ -103,6 +103,27 @@ def test_what_the_documents_that_left_could_do_may_be_unknown() -> None:
     assert known.if_left_relevant == pytest.approx(-0.1)  # the relevant one was first all the same
 
 
+@pytest.mark.parametrize(
+    ("metric", "is_known"),
+    [("RR", True), ("FirstRank", True), ("AP", False), ("nDCG", False), ("R@50", False)],
+)
+def test_what_a_record_does_not_keep_has_no_bound(metric: str, is_known: bool) -> None:
+    """A record has ten documents; a new relevant one changes the ideal of both sides."""
+    before, now = evaluation_of(BEFORE), evaluation_of(AFTER)
+    found = compare(now, Record.of(before, [Metric.parse(metric)])).unjudged(metric)
+    bounds = (found.if_irrelevant, found.if_relevant, found.if_left_relevant)
+    assert [math.isnan(bound) for bound in bounds[:2]] == [not is_known] * 2
+    assert found.documents == 2
+    assert not math.isnan(compare(now, before).unjudged(metric).if_relevant)
+
+
+def test_means_of_replicates_have_no_bound() -> None:
+    runs = [Run.from_dict(AFTER), Run.from_dict(AFTER | {"c": ["y", "x"]})]
+    found = compare(evaluate(runs, GOLDEN), evaluation_of(BEFORE)).unjudged("RR")
+    assert math.isnan(found.if_irrelevant)
+    assert math.isnan(found.if_relevant)
+
+
 def test_the_rankings_are_read_once_for_all_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
     before, now = evaluation_of(BEFORE), evaluation_of(AFTER)
     read: list[object] = []

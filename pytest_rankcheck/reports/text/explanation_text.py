@@ -13,7 +13,6 @@ from pytest_rankcheck.gates.verdict import (
     ReplayEvidence,
     Verdict,
 )
-from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.text.evidence_text import p_text
 from pytest_rankcheck.reports.text.wording import change
 
@@ -103,12 +102,12 @@ def group_lines(groups: GroupEvidence) -> Iterator[str]:
         )
 
 
-def unjudged_lines(unjudged: Unjudged, metric: Metric) -> Iterator[str]:
-    """Yield how many unjudged documents there are, and the bounds; nothing without any."""
+def unjudged_lines(unjudged: Unjudged) -> Iterator[str]:
+    """Yield how many unjudged documents there are, and the bounds if known; nothing without any."""
     if not unjudged.documents and not unjudged.left:
         return
     yield f"  {_counts(unjudged)}"
-    if metric.definition.ir_measures:
+    if math.isnan(unjudged.if_irrelevant):
         return
     irrelevant, grade = change(unjudged.if_irrelevant), f"grade {unjudged.grade:g}"
     bounds = [f"if all were irrelevant, the difference would be {irrelevant}"]

@@ -71,7 +71,7 @@ def regression_lines(verdict: Verdict, comparison: Comparison) -> Iterator[str]:
     yield from map(ValueLine, _worst_queries(pairs, comparison))
     if comparison.evaluation.source.unmet_ids is None:
         unjudged = comparison.unjudged_in(pairs)
-        yield from unjudged_lines(unjudged, verdict.metric)
+        yield from unjudged_lines(unjudged)
 
 
 def regression_failure(
