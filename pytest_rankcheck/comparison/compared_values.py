@@ -125,9 +125,11 @@ class ComparedValues(ABC):
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the confidence interval of the difference; NaN with fewer than two queries.
 
-        NaN too for a metric of the whole run.
+        NaN too for a metric of the whole run. It ends where differences of the metric can.
         """
+        lowest, highest = self.metric.definition.range
         low, high = self.differences.interval(level)
+        low, high = max(low, lowest - highest), min(high, highest - lowest)
         if self.metric.higher_is_better:
             return (low, high)
         return (-high, -low)

@@ -58,6 +58,15 @@ def test_wins_ties_losses_and_differences() -> None:
     assert table.index.name == "query_id"
 
 
+def test_an_interval_ends_where_differences_can() -> None:
+    """Differences of 0 and -1: t(0.975, 1) = 12.7, so -0.5 +- 6.4 without this."""
+    golden = GoldenSet.from_dict({"a": {"x": 1}, "b": {"x": 1}})
+    before, now = ({"a": ["x"], "b": rest} for rest in (["x"], ["y"]))
+    comparison = compare(*(evaluate(Run.from_dict(each), golden) for each in (now, before)))
+    assert comparison.interval("RR") == (-1.0, 1.0)
+    assert comparison.values("RR").mean_after == 0.5
+
+
 def test_p_and_the_interval_of_the_difference() -> None:
     comparison = compare(AFTER, BEFORE)
     # The falls are -1/2, 3/4, 1/2 and -1/5, together 0.55: all 16 choices of their signs are tried,
