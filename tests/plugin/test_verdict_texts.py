@@ -320,3 +320,15 @@ def test_one_baseline_is_not_used_for_two_evaluations(gated: GatedTest) -> None:
     gated.assertions = (MRR, lambda _, baseline: MRR(gated.evaluation(), baseline))
     assert "compares two evaluations with one baseline" in gated.run(update=True).failure
     assert not gated.path.exists()
+
+
+def test_a_recorded_metric_that_is_not_reached_has_one_row(gated: GatedTest) -> None:
+    gated.defaults = Defaults(watched=("RR", "P@1"))
+    gated.assertions = tuple(gate(name, Gate.tolerance(abs=0.01)) for name in ("RR", "P@1"))
+    gated.update()
+    gated.rank(dict.fromkeys(range(20), 3))
+    rows = [line for line in gated.run().text.splitlines() if line.startswith("web")]
+    assert [" ".join(row.split()) for row in rows] == [
+        "web RR 1.0000 0.8333 -0.1667 FAILED: regressed",
+        "web P@1 1.0000 0.7500 -0.2500 not reached",
+    ]
