@@ -36,7 +36,7 @@ def families_of_last(recorded: Iterable[Family], asserted: Sequence[Family]) -> 
         for number, family in enumerate(recorded)
         for metric in family.metrics
     }
-    chosen: list[tuple[int, str]] = []
+    of_last: dict[int, Family] = {}
     for assertion in asserted:
         equal = [key for key, family in left.items() if family == assertion]
         first: dict[str, tuple[int, str]] = {}
@@ -48,13 +48,13 @@ def families_of_last(recorded: Iterable[Family], asserted: Sequence[Family]) -> 
         of_last = {key[0]: left[key] for key in chosen}
         for key in chosen:
             del left[key]
-    return [*of_last.values()] if asserted else []
+    return [*of_last.values()]
 
 
-def larger_families(recorded: Sequence[Family], asserted: Iterable[Family]) -> Iterator[str]:
+def larger_families(recorded: Sequence[Family], asserted: Sequence[Family]) -> Iterator[str]:
     """Yield which recorded metrics are decided together with further ones now."""
-    for family in asserted:
-        for before in recorded:
+    for number, family in enumerate(asserted, start=1):
+        for before in families_of_last(recorded, asserted[:number]):
             shared = [metric for metric in before.metrics if metric in family.metrics]
             more = len(family.metrics.keys() - before.metrics.keys())
             if shared and more:

@@ -39,17 +39,20 @@ def broken_promises(before: Record, after: Record) -> Sequence[Change]:
 
 def allowed(before: Record, after: Record, new: Iterable[Approval]) -> Sequence[Change]:
     """Return what the approvals that ``after`` adds allow, and those that it undoes."""
-    undone = (
+    undone = [
         change for each in before.approvals if each not in after.approvals for change in each.keys
-    )
+    ]
     back = [
         change.reversed()
         for change in undone
         if change.kind == "rise" or (change.kind in _LABELS and isinstance(change.after, int))
     ]
+    if undone:  # the record may be older than the assertions in it
+        back.append(_NO_ASSERTIONS)
     return [*(change for approval in new for change in approval.keys), *back]
 
 
+_NO_ASSERTIONS = Change("assertions", words="what its assertions decide together is gone")
 _LABELS = ("slice-gone", "clusters")
 """The changes of labels, which move back when an approval is undone, as what rose falls."""
 
@@ -155,7 +158,7 @@ def _of_assertions(before: Record, after: Record) -> Iterator[Change]:
             yield Change("slice-gone", attribute)
     yield from lost_gates(before.assertions, after.assertions)
     if before.assertions and not after.assertions:
-        yield Change("assertions", words="what its assertions decide together is gone")
+        yield _NO_ASSERTIONS
     then, now = before.failures or "0", after.failures or "0"
     if before.assertions and allows_more(now, then):
         yield Change("option-looser", "failures", then, now)

@@ -15,7 +15,12 @@ from project import Project
 from record_entries import write_entry
 
 from pytest_rankcheck import Gate, Record, assert_not_regressed
-from pytest_rankcheck.baselines.families import Family, families_of_last, next_families
+from pytest_rankcheck.baselines.families import (
+    Family,
+    families_of_last,
+    larger_families,
+    next_families,
+)
 
 SIGNIFICANT = partial(assert_not_regressed, metric="RR", gate=Gate.significant())
 FIVE = ("locale", "device", "length", "kind", "year")
@@ -230,6 +235,12 @@ def test_an_assertion_is_judged_by_its_recorded_families(
 ) -> None:
     found = families_of_last([*map(Family, recorded)], [*map(Family, asserted)])
     assert [family.metrics for family in found] == expected
+
+
+def test_only_a_family_that_grew_is_listed() -> None:
+    both = [Family(RR), Family(RR | P5, ("lang",))]
+    assert [*larger_families(both, both)] == []
+    assert [*larger_families([Family(RR)], [Family(RR | P5)])] == ["RR, with 1 more metric"]
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pytest
 from pytest_rankcheck import Conventions, GoldenSet, Metric, Record, Run, evaluate
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.change import Change, united
+from pytest_rankcheck.baselines.families import Family
 from pytest_rankcheck.baselines.record import RecordedMetric
 from pytest_rankcheck.baselines.succession import broken_promises
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
@@ -115,6 +116,14 @@ def test_a_revert_is_one_though_means_are_written_with_six_decimals() -> None:
     lower = approved(record([1] * 22 + [3, 3]), Change.of_means("fall", "RR", mean, 0.9444, None))
     back = replace(third, approvals=())
     assert [each for each in problems(back, lower) if "RR" in each or "earlier" in each] == []
+
+
+def test_a_revert_may_go_back_to_a_record_without_assertions() -> None:
+    families = (Family({"RR": GATE, "P@1": GATE}),)
+    lower = replace(approved(LOWER, RR_FALL, P_FALL), assertions=families)
+    assert problems(BEFORE, lower) == []
+    gone = "what its assertions decide together is gone"
+    assert problems(BEFORE, replace(BEFORE, assertions=families)) == [gone]
 
 
 def test_labels_that_move_back_with_a_revert_need_no_reason() -> None:
