@@ -202,8 +202,7 @@ def lost_labels(overlap: QueryOverlap, attributes: Sequence[str]) -> Iterator[Ch
             yield Change("slice-gone", attribute, total, count, words=words)
     count = cluster_moves(overlap)
     if count > few:
-        words = f"{count:,} of {total:,} queries are in another cluster"
-        yield Change("clusters", "", total, count, words=words)
+        yield Change("clusters", "", total, count, words=_clusters_text(count, total))
 
 
 def moved_texts(overlap: QueryOverlap, attributes: Sequence[str]) -> Iterator[str]:
@@ -216,7 +215,11 @@ def moved_texts(overlap: QueryOverlap, attributes: Sequence[str]) -> Iterator[st
             yield f"{moved:,} of {total:,} queries moved in {_moves_text(attribute, moves)}"
     count = cluster_moves(overlap)
     if count:
-        yield f"{count:,} of {total:,} queries are in another cluster"
+        yield _clusters_text(count, total)
+
+
+def _clusters_text(count: int, total: int) -> str:
+    return f"{count:,} of {total:,} queries are in another cluster"
 
 
 def _moves_text(attribute: str, moves: Mapping[tuple[Labels, Labels], int]) -> str:

@@ -72,9 +72,11 @@ def _of_verdicts(baseline: Baseline) -> Iterator[tuple[Topic, str]]:
     """Yield which verdicts are inconclusive, and which slices, noise and ties they depend on."""
     if baseline.evaluation is not None:
         golden = baseline.evaluation.golden
+        # The metrics of an assertion are about the same queries.
+        assertions = {(id(each.comparison), each.attributes): each for each in baseline.checks}
         texts = (
             text
-            for check in baseline.checks
+            for check in assertions.values()
             for text in slice_changes(check.record, check.attributes, golden, check.comparison)
         )
         yield from ((Topic.SLICES, text) for text in dict.fromkeys(texts))
