@@ -48,7 +48,7 @@ from pytest_rankcheck.baselines.approval import Approval as Approval
 from pytest_rankcheck.baselines.change import Change as Change
 from pytest_rankcheck.baselines.baseline import Baseline as Baseline
 from pytest_rankcheck.baselines.record import Record as Record
-from pytest_rankcheck.baselines.record import RecordedMetric as RecordedMetric
+from pytest_rankcheck.baselines.recorded_metric import RecordedMetric as RecordedMetric
 from pytest_rankcheck.baselines.record import RecordedSet as RecordedSet
 from pytest_rankcheck.baselines.recorded_queries import RecordedQueries as RecordedQueries
 from pytest_rankcheck.behaviour.perturbations import (

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from os import PathLike
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -17,6 +17,7 @@ from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.families import Family
 from pytest_rankcheck.baselines.record_file import EditedError, content_of_text, text_of_content
+from pytest_rankcheck.baselines.recorded_metric import RecordedMetric, UnknownMetric, as_decimal
 from pytest_rankcheck.baselines.recorded_queries import RecordedQueries
 from pytest_rankcheck.baselines.typed_json import decoded, decoded_fields, encoded
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
@@ -34,9 +35,6 @@ from pytest_rankcheck.statistics.run_noise import Averaged
 
 TOP = 10
 """How many documents of each ranking a record keeps by default, to show what moved."""
-
-_DECIMALS = 6
-"""How exactly values are written."""
 
 _ALWAYS = ("test", "depth", "kept_depth", "approvals")
 """What is written even if it is empty."""
@@ -69,82 +67,6 @@ class RecordedSet:
         size = golden.catalogue.size if golden.catalogue and is_known else None
         counts = len(golden), golden.judgment_count
         return cls(golden.name, *counts, float(golden.scale), golden.fingerprint, size)
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedMetric:
-    """One metric in a record, besides its values."""
-
-    gated: bool
-    """Whether the test gates it, or only records it."""
-    gate: str | None = None
-    """The gate that its values were approved under; None if it was never gated."""
-    averaged: int = 1
-    """How many runs that differ only by chance the values are means of."""
-    replicates: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
-    """The means of runs that show how much they vary: of all queries (``""``), and by slice.
-
-    They are those of the values, or of earlier ones that were means of more.
-    """
-    lower_is_better: bool = False
-    """The metric's direction, which the code of a project's own metric can reverse."""
-
-    @classmethod
-    def of(
-        cls, name: str, gate: str | None, evaluation: Evaluation, attributes: Iterable[str]
-    ) -> RecordedMetric:
-        """Return what is kept of a metric of an evaluation, besides its values."""
-        metric = Metric.parse(name)
-        metric.kind.refuse_record(metric)
-        averaged = evaluation.averaged(metric, evaluation.query_ids)
-        means = {"": averaged.means} if averaged.means else {}
-        for attribute in metric.kind.sliced_by(attributes) if means else ():
-            for value, ids in evaluation.slices(attribute).items():
-                means[f"{attribute}={value}"] = evaluation.averaged(metric, ids).means
-        written = {label: tuple(map(as_decimal, of_part)) for label, of_part in means.items()}
-        lower_is_better = not metric.higher_is_better
-        return cls(gate is not None, gate, averaged.count, written, lower_is_better)
-
-    def averaging(self, label: str) -> Averaged:
-        """Return what the values of a slice, or else of all queries, are means of."""
-        means = self.replicates.get(label, self.replicates.get("", ()))
-        return Averaged(self.averaged, [mean for mean in means if mean is not None])
-
-    def with_noise_of(self, approved: RecordedMetric, *, is_approved: bool) -> RecordedMetric:
-        """Return this with how much runs varied, until as many of them are approved anew."""
-        is_known = approved.replicates and not (is_approved and self.averaged >= approved.averaged)
-        return replace(self, replicates=approved.replicates) if is_known else self
-
-    @property
-    def deviation(self) -> float | None:
-        """The standard deviation of the mean between the runs; None without several."""
-        means = self.averaging("").means
-        if len(means) > 1:
-            return as_decimal(float(np.std(means, ddof=1)))
-        return None
-
-
-@dataclass(frozen=True, slots=True)
-class UnknownMetric:
-    """A recorded metric that is not known here, as the file has it: it can only be kept."""
-
-    entry: Mapping[str, Any]
-    values: Mapping[str, Any]
-    """By query, what its line has."""
-
-    @classmethod
-    def of(cls, name: str, content: Mapping[str, Any]) -> UnknownMetric:
-        """Return what the content of a file has of a metric."""
-        entry = {**decoded(dict, content["metrics"][name])}
-        decoded(bool, entry["gated"])
-        decoded(str | None, entry["gate"])
-        decoded(float | None, entry["mean"])
-        return cls(entry, {each["id"]: each["values"].get(name) for each in content["queries"]})
-
-    @property
-    def gate(self) -> str | None:
-        """The gate that its values were approved under; None if it was never gated."""
-        return cast("str | None", self.entry["gate"])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -478,11 +400,6 @@ class Record:
 
 _IN_USE: WeakValueDictionary[str, Record] = WeakValueDictionary()
 """The records that somebody holds, by the texts of their files, so that none is read twice."""
-
-
-def as_decimal(value: float) -> float | None:
-    """Return a value as a file has it: six decimals, None for NaN."""
-    return None if math.isnan(value) else round(value, _DECIMALS) + 0.0  # no negative zero
 
 
 def _is_known(name: str) -> bool:

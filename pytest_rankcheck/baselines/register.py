@@ -12,7 +12,8 @@ from dataclasses import replace
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.change import is_looser
 from pytest_rankcheck.baselines.families import Family, next_families
-from pytest_rankcheck.baselines.record import TOP, Record, RecordedMetric
+from pytest_rankcheck.baselines.record import TOP, Record
+from pytest_rankcheck.baselines.recorded_metric import RecordedMetric
 from pytest_rankcheck.baselines.recorded_queries import RecordedQueries
 from pytest_rankcheck.baselines.succession import looser_limits, manner_changes
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits

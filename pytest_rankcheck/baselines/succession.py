@@ -15,7 +15,8 @@ from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.change import Change, Side, is_looser, known_gate, united
 from pytest_rankcheck.baselines.families import lost_gates
 from pytest_rankcheck.baselines.golden_changes import lost_labels, lost_queries, lost_values
-from pytest_rankcheck.baselines.record import Record, RecordedMetric, RecordedSet
+from pytest_rankcheck.baselines.record import Record, RecordedSet
+from pytest_rankcheck.baselines.recorded_metric import RecordedMetric
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 from pytest_rankcheck.comparison.measurement import QueryOverlap
 from pytest_rankcheck.errors import quoted

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from pytest_rankcheck.baselines.record import as_decimal
+from pytest_rankcheck.baselines.recorded_metric import as_decimal
 from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.golden.query import REPLAY

@@ -12,7 +12,7 @@ from pytest_rankcheck import Conventions, GoldenSet, Metric, Record, Run, evalua
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.change import Change, united
 from pytest_rankcheck.baselines.families import Family
-from pytest_rankcheck.baselines.record import RecordedMetric
+from pytest_rankcheck.baselines.recorded_metric import RecordedMetric
 from pytest_rankcheck.baselines.succession import broken_promises
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 
