@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 import runpy
 from pathlib import Path
 from typing import Any
@@ -14,13 +13,6 @@ import pytest_rankcheck
 
 DOCS = Path(__file__).parent.parent / "docs"
 SCRIPT: dict[str, Any] = runpy.run_path(str(DOCS / "api_reference.py"))
-BEFORE = [
-    *("Finding", "Perturbed", "batch", "embedder", "http", "model", "read_record", "scorer"),
-    *("transformer", "assert_abandonment_rate_at_most", "assert_abandonment_rate_not_regressed"),
-    *("assert_mean_event_rank_at_most", "assert_mean_event_rank_not_regressed"),
-    *("assert_session_duration_at_most", "assert_session_duration_not_regressed"),
-]
-"""Names that are no longer public."""
 
 
 def page() -> str:
@@ -64,11 +56,3 @@ def test_the_manual_has_the_sections_that_explain_the_groups() -> None:
     for group in SCRIPT["GROUPS"]:
         name, _, anchor = group.explained.partition("#")
         assert not anchor or anchor in anchors_of(DOCS / (name or "api.md")), group.explained
-
-
-def test_a_name_that_is_no_longer_public_has_a_replacement() -> None:
-    rows = page().partition("## Renamed or removed")[2].splitlines()
-    before = [row.split(" | ")[0] for row in rows]
-    for name in BEFORE:
-        assert not hasattr(pytest_rankcheck, name)
-        assert any(re.search(rf"`{name}\b", cell) for cell in before), name
