@@ -93,7 +93,7 @@ def main() -> None:
             text, figures = page(found), figures_as_markdown(found, forms)
             print(text, figures, sep="\n")
             if chosen.write:
-                write_part(DOCS / "speed.md", name, text)
+                write_part(DOCS / "reference" / "speed.md", name, text)
                 write_part(DOCS / "reference" / "speed.md", of_figures, figures)
 
 

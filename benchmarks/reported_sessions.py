@@ -1,7 +1,7 @@
 """Time pytest sessions with a baseline and with reports, beside the same test written by hand.
 
     pip install -e '.[benchmark,report]' ranx
-    python benchmarks/reported_sessions.py --write          # also into docs/speed.md
+    python benchmarks/reported_sessions.py --write          # also into docs/reference/speed.md
     python benchmarks/reported_sessions.py --queries 200    # a quick look
 
 A golden set of ten judged documents a query, and a run of 100 documents a query in one TREC file;
@@ -179,7 +179,7 @@ def main() -> None:
     text = "\n".join(table_of(results)) + "\n"
     print(text)
     if chosen.write:
-        write_part(DOCS / "speed.md", "speed of test sessions", text)
+        write_part(DOCS / "reference" / "speed.md", "speed of test sessions", text)
 
 
 if __name__ == "__main__":

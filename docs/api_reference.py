@@ -56,7 +56,7 @@ GROUPS = (
         "metrics.md",
         "evaluate evaluate_arrays Conventions Evaluation Metric MetricWarning",
     ),
-    Group("Beyond one machine", "scale.md", "evaluate_part EvaluationPart"),
+    Group("Large runs", "scale.md", "evaluate_part EvaluationPart"),
     Group(
         "Several runs side by side",
         "rankers.md#candidates-beside-the-ranker-that-ships",

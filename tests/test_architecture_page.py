@@ -13,7 +13,7 @@ import pytest
 from project import Project
 from test_architecture import HOUSE
 
-PAGE = Path(__file__).parent.parent / "docs" / "architecture.md"
+PAGE = Path(__file__).parent.parent / "docs" / "reference" / "architecture.md"
 
 TRACED_TEST = """
 import json

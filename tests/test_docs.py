@@ -75,7 +75,6 @@ WITHOUT_CODE = {
     "docs/calibration.md",
     "docs/which-gate.md",
     "docs/README.md",
-    "docs/architecture.md",
     "docs/messages.md",
     "docs/api.md",
 }

@@ -1,4 +1,4 @@
-"""The tables of docs/speed.md and docs/reference/speed.md, made from kept results."""
+"""The tables of docs/reference/speed.md, made from kept results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Results = Mapping[str, Any]
 
 
 def as_markdown(results: Results) -> str:
-    """Return what the benchmark writes into docs/speed.md."""
+    """Return what the benchmark writes into docs/reference/speed.md: ratios."""
     cells = results["cells"]
     return _joined(
         _shapes(results),
@@ -26,7 +26,7 @@ def as_markdown(results: Results) -> str:
 
 
 def others_as_markdown(results: Results) -> str:
-    """Return what the benchmark writes into docs/speed.md about other scores."""
+    """Return what the benchmark writes into docs/reference/speed.md about other scores."""
     return _joined(_by_form(OTHERS, results["cells"], "", _cpu_ratio))
 
 

@@ -41,7 +41,7 @@ def test_documents_below_the_cutoff_never_count() -> None:
             assert checked(name)["cutoff_local"].holds is True, name
 
 
-# --- known from theory; derived in docs/metric-laws.md --------------------------------------------
+# --- known from theory; derived in docs/reference/laws.md ------------------------------------------
 
 
 def test_precision_does_not_see_a_swap_inside_the_top_k() -> None:
