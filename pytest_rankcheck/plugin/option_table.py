@@ -293,7 +293,7 @@ class Config:
     approval: str | None = flag(
         REASON,
         "record what is measured now, though it is lower, and write this reason into the baselines",
-        "baselines.md#a-register-of-approved-lines",
+        "baselines.md",
         name="approve",
     )
     baseline_ref: str | None = flag(
@@ -320,7 +320,7 @@ class Config:
     kept_depth: int = setting(
         whole_number(0, 10),
         "how many documents of each ranking a baseline keeps, to show what moved (default 10)",
-        "baselines.md#large-golden-sets",
+        "baselines.md#the-file",
     )
 
     # --- reports; each format has an option of its own too
