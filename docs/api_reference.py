@@ -82,7 +82,7 @@ GROUPS = (
         "Gates and verdicts",
         "gates.md#gates",
         "Gate GateRule Evidence Verdict Outcome Decision Gap TieEffect "
-        "GroupEvidence MixEffect ReplayEvidence",
+        "GroupEvidence LostAnswers MixEffect ReplayEvidence",
     ),
     Group(
         "Baselines",

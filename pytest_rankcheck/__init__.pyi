@@ -93,6 +93,7 @@ from pytest_rankcheck.evaluation.measured_runs import evaluate as evaluate
 from pytest_rankcheck.evaluation.session_evaluation import (
     evaluate_sessions as evaluate_sessions,
 )
+from pytest_rankcheck.gates.lost_answers import LostAnswers as LostAnswers
 from pytest_rankcheck.gates.verdict import (
     Decision as Decision,
     Gap as Gap,

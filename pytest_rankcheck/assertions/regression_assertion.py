@@ -273,11 +273,11 @@ def _word(part: Decision, verdict: Verdict, *, better: bool) -> str:
 def _concerned(verdicts: Sequence[Verdict]) -> set[str]:
     """Return the labels of the decisions for which verdicts do not pass.
 
-    Single queries that fell, and gaps between slices, are about all queries.
+    Limits for single queries and for gaps between slices are about all queries.
     """
     parts = [part for verdict in verdicts for part in _gated(verdict)]
     labels = {part.label for part in parts if part.outcome is Outcome.REGRESSED}
-    if any(verdict.query_drops or verdict.wide_gaps for verdict in verdicts):
+    if any(verdict.breaks_limits for verdict in verdicts):
         return labels | {""}
     unsure = {part.label for part in parts if part.outcome is Outcome.INCONCLUSIVE}
     return labels or unsure or {""}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.array_types import FloatArray, IntArray
+from pytest_rankcheck.array_types import FloatArray, IntArray, PlaceArray
 from pytest_rankcheck.comparison.compared_values import SIDES, ComparedValues, Paired, Sides
 from pytest_rankcheck.comparison.measurement import (
     Measured,
@@ -127,6 +127,18 @@ class Comparison(QueryOverlap):
             for value, then in self.other.slice_places(attribute).items()
         }
 
+    def clusters(self, now: PlaceArray, then: PlaceArray) -> IntArray | None:
+        """Return the number of the independent unit of some queries; None: each is one.
+
+        Args:
+            now: their indexes in the evaluation.
+            then: their indexes on the other side.
+        """
+        if self._has_earlier_terms and self.other.clusters is not None:
+            return self.other.clusters[then]
+        clusters = self.evaluation.clusters
+        return None if clusters is None else clusters[now]
+
     # --- values ------------------------------------------------------------------------------
 
     def values(self, metric: MetricLike) -> ComparedValues:
@@ -170,17 +182,13 @@ class Comparison(QueryOverlap):
         ids = metric.kind.compared_ids(metric, self)
         now, then = (places_in(of_side, ids) for of_side in self.all_ids)
         weights = self.evaluation.weights_of(metric)
-        clusters, its_places = self.evaluation.clusters, now
-        if self._has_earlier_terms and self.other.clusters is not None:
-            clusters, its_places = self.other.clusters, then
-        clusters = metric.kind.for_each(clusters)
         pairs = Paired(
             metric,
             ids,
             recorded_values(self.other, metric)[then],
             recorded_values(self.evaluation, metric)[now],
             weights=None if weights is None else weights[now],
-            clusters=None if clusters is None else clusters[its_places],
+            clusters=metric.kind.for_each(self.clusters(now, then)),
             drawn_share=self.evaluation.drawn_share,
         )
         return self._with_noise(pairs.counted(), "")

@@ -19,6 +19,7 @@ from pytest_rankcheck.gates.gate_rule import (
     number_text,
     refuse_too_wide,
 )
+from pytest_rankcheck.gates.lost_answers import FEWEST, lost_answers_in
 from pytest_rankcheck.gates.set_decisions import FamilySet, decide_sets
 from pytest_rankcheck.gates.verdict import Decision, Verdict, gaps_of
 from pytest_rankcheck.gates.verdict_evidence import (
@@ -141,6 +142,7 @@ class Gate:
         *,
         test: FallTest = "sign_flip",
         raise_alpha: float = RAISE_ALPHA,
+        lost_answers: int = FEWEST,
         max_query_drop: float | None = None,
         max_gap: float | None = None,
         min_queries: int | None = None,
@@ -157,6 +159,9 @@ class Gate:
             test: ``"sign_flip"`` or ``"t"``, paired by query and one-sided;
                 corrected by Holm for all queries and slices together.
             raise_alpha: an update raises the baseline if the gain is significant at this level.
+            lost_answers: it also blocks, whatever ``min_drop`` says, if so many queries, and 4% of
+                those compared, had a relevant document among their first three and have none in
+                their top ten now, while no query gained one in that way; 0: never.
             max_query_drop: no single query may fall by more than this; None: any fall is allowed.
             max_gap: the largest allowed gap between the slices of one attribute; None: any.
             min_queries: a slice with fewer queries is reported, not gated; without it, every
@@ -168,7 +173,13 @@ class Gate:
         """
         from pytest_rankcheck.gates.statistical_rules import SignificanceRule
 
-        rule = SignificanceRule(alpha=alpha, min_drop=min_drop, test=test, raise_alpha=raise_alpha)
+        rule = SignificanceRule(
+            alpha=alpha,
+            min_drop=min_drop,
+            test=test,
+            raise_alpha=raise_alpha,
+            lost_answers=lost_answers,
+        )
         return Gate(rule, max_query_drop, max_gap, min_queries, standardise)
 
     @staticmethod
@@ -179,6 +190,7 @@ class Gate:
         *,
         test: FallTest = "sign_flip",
         raise_alpha: float = RAISE_ALPHA,
+        lost_answers: int = FEWEST,
         max_query_drop: float | None = None,
         max_gap: float | None = None,
         min_queries: int | None = None,
@@ -196,6 +208,7 @@ class Gate:
                 a fall.
             test: as in `significant`.
             raise_alpha: as in `significant`.
+            lost_answers: as in `significant`.
             max_query_drop: no single query may fall by more than this; None: any fall is allowed.
             max_gap: the largest allowed gap between the slices of one attribute; None: any.
             min_queries: a slice with fewer queries is reported, not gated; without it, every
@@ -207,7 +220,13 @@ class Gate:
         """
         from pytest_rankcheck.gates.statistical_rules import NoninferiorityRule
 
-        rule = NoninferiorityRule(margin=margin, alpha=alpha, test=test, raise_alpha=raise_alpha)
+        rule = NoninferiorityRule(
+            margin=margin,
+            alpha=alpha,
+            test=test,
+            raise_alpha=raise_alpha,
+            lost_answers=lost_answers,
+        )
         return Gate(rule, max_query_drop, max_gap, min_queries, standardise)
 
     def decide(
@@ -331,9 +350,17 @@ def _decided(
     sets = [part for metric, gate in gates.items() for part in _sets(comparison, metric, gate, by)]
     sets.sort(key=lambda part: part.attribute is not None)  # all queries come before their slices
     decisions, tested = decide_sets(sets)
-    return {
+    verdicts = {
         metric: _verdict(gate, [each for each in decisions if each.pairs.metric == metric], tested)
         for metric, gate in gates.items()
+    }
+    fewest = [each for gate in gates.values() if (each := gate.rule.fewest_lost_answers)]
+    lost = lost_answers_in(comparison, min(fewest)) if fewest else None
+    return {
+        metric: replace(
+            verdict, lost_answers=lost if gates[metric].rule.fewest_lost_answers else None
+        )
+        for metric, verdict in verdicts.items()
     }
 
 

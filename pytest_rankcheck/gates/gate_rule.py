@@ -90,6 +90,11 @@ class GateRule(ABC):
         return MIN_QUERIES
 
     @property
+    def fewest_lost_answers(self) -> int:
+        """How many queries that lost their answers block, whatever the mean; 0: none do."""
+        return 0
+
+    @property
     def margin_to_rule_out(self) -> float | None:
         """The fall that must be ruled out for the gate to pass; None if there is no such fall."""
         return None

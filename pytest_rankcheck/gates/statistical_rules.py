@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from pytest_rankcheck.argument_checks import check_whole_number
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
@@ -18,6 +19,7 @@ from pytest_rankcheck.gates.gate_rule import (
     outcome_by_mean,
     refuse_too_wide,
 )
+from pytest_rankcheck.gates.lost_answers import FEWEST
 from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.statistics.paired_tests import FallTest
@@ -38,6 +40,7 @@ class _StatisticalRule(GateRule):
     alpha: float = 0.05
     test: FallTest = "sign_flip"
     raise_alpha: float = RAISE_ALPHA
+    lost_answers: int = FEWEST
     ALLOWANCE: ClassVar[str]
     """The parameter that says how far the mean may fall."""
 
@@ -49,11 +52,17 @@ class _StatisticalRule(GateRule):
                 raise ConfigurationError(
                     f"{name}={quoted(level)} is invalid; it must be a number between 0 and 0.5"
                 )
+        check_whole_number("lost_answers", self.lost_answers, 0, ConfigurationError)
 
     @property
     def level(self) -> float:
         """The alpha at which a difference counts as real."""
         return self.alpha
+
+    @property
+    def fewest_lost_answers(self) -> int:
+        """The number that was given."""
+        return self.lost_answers
 
     @property
     def smallest_slice(self) -> int:
@@ -97,6 +106,8 @@ class _StatisticalRule(GateRule):
         """Return whether a rule uses the same test, and allows at least as much as this one."""
         if not isinstance(other, type(self)) or self.test != other.test:
             return False
+        if other.lost_answers and not 0 < self.lost_answers <= other.lost_answers:
+            return False
         own, most = (float(getattr(rule, self.ALLOWANCE)) for rule in (self, other))
         return own <= most
 
@@ -107,6 +118,8 @@ class _StatisticalRule(GateRule):
             texts.append(f"test={self.test}")
         if self.raise_alpha != RAISE_ALPHA:
             texts.append(f"raise_alpha={number_text(self.raise_alpha)}")
+        if self.lost_answers != FEWEST:
+            texts.append(f"lost_answers={self.lost_answers}")
         return f"{name}({', '.join(texts)})"
 
 

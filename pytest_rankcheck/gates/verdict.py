@@ -11,6 +11,7 @@ from typing import ClassVar
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
+from pytest_rankcheck.gates.lost_answers import LostAnswers
 from pytest_rankcheck.metrics.metric_names import Metric
 
 
@@ -193,6 +194,8 @@ class Verdict:
     query_drops: tuple[str, ...] = ()
     """The queries that fell by more than the gate allows, the largest fall first."""
     max_query_drop: float | None = None
+    lost_answers: LostAnswers | None = None
+    """The queries that lost their answers; None if the gate does not look for them."""
     gaps: tuple[Gap, ...] = ()
     """The gap between the slices of each attribute."""
     max_gap: float | None = None
@@ -232,7 +235,7 @@ class Verdict:
         """
         if any(each is not None and each.leaves_open for each in (self.replay, self.groups)):
             return Outcome.INCONCLUSIVE
-        if self.query_drops or self.wide_gaps:
+        if self.breaks_limits:
             return Outcome.REGRESSED
         outcomes = [decision.outcome for decision in (self.overall, *self.slices)]
         worst = (Outcome.REGRESSED, Outcome.INCONCLUSIVE, Outcome.LOWER)
@@ -244,7 +247,7 @@ class Verdict:
 
         If all queries hold and only a gap is too wide, the decision on the worse of the two slices.
         """
-        if self.overall.outcome is Outcome.REGRESSED or self.query_drops:
+        if self.overall.outcome is Outcome.REGRESSED or self.query_drops or self.loses_answers:
             return self.overall
         if self.wide_gaps and all(part.outcome is not Outcome.REGRESSED for part in self.slices):
             gap = self.wide_gaps[0]
@@ -270,6 +273,16 @@ class Verdict:
         """The gaps between slices that are wider than allowed."""
         limit = math.inf if self.max_gap is None else self.max_gap
         return tuple(gap for gap in self.gaps if gap.now > limit + SLACK)
+
+    @property
+    def loses_answers(self) -> bool:
+        """Whether it blocks because queries lost their answers."""
+        return self.lost_answers is not None and self.lost_answers.blocks
+
+    @property
+    def breaks_limits(self) -> bool:
+        """Whether it blocks whatever the means are: for single queries, or a gap of slices."""
+        return bool(self.query_drops or self.wide_gaps or self.loses_answers)
 
     @property
     def ruling(self) -> str:
@@ -302,7 +315,8 @@ class Verdict:
     def is_settled(self) -> bool:
         """Whether no value changed, and the gate could have failed on all queries and slices."""
         is_unchanged = all(part.pairs.is_same for part in (self.overall, *self.slices))
-        is_undecided = self.not_gated or self.overall.futility
+        has_all = self.lost_answers is None or self.lost_answers.is_known
+        is_undecided = self.not_gated or self.overall.futility or not has_all
         return is_unchanged and not is_undecided
 
     @property

@@ -271,6 +271,7 @@ def second_golden_set(branch: PullRequest) -> None:
 MIXED_LABELS = queries(range(80), lambda line: {"locale": "ab"[int(line["query_id"][1:]) % 2]})
 SPREAD = rank({**dict.fromkeys(range(70, 74), 1), **dict.fromkeys((*range(4), *range(40, 47)), 2)})
 """11 queries fall and 4 rise: p = 0.038, and above 0.05 as one of three decisions."""
+LOSES_FOUR = rank(dict.fromkeys(range(4), None))
 NO_TEST = new_test("def test_nothing():\n    pass\n", "tests/test_other.py")
 RENAMED_SET = (
     move("golden/web.jsonl", "golden/site.jsonl"),
@@ -491,6 +492,18 @@ ATTEMPTS = {
         B,
         "RR regressed in locale=en",
         main=by_locale,
+    ),
+    "four of 80 queries lose their only answer, which no test of a mean can show": Attempt(
+        (LOSES_FOUR,), B, "4 of 80 queries lost every relevant document", main=significant
+    ),
+    "the gate no longer looks for lost answers": Attempt(
+        (LOSES_FOUR, edit("significant()", "significant(lost_answers=0)")),
+        B,
+        "passes only with a looser gate",
+        main=significant,
+    ),
+    "lost answers are approved with a reason": Attempt(
+        (LOSES_FOUR, approve("no longer sold")), P, main=significant
     ),
     "more slices are gated, so that the fall is no longer significant": Attempt(
         (SPREAD, edit("Gate.significant())", 'Gate.significant(), by="locale")')),

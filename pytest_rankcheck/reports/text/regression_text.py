@@ -68,6 +68,8 @@ def regression_lines(verdict: Verdict, comparison: Comparison) -> Iterator[str]:
     yield from _slices(verdict)
     if verdict.query_drops:
         yield f"  {_drops(verdict)}"
+    if verdict.lost_answers is not None and verdict.lost_answers.blocks:
+        yield f"  {verdict.lost_answers.text}"
     yield from map(ValueLine, _worst_queries(pairs, comparison))
     if comparison.evaluation.source.unmet_ids is None:
         unjudged = comparison.unjudged_in(pairs)
@@ -93,6 +95,8 @@ def _headline(verdict: Verdict, leading: Decision, evaluation: Evaluation) -> st
         word = "regressed"
     elif verdict.replay is not None and verdict.replay.leaves_open:
         word = "is inconclusive"
+    elif verdict.lost_answers is not None and verdict.lost_answers.blocks:
+        return f"{verdict.lost_answers.text} on {where}; {verdict.metric} {means}"
     elif verdict.query_drops:
         return f"{verdict.metric} of {_drops(verdict)} on {where}: {means}"
     elif verdict.wide_gaps:

@@ -1,0 +1,106 @@
+"""Lost answers: what anybody sees on a small golden set, and no test of a mean can show.
+
+A query loses its answers if a relevant document was among its first three and none is in its top
+ten now. How many of them block, and from which share on, was chosen on real pairs of rankings: see
+``benchmarks/lost_answers.py``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pytest_rankcheck.array_types import IntArray
+from pytest_rankcheck.errors import plural
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.comparison.comparison import Comparison
+
+FEWEST = 3
+"""So many queries that lost their answers block, unless the gate says another number."""
+SHARE = 0.04
+"""They block from this share of the compared queries on."""
+FIRST, TOP = 3, 10
+"""An answer is among the first three; it is lost if nothing relevant is in the top ten."""
+
+
+@dataclass(frozen=True, slots=True)
+class LostAnswers:
+    """The queries of an assertion that lost their answers, and whether that blocks.
+
+    A cluster of queries counts once.
+    """
+
+    queries: tuple[str, ...] = ()
+    lost: int = 0
+    """How many independent units they are: queries, or clusters."""
+    compared: int = 0
+    """How many units are compared."""
+    unit: str = "query"
+    blocks: bool = False
+    """Whether they are enough, and no query gained an answer in the same way."""
+    is_known: bool = True
+    """False if the baseline keeps too little of its rankings to tell."""
+
+    @property
+    def text(self) -> str:
+        """What blocks, in words."""
+        of = plural(self.compared, self.unit, "queries" if self.unit == "query" else "")
+        return (
+            f"{self.lost:,} of {of} lost every relevant document of their top {TOP}, and none "
+            "gained one"
+        )
+
+
+def lost_answers_in(comparison: Comparison, fewest: int) -> LostAnswers | None:
+    """Return which queries lost their answers; None where rankings are not compared.
+
+    In the replay of a log, what users selected depends on what they were shown.
+
+    Args:
+        comparison: what is compared.
+        fewest: how many of them block, at least 1.
+    """
+    evaluation = comparison.evaluation
+    if not evaluation.kind.recur or evaluation.golden.replay is not None:
+        return None
+    sides = (comparison.other, evaluation)
+    for side in sides:
+        side.read_rankings(TOP)
+    if any(side.known_depth is not None and side.known_depth < TOP for side in sides):
+        return LostAnswers(is_known=False)
+    lost, gained = _lost_and_gained(comparison)
+    clusters = comparison.clusters(comparison.places, comparison.other_places)
+    units: IntArray = np.arange(len(comparison.query_ids)) if clusters is None else clusters
+    count, compared = len(set(units[lost].tolist())), len(set(units.tolist()))
+    return LostAnswers(
+        tuple(comparison.query_ids[place] for place in lost),
+        count,
+        compared,
+        "query" if clusters is None else "cluster",
+        blocks=count >= fewest_of(compared, fewest) and not gained,
+    )
+
+
+def fewest_of(compared: int, fewest: int = FEWEST) -> float:
+    """Return how many of the compared units must have lost their answers to block."""
+    return max(fewest, SHARE * compared)
+
+
+def _lost_and_gained(comparison: Comparison) -> tuple[list[int], list[int]]:
+    """Return the places of the queries that lost their answers, and of those that gained some."""
+    golden, lost, gained = comparison.evaluation.golden, [], []
+    before, now = (side.tops(TOP) for side in (comparison.other, comparison.evaluation))
+    for place, query_id in enumerate(comparison.query_ids):
+        then, since = before[query_id], now[query_id]
+        if [*then] == [*since]:
+            continue
+        relevant = {doc_id for doc_id, grade in golden.grades(query_id).items() if grade > 0}
+        if relevant.isdisjoint(since):
+            if not relevant.isdisjoint(then[:FIRST]):
+                lost.append(place)
+        elif relevant.isdisjoint(then) and not relevant.isdisjoint(since[:FIRST]):
+            gained.append(place)
+    return lost, gained
