@@ -13,8 +13,8 @@ known. An *innocent* change has a true mean of zero. Sections, chosen with ``--s
 - ``replays``: simulated logs, replayed under right and wrong assumptions (replayed_logs.py); half
   of the draws.
 
-``--write`` puts the tables into ``docs/reference/calibration.md``, ``docs/which-gate.md`` and, a
-summary, into ``docs/gates.md``. All of it takes about half an hour on two idle cores.
+``--write`` puts the tables into ``docs/reference/calibration.md`` and ``docs/which-gate.md``.
+All of it takes about half an hour on two idle cores.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from special_designs import designs_table, slices_table
 from user_sessions import users_tables
 from verdict_counts import ALPHA
 
-SUMMARY, PAGE = DOCS / "gates.md", DOCS / "reference" / "calibration.md"
+PAGE = DOCS / "reference" / "calibration.md"
 CHOICE = DOCS / "which-gate.md"
 
 
@@ -65,7 +65,7 @@ def pairs_section(settings: Settings) -> Iterator[Part]:
     counts, error = PairCounts.of(settings.pairs, settings.draws), error_of(settings.draws)
     yield PAGE, "rates on real pairs", [*all_tables(counts), error]
     yield PAGE, "tolerances", [*tolerances_table(counts), "", error]
-    yield SUMMARY, "rates", [*summary(counts), "", error]
+    yield PAGE, "rates", [*summary(counts), "", error]
 
 
 def choice_section(settings: Settings) -> Iterator[Part]:
