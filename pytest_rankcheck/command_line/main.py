@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from pytest_rankcheck.command_line.compare_command import add_compare_command
+from pytest_rankcheck.command_line.history_command import add_history_command
 from pytest_rankcheck.command_line.import_judgments_command import add_import_judgments_command
 from pytest_rankcheck.command_line.init_command import add_init_command
 from pytest_rankcheck.command_line.lint_command import add_lint_command
@@ -44,6 +45,7 @@ _EPILOG = """examples:
   python -m pytest_rankcheck sessions logs/week.jsonl --reading first_rank=0
   python -m pytest_rankcheck metrics nDCG
   python -m pytest_rankcheck metrics Revenue --import conftest
+  python -m pytest_rankcheck history --metric nDCG@10 --since 3.months
   python -m pytest_rankcheck retire tests/baselines/test_ranking/test_old--web.json \\
       --reason "replaced by test_new"
   python -m pytest_rankcheck unrun reports/*.json --baseline-ref origin/main
@@ -101,6 +103,7 @@ def _parser() -> argparse.ArgumentParser:
     add_import_judgments_command(commands)
     add_sessions_command(commands)
     add_metrics_command(commands)
+    add_history_command(commands)
     add_retire_command(commands)
     add_unrun_command(commands)
     for command in commands.choices.values():

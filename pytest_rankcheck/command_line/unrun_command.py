@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -21,7 +20,7 @@ from pytest_rankcheck.plugin.baseline_settings import baseline_settings
 from pytest_rankcheck.plugin.project_configuration import project_configuration
 from pytest_rankcheck.plugin.unrun_gates import NOT_CHOSEN
 from pytest_rankcheck.remedies import retire
-from pytest_rankcheck.reports.json_report import FORMAT_NAME as REPORT_NAME
+from pytest_rankcheck.reports.json_report import read_report
 
 
 def add_unrun_command(commands: Commands) -> None:
@@ -77,29 +76,14 @@ def _entries(path: Path, commit: str | None) -> Sequence[Mapping[str, Any]]:
     Raises:
         ConfigurationError: the file is missing, is not a JSON report, or is one of another commit.
     """
-    if not path.is_file():
-        raise ConfigurationError(
-            f"{quoted(path)} does not exist; write the report of each job with "
-            "--rankcheck-json=PATH"
-        )
-    try:
-        report = json.loads(text_of(path, ConfigurationError))
-        if report["format"] != REPORT_NAME:
-            raise TypeError
-        of_commit, entries = report["commit"], report["baselines"]
-        for entry in entries:
-            _ = entry["file"], entry["why_not"], entry["is_expected"]
-    except (ValueError, TypeError, KeyError, RecursionError):
-        raise ConfigurationError(
-            f"{quoted(path)} is not a JSON report of a test session; write one with "
-            "--rankcheck-json=PATH"
-        ) from None
+    report = read_report(path)
+    of_commit = report["commit"]
     if of_commit != commit:
         raise ConfigurationError(
             f"{quoted(path)} is a report of commit {quoted(of_commit)}, and {commit} is checked "
             "out; give the reports that the jobs wrote on one commit, and check that out"
         )
-    return cast("Sequence[Mapping[str, Any]]", entries)
+    return cast("Sequence[Mapping[str, Any]]", report["baselines"])
 
 
 def _expected(

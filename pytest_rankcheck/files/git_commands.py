@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Iterable
+import tempfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,8 +18,8 @@ _ELSEWHERE = re.compile(
 )
 """Variables that name another repository than the one of the folder; a conftest may set them."""
 _LITERAL = "--literal-pathspecs"
-_WITHOUT_PATHSPECS = ("check-ignore",)
-"""Commands that always take paths literally, and refuse the option for it."""
+_WITHOUT_LITERAL = ("check-ignore", "--glob-pathspecs")
+"""A command that always takes paths literally and refuses the option for it, and the opposite."""
 
 
 def git(folder: Path, *arguments: str, input: str | None = None) -> str:
@@ -26,19 +27,19 @@ def git(folder: Path, *arguments: str, input: str | None = None) -> str:
 
     Args:
         folder: where git runs.
-        arguments: the command and its options.
+        arguments: the command and its options; paths are taken literally, unless the first one is
+            ``--glob-pathspecs``.
         input: the standard input of the command; None: empty.
 
     Raises:
         GitError: git cannot be run, or failed.
     """
-    environment = {name: text for name, text in os.environ.items() if not _ELSEWHERE.match(name)}
     try:
         done = subprocess.run(
-            ["git", *([] if arguments[0] in _WITHOUT_PATHSPECS else [_LITERAL]), *arguments],
+            ["git", *([] if arguments[0] in _WITHOUT_LITERAL else [_LITERAL]), *arguments],
             cwd=folder,
             input=None if input is None else input.encode("utf-8", "surrogateescape"),
-            env={**environment, "LC_ALL": "C"},  # English, because error messages are matched
+            env=_environment(),
             capture_output=True,
             timeout=_SECONDS,
             check=True,
@@ -51,6 +52,35 @@ def git(folder: Path, *arguments: str, input: str | None = None) -> str:
     except (OSError, subprocess.SubprocessError) as failure:
         raise GitError(str(failure)) from None
     return done.stdout.decode("utf-8", "replace")
+
+
+def _environment() -> dict[str, str]:
+    kept = {name: text for name, text in os.environ.items() if not _ELSEWHERE.match(name)}
+    return {**kept, "LC_ALL": "C"}  # English, because error messages are matched
+
+
+def git_blobs(folder: Path, ids: Iterable[str]) -> Iterator[str]:
+    """Yield the texts of blobs, one after the other; their number is not limited by memory.
+
+    Raises:
+        GitError: git does not have one of them, and cannot fetch it.
+    """
+    with tempfile.TemporaryFile() as asked:
+        asked.writelines(f"{each}\n".encode() for each in ids)
+        asked.seek(0)
+        with subprocess.Popen(
+            ["git", "cat-file", "--batch"],
+            cwd=folder,
+            stdin=asked,
+            stdout=subprocess.PIPE,
+            env=_environment(),
+        ) as batch:
+            assert batch.stdout is not None
+            while head := batch.stdout.readline().split():
+                if len(head) != 3:
+                    raise GitError(f"git does not have {head[0].decode('ascii', 'replace')}")
+                yield batch.stdout.read(int(head[2])).decode("utf-8", "replace")
+                batch.stdout.read(1)  # the line feed after it
 
 
 def git_line(folder: Path, *arguments: str) -> str | None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
+from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.files.text_files import text_of
 from pytest_rankcheck.files.whole_files import readable_json
 from pytest_rankcheck.remedies import Remedy
 from pytest_rankcheck.reports.findings import GateFinding, Note
@@ -54,6 +58,34 @@ def _note(note: Note) -> dict[str, Any]:
 
 def _command(remedy: Remedy | None) -> dict[str, str] | None:
     return {"purpose": remedy.purpose, "command": remedy.command} if remedy else None
+
+
+def read_report(path: Path) -> dict[str, Any]:
+    """Return a JSON report of a test session: what it says of gates and of baselines.
+
+    Raises:
+        ConfigurationError: the file is missing, or is not a JSON report.
+    """
+    if not path.is_file():
+        raise ConfigurationError(
+            f"{quoted(path)} does not exist; write the report of each job with "
+            "--rankcheck-json=PATH"
+        )
+    try:
+        report = cast("dict[str, Any]", json.loads(text_of(path, ConfigurationError)))
+        if report["format"] != FORMAT_NAME:
+            raise TypeError
+        _ = report["commit"], report["created"]
+        for entry in report["baselines"]:
+            _ = entry["file"], entry["why_not"], entry["is_expected"], entry["golden_set"]
+        for gate in report["gates"]:
+            _ = gate["test"], gate["golden_set"], gate["metric"], gate["slice"], gate["now"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise ConfigurationError(
+            f"{quoted(path)} is not a JSON report of a test session; write one with "
+            "--rankcheck-json=PATH"
+        ) from None
+    return report
 
 
 def json_of(report: Report) -> str:

@@ -307,7 +307,7 @@ def test_every_command_explains_itself(capsys: pytest.CaptureFixture[str]) -> No
     with pytest.raises(SystemExit):
         main(["--help"])
     assert "exit codes: 0 passed, 1 the gate blocks" in capsys.readouterr().out
-    for command in ("compare", "show", "lint", "sessions", "metrics", "retire", "unrun"):
+    for command in ("compare", "show", "lint", "sessions", "metrics", "history", "retire", "unrun"):
         with pytest.raises(SystemExit) as ended:
             main([command, "--help"])
         assert ended.value.code == 0

@@ -143,7 +143,7 @@ def test_what_is_no_report_is_an_error(project: Project) -> None:
         (json.dumps(mine), no_report),
         (json.dumps({**mine, "commit": None, "baselines": [{"file": "x"}]}), no_report),
         (
-            json.dumps({**mine, "commit": "1f3", "baselines": []}),
+            json.dumps({**mine, "commit": "1f3", "created": "", "gates": [], "baselines": []}),
             "r.json is a report of commit 1f3",
         ),
     ):

@@ -1,0 +1,215 @@
+"""The history of records: what was approved at each commit of the current branch, read from git.
+
+Only first parents are followed, so that a merged branch is one step. It works without a working
+tree, and holds two records of each file at a time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from pytest_rankcheck.baselines.baseline_file import readable_record
+from pytest_rankcheck.baselines.baseline_path import FOLDER, is_baseline_path
+from pytest_rankcheck.baselines.record import Record
+from pytest_rankcheck.baselines.record_file import is_foreign, with_line_feeds
+from pytest_rankcheck.baselines.succession import manner_changes, other_basis
+from pytest_rankcheck.comparison.measurement import QueryOverlap
+from pytest_rankcheck.files.git_commands import git, git_blobs
+from pytest_rankcheck.metrics.metric_names import Metric
+
+_LOG = ("--first-parent", "-m", "--reverse", "--raw", "--no-abbrev", "--no-renames", "-z")
+_GONE = "0" * 40
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit that changed records."""
+
+    id: str
+    date: str
+    """When it was made, as ISO 8601 has it."""
+    author: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """What a record said from a commit on."""
+
+    commit: Commit
+    means: Mapping[str, float]
+    """Of each gated metric."""
+    moves: Mapping[str, float] = field(default_factory=dict)
+    """How far each mean moved since the point before, on the queries that are unchanged.
+
+    Without those that cannot be compared.
+    """
+    gap: str = ""
+    """What changed of what was measured, or how, so that its means don't compare with earlier ones.
+    """
+    reasons: tuple[str, ...] = ()
+    """Those of the approvals that the commit added."""
+    query: QueryPoint | None = None
+    """What it said of the query that was asked for."""
+
+    def gain(self, metric: str) -> float:
+        """Return how far a mean rose since the point before, where higher is better; 0: unknown."""
+        move = self.moves.get(metric, 0.0)
+        return 0.0 if math.isnan(move) else Metric.parse(metric).gain(0.0, move)
+
+
+class QueryPoint(NamedTuple):
+    """What a record says of one query."""
+
+    values: Mapping[str, float]
+    top: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class RecordHistory:
+    """The points of one record, oldest first; it goes on under another name after a rename."""
+
+    path: str
+    """From the top of the repository, as it was called last."""
+    points: list[Point] = field(default_factory=list)
+    skipped: int = 0
+    """How many versions could not be read, such as those of another format version."""
+    is_gone: bool = False
+    last: Record | None = None
+    """The last version that could be read."""
+
+    @property
+    def metrics(self) -> Sequence[str]:
+        """The metrics that a point has, those of the last one first."""
+        return list(dict.fromkeys(name for point in reversed(self.points) for name in point.means))
+
+    def since(self, date: float) -> Sequence[Point]:
+        """Return the points after a time in seconds, and the one before them, where they start."""
+        later = [datetime.fromisoformat(p.commit.date).timestamp() >= date for p in self.points]
+        first = later.index(True) if True in later else len(later)
+        return self.points[max(first - 1, 0) :]
+
+
+def histories(folder: Path, query: str | None = None) -> Sequence[RecordHistory]:
+    """Return the histories of all records of the current branch, sorted by path.
+
+    Args:
+        folder: in the repository, also one without a working tree.
+        query: the id of a query to follow.
+
+    Raises:
+        GitError: git cannot be run, there is no repository, or it has no commit.
+    """
+    commits = [*_commits(folder)]
+    ids = [blob for _, files in commits for blob in files.values() if blob != _GONE]
+    texts = git_blobs(folder, ids)
+    current: dict[str, RecordHistory] = {}
+    gone: list[RecordHistory] = []
+    for commit, files in commits:
+        left = [current.pop(path) for path in files if files[path] == _GONE and path in current]
+        for path in (path for path, blob in files.items() if blob != _GONE):
+            text = with_line_feeds(next(texts))
+            if is_foreign(text):
+                continue
+            record = readable_record(text)
+            if path not in current:
+                current[path] = _replaced(left, path, record) or RecordHistory(path)
+                current[path].path = path
+            if record is None:
+                current[path].skipped += 1
+            else:
+                _extend(current[path], commit, record, query)
+        gone += left
+    for history in gone:
+        history.is_gone = True
+    found = sorted(current.values(), key=lambda each: each.path)
+    return [*found, *sorted(gone, key=lambda each: each.path)]
+
+
+def _commits(folder: Path) -> Iterator[tuple[Commit, Mapping[str, str]]]:
+    """Yield the commits that changed records, oldest first, with the blob of each file."""
+    patterns = (f"**/{FOLDER}/*/*.json",)
+    form = "--format=%x01%H%x02%cI%x02%aN"
+    output = git(folder, "--glob-pathspecs", "log", *_LOG, form, "--", *patterns)
+    for text in output.split("\x01")[1:]:
+        head, *cells = text.rstrip("\0").split("\0")
+        changes = zip(cells[::2], cells[1::2], strict=True)
+        files = {path: change.split()[3] for change, path in changes}
+        yield (
+            Commit(*head.split("\x02")),
+            {path: blob for path, blob in files.items() if is_baseline_path(Path("/", path))},
+        )
+
+
+def _replaced(left: list[RecordHistory], path: str, record: Record | None) -> RecordHistory | None:
+    """Take the record of the same golden set that a commit removed when it added another one."""
+    new = PurePosixPath(path)
+
+    alike: dict[tuple[bool, bool, bool], RecordHistory] = {}
+    for each in left:
+        if record is not None and each.last is not None and _is_same_set(each.last, record):
+            old, is_same = PurePosixPath(each.path), each.last.queries == record.queries
+            alike[old.name == new.name, is_same, old.parent == new.parent] = each
+    if not alike:
+        return None
+    most_alike = alike[max(alike)]
+    left.remove(most_alike)
+    return most_alike
+
+
+def _is_same_set(before: Record, after: Record) -> bool:
+    then, now = before.golden_set, after.golden_set
+    return then.name == now.name or then.fingerprint == now.fingerprint
+
+
+def _extend(history: RecordHistory, commit: Commit, record: Record, query: str | None) -> None:
+    """Add a version of a record to its history."""
+    before = history.last
+    point = Point(
+        commit=commit,
+        means={name: record.mean(Metric.parse(name)) for name in record.gated},
+        reasons=tuple(
+            each.reason
+            for each in record.approvals
+            if before is None or each not in before.approvals
+        ),
+    )
+    if query is not None and query in record.queries.place_of:
+        place = record.queries.place_of[query]
+        values = {name: float(record.queries.values[name][place]) for name in record.gated}
+        point = replace(point, query=QueryPoint(values, tuple(record.queries.tops[place])))
+    if before is not None:
+        point = replace(point, gap=_gap(before, record), moves=_moves(before, record))
+    history.points.append(point)
+    history.last = record
+
+
+def _gap(before: Record, after: Record) -> str:
+    """Return why the means of two records don't compare; empty if they do."""
+    changed = [change.text for change in manner_changes(before, after)]
+    if before.golden_set.fingerprint != after.golden_set.fingerprint:
+        overlap = QueryOverlap(after, before)
+        added, removed, edited = map(len, (overlap.added, overlap.removed, overlap.changed))
+        changed.append(f"golden set: {added:,} added, {removed:,} removed, {edited:,} edited")
+    return "; ".join(changed)
+
+
+def _moves(before: Record, after: Record) -> Mapping[str, float]:
+    """Return how far the gated means moved on the unchanged queries, where that can be told."""
+    overlap = QueryOverlap(after, before)
+    if any(manner_changes(before, after)) or not overlap.query_ids:
+        return {}
+    places = (overlap.other_places, overlap.places) if overlap.is_paired else (None, None)
+    moves = {}
+    for name in after.gated:
+        metric = Metric.parse(name)
+        if before.fits(metric) and not [
+            *other_basis([metric], before.golden_set, after.golden_set)
+        ]:
+            then, now = before.mean(metric, places[0]), after.mean(metric, places[1])
+            moves[name] = now - then
+    return moves

@@ -1,0 +1,131 @@
+"""``python -m pytest_rankcheck history``: what was approved at each commit of the branch."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from pytest_rankcheck.baselines.history import Point, RecordHistory, histories
+from pytest_rankcheck.command_line.shared_inputs import PASSED, Commands
+from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.files.git_commands import git, git_line
+from pytest_rankcheck.files.whole_files import write_whole
+from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.remedies import fetch_history
+from pytest_rankcheck.reports.history_page import (
+    NightlyPoint,
+    history_json,
+    nightly_points,
+    page_of,
+)
+from pytest_rankcheck.reports.report_formats import REPORT_FORMATS
+from pytest_rankcheck.reports.text.history_text import history_lines, query_lines
+from pytest_rankcheck.reports.text.wording import number_text
+
+
+def add_history_command(commands: Commands) -> None:
+    """Add the command ``history`` to the parser."""
+    history = commands.add_parser(
+        "history",
+        help="show what the baselines recorded at each commit of the branch",
+        description="Show the means that the baselines recorded at each commit of the current "
+        "branch, with the largest falls and rises. This is what was approved, not what ran.",
+    )
+    history.add_argument("records", nargs="*", metavar="RECORD", help="a baseline (default: all)")
+    history.add_argument("--metric", help="show this metric (default: all that are gated)")
+    history.add_argument("--query", metavar="ID", help="follow one query")
+    history.add_argument("--since", metavar="DATE", help="as git log takes it, such as 2.weeks")
+    history.add_argument(
+        "--reports",
+        nargs="+",
+        default=[],
+        type=Path,
+        metavar="REPORT",
+        help="JSON reports of what ran, such as nightly runs, to draw as points",
+    )
+    history.add_argument("--html", type=Path, metavar="FILE", help="write a page with charts")
+    history.add_argument("--json", type=Path, metavar="FILE", help="write all of it as JSON")
+    history.set_defaults(run=_history)
+
+
+def _history(chosen: argparse.Namespace) -> int:
+    if chosen.html is not None:
+        REPORT_FORMATS["html"].check("--html")
+    metric = str(Metric.parse(chosen.metric)) if chosen.metric else None
+    nightly = nightly_points(chosen.reports)
+    here = Path.cwd()
+    found = _chosen(histories(here, chosen.query), chosen.records, here)
+    since = _seconds(chosen.since, here)
+    shown: list[tuple[RecordHistory, Sequence[Point], Sequence[str]]] = []
+    for history in found:
+        metrics = [name for name in history.metrics if metric in (None, name)]
+        if history.points and metrics:
+            shown.append((history, history.since(since), metrics))
+    lines = [*_lines(shown, nightly, chosen.query)]
+    if not lines:
+        what = f"query {quoted(chosen.query)}" if chosen.query else "a baseline of these"
+        raise ConfigurationError(f"no commit of this branch has {what}; check the names")
+    print("\n".join(lines))
+    print("this is what was approved, not what ran")
+    if git_line(here, "rev-parse", "--is-shallow-repository") == "true":
+        remote = (git_line(here, "remote") or "origin").split()[0]
+        print(f"this is a shallow clone, so older commits are missing; {fetch_history(remote)}")
+    if chosen.html is not None:
+        write_whole(chosen.html, page_of(shown, nightly))
+    if chosen.json is not None:
+        write_whole(chosen.json, json.dumps(history_json(shown, nightly), indent=1) + "\n")
+    return PASSED
+
+
+def _lines(
+    shown: Iterable[tuple[RecordHistory, Sequence[Point], Sequence[str]]],
+    nightly: Sequence[NightlyPoint],
+    query: str | None,
+) -> Iterator[str]:
+    for history, points, metrics in shown:
+        if query is not None:
+            yield from query_lines(history, points, metrics, query)
+            continue
+        yield from history_lines(history, points, metrics)
+        for name in metrics:
+            ran = [
+                each.value for each in nightly if (each.file, each.metric) == (history.path, name)
+            ]
+            if ran:
+                between = f"{number_text(min(ran))} to {number_text(max(ran))}"
+                yield f"    {len(ran):,} reports: {between}, last {number_text(ran[-1])}"
+
+
+def _chosen(
+    found: Sequence[RecordHistory], records: Sequence[str], folder: Path
+) -> Sequence[RecordHistory]:
+    """Return the histories of the records that were named; all without a name.
+
+    Raises:
+        ConfigurationError: no commit of the branch has one of them.
+    """
+    if not records:
+        return found
+    prefix = git_line(folder, "rev-parse", "--show-prefix") or ""
+    by_path = {each.path: each for each in found}
+    chosen = []
+    for name in records:
+        path = Path(name)
+        inside = path.relative_to(folder) if path.is_relative_to(folder) else path
+        history = by_path.get(prefix + inside.as_posix())
+        if history is None:
+            raise ConfigurationError(
+                f"{quoted(name)}: no commit of this branch has such a baseline; the latest paths "
+                "are printed without a name"
+            )
+        chosen.append(history)
+    return chosen
+
+
+def _seconds(since: str | None, folder: Path) -> float:
+    """Return the time that a date means to git, in seconds; without a date, the first."""
+    if since is None:
+        return 0.0
+    return float(git(folder, "rev-parse", f"--since={since}").strip().removeprefix("--max-age="))

@@ -1,0 +1,109 @@
+"""The history of records as text: a line for each metric, or what became of one query."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from pytest_rankcheck.baselines.history import Point, RecordHistory
+from pytest_rankcheck.errors import plural, quoted
+from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.reports.text.wording import change, number_text
+
+_BARS = "▁▂▃▄▅▆▇█"
+_GAP = "┊"
+_LONGEST_LINE = 40
+"""Points of a sparkline; of a longer history, the last of each stretch is drawn."""
+_MOST_MOVES = 3
+_ID = 9
+"""Digits of a commit."""
+
+
+def history_lines(
+    history: RecordHistory, points: Sequence[Point], metrics: Sequence[str]
+) -> Iterator[str]:
+    """Yield the history of a record: for each metric a line, and its largest falls and rises.
+
+    Args:
+        history: of the record.
+        points: those to show.
+        metrics: those to show.
+    """
+    yield heading(history, points)
+    for metric in metrics:
+        shown = [point for point in points if metric in point.means]
+        if not shown:
+            continue
+        best = max(shown, key=lambda point: Metric.parse(metric).gain(0.0, point.means[metric]))
+        first, now = shown[0], shown[-1]
+        yield (
+            f"  {metric}  {sparkline(metric, shown)}  first {number_text(first.means[metric])}, "
+            f"best {number_text(best.means[metric])} ({best.commit.id[:_ID]}), "
+            f"{'last' if history.is_gone else 'now'} {number_text(now.means[metric])}"
+        )
+        for sign in (-1, 1):
+            moved = [point for point in shown[1:] if sign * point.gain(metric) > 0]
+            moved.sort(key=lambda point: -abs(point.moves[metric]))
+            yield from (_move(metric, point) for point in moved[:_MOST_MOVES])
+    for point in points[1:]:
+        if point.gap:
+            yield f"  {_GAP} {_commit(point)}  {quoted(point.gap, 200)}"
+
+
+def query_lines(
+    history: RecordHistory, points: Sequence[Point], metrics: Sequence[str], query: str
+) -> Iterator[str]:
+    """Yield what a record said of a query at each commit that changed it; nothing without it."""
+    if not any(point.query for point in points):
+        return
+    yield f"{heading(history, points)}, query {quoted(query)}"
+    before = None
+    for point in points:
+        if point.query == before:
+            continue
+        before = point.query
+        if before is None:
+            yield f"  {_commit(point)}  removed"
+            continue
+        values = (f"{m} {number_text(v)}" for m, v in before.values.items() if m in metrics)
+        yield f"  {_commit(point)}  {', '.join(values)}{_reasons(point)}"
+        yield f"      {', '.join(map(quoted, before.top)) or 'no documents are recorded'}"
+
+
+def heading(history: RecordHistory, points: Sequence[Point]) -> str:
+    """Return the name of a record, and how many of its versions there are."""
+    versions = plural(len(points), "version")
+    skipped = f", {history.skipped:,} not readable" if history.skipped else ""
+    gone = " (gone)" if history.is_gone else ""
+    return f"{quoted(history.path, 300)}{gone}: {versions}{skipped}"
+
+
+def sparkline(metric: str, points: Sequence[Point]) -> str:
+    """Return the means as bars, from the lowest to the highest, with a mark at each break."""
+    count = min(len(points), _LONGEST_LINE)
+    ends = [(index + 1) * len(points) // count for index in range(count)]
+    values = [points[end - 1].means[metric] for end in ends]
+    known = [value for value in values if not math.isnan(value)]
+    low, high = min(known, default=0.0), max(known, default=0.0)
+    step = (high - low) / (len(_BARS) - 1) or 1.0
+    text, start = "", 0
+    for end, value in zip(ends, values, strict=True):
+        is_cut = any(point.gap for point in points[max(start, 1) : end])
+        bar = _BARS[round((value - low) / step)] if not math.isnan(value) else " "
+        text += (_GAP if is_cut else "") + bar
+        start = end
+    return text
+
+
+def _move(metric: str, point: Point) -> str:
+    return f"    {change(point.moves[metric])}  {_commit(point)}{_reasons(point)}"
+
+
+def _commit(point: Point) -> str:
+    commit = point.commit
+    return f"{commit.id[:_ID]} {commit.date[:10]} {quoted(commit.author, 60)}"
+
+
+def _reasons(point: Point) -> str:
+    reasons = "; ".join(f'"{quoted(reason, 120)}"' for reason in point.reasons)
+    return f"  {reasons}" if reasons else ""
