@@ -65,8 +65,8 @@ GROUPS = (
     Group(
         "Comparing",
         "gates.md",
-        "compare Comparison ComparedValues Paired Unpaired Differences RunNoise Move "
-        "Unjudged plan plot_comparison",
+        "compare Comparison ComparedValues Paired Unpaired Differences RunNoise Move Cause "
+        "CauseKind Unjudged plan plot_comparison",
     ),
     Group(
         "Assertions",

@@ -28,6 +28,7 @@ from pytest_rankcheck.statistics.run_noise import RunNoise
 if TYPE_CHECKING:
     import pandas as pd
 
+    from pytest_rankcheck.comparison.cause import Cause
     from pytest_rankcheck.comparison.unjudged_documents import TopDocuments, Unjudged
     from pytest_rankcheck.comparison.unpaired_values import Unpaired
 
@@ -298,6 +299,21 @@ class Comparison(QueryOverlap):
             if before.get(doc_id) != after.get(doc_id)
         ]
         return sorted(moves, key=_importance)
+
+    def in_common(self, metric: MetricLike, world: Sequence[str] = ()) -> Sequence[Cause]:
+        """Return what the queries that fell have in common, facts first, then the best contrasts.
+
+        A cause is named if a third of the queries that fell have it. A contrast must also be more
+        frequent among them than chance explains, and have more falls than rises. Empty if there is
+        none, and for a metric or two logs in which no query has a difference of its own.
+
+        Args:
+            metric: the metric that fell.
+            world: how the world that was declared has changed, in sentences.
+        """
+        from pytest_rankcheck.comparison.in_common import causes_in_common
+
+        return causes_in_common(self.evaluation, self.other, self.values(metric), world)
 
     def unjudged(self, metric: MetricLike) -> Unjudged:
         """Return how much of the difference unjudged documents could explain.

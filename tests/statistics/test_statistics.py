@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from pytest_rankcheck.statistics.enrichment import fisher_p, more_falls_p, smallest_fisher_p
 from pytest_rankcheck.statistics.mean_differences import Differences, unseen_fall
 from pytest_rankcheck.statistics.multiplicity import holm
 from pytest_rankcheck.statistics.paired_tests import p_of_fall
@@ -406,3 +407,22 @@ def test_sizes_that_differ_by_rounding_are_one_size() -> None:
     # the fall is 2.4, and 2.4 - 0.2 is above the others, so 1 of 256 either way.
     other = sign_flip_test(array(*[-0.333333] * 7, -0.4), 0.25)
     assert other.p == other.smallest_p == 1 / 256
+
+
+# --- what falls more often -----------------------------------------------------------------------
+
+
+def test_the_exact_test_of_fisher_by_hand_and_as_scipy_has_it() -> None:
+    """Of 8 queries 4 fell, 3 of them in a part of 4: p = (16 + 1) / 70."""
+    assert fisher_p(3, 4, 4, 8) == pytest.approx(17 / 70)
+    assert smallest_fisher_p(np.array([4, 2, 6]), 4, 8) == pytest.approx([1 / 70, 15 / 70, 15 / 70])
+    for shared, size, fallen, total in ((10, 12, 12, 40), (90, 400, 150, 900), (0, 3, 4, 9)):
+        table = [[shared, size - shared], [fallen - shared, total - size - fallen + shared]]
+        theirs = stats.fisher_exact(table, alternative="greater").pvalue
+        assert fisher_p(shared, size, fallen, total) == pytest.approx(theirs, rel=1e-9)
+
+
+def test_more_falls_than_rises_are_a_sign_test() -> None:
+    assert more_falls_p(7, 0) == pytest.approx(1 / 128)
+    assert more_falls_p(8, 1) == pytest.approx(10 / 512)
+    assert more_falls_p(0, 0) == more_falls_p(0, 5) == 1

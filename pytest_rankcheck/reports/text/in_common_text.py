@@ -1,0 +1,27 @@
+"""What the queries that fell have in common, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pytest_rankcheck.comparison.cause import Cause
+from pytest_rankcheck.metrics.metric_names import Metric
+
+
+def in_common_lines(
+    causes: Sequence[Cause], metric: Metric, fallen: int, most: int | None = None
+) -> Iterator[str]:
+    """Yield a heading and a line for each cause, or that there is none.
+
+    Args:
+        causes: what was found, the best first.
+        metric: the metric that fell.
+        fallen: how many queries fell; with a single one, nothing can be in common.
+        most: how many causes to show; None: all.
+    """
+    those = f"the {fallen:,} {metric.kind.plural} that fell"
+    if causes:
+        yield f"what {those} in {metric} have in common"
+        yield from (f"  {cause.text}" for cause in causes[:most])
+    elif fallen > 1:
+        yield f"{those} have nothing in common that was looked for"

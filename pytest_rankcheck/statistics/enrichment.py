@@ -1,0 +1,48 @@
+"""Whether what fell is found in a part more often than elsewhere: tests of counts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pytest_rankcheck.array_types import FloatArray, IntArray
+
+
+def fisher_p(shared: int, size: int, fallen: int, total: int) -> float:
+    """Return the one-sided p of Fisher's exact test: small if a part has more than its share.
+
+    It is the probability that at least ``shared`` of a part's queries fell if those that fell were
+    drawn from all at random. (``scipy.stats`` has the same, but takes half a second to import.)
+
+    Args:
+        shared: how many queries of the part fell.
+        size: how many queries the part has.
+        fallen: how many of all fell.
+        total: how many queries there are.
+    """
+    counts = np.arange(shared, min(size, fallen) + 1)
+    return min(1.0, float(_chances(counts, np.array([size]), fallen, total).sum()))
+
+
+def smallest_fisher_p(sizes: IntArray, fallen: int, total: int) -> FloatArray:
+    """Return the smallest p that parts of these sizes could have in `fisher_p`."""
+    return _chances(np.minimum(sizes, fallen), sizes, fallen, total)
+
+
+def more_falls_p(falls: int, rises: int) -> float:
+    """Return the probability of at least so many falls if rises were as likely (sign test)."""
+    from scipy.special import bdtrc
+
+    return float(bdtrc(falls - 1, falls + rises, 0.5)) if falls else 1.0
+
+
+def _chances(shared: IntArray, sizes: IntArray, fallen: int, total: int) -> FloatArray:
+    """Return the hypergeometric probability of each count."""
+    from scipy.special import gammaln
+
+    def ways(out_of: IntArray, chosen: IntArray) -> FloatArray:
+        """Return the logarithm of the binomial coefficient."""
+        rest = out_of - chosen
+        return np.asarray(gammaln(out_of + 1.0) - gammaln(chosen + 1.0) - gammaln(rest + 1.0))
+
+    inside, outside = ways(sizes, shared), ways(total - sizes, fallen - shared)
+    return np.exp(inside + outside - ways(np.array(total), np.array(fallen)))
