@@ -6,6 +6,7 @@ known. An *innocent* change has a true mean of zero. Sections, chosen with ``--s
 - ``pairs``: false blocks, false passes, power and inconclusive verdicts for every kind of metric,
   both directions of skew and 25 to 500 queries; fixed tolerances.
 - ``choice``: which gate to take, by the number of queries (gate_choice.py).
+- ``lost``: queries that lost their answers (lost_answers.py).
 - ``designs``: weights, clusters, two samples, ten slices together, and a rare large gain.
 - ``sessions``: simulated users with many sessions (user_sessions.py); a quarter of the draws.
 - ``retraining``: LambdaRank models that differ in the seed alone (retraining.py).
@@ -27,6 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gate_choice import choice_tables
+from lost_answers import lost_answers_tables
 from manual_parts import DOCS, write_part
 from pair_tables import PairCounts, all_tables, summary, tolerances_table
 from ratchet import ratchet_table
@@ -73,6 +75,13 @@ def choice_section(settings: Settings) -> Iterator[Part]:
     yield CHOICE, "rates by size", [*choice_tables(settings.pairs, settings.draws)]
 
 
+def lost_section(settings: Settings) -> Iterator[Part]:
+    """Yield the tables of lost answers."""
+    error = f"The first four rows are exact. {error_of(settings.draws)}"
+    tables = lost_answers_tables(DATA, settings.draws)
+    yield PAGE, "lost answers", [*tables, "", f"{error} The second table has a quarter of them."]
+
+
 def designs_section(settings: Settings) -> Iterator[Part]:
     """Yield the tables of weights, clusters, two samples and slices."""
     pairs, draws = cached(settings.pairs), settings.draws
@@ -112,6 +121,7 @@ def replays_section(settings: Settings) -> Iterator[Part]:
 SECTIONS: dict[str, Callable[[Settings], Iterator[Part]]] = {
     "pairs": pairs_section,
     "choice": choice_section,
+    "lost": lost_section,
     "designs": designs_section,
     "retraining": retraining_section,
     "ratchet": ratchet_section,

@@ -64,7 +64,7 @@ def test_the_benchmark_of_speed_makes_its_tables(tmp_path: Path) -> None:
 @pytest.mark.oracle
 def test_the_calibration_and_the_choice_of_a_gate_make_their_tables(tmp_path: Path) -> None:
     pairs = ("--pairs", str(tmp_path / "pairs.npz"))
-    sections = ("--sections", "pairs", "designs", "sessions", "replays", "ratchet")
+    sections = ("--sections", "pairs", "lost", "designs", "sessions", "replays", "ratchet")
     text = printed("calibration.py", *pairs, *sections, "--draws", "48", "--histories", "40")
     assert "48 draws per cell" in text
     for family in ("nDCG@10", "RR", "AP", "Success@1", "count", "duration"):
@@ -77,6 +77,8 @@ def test_the_calibration_and_the_choice_of_a_gate_make_their_tables(tmp_path: Pa
     sentences = [line for line in text.splitlines() if line.startswith("- `")]
     assert len(sentences) == 3
     assert all(" holds in all " in line or " exceeded in " in line for line in sentences)
+    # Any two rankers: at most 5% of innocent changes lose answers as 4% of the queries would.
+    assert max(rates_of(text, "87 pairs, exchanged at random: the worst")) < 5
     assert text.count("| two samples: ") == 2
     assert text.count("Zipf weights, ") == 2
     # The ratchet: a baseline that rises on any gain blocks more at the end than at the beginning.
