@@ -1,4 +1,4 @@
-"""``python -m pytest_rankcheck init``: a first gate, made from what a project has.
+"""``python -m pytest_rankcheck init``: a first gate, made from what a project has, or an example.
 
 Nothing is overwritten.
 A `pyproject.toml` without settings of pytest gets a table at its end.
@@ -29,6 +29,17 @@ from pytest_rankcheck.plugin.project_configuration import project_configuration
 
 _FIRST = Path(__file__).with_name("first_gate")
 """The files to write."""
+_EXAMPLE = _FIRST / "example"
+"""A project to try, each file with ``.txt`` at the end of its name."""
+_TO_TRY = """next:
+1. record what the ranker does:
+  pytest --snapshot-update
+2. break it:
+  sed -i.bak 's/CORRECT_TYPOS = True/CORRECT_TYPOS = False/' shop.py
+3. see which queries fell, and why:
+  pytest"""
+_CHECKS = ("reversed-grades", "broken-id", "misspelt-id", "not-in-corpus")
+"""The rules of the linter for what makes every number wrong."""
 _GATES = ((1000, "noninferior(margin=0.02)"), (200, "noninferior(margin=0.03)"))
 _MOST_SLICES = 10
 _RANKER, _COMMAND = "# rankcheck_ranker", '# command = ["../rank"]'
@@ -46,7 +57,10 @@ def add_init_command(commands: Commands) -> None:
     init = commands.add_parser("init", help=what, description=f"{what}. Nothing is overwritten.")
     add_repeated(init, "--golden", "PATH", "a golden set", "what is configured or found")
     init.add_argument("--rank-file", action="store_true", help="write a rank file, not a test")
-    init.set_defaults(run=_init)
+    init.add_argument(
+        "--example", action="store_true", help="write a small project to try, in an empty folder"
+    )
+    init.set_defaults(run=lambda chosen: _write_example() if chosen.example else _init(chosen))
 
 
 def gate_for(queries: int) -> str:
@@ -75,7 +89,7 @@ def _init(chosen: argparse.Namespace) -> int:
     words["GOLDEN"] = readable_json([_shown(path, folder) for path in golden])
     print(f"gate for {plural(fewest, 'query', 'queries')}: {words['GATE']} (docs/which-gate.md)")
     for each in golden.values():
-        for finding in findings_of(each, inputs.lint_options(), ["reversed-grades"]):
+        for finding in findings_of(each, inputs.lint_options(), _CHECKS):
             print(f"warning: golden set '{quoted(each.name)}': {finding.message}")
     slices = {name: None for each in golden.values() for name in _sliced(each)}
     if slices:
@@ -87,6 +101,21 @@ def _init(chosen: argparse.Namespace) -> int:
     print("next:" if steps else "nothing is left to do")
     for number, step in enumerate(steps, 1):
         print(f"{number}. {step}")
+    return PASSED
+
+
+def _write_example() -> int:
+    """Write a ranker, a golden set with slices, a test and a configuration."""
+    if search.files_here():
+        raise ConfigurationError(
+            "init --example needs an empty folder; make one: mkdir shop && cd shop"
+        )
+    for source in sorted(_EXAMPLE.rglob("*.txt")):
+        path = source.relative_to(_EXAMPLE).with_suffix("")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(source.read_text("utf-8"), "utf-8")
+        print(f"written: {path.as_posix()}")
+    print(_TO_TRY)
     return PASSED
 
 
@@ -146,10 +175,11 @@ def _steps_to_record(golden: Sequence[Path], file: Path, test: Path) -> list[str
     else:
         _write_new(_JOB, {})
         endings = {ending for path in golden for ending in path.suffixes}
-        extras = ["report", *sorted({_EXTRAS[each] for each in endings & _EXTRAS.keys()})]
+        extras = ",".join(sorted({_EXTRAS[each] for each in endings & _EXTRAS.keys()}))
+        package = f"pytest-rankcheck[{extras}]" if extras else "pytest-rankcheck"
         steps.append(
-            f"let requirements.txt install pytest-rankcheck[{','.join(extras)}]; commit it "
-            "(docs/ci.md)"
+            f"let requirements.txt install {package}, and commit it; in {_JOB}, replace OWNER and "
+            "COMMIT (docs/ci.md)"
         )
     if baselines.joinpath(test.stem).is_dir():
         return []

@@ -18,7 +18,6 @@ from pytest_rankcheck import GoldenSet
 from pytest_rankcheck.command_line import init_command
 from pytest_rankcheck.command_line.init_command import gate_for
 from pytest_rankcheck.command_line.main import main
-from pytest_rankcheck.plugin.configuration import all_option_rows
 from tests.libraries import NEEDS_POLARS
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -82,13 +81,39 @@ def test_the_gate_is_that_of_the_manual() -> None:
     assert [gate_for(999), gate_for(199)] == [rows[3][2], rows[2][2]]
 
 
-def test_the_job_compares_with_the_target_branch() -> None:
-    file = Path(init_command.__file__).with_name("first_gate") / "ranking.yml.txt"
-    job = file.read_text("utf-8")
-    assert "fetch-depth: 0" in job
-    assert "--rankcheck-baseline-ref=origin/${{ github.base_ref }}" in job
-    known = {row.flag for row in all_option_rows().values()}
-    assert set(re.findall(r"--rankcheck-[a-z-]+", job)) <= known
+def test_the_job_is_that_of_the_manual() -> None:
+    job = Path(init_command.__file__).with_name("first_gate") / "ranking.yml.txt"
+    page = (DOCS / "ci.md").read_text("utf-8")
+    assert f'```yaml title=".github/workflows/ranking.yml"\n{job.read_text("utf-8")}```' in page
+
+
+@pytest.mark.slow
+def test_the_example_is_blocked_as_its_commands_say(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["init", "--example"]) == 0
+    commands = [line.strip() for line in capsys.readouterr().out.splitlines() if line[0] == " "]
+    assert len(commands) == 3
+    done = [
+        subprocess.run(
+            command.replace("pytest", f"{sys.executable} -m pytest", 1),
+            shell=True,
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        for command in commands
+    ]
+    assert [each.returncode for each in done] == [0, 0, 1], [each.stdout for each in done]
+    assert "kind=misspelt" in done[2].stdout
+    assert "runing shoo" in done[2].stdout
+
+
+def test_the_example_overwrites_nothing(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write("shop.py", SEARCH)
+    assert main(["init", "--example"]) == 2
+    assert "needs an empty folder" in capsys.readouterr().err
+    assert files() == {"shop.py": SEARCH.encode()}
 
 
 @pytest.mark.usefixtures("shop")
@@ -351,11 +376,11 @@ def test_the_printed_commands_work_and_the_gate_fails_once_the_ranker_is_worse(
 @pytest.mark.parametrize(
     ("name", "extras"),
     [
-        ("shop.yaml", "report,yaml"),
-        ("shop.yml", "report,yaml"),
-        ("shop.jsonl", "report"),
-        ("shop.jsonl.zst", "report,zstd"),
-        pytest.param("shop.parquet", "report,fast", marks=NEEDS_POLARS),
+        ("shop.yaml", "[yaml]"),
+        ("shop.yml", "[yaml]"),
+        ("shop.jsonl", ""),
+        ("shop.jsonl.zst", "[zstd]"),
+        pytest.param("shop.parquet", "[fast]", marks=NEEDS_POLARS),
     ],
 )
 def test_the_job_installs_what_the_golden_set_needs(
@@ -367,7 +392,7 @@ def test_the_job_installs_what_the_golden_set_needs(
     else:
         write_golden(f"golden/{name}")
     assert main(["init", "--golden", f"golden/{name}"]) == 0
-    assert f"install pytest-rankcheck[{extras}];" in capsys.readouterr().out
+    assert f"install pytest-rankcheck{extras}, and commit it" in capsys.readouterr().out
 
 
 @NEEDS_GIT
