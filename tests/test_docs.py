@@ -72,7 +72,6 @@ def page_id(page: Path) -> str:
 
 
 WITHOUT_CODE = {
-    "docs/calibration.md",
     "docs/which-gate.md",
     "docs/README.md",
     "docs/messages.md",
