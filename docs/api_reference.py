@@ -48,7 +48,7 @@ GROUPS = (
     ),
     Group(
         "Writing an adapter",
-        "rankers.md#writing-an-adapter",
+        "extending.md#writing-an-adapter",
         "rankers.Adapter rankers.RankingTask rankers.QueryAnswer",
     ),
     Group(
