@@ -137,7 +137,7 @@ def _decided(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
     """Yield the gate and the p value it used, if it is a statistical test.
 
     Where the test may block more often than stated, the next line says by how much
-    (docs/calibration.md).
+    (docs/reference/calibration.md).
     """
     decisions = [
         decision
