@@ -66,7 +66,7 @@ GROUPS = (
         "Comparing",
         "gates.md",
         "compare Comparison ComparedValues Paired Unpaired Differences RunNoise Move Cause "
-        "CauseKind Unjudged plan plot_comparison",
+        "CauseKind Unjudged plan plot_comparison prove",
     ),
     Group(
         "Assertions",

@@ -129,6 +129,7 @@ from pytest_rankcheck.metrics.ranking_similarity import (
     tau_ap as tau_ap,
     top_k_kendall as top_k_kendall,
 )
+from pytest_rankcheck.proof.proof import prove as prove
 from pytest_rankcheck.rankers.rank import rank as rank
 from pytest_rankcheck.rankers.run import Run as Run
 from pytest_rankcheck.reports.notebook import plot_comparison as plot_comparison

@@ -26,6 +26,7 @@ HOUSE = [
     "assertions",
     "reports",
     "baselines",
+    "proof",
     "gates",
     "behaviour",
     "comparison",

@@ -203,6 +203,23 @@ def few_queries(linted: Linted) -> LintFinding | None:
 
 
 @rule("warning")
+def one_grade(linted: Linted) -> LintFinding | None:
+    """A set whose judgments all have the same grade."""
+    grades = linted.contents.judgments.distinct_grades
+    if len(grades) != 1 or linted.contents.by_text:
+        return None
+    (grade,) = grades
+    return LintFinding(
+        query_ids=(),
+        what=f"all judgments have the grade {grade:g}",
+        why="nDCG, ERR and every other graded metric can only tell judged documents from unjudged "
+        "ones",
+        remedy="judge again with more grades if some answers are better than others; if they are "
+        "not, write one-grade=ignore in rankcheck_lint",
+    )
+
+
+@rule("warning")
 def guessed_keys(linted: Linted) -> LintFinding | None:
     """Keys that were taken for the query or its relevant documents by their names."""
     keys = linted.contents.guessed_keys

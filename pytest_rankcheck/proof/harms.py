@@ -1,0 +1,221 @@
+"""The harms: a closed list of faults that rankers really have, put into kept rankings.
+
+A harm never asks the ranker. What chance decides is drawn with a generator that the caller seeds
+with the data, so the same rankings are always harmed in the same way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import chain
+from zlib import crc32
+
+import numpy as np
+from numpy.random import Generator
+
+from pytest_rankcheck.golden.golden_set import GoldenSet
+
+Rankings = Mapping[str, Sequence[str]]
+"""The documents of queries, best first."""
+Change = Callable[[str], Sequence[str]]
+"""Returns the harmed ranking of a query."""
+
+DRAWS = 12
+"""How often a harm is drawn if chance has a part in it."""
+
+_TOP = 10
+_FEWEST = 5
+"""A slice with fewer queries is not harmed: queries that lose all their answers stand for it."""
+_MISSPELT = re.compile(r"typo|mis-?spel|spelling", re.IGNORECASE)
+_NEGATIVE = ("0", "false", "no", "none", "(none)")
+"""Values that say that an attribute does not hold."""
+_DATE = re.compile(r"date|time|year|created|modified|published", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Harm:
+    """A fault, and what it makes of rankings."""
+
+    name: str
+    begin: Callable[[Generator], Change]
+    """Draws what is the same for all queries; returns what becomes of each."""
+    queries: Sequence[str]
+    """The queries that it can harm."""
+    count: int | None = None
+    """How many of them it harms; None: all."""
+    draws: int = DRAWS
+    """1 if chance has no part in it."""
+
+    def changed(self, draw: Generator) -> Rankings:
+        """Return the harmed rankings of the queries that are harmed."""
+        queries, change = self.queries, self.begin(draw)
+        if self.count is not None:
+            drawn = draw.choice(len(queries), self.count, replace=False)
+            queries = [queries[place] for place in sorted(drawn.tolist())]
+        return {query: change(query) for query in queries}
+
+
+@dataclass(frozen=True)
+class KeptRankings:
+    """The rankings of all queries of a golden set, as they were measured."""
+
+    golden: GoldenSet
+    rankings: Rankings
+
+    @cached_property
+    def queries(self) -> Sequence[str]:
+        """The queries, in the golden set's order."""
+        return tuple(self.rankings)
+
+    @cached_property
+    def relevant(self) -> Mapping[str, Collection[str]]:
+        """The relevant documents of each query."""
+        grades = {query: self.golden.grades(query).items() for query in self.queries}
+        return {query: {doc for doc, grade in of if grade > 0} for query, of in grades.items()}
+
+    @cached_property
+    def documents(self) -> Sequence[str]:
+        """All ranked documents, each once."""
+        return tuple(dict.fromkeys(chain.from_iterable(self.rankings.values())))
+
+    @cached_property
+    def longest(self) -> int:
+        """How many documents the longest ranking has."""
+        return max(map(len, self.rankings.values()))
+
+    @cached_property
+    def slices(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
+        """By attribute, the queries of each value that enough queries have, and others lack."""
+        found: dict[str, Mapping[str, Sequence[str]]] = {}
+        for attribute in self.golden.attributes:
+            slices = self.golden.slices(attribute).items()
+            found[attribute] = {
+                value: ids for value, ids in slices if _FEWEST <= len(ids) < len(self.queries)
+            }
+        return {attribute: slices for attribute, slices in found.items() if slices}
+
+    def without(self, lost: Collection[str], query: str) -> Sequence[str]:
+        """Return a query's ranking without some documents."""
+        return [doc for doc in self.rankings[query] if doc not in lost]
+
+    def reciprocal_rank(self, query: str) -> float:
+        """Return 1 / the rank of a query's first answer; 0 without one."""
+        ranks = enumerate(self.rankings[query], 1)
+        return next((1 / rank for rank, doc in ranks if doc in self.relevant[query]), 0.0)
+
+
+def harms(kept: KeptRankings) -> Iterator[Harm]:
+    """Yield the harms that rankings can suffer, each name once."""
+    found = (*_lost(kept), *_misplaced(kept), *_of_slices(kept), *_of_dates(kept))
+    yield from {harm.name: harm for harm in found if harm.queries}.values()
+
+
+def _lost(kept: KeptRankings) -> Iterator[Harm]:
+    """Yield faults by which documents are missing."""
+    rankings, queries = kept.rankings, kept.queries
+    answered = [query for query in queries if kept.reciprocal_rank(query)]
+    for share in (0.02, 0.04, 0.05):
+        count = min(_count(queries, share), len(answered))
+        name = f"{_some(count, queries)} lose all their answers"
+        change = _each(lambda query, _: kept.without(kept.relevant[query], query))
+        yield Harm(name, change, answered, count)
+    count = _count(queries, 0.05)
+    yield Harm(f"{_some(count, queries)} find nothing", _each(_nothing), queries, count)
+
+    def without_shard(shards: int, draw: Generator) -> Change:
+        start = int(draw.integers(2**32))
+        hashes = ((doc, crc32(doc.encode("utf-8"), start)) for doc in kept.documents)
+        return partial(kept.without, {doc for doc, code in hashes if code % shards == 0})
+
+    for shards in (8, 32):
+        yield Harm(f"one of {shards} shards lost", partial(without_shard, shards), queries)
+    if kept.longest > _TOP:
+        change = _each(lambda query, _: rankings[query][:_TOP])
+        yield Harm(f"only the top {_TOP} retrieved", change, queries, draws=1)
+
+
+def _misplaced(kept: KeptRankings) -> Iterator[Harm]:
+    """Yield faults by which documents are in the wrong place, or answer the wrong query."""
+    rankings, queries = kept.rankings, kept.queries
+
+    def moved(query: str, draw: Generator) -> Sequence[str]:
+        docs = rankings[query]
+        places = (np.arange(len(docs)) + draw.uniform(0, 4, len(docs))).argsort()
+        return [docs[place] for place in places.tolist()]
+
+    def shuffled(query: str, draw: Generator) -> Sequence[str]:
+        docs = rankings[query]
+        places = draw.permutation(np.arange(_TOP, max(_TOP, len(docs))))
+        return [*docs[:_TOP], *(docs[place] for place in places.tolist())]
+
+    def of_another(query: str, draw: Generator) -> Sequence[str]:
+        others = [queries[place] for place in draw.choice(len(queries), 2, replace=False)]
+        return rankings[others[others[0] == query]]
+
+    change = _each(lambda query, _: [*rankings[query][1::-1], *rankings[query][2:]])
+    yield Harm("the first two places swapped", change, queries, draws=1)
+    yield Harm("every place moved by up to 3", _each(moved), queries)
+    count = _count(queries, 0.2)
+    change = _each(lambda query, _: ["a foreign document", *rankings[query]][: kept.longest])
+    yield Harm(f"a foreign document first for {_some(count, queries)}", change, queries, count)
+    for count in (_count(queries, 0.02), _count(queries, 0.1)):
+        if len(queries) > 1:
+            name = f"{_some(count, queries)} get the answer of another"
+            yield Harm(name, _each(of_another), queries, count)
+    if kept.longest > _TOP:
+        name = f"results {_TOP + 1} to {kept.longest} in random order"
+        yield Harm(name, _each(shuffled), queries)
+
+
+def _of_slices(kept: KeptRankings) -> Iterator[Harm]:
+    """Yield, by attribute, the slice whose halved answers harm most, and uncorrected typos."""
+
+    def halved(query: str, draw: Generator) -> Sequence[str]:
+        answers = (doc for doc in kept.rankings[query] if doc in kept.relevant[query])
+        return kept.without({doc for doc in answers if draw.random() < 0.5}, query)
+
+    for attribute, slices in kept.slices.items():
+        worst = max(slices, key=lambda value: sum(map(kept.reciprocal_rank, slices[value])))
+        yield Harm(f"answers of {attribute}={worst} halved", _each(halved), slices[worst])
+        for value, queries in slices.items():
+            label = f"{attribute}={value}"
+            if _MISSPELT.search(label) and value.lower() not in _NEGATIVE:
+                name = f"typing errors no longer corrected ({label})"
+                yield Harm(name, _each(_nothing), queries, draws=1)
+
+
+def _of_dates(kept: KeptRankings) -> Iterator[Harm]:
+    """Yield an index that is behind: the newest tenth of the documents with a date is missing."""
+    catalogue, documents = kept.golden.catalogue, kept.documents
+    if catalogue is None:
+        return
+    catalogue.has(documents)
+    attribute = next(filter(_DATE.search, catalogue.attributes), None)
+    if attribute is not None:
+        dates = zip(map(str, catalogue.values(attribute, documents)), documents, strict=True)
+        dated = sorted(pair for pair in dates if pair[0] != "None")
+        newest = {doc for _, doc in dated[len(dated) - len(dated) // 10 :]}
+        name = f"the newest tenth of the documents missing ({attribute})"
+        change = _each(lambda query, _: kept.without(newest, query))
+        yield Harm(name, change, kept.queries, draws=1)
+
+
+def _each(change: Callable[[str, Generator], Sequence[str]]) -> Callable[[Generator], Change]:
+    """Return a harm in which nothing is drawn for all queries together."""
+    return lambda draw: lambda query: change(query, draw)
+
+
+def _nothing(*_: object) -> Sequence[str]:
+    """Return an empty ranking."""
+    return ()
+
+
+def _count(queries: Sequence[str], share: float) -> int:
+    return max(1, round(share * len(queries)))
+
+
+def _some(count: int, queries: Sequence[str]) -> str:
+    return f"{count:,} of {len(queries):,} queries"

@@ -1,0 +1,34 @@
+"""A shop of sixty questions, each with two answers near the top of twenty results."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_rankcheck import Evaluation, GoldenSet, Run, evaluate
+
+
+def shop(queries: int = 60) -> Evaluation:
+    """Return an evaluation whose answers are on the places 1 to 3 and 12."""
+    grades, rankings, attributes = {}, {}, {}
+    for number in range(queries):
+        query = f"q{number}"
+        docs = [f"{query}-{place}" for place in range(1, 21)]
+        grades[query] = {docs[number % 3]: 2, docs[11]: 1}
+        rankings[query] = docs
+        attributes[query] = {
+            "locale": "de" if number % 2 else "en",
+            "typo": "yes" if number % 10 == 0 else "no",
+        }
+    days = {
+        doc: {"created": f"2026-01-{place:02}"}
+        for docs in rankings.values()
+        for place, doc in enumerate(docs, 1)
+    }
+    golden = GoldenSet.from_dict(grades, attributes=attributes, documents=days, name="shop")
+    return evaluate(Run.from_dict(rankings, depth=20), golden)
+
+
+@pytest.fixture(scope="session")
+def measured() -> Evaluation:
+    """The shop, measured."""
+    return shop()

@@ -1,0 +1,156 @@
+"""Each harm does to kept rankings what its name says, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from pytest_rankcheck import Evaluation
+from pytest_rankcheck.proof.harmed_copies import HarmedCopies
+from pytest_rankcheck.proof.harms import Harm, harms
+
+Rankings = dict[str, list[str]]
+
+
+@pytest.fixture(scope="module")
+def copies(measured: Evaluation) -> HarmedCopies:
+    return HarmedCopies(measured)
+
+
+def harm(copies: HarmedCopies, name: str) -> Harm:
+    found = {each.name: each for each in harms(copies.kept)}
+    return found[name]
+
+
+def drawn(copies: HarmedCopies, name: str) -> tuple[Rankings, Rankings]:
+    """Return the rankings that a harm changes, before and after."""
+    changed = harm(copies, name).changed(copies.generator(name, 0))
+    after = {query: [*docs] for query, docs in changed.items()}
+    return {query: [*copies.kept.rankings[query]] for query in after}, after
+
+
+def answers(query: str) -> list[str]:
+    return [f"{query}-{1 + int(query[1:]) % 3}", f"{query}-12"]
+
+
+def test_the_list_is_closed(copies: HarmedCopies) -> None:
+    assert [each.name for each in harms(copies.kept)] == [
+        "1 of 60 queries lose all their answers",
+        "2 of 60 queries lose all their answers",
+        "3 of 60 queries lose all their answers",
+        "3 of 60 queries find nothing",
+        "one of 8 shards lost",
+        "one of 32 shards lost",
+        "only the top 10 retrieved",
+        "the first two places swapped",
+        "every place moved by up to 3",
+        "a foreign document first for 12 of 60 queries",
+        "1 of 60 queries get the answer of another",
+        "6 of 60 queries get the answer of another",
+        "results 11 to 20 in random order",
+        "answers of locale=de halved",
+        "answers of typo=no halved",
+        "typing errors no longer corrected (typo=yes)",
+        "the newest tenth of the documents missing (created)",
+    ]
+
+
+def test_lost_answers_are_lost_and_the_rest_moves_up(copies: HarmedCopies) -> None:
+    before, after = drawn(copies, "3 of 60 queries lose all their answers")
+    assert len(after) == 3
+    for query, docs in after.items():
+        assert docs == [doc for doc in before[query] if doc not in answers(query)]
+
+
+def test_nothing_is_found(copies: HarmedCopies) -> None:
+    _, after = drawn(copies, "3 of 60 queries find nothing")
+    assert [*after.values()] == [[]] * 3
+
+
+@pytest.mark.parametrize("shards", [8, 32])
+def test_a_shard_is_lost_for_all_queries(copies: HarmedCopies, shards: int) -> None:
+    before, after = drawn(copies, f"one of {shards} shards lost")
+    assert len(after) == 60
+    lost = 1 - sum(map(len, after.values())) / sum(map(len, before.values()))
+    assert lost == pytest.approx(1 / shards, abs=0.5 / shards)
+    for query, docs in after.items():
+        assert docs == [doc for doc in before[query] if doc in set(docs)]
+
+
+def test_other_draws_lose_another_shard(copies: HarmedCopies) -> None:
+    name = "one of 8 shards lost"
+    one, other = (harm(copies, name).changed(copies.generator(name, n)) for n in (0, 1))
+    assert one != other
+
+
+def test_only_the_top_is_retrieved(copies: HarmedCopies) -> None:
+    before, after = drawn(copies, "only the top 10 retrieved")
+    assert after == {query: docs[:10] for query, docs in before.items()}
+
+
+def test_the_first_two_are_swapped(copies: HarmedCopies) -> None:
+    before, after = drawn(copies, "the first two places swapped")
+    assert after == {query: [docs[1], docs[0], *docs[2:]] for query, docs in before.items()}
+
+
+def moves(before: Sequence[str], after: Sequence[str]) -> list[int]:
+    assert sorted(before) == sorted(after)
+    return [after.index(doc) - place for place, doc in enumerate(before)]
+
+
+def test_places_move_by_up_to_three(copies: HarmedCopies) -> None:
+    before, after = drawn(copies, "every place moved by up to 3")
+    by = [move for query in after for move in moves(before[query], after[query])]
+    assert {*by} == {*range(-3, 4)}
+
+
+def test_a_foreign_document_comes_first(copies: HarmedCopies) -> None:
+    before, after = drawn(copies, "a foreign document first for 12 of 60 queries")
+    assert len(after) == 12
+    for query, docs in after.items():
+        assert docs == ["a foreign document", *before[query][:19]]
+
+
+def test_queries_get_the_answer_of_another(copies: HarmedCopies) -> None:
+    before, after = drawn(copies, "6 of 60 queries get the answer of another")
+    assert len(after) == 6
+    for query, docs in after.items():
+        assert docs != before[query]
+        assert docs in map(list, copies.kept.rankings.values())
+
+
+def test_the_rest_is_in_random_order(copies: HarmedCopies) -> None:
+    before, after = drawn(copies, "results 11 to 20 in random order")
+    for query, docs in after.items():
+        assert docs[:10] == before[query][:10]
+        assert docs[10:] != before[query][10:]
+        assert sorted(docs) == sorted(before[query])
+
+
+def test_answers_of_the_slice_that_is_harmed_most_are_halved(copies: HarmedCopies) -> None:
+    before, after = drawn(copies, "answers of locale=de halved")
+    assert [*after] == copies.kept.golden.slices("locale")["de"]
+    kept = [doc for query, docs in after.items() for doc in answers(query) if doc in docs]
+    assert 0.3 < len(kept) / (2 * len(after)) < 0.7
+    for query, docs in after.items():
+        assert [d for d in docs if d not in answers(query)] == [
+            d for d in before[query] if d not in answers(query)
+        ]
+
+
+def test_misspelt_queries_find_nothing(copies: HarmedCopies) -> None:
+    _, after = drawn(copies, "typing errors no longer corrected (typo=yes)")
+    assert after == {f"q{number}": [] for number in range(0, 60, 10)}
+
+
+def test_the_newest_documents_are_missing(copies: HarmedCopies) -> None:
+    before, after = drawn(copies, "the newest tenth of the documents missing (created)")
+    assert after == {query: docs[:18] for query, docs in before.items()}
+
+
+def test_no_harm_is_drawn_twice_where_chance_has_no_part(copies: HarmedCopies) -> None:
+    for each in harms(copies.kept):
+        draws = [each.changed(copies.generator(each.name, number)) for number in range(12)]
+        is_drawn = any(draw != draws[0] for draw in draws)
+        assert each.draws == (12 if is_drawn else 1), each.name
