@@ -161,8 +161,9 @@ class JudgedQueries:
         if attribute in self.contents.candidates.columns and attribute not in self.attributes:
             raise GoldenSetError(
                 f"{self.kind} '{quoted(self.name)}' has no attribute '{quoted(attribute)}': it is "
-                "a column of the candidates, because it varies within a query. Correct the column, "
-                "or name it in attributes= (rankcheck_attributes)"
+                "a column of the candidates, because it varies within a query or is a number, as "
+                "features are. Correct the column, or name it and all other attributes in "
+                "attributes= (rankcheck_attributes)"
             )
 
     @cached_property

@@ -3,9 +3,11 @@
 Each rule looks at a whole column of a batch; the error is about the first row that breaks it.
 
 Of the columns without a role, one with one value for each query is an attribute; any other belongs
-to the candidates. A column named ``attribute:...`` or ``candidate:...`` is what its name says. The
-index of a DataFrame, a second column of grades, who judged, and columns of events are left out: if
-rows repeat a document, a value that differs between them, such as a time, does not describe it.
+to the candidates. So do numbers with one value for each query, if other numbers vary: they are
+features of a model too. A column named ``attribute:...`` or ``candidate:...`` is what its name
+says. The index of a DataFrame, a second column of grades, who judged, and columns of events are
+left out: if rows repeat a document, a value that differs between them, such as a time, does not
+describe it.
 """
 
 from __future__ import annotations
@@ -267,14 +269,35 @@ class _ExtraColumns:
 
         It is an error if a column is declared as an attribute, and varies within a query.
         """
+        columns = self._described()
+        numbers = {name: _as_numbers(cells) for name, (cells, _) in columns.items()}
+        has_features = any(
+            numbers[name] and is_one is False for name, (_, is_one) in columns.items()
+        )
+        attributes: dict[str, Sequence[object]] = {}
+        features: dict[str, Sequence[object]] = {}
+        for name, (cells, is_attribute) in columns.items():
+            is_feature = is_attribute is None and has_features and numbers[name] is not None
+            if is_attribute is not False and not is_feature:
+                attributes[name] = cells
+            else:
+                features[name] = numbers[name] or _as_booleans_or_texts(cells)
+        self._set_attributes(attributes)
+        if features or self._is_marked:
+            self._set_candidates(features)
+
+    def _described(self) -> Mapping[str, tuple[Sequence[object], bool | None]]:
+        """Return the cells of the columns that describe queries or documents, by their names.
+
+        And whether each is an attribute; None if it may be one, with one value for each query.
+        """
         wanted = self._builder.source.attributes
         of_query = repeated_rows(self._queries)
         of_document: dict[tuple[str, str | None], list[int]] = {}
         if self._builder.collected.repeats or self._is_marked:
             rows = repeated_rows(zip(self._queries, self._documents, strict=True))
             of_document = {pair: places for pair, places in rows.items() if pair[1] is not None}
-        attributes: dict[str, Sequence[object]] = {}
-        features: dict[str, Sequence[object]] = {}
+        columns: dict[str, tuple[Sequence[object], bool | None]] = {}
         for at, name in self._names.items():
             cells = self._cells[at]
             bare = name.removeprefix(ATTRIBUTE).removeprefix(CANDIDATE)
@@ -288,19 +311,14 @@ class _ExtraColumns:
                 or first_varying(of_document, cells) is not None
             ):
                 continue
-            if bare in attributes or bare in features:
+            if bare in columns:
                 raise GoldenSetError(
                     f"{self._builder.places.file}: two columns are named '{quoted(bare)}'; "
                     "rename one of them"
                 )
-            is_open = wanted is None and name == bare
-            if is_declared or (is_open and varying is None):
-                attributes[bare] = cells
-            else:
-                features[bare] = _as_numbers(cells) or _as_booleans_or_texts(cells)
-        self._set_attributes(attributes)
-        if features or self._is_marked:
-            self._set_candidates(features)
+            is_open = wanted is None and name == bare and varying is None
+            columns[bare] = cells, None if is_open else is_declared
+        return columns
 
     def _varies(
         self, name: str, cells: Sequence[object], rows: Sequence[int], query_id: str

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from pytest_rankcheck import GoldenSet, GoldenSetError
+from tests import reference
 from tests.libraries import forms
 
 LOCALES = ("de", "en", "fr")
@@ -46,14 +47,55 @@ def test_each_column_is_judged_on_its_own() -> None:
     table = rows(
         30,
         bm25=features,
-        year=lambda number, _: 2000 + number,
+        era=lambda number, _: f"{2000 + number}s",
         brand=lambda number, place: "odd" if (number, place) == (7, 1) else f"b{number}",
     )
     golden = GoldenSet.from_frame(pd.DataFrame(table))
-    assert golden.attributes == ("locale", "year")
+    assert golden.attributes == ("locale", "era")
     assert [*golden.candidates][2:] == ["bm25", "brand"]
     table[16]["locale"] = None  # an empty cell is a value too
-    assert GoldenSet.from_frame(pd.DataFrame(table)).attributes == ("year",)
+    assert GoldenSet.from_frame(pd.DataFrame(table)).attributes == ("era",)
+
+
+def test_a_feature_that_is_constant_within_queries_is_an_attribute_only_if_it_is_named(
+    tmp_path: Path,
+) -> None:
+    """A model that takes a matrix gets all features, in the order of the table."""
+    columns = {"length": lambda number, _: number, "bm25": features, "empty": lambda *_: None}
+    table = rows(5, **columns)
+    for golden in (
+        GoldenSet.from_frame(pd.DataFrame(table)),
+        GoldenSet.load(csv_of(tmp_path, table)),
+    ):
+        assert golden.attributes == ("locale",)
+        assert [*golden.candidates][2:] == ["length", "bm25", "empty"]
+        for use in (golden.slices, golden.weighted, golden.clustered):
+            with pytest.raises(GoldenSetError, match=r"name it and all other attributes in attr"):
+                use("length")
+    named = GoldenSet.load(tmp_path / "a.csv", attributes=["locale", "length"])
+    assert named.attributes == ("locale", "length")
+    assert [*named.candidates][2:] == ["bm25", "empty"]
+
+
+def test_no_feature_of_a_learning_to_rank_set_is_an_attribute() -> None:
+    """All 300 as a frame, as scikit-learn reads them: 93 are constant within every query."""
+    sparse = GoldenSet.load(reference.data("lightgbm-lambdarank/rank.train"))
+    table = sparse.candidates.merge(sparse.judgments)
+    absent = [name for name in map(str, range(1, 301)) if name not in table]
+    golden = GoldenSet.from_frame(table.assign(**dict.fromkeys(absent, 0.0)))
+    assert golden.attributes == ()
+    assert len(golden.candidates.columns) == 2 + 300
+
+
+@pytest.mark.parametrize("other", ["text", "index"])
+def test_a_number_without_features_beside_it_is_an_attribute(other: str) -> None:
+    columns = {"year": lambda number, _: 2000 + number}
+    if other == "text":
+        columns["brand"] = lambda _, place: f"b{place}"
+    frame = pd.DataFrame(rows(5, **columns))
+    if other == "index":
+        frame.insert(0, "Unnamed: 0", range(len(frame)))
+    assert GoldenSet.from_frame(frame).attributes == ("locale", "year")
 
 
 def test_the_attributes_can_be_chosen(tmp_path: Path) -> None:
