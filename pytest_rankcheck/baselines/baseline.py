@@ -17,25 +17,25 @@ from pytest_rankcheck.baselines.check import (
     Block,
     Check,
     Mode,
-    RankingCheck,
-    SomeCheck,
-    ranking_check,
 )
 from pytest_rankcheck.baselines.families import Family
-from pytest_rankcheck.baselines.metric_check import MetricCheck, metric_checks
-from pytest_rankcheck.baselines.record import TOP, Record
-from pytest_rankcheck.baselines.succession import looser_limits, unknown_metrics
-from pytest_rankcheck.baselines.update_policy import (
+from pytest_rankcheck.baselines.metric_check import MetricAssertion, MetricCheck
+from pytest_rankcheck.baselines.policy import (
     BEHIND,
     Action,
+    Assertion,
     BranchRecord,
     Settlement,
+    against_reference,
     approved,
     approved_keys,
-    judged,
+    judge,
     raisable,
     updated,
 )
+from pytest_rankcheck.baselines.ranking_check import RankingCheck
+from pytest_rankcheck.baselines.record import TOP, Record
+from pytest_rankcheck.baselines.succession import looser_limits, unknown_metrics
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.errors import BaselineError, RankcheckError
 from pytest_rankcheck.evaluation.evaluation import Evaluation
@@ -49,11 +49,6 @@ if TYPE_CHECKING:
     from pytest_rankcheck.baselines.reference_commit import Reference
     from pytest_rankcheck.baselines.world import World
     from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
-
-
-Judged = Sequence[tuple[SomeCheck, Block | None]]
-Comparing = Callable[[Record | None], Sequence[SomeCheck]]
-"""Makes the checks of an assertion against a record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +119,8 @@ class Baseline:
         self.defaults = defaults or Defaults()
         """What is gated and recorded unless the test says otherwise."""
         self._watched = [Metric.parse(metric) for metric in self.defaults.watched]
-        self._assertions: list[Comparing[Check]] = []
-        self.families: list[Family] = []
-        """What the assertions that the test has made so far decide together."""
+        self._assertions: list[Assertion] = []
+        """Those that the test has made so far."""
         self.all_checks: list[Check] = []
         """The checks that the test has made so far, of metrics and of rankings."""
         self.was_blocked = False
@@ -224,20 +218,9 @@ class Baseline:
             else gate
             for metric, gate in gates.items()
         }
-        attributes, earlier = self._attributes(evaluation, by), tuple(self.families)
-        texts = {str(metric): gate.text for metric, gate in gates.items()}
-        self.families.append(Family(texts, attributes))
-        return self._checked(
-            lambda record: metric_checks(
-                record,
-                evaluation,
-                gates,
-                attributes,
-                earlier,
-                failures=self.defaults.failures,
-                is_reference=record is not None and record is self.file.reference_record,
-            )
-        )
+        asserted = MetricAssertion(gates, self._attributes(evaluation, by))
+        checked = self._checked(asserted)
+        return [(check, block) for check, block in checked if isinstance(check, MetricCheck)]
 
     def check_rankings(
         self, evaluation: Evaluation, limits: StabilityLimits
@@ -248,10 +231,9 @@ class Baseline:
             BaselineError: the record cannot be read, or the test used it for another evaluation.
         """
         self._use(evaluation)
-        failures = self.defaults.failures
-        return self._checked(lambda record: [ranking_check(record, evaluation, limits, failures)])[
-            0
-        ]
+        [(check, block)] = self._checked(limits)
+        assert isinstance(check, RankingCheck)
+        return check, block
 
     def watched(self) -> Iterator[ComparedValues]:
         """Yield the recorded metrics that are not gated, if the record can be compared."""
@@ -277,11 +259,16 @@ class Baseline:
         keys += [Change("slice-gone", name) for name in record.slices if name not in attributes]
         return [*keys, *(() if self.ranking_checks else looser_limits(record, ()))]
 
-    def _checked(self, compare: Comparing[SomeCheck]) -> Judged[SomeCheck]:
+    @property
+    def families(self) -> Sequence[Family]:
+        """What the assertions that the test has made so far decide together."""
+        return [each.family for each in self._assertions if isinstance(each, MetricAssertion)]
+
+    def _checked(self, assertion: Assertion) -> Sequence[tuple[Check, Block | None]]:
         """Make the checks of an assertion."""
-        self._assertions.append(compare)
+        self._assertions.append(assertion)
         results = []
-        for check, block in self._judged(compare):
+        for check, block in self._judged(len(self._assertions)):
             explained = check
             if block is not None:
                 self.was_blocked = True
@@ -291,17 +278,22 @@ class Baseline:
             results.append((explained, block))
         return results
 
-    def _judged(self, compare: Comparing[SomeCheck]) -> Judged[SomeCheck]:
-        """Return the checks against the record that counts, and why each fails."""
-        there = compare(self.file.record)
+    def _judged(self, count: int) -> Iterator[tuple[Check, Block | None]]:
+        """Yield the checks of an assertion, the last of ``count``, and why each fails."""
+        there = self._judge(self.file.record, count)
         if self._branch is None:
-            return [(check, check.block(self.mode)) for check in there]
+            yield from ((check, check.block(self.mode)) for check in there)
+            return
         record = self._branch.record
-        here: list[SomeCheck | None] = [*compare(record)] if record else [None] * len(there)
-        return [
-            judged(check, own, self._branch, self.mode)
-            for check, own in zip(there, here, strict=True)
-        ]
+        here = self._judge(record, count) if record else [None] * len(there)
+        for check, own in zip(there, here, strict=True):
+            yield against_reference(check, own, self._branch, self.mode)
+
+    def _judge(self, record: Record | None, count: int) -> Sequence[Check]:
+        assert self.evaluation is not None
+        is_reference = record is not None and record is self.file.reference_record
+        made, failures = self._assertions[:count], self.defaults.failures
+        return judge(record, self.evaluation, made, failures, is_reference=is_reference)
 
     @cached_property
     def _branch(self) -> BranchRecord | None:
@@ -454,7 +446,8 @@ class Baseline:
         if before is not None:
             keys += approved_keys(self.all_checks, before, after)
         if there is not None:
-            against = [check for compare in self._assertions for check in compare(there)]
+            counts = range(1, len(self._assertions) + 1)
+            against = [check for count in counts for check in self._judge(there, count)]
             keys += approved_keys(against, there, after, [*given, *keys])
         return approved(before, after, keys, merged, self._approval)
 
@@ -497,7 +490,8 @@ class Baseline:
             BaselineError: this test falls below it.
         """
         self.all_checks = []
-        for check, block in chain.from_iterable(map(self._judged, self._assertions)):
+        counts = range(1, len(self._assertions) + 1)
+        for check, block in chain.from_iterable(map(self._judged, counts)):
             self.all_checks.append(check)
             if block is not None:
                 self.file.refuse(str(block))

@@ -1,26 +1,19 @@
 """A check: what a test compares with its record, and what stands in the way of it passing.
 
-Those of rankings are here, those of metrics in ``metric_check``. Decisions, no files: with
-``update_policy`` they implement the table of states in ``docs/baselines.md``.
+`Block` is the table of states in ``docs/baselines.md``, in code; ``policy`` decides by it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.change import Change
 from pytest_rankcheck.baselines.golden_changes import lost_labels, lost_queries
 from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.baselines.succession import looser_limits, manner_changes
-from pytest_rankcheck.behaviour.ranking_stability import (
-    RankingStability,
-    StabilityLimits,
-    stability_of,
-)
 from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
@@ -43,35 +36,6 @@ class Mode:
         return self.update or self.new_only
 
 
-class Block(StrEnum):
-    """Why an assertion fails, in the order in which messages name it."""
-
-    NO_RECORD = "no baseline"
-    FOREIGN = "baseline of another golden set"
-    INCOMPARABLE = "not comparable"
-    REGRESSED = "regressed"
-    REFUSED = "update refused"
-    REPLACED = "too many queries removed or edited"
-    UNCOUNTED = "too many queries without a value"
-    FAILED = "the ranker failed on too many queries"
-    INCONCLUSIVE = "inconclusive"
-    LOOSENED = "passes only with a looser gate"
-    AS_RECORDED = "regressed, decided as in the baseline"
-    RELABELLED = "too many labels moved"
-    METRIC_ADDED = "metric not in the baseline"
-    STALE = "stale baseline"
-    DELETED = "baseline deleted"
-    BEHIND = "the reference has changed since"
-    UNAPPROVED = "baseline changed without a reason"
-
-
-OF_GATES = (
-    *(Block.REGRESSED, Block.REFUSED, Block.INCONCLUSIVE),
-    *(Block.LOOSENED, Block.AS_RECORDED),
-)
-"""The blocks that a gate causes, on all queries or on slices; others are about the record."""
-
-
 class Verb(StrEnum):
     """What mends a record."""
 
@@ -81,29 +45,51 @@ class Verb(StrEnum):
     MERGE = "merge"
 
 
-TABLE: Mapping[Block, tuple[Verb, str]] = {
-    Block.NO_RECORD: (Verb.UPDATE, "to create it"),
-    Block.FOREIGN: (Verb.APPROVE, "to record anew"),
-    Block.INCOMPARABLE: (Verb.APPROVE, "to record anew"),
-    Block.REGRESSED: (Verb.APPROVE, "to approve"),
-    Block.REFUSED: (Verb.APPROVE, "to approve"),
-    Block.REPLACED: (Verb.APPROVE, "if the golden set had to change this much"),
-    Block.UNCOUNTED: (Verb.APPROVE, "to approve"),
-    Block.FAILED: (Verb.APPROVE, "if it may fail on this many"),
-    Block.INCONCLUSIVE: (Verb.APPROVE, "to approve"),
-    Block.LOOSENED: (Verb.APPROVE, "to approve"),
-    Block.AS_RECORDED: (Verb.APPROVE, "to approve"),
-    Block.RELABELLED: (Verb.APPROVE, "if this many labels had to move"),
-    Block.METRIC_ADDED: (Verb.UPDATE, "to add it"),
-    Block.STALE: (Verb.UPDATE, "to record the new golden set"),
-    Block.DELETED: (Verb.RESTORE, ""),
-    Block.BEHIND: (Verb.MERGE, ""),
-    Block.UNAPPROVED: (Verb.RESTORE, ""),
-}
-"""The table of states in the manual: what mends each that blocks, and for what purpose.
+class Block(StrEnum):
+    """Why an assertion fails, what mends that, and for what purpose, as messages name them.
 
-What an update mends blocks only a plain run; a reason lets all others pass.
-"""
+    What an update mends blocks only a plain run; a reason lets all others pass.
+    """
+
+    verb: Verb
+    purpose: str
+
+    def __new__(cls, why: str, verb: Verb, purpose: str = "") -> Block:
+        """Return a row of the table; its value is why an assertion fails."""
+        block = str.__new__(cls, why)
+        block._value_, block.verb, block.purpose = why, verb, purpose
+        return block
+
+    NO_RECORD = "no baseline", Verb.UPDATE, "to create it"
+    FOREIGN = "baseline of another golden set", Verb.APPROVE, "to record anew"
+    INCOMPARABLE = "not comparable", Verb.APPROVE, "to record anew"
+    REGRESSED = "regressed", Verb.APPROVE, "to approve"
+    REFUSED = "update refused", Verb.APPROVE, "to approve"
+    REPLACED = (
+        *("too many queries removed or edited", Verb.APPROVE),
+        "if the golden set had to change this much",
+    )
+    UNCOUNTED = "too many queries without a value", Verb.APPROVE, "to approve"
+    FAILED = (
+        *("the ranker failed on too many queries", Verb.APPROVE),
+        "if it may fail on this many",
+    )
+    INCONCLUSIVE = "inconclusive", Verb.APPROVE, "to approve"
+    LOOSENED = "passes only with a looser gate", Verb.APPROVE, "to approve"
+    AS_RECORDED = "regressed, decided as in the baseline", Verb.APPROVE, "to approve"
+    RELABELLED = "too many labels moved", Verb.APPROVE, "if this many labels had to move"
+    METRIC_ADDED = "metric not in the baseline", Verb.UPDATE, "to add it"
+    STALE = "stale baseline", Verb.UPDATE, "to record the new golden set"
+    DELETED = "baseline deleted", Verb.RESTORE
+    BEHIND = "the reference has changed since", Verb.MERGE
+    UNAPPROVED = "baseline changed without a reason", Verb.RESTORE
+
+
+OF_GATES = (
+    *(Block.REGRESSED, Block.REFUSED, Block.INCONCLUSIVE),
+    *(Block.LOOSENED, Block.AS_RECORDED),
+)
+"""The blocks that a gate causes, on all queries or on slices; others are about the record."""
 
 
 class State(NamedTuple):
@@ -115,7 +101,7 @@ class State(NamedTuple):
 
     def blocks(self, mode: Mode) -> bool:
         """Return whether it blocks a test in a test session."""
-        if TABLE[self.block][0] is not Verb.UPDATE:
+        if self.block.verb is not Verb.UPDATE:
             return True
         return not (mode.may_create if self.block is Block.NO_RECORD else mode.update)
 
@@ -179,9 +165,6 @@ class Check:
         return next((state.block for state in self.blocking_states(mode)), None)
 
 
-SomeCheck = TypeVar("SomeCheck", bound=Check)
-
-
 def compared(
     record: Record, evaluation: Evaluation, differences: Iterable[Change], failures: str | None
 ) -> tuple[Comparison | None, tuple[State, ...]]:
@@ -218,64 +201,3 @@ def compared(
     if then_set.fingerprint != now.fingerprint:
         states.append(State(Block.STALE))
     return comparison, tuple(states)
-
-
-# --- rankings ---------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankingCheck(Check):
-    """A test's check of rankings: the state of its record, and how much the rankings changed."""
-
-    limits: StabilityLimits
-    stability: RankingStability | None = None
-    """By the limits of the code."""
-    strict: tuple[RankingStability, ...] = ()
-    """By limits of the record that are broken, and that the code has none as strict as."""
-
-    @property
-    def changed(self) -> int:
-        """The number of queries with a different top k."""
-        return len(self.stability.changed) if self.stability else 0
-
-
-def ranking_check(
-    record: Record | None, evaluation: Evaluation, limits: StabilityLimits, failures: str | None
-) -> RankingCheck:
-    """Compare the rankings with those of the record, if they can be compared."""
-    check = RankingCheck(subject="the rankings", record=record, limits=limits)
-    if record is None:
-        return replace(check, states=(State(Block.NO_RECORD),))
-    differences = [*manner_changes(record, evaluation), *_unrecorded(record, limits)]
-    comparison, states = compared(record, evaluation, differences, failures)
-    check = replace(check, comparison=comparison, states=states)
-    if comparison is None or not comparison.query_ids:
-        return check
-    stability = stability_of(comparison, limits)
-    fell = (_changed(stability),) if stability.changed else ()
-    looser = {change.before: change for change in looser_limits(record, (limits,))}
-    strict = [stability_of(comparison, each) for each in record.limits if str(each) in looser]
-    broken = tuple(each for each in strict if each.is_broken)
-    found = [State(Block.REGRESSED, fell)] if stability.is_broken else []
-    found += [State(Block.LOOSENED, (looser[str(each.limits)], _changed(each))) for each in broken]
-    return replace(
-        check,
-        is_decided=True,
-        stability=stability,
-        strict=broken,
-        fell=fell,
-        states=(*states, *found),
-    )
-
-
-def _changed(stability: RankingStability) -> Change:
-    return Change("rankings", after=len(stability.changed))
-
-
-def _unrecorded(record: Record, limits: StabilityLimits) -> Sequence[Change]:
-    """Return that the record keeps less of the rankings than the limits look at."""
-    kept = record.kept_depth
-    if limits.k <= kept or all(len(top) < kept for top in record.queries.tops):
-        return ()
-    words = f"rankings: the first {kept} documents in the baseline, the first {limits.k} now"
-    return [Change("limits", "", f"top {kept}", f"top {limits.k}", words=words)]

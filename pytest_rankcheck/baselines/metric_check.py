@@ -53,12 +53,25 @@ class MetricCheck(Check):
         return self.strict if passes and self.strict else verdict
 
 
+@dataclass(frozen=True, slots=True)
+class MetricAssertion:
+    """What a test asserts of metrics, which are decided together."""
+
+    gates: Mapping[Metric, Gate]
+    attributes: tuple[str, ...] = ()
+    """The attributes by whose slices it gates."""
+
+    @property
+    def family(self) -> Family:
+        """The assertion as a record has it."""
+        return Family({str(m): gate.text for m, gate in self.gates.items()}, self.attributes)
+
+
 def metric_checks(
     record: Record | None,
     evaluation: Evaluation,
-    gates: Mapping[Metric, Gate],
-    attributes: tuple[str, ...],
-    earlier: Sequence[Family] = (),
+    assertion: MetricAssertion,
+    earlier: Sequence[MetricAssertion] = (),
     *,
     failures: str | None = None,
     is_reference: bool = False,
@@ -70,12 +83,12 @@ def metric_checks(
     Args:
         record: the approved record; None without one.
         evaluation: what was measured.
-        gates: the gate of each metric.
-        attributes: the attributes by whose slices the assertion gates.
+        assertion: the gates, and the slices that they decide on.
         earlier: the assertions that the test has made before.
         failures: on how many queries the ranker may fail.
         is_reference: whether the record is that of the reference commit.
     """
+    gates, attributes = assertion.gates, assertion.attributes
     for metric, gate in gates.items():
         gate.refuse_misfit(metric)
         evaluation.values(metric)  # a metric that does not fit fails now, not when it is written
@@ -108,8 +121,8 @@ def metric_checks(
     }
     comparable = {m: gates[m] for m, differing in of_wholes.items() if not differing}
     verdicts = decide_family(comparison, comparable, attributes) if comparable else {}
-    own = Family({str(metric): gate.text for metric, gate in gates.items()}, attributes)
-    strict = _as_recorded(record, comparison, own, earlier, is_reference=is_reference)
+    families = [each.family for each in (*earlier, assertion)]
+    strict = _as_recorded(record, comparison, families, is_reference=is_reference)
     return [
         _decided(check, record, comparison, verdicts[check.metric], strict.get(check.subject))
         if check.metric in verdicts
@@ -177,18 +190,17 @@ def _decided(
 def _as_recorded(
     record: Record,
     comparison: Comparison,
-    own: Family,
-    earlier: Sequence[Family],
+    asserted: Sequence[Family],
     *,
     is_reference: bool,
 ) -> Mapping[str, Verdict]:
-    """Return the verdicts of the record's own families, where they differ from that of the code.
+    """Return the verdicts of the record's own families, where they differ from the last assertion.
 
     With its gates, slices and labels, on what is still measured. Where a record has no families,
     the recorded gates and slices are those of this assertion. Against a reference, fewer replicates
     do not make the allowance for their noise larger.
     """
-    families = families_of_last(record.assertions, [*earlier, own])
+    own, families = asserted[-1], families_of_last(record.assertions, asserted)
     if not record.assertions:
         known = (name for name in own.metrics if name in record.metrics)
         gates = {name: record.metrics[name].gate or own.metrics[name] for name in known}

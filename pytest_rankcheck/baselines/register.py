@@ -1,7 +1,7 @@
 """The next record of a test: the approved lines, and what an update may rewrite of them.
 
 A record is a register of approved lines. An update adds lines for queries that have none; which
-metrics it may rewrite on the unchanged queries is decided in ``update_policy``.
+metrics it may rewrite on the unchanged queries is decided in ``policy``.
 """
 
 from __future__ import annotations

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from pytest_rankcheck.argument_checks import check_limits, check_whole_number
 from pytest_rankcheck.errors import ConfigurationError, plural
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
-from pytest_rankcheck.metrics.ranking_similarity import overlap, rbo, tau_ap, top_k_kendall
 
 if TYPE_CHECKING:
     from pytest_rankcheck.comparison.comparison import Comparison
@@ -160,12 +159,16 @@ class TopKAgreement:
     @cached_property
     def rbo(self) -> float:
         """The extrapolated rank-biased overlap; 1 if both are equal."""
+        from pytest_rankcheck.metrics.ranking_similarity import rbo
+
         return rbo(*self.distinct, p=self.p) if self.is_changed else 1.0
 
     def exceeded(self, limits: StabilityLimits) -> Sequence[str]:
         """Return the limits that the query exceeds, as text; none if nothing changed."""
         if not self.is_changed:
             return ()
+        from pytest_rankcheck.metrics.ranking_similarity import overlap, tau_ap, top_k_kendall
+
         before, now = self.distinct
         values: list[tuple[str, float, float, int]] = []
         if limits.min_rbo is not None:

@@ -32,7 +32,7 @@ from record_entries import read_entry, write_entry
 from pytest_rankcheck import Gate, GoldenSet, Metric, Record, Run, evaluate
 from pytest_rankcheck.baselines.baseline import Baseline
 from pytest_rankcheck.baselines.check import Mode
-from pytest_rankcheck.baselines.update_policy import raisable
+from pytest_rankcheck.baselines.policy import raisable
 from pytest_rankcheck.errors import BaselineError
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 

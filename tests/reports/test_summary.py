@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from pytest_rankcheck.baselines.change import Change
-from pytest_rankcheck.baselines.update_policy import Action, Settlement
+from pytest_rankcheck.baselines.policy import Action, Settlement
 from pytest_rankcheck.remedies import Place
 from pytest_rankcheck.reports.findings import (
     GateFinding,

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from pytest_rankcheck.baselines.change import LOSS_SHARE, Change
-from pytest_rankcheck.baselines.check import OF_GATES, TABLE, Block, Check, RankingCheck, Verb
+from pytest_rankcheck.baselines.check import OF_GATES, Block, Check, Verb
 from pytest_rankcheck.baselines.golden_changes import set_changes, slice_changes
 from pytest_rankcheck.baselines.metric_check import MetricCheck
+from pytest_rankcheck.baselines.ranking_check import RankingCheck
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.remedies import Place, Remedy, merge
@@ -73,7 +74,7 @@ def _what_to_do(
 def _remedy(check: Check, block: Block, place: Place) -> Remedy | None:
     """Return the command that mends a block, or that says what is next; None if there is none."""
     kinds = {key.kind for key in check.problems}
-    verb, purpose = TABLE[block]
+    verb, purpose = block.verb, block.purpose
     if place.reference is not None and (verb is Verb.MERGE or "behind" in kinds):
         return merge(place.reference)
     if block is Block.INCONCLUSIVE and not _is_looser_word(check) and not _has_changed(check):

@@ -1,6 +1,7 @@
-"""What becomes of the baseline of a test that passed: written, raised, kept or refused.
+"""The policy of baselines: how a test is judged by its record, and what becomes of that then.
 
-Decisions, no files. A baseline never falls without a written reason.
+Decisions, no files: with the table of states in ``check`` they implement ``docs/baselines.md``. A
+baseline never falls without a written reason.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from itertools import compress
 
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.change import Change, united
-from pytest_rankcheck.baselines.check import Block, Check, Mode, SomeCheck, State
-from pytest_rankcheck.baselines.metric_check import MetricCheck
+from pytest_rankcheck.baselines.check import Block, Check, Mode, State
+from pytest_rankcheck.baselines.metric_check import MetricAssertion, MetricCheck, metric_checks
+from pytest_rankcheck.baselines.ranking_check import ranking_check
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.succession import (
     allowed,
@@ -21,11 +23,45 @@ from pytest_rankcheck.baselines.succession import (
     changes,
     new_approvals,
 )
+from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
+from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import EXACT
 from pytest_rankcheck.metrics.metric_names import Metric
 
 _RETIRED = Change("retired", words="the baseline is retired, but its test runs")
 BEHIND = Change("behind", words="older than that of the reference, which has changed since")
+
+
+Assertion = MetricAssertion | StabilityLimits
+"""What a test asserts: of metrics, or of rankings."""
+
+
+def judge(
+    record: Record | None,
+    evaluation: Evaluation,
+    assertions: Sequence[Assertion],
+    failures: str | None = None,
+    *,
+    is_reference: bool = False,
+) -> Sequence[Check]:
+    """Return the checks of the last of a test's assertions against a record.
+
+    It is pure. The records of the branch and of the reference are judged alike.
+
+    Args:
+        record: the approved record; None without one.
+        evaluation: what was measured.
+        assertions: those that the test has made so far, in their order.
+        failures: on how many queries, or which share of them, the ranker may fail.
+        is_reference: whether the record is that of the reference commit.
+    """
+    *earlier, last = assertions
+    if isinstance(last, StabilityLimits):
+        return [ranking_check(record, evaluation, last, failures)]
+    of_metrics = [each for each in earlier if isinstance(each, MetricAssertion)]
+    return metric_checks(
+        record, evaluation, last, of_metrics, failures=failures, is_reference=is_reference
+    )
 
 
 class Action(StrEnum):
@@ -223,9 +259,9 @@ class BranchRecord:
         return next((s.block for s in states if not any(map(passes, s.changes))), None)
 
 
-def judged(
-    there: SomeCheck, here: SomeCheck | None, branch: BranchRecord, mode: Mode
-) -> tuple[SomeCheck, Block | None]:
+def against_reference(
+    there: Check, here: Check | None, branch: BranchRecord, mode: Mode
+) -> tuple[Check, Block | None]:
     """Return the check that counts against a reference commit, and why it fails, if it does.
 
     What was measured must pass the record of the branch, which breaks no promise, and it must pass
