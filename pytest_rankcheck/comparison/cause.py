@@ -1,15 +1,16 @@
-"""A cause: something that the queries that fell have in common, as counts that can be checked."""
+"""A cause of a fall: what the queries that fell have in common, as counts that can be checked."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
+from itertools import compress
+from typing import Any
 
 import numpy as np
 
-from pytest_rankcheck.array_types import BoolArray, IntArray
+from pytest_rankcheck.array_types import BoolArray
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.comparison.unjudged_documents import top_of
@@ -18,8 +19,9 @@ from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 
 _LEAST_SHARE = 1 / 3
-"""Causes are named that a third of the queries that fell have."""
+"""A cause is named if the queries that have it have a third of the whole fall."""
 _SHOWN = 3
+"""How many documents are named."""
 
 Rankings = Sequence[Sequence[str]]
 
@@ -36,7 +38,7 @@ class CauseKind(StrEnum):
     NO_ANSWER = "no-answer"
     """They have no documents now, or hardly any."""
     REVERSED = "reversed"
-    """Their rankings are in the reverse order."""
+    """Their rankings are in the reverse order, or most of each is."""
     WORLD = "world"
     """What changed of the declared world; it is not about single queries."""
     SLICE = "slice"
@@ -64,130 +66,87 @@ class Cause:
     """What it is about: an attribute and its value, a word, documents, an id before and now, or
     how the world changed, in sentences."""
     number: int | None = None
-    """How many words the queries have; fewer than how many documents they have (1: none); how many
-    documents are the top that a newcomer is in; or how far down the rankings are known in which
-    documents are missing, if not to the end."""
+    """How many words the queries have; below how many documents their rankings are (1: there are
+    none); in how many first places a document is new; or how far down the rankings are known from
+    which documents are missing (None: to the end)."""
     before: int = 0
     """How many of all queries had it before."""
 
     @property
     def text(self) -> str:
         """The cause in words, as one line."""
-        names = self.names
         of = f"{len(self.queries):,} of {self.fallen:,}"
-        have = "has" if len(self.queries) == 1 else "have"
-        all_now = f"{self.shared:,} of all {self.compared:,}"
+        counts = f"{self.shared:,} of all {self.compared:,}"
         share = f"{self.shared / max(self.compared, 1):.0%} of all"
-        match self.kind:
-            case CauseKind.IDS:
-                old, new = map(quoted, names)
-                return f"in {of} the ids that are ranked changed their form: {old} became {new}"
-            case CauseKind.GONE:
-                shown = listed(names, _SHOWN)
-                return f"{of} lost documents that are no longer in the catalogue: {shown}"
-            case CauseKind.MISSING:
-                here = f"has in its top {self.number}" if self.number else "returns"
-                return f"{of} lost documents that no query {here} any more: {listed(names, _SHOWN)}"
-            case CauseKind.NO_ANSWER:
-                few = f"fewer than {self.number} documents" if self.number != 1 else "no answer"
-                return f"{of} {have} {few} now ({all_now}; {self.before:,} before)"
-            case CauseKind.REVERSED if self.shared == self.compared:
-                return "all rankings are in the reverse order"
-            case CauseKind.REVERSED:
-                return f"{of} {have} a ranking in the reverse order ({all_now})"
-            case CauseKind.WORLD:
-                return "; ".join(names)
-            case CauseKind.SLICE:
-                attribute, value = (quoted(name, 60) for name in names)
-                return f"{of} are {attribute}={value} ({share} are)"
-            case CauseKind.WORDS if self.number:
-                words = "one word" if self.number == 1 else f"{self.number} words"
-                return f"{of} have {words} ({share} do)"
-            case CauseKind.WORDS:
-                return f'{of} contain "{quoted(names[0], 60)}" ({share} do)'
-            case CauseKind.NEWCOMER:
-                document = quoted(names[0], 60)
-                return f"in {of} the same document is new in the top {self.number}: {document}"
+        have = "has" if len(self.queries) == 1 else "have"
+        number, shown = self.number, listed(self.names, _SHOWN)
+        first, last = (quoted(name, 60) for name in (*self.names, "", "")[:2])
+        few = "no answer" if number == 1 else f"fewer than {number} documents"
+        length = "one word" if number == 1 else f"{number} words"
+        words = f'contain "{first}"' if first else f"have {length}"
+        returns = f"has in its top {number}" if number else "returns"
+        changed = f"changed their form: {first} became {last}"
+        reverse = f"{of} {have} a ranking in the reverse order, or nearly ({counts})"
+        if self.shared == self.compared:
+            reverse = "all rankings are in the reverse order, or nearly"
+        return {
+            CauseKind.IDS: f"in {of} the ids that are ranked {changed}",
+            CauseKind.GONE: f"{of} lost documents that are no longer in the catalogue: {shown}",
+            CauseKind.MISSING: f"{of} lost documents that no query {returns} any more: {shown}",
+            CauseKind.NO_ANSWER: f"{of} {have} {few} now ({counts}; {self.before:,} before)",
+            CauseKind.REVERSED: reverse,
+            CauseKind.WORLD: "; ".join(self.names),
+            CauseKind.SLICE: f"{of} are {first}={last} ({share} are)",
+            CauseKind.WORDS: f"{of} {words} ({share} do)",
+            CauseKind.NEWCOMER: f"in {of} the same document is new in the top {number}: {first}",
+        }[self.kind]
 
 
-@dataclass(frozen=True)
 class Fall:
-    """The fall of a metric whose causes are looked for."""
+    """The fall of a metric whose causes are looked for.
 
-    evaluation: Evaluation
-    other: Measured
-    values: ComparedValues
-    """The values of the metric on both sides, of the same queries."""
+    Args:
+        evaluation: what is measured now.
+        other: what it is compared with.
+        values: the values of the metric on both sides, of the same queries.
+    """
 
-    @cached_property
-    def fell(self) -> BoolArray:
-        """``[Q]`` whether each query fell."""
-        return self.values.gains < -SLACK
-
-    @cached_property
-    def rose(self) -> BoolArray:
-        """``[Q]`` whether each query rose."""
-        return self.values.gains > SLACK
-
-    @cached_property
-    def has_rankings(self) -> bool:
-        """Whether the rankings of both sides are known, and the values come from them."""
-        metric = self.values.metric
-        averaged = max(side.averaged(metric).count for side in (self.evaluation, self.other))
-        return metric.kind.is_of_documents and averaged == 1 and self.other.known_depth != 0
-
-    @cached_property
-    def k(self) -> int:
+    def __init__(self, evaluation: Evaluation, other: Measured, values: ComparedValues) -> None:
+        self.golden, self.query_ids = evaluation.golden, values.query_ids
+        self.k = top_of(evaluation, other, values.metric)
         """How many documents count as the top."""
-        return top_of(self.evaluation, self.other, self.values.metric)
-
-    @cached_property
-    def before(self) -> Rankings:
-        """The ranking of each query before, ``[Q]``, as far as it is known."""
-        return self._rankings(self.other)
-
-    @cached_property
-    def now(self) -> Rankings:
-        """The ranking of each query now, ``[Q]``, as far as it is known."""
-        return self._rankings(self.evaluation)
+        self.fell, self.rose = values.gains < -SLACK, values.gains > SLACK
+        """``[Q]`` which queries fell, and which rose."""
+        self._losses = np.where(self.fell, -values.gains, 0.0)
+        sides = (other, evaluation)
+        self.has_rankings = (
+            values.metric.kind.is_of_documents
+            and other.known_depth != 0
+            and all(side.averaged(values.metric).count == 1 for side in sides)
+        )
+        """Whether the rankings of both sides are known, and the values come from them."""
+        self.before, self.now = map(self._rankings, sides)
+        """``[Q]`` the ranking of each query on both sides, as far as it is known."""
+        self.known_depth = evaluation.known_depth
+        """How far down the rankings are known now; None: to the end."""
 
     def _rankings(self, side: Measured) -> Rankings:
-        known: Mapping[str, Sequence[str]] = side.tops()
-        return [known.get(query_id, ()) for query_id in self.values.query_ids]
+        known = side.tops() if self.has_rankings else {}
+        return [known.get(query_id, ()) for query_id in self.query_ids]
 
     def cause(
-        self,
-        kind: CauseKind,
-        has_it: BoolArray | IntArray,
-        names: Sequence[str] = (),
-        *,
-        number: int | None = None,
-        before: int = 0,
-        compared: int | None = None,
+        self, kind: CauseKind, has_it: BoolArray | Sequence[int], **details: Any
     ) -> Cause | None:
-        """Return what some of all queries have; None if too few of those that fell do.
+        """Return what queries have in common; None if they have too little of the fall.
 
         Args:
             kind: what it is.
             has_it: which of all queries have it, ``[Q]``, or the places of those that do.
-            names: see `Cause`.
-            number: see `Cause`.
-            before: see `Cause`.
-            compared: see `Cause`; None: all queries.
+            details: further fields of the `Cause`.
         """
         has = np.zeros(len(self.fell), dtype=np.bool_)
         has[has_it] = True
-        queries = np.flatnonzero(has & self.fell).tolist()
-        fallen = int(self.fell.sum())
-        if not queries or len(queries) < _LEAST_SHARE * fallen:
+        if self._losses[has].sum() < _LEAST_SHARE * self._losses.sum():
             return None
-        return Cause(
-            kind,
-            tuple(self.values.query_ids[place] for place in queries),
-            fallen,
-            int(has.sum()),
-            len(has) if compared is None else compared,
-            tuple(names),
-            number,
-            before,
-        )
+        queries = tuple(compress(self.query_ids, (has & self.fell).tolist()))
+        return Cause(kind, queries, int(self.fell.sum()), int(has.sum()), len(has), **details)

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
-from typing import NamedTuple
+from itertools import chain, compress
 
 import numpy as np
 
-from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.comparison.cause import Cause, CauseKind, Fall
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.measurement import Measured
@@ -29,12 +27,8 @@ _FIRST = 3
 _WORD = re.compile(r"\w+")
 
 
-class _Trait(NamedTuple):
-    """What queries may have in common, as a `Cause` has it."""
-
-    kind: CauseKind
-    names: tuple[str, ...] = ()
-    number: int | None = None
+_Trait = tuple[CauseKind, tuple[str, ...], int | None]
+"""What queries may have in common: the kind, the names and the number of a `Cause`."""
 
 
 def causes_in_common(
@@ -48,13 +42,16 @@ def causes_in_common(
         values: the values of the metric that fell, on both sides.
         world: how the declared world has changed, in sentences.
     """
-    fall = Fall(evaluation, other, values)
-    has_fallen = values.is_paired and bool(fall.fell.any())
-    facts = [*filter(None, ranking_facts(fall))] if has_fallen else []
+    facts: list[Cause | None] = []
+    contrasts: Sequence[Cause] = ()
+    if values.is_paired and values.losses:
+        fall = Fall(evaluation, other, values)
+        facts = [*ranking_facts(fall)] if fall.has_rankings else []
+        contrasts = _contrasts(fall)
     if world:
-        everything = values.losses, len(values.gains), len(values.gains)
-        facts.append(Cause(CauseKind.WORLD, (), *everything, names=tuple(world)))
-    return (*facts, *(_contrasts(fall) if has_fallen else ()))
+        size = len(values.query_ids)
+        facts.append(Cause(CauseKind.WORLD, (), values.losses, size, size, tuple(world)))
+    return (*filter(None, facts), *contrasts)
 
 
 def _contrasts(fall: Fall) -> Sequence[Cause]:
@@ -63,38 +60,43 @@ def _contrasts(fall: Fall) -> Sequence[Cause]:
     The best has the highest harmonic mean of coverage (how many of those that fell have it) and
     precision (how many of those that have it fell).
     """
-    places = {trait: np.array(its) for trait, its in _traits(fall).items()}
-    found = [
-        cause
-        for trait, p in _p_values(fall, places).items()
-        if p <= _LEVEL and _falls_more(fall, places[trait])
-        if (cause := fall.cause(trait.kind, places[trait], trait.names, number=trait.number))
-    ]
+    found = (
+        fall.cause(kind, places, names=names, number=number)
+        for (kind, names, number), places in _frequent(fall, _traits(fall))
+    )
     best: list[Cause] = []
-    for cause in sorted(found, key=_agreement, reverse=True):
+    for cause in sorted(filter(None, found), key=_agreement, reverse=True):
         if not any(_is_same(cause, better) for better in best):
             best.append(cause)
     return best
 
 
-def _p_values(fall: Fall, places: Mapping[_Trait, IntArray]) -> dict[_Trait, float]:
-    """Return the p of each trait by Fisher's exact test, corrected for all of them."""
+def _frequent(
+    fall: Fall, places: Mapping[_Trait, Sequence[int]]
+) -> Iterator[tuple[_Trait, Sequence[int]]]:
+    """Yield the traits that are more frequent among those that fell than chance explains.
+
+    By Fisher's exact test, corrected for all traits, and with more falls than rises by a sign test.
+    """
     total, fallen = len(fall.fell), int(fall.fell.sum())
-    sizes = np.array([len(its) for its in places.values()])
-    falls = np.array([fall.fell[its].sum() for its in places.values()])
+    sizes = np.array([len(its) for its in places.values()], dtype=np.int64)
+    trait_of = np.repeat(np.arange(len(sizes)), sizes)
+    flat = [*chain.from_iterable(places.values())]
+    falls, rises = (
+        np.bincount(trait_of, each[flat], len(sizes)).astype(np.int64)
+        for each in (fall.fell, fall.rose)
+    )
+    falls_more = more_falls_p(falls, rises) <= _LEVEL
     ps = [
-        fisher_p(*counts, fallen, total) if counts[0] * total > counts[1] * fallen else 1.0
-        for counts in zip(falls.tolist(), sizes.tolist(), strict=True)
+        fisher_p(shared, size, fallen, total) if is_more else 1.0
+        for shared, size, is_more in zip(falls.tolist(), sizes.tolist(), falls_more, strict=True)
     ]
     smallest = smallest_fisher_p(sizes, fallen, total).tolist()
     together = corrected(ps, smallest, [_LEVEL] * len(ps)).p_values
-    return dict(zip(places, together, strict=True))
-
-
-def _falls_more(fall: Fall, places: IntArray) -> bool:
-    """Return whether more of these queries fell than rose, by more than chance."""
-    falls, rises = int(fall.fell[places].sum()), int(fall.rose[places].sum())
-    return more_falls_p(falls, rises) <= _LEVEL
+    # A document that is new in most queries leaves too few others for a test.
+    is_new = np.array([kind is CauseKind.NEWCOMER for kind, _, _ in places], dtype=np.bool_)
+    is_found = falls_more & ((np.array(together) <= _LEVEL) | (is_new & (2 * sizes >= total)))
+    yield from compress(places.items(), is_found.tolist())
 
 
 def _agreement(cause: Cause) -> float:
@@ -108,34 +110,33 @@ def _is_same(cause: Cause, better: Cause) -> bool:
 
 
 def _traits(fall: Fall) -> Mapping[_Trait, Sequence[int]]:
-    """Return the places of the queries with each trait that some, but not all, have."""
+    """Return which queries, by their places, have each trait."""
     found: dict[_Trait, list[int]] = {}
     for trait, place in chain(_slices(fall), _words(fall), _newcomers(fall)):
         found.setdefault(trait, []).append(place)
-    return {trait: its for trait, its in found.items() if len(its) < len(fall.fell)}
+    return found
 
 
 def _slices(fall: Fall) -> Iterator[tuple[_Trait, int]]:
-    golden = fall.evaluation.golden
-    place_of = {query_id: place for place, query_id in enumerate(fall.values.query_ids)}
+    golden = fall.golden
+    place_of = {query_id: place for place, query_id in enumerate(fall.query_ids)}
     for attribute in golden.attributes:
         for value, query_ids in golden.slices(attribute).items():
-            trait = _Trait(CauseKind.SLICE, (attribute, value))
+            trait = CauseKind.SLICE, (attribute, value), None
             yield from ((trait, place_of[each]) for each in query_ids if each in place_of)
 
 
 def _words(fall: Fall) -> Iterator[tuple[_Trait, int]]:
-    for place, query_id in enumerate(fall.values.query_ids):
-        text = fall.evaluation.golden.query(query_id).text or ""
+    for place, query_id in enumerate(fall.query_ids):
+        text = fall.golden.query(query_id).text or ""
         if text:
-            yield _Trait(CauseKind.WORDS, number=len(text.split())), place
+            yield (CauseKind.WORDS, (), len(text.split())), place
         for word in sorted({*_WORD.findall(text.casefold())}):
-            yield _Trait(CauseKind.WORDS, (word,)), place
+            yield (CauseKind.WORDS, (word,), None), place
 
 
 def _newcomers(fall: Fall) -> Iterator[tuple[_Trait, int]]:
-    if fall.has_rankings:
-        for place, (before, now) in enumerate(zip(fall.before, fall.now, strict=True)):
-            for doc_id in dict.fromkeys(now[:_FIRST]):
-                if doc_id not in before[:_FIRST]:
-                    yield _Trait(CauseKind.NEWCOMER, (doc_id,), _FIRST), place
+    for place, (before, now) in enumerate(zip(fall.before, fall.now, strict=True)):
+        for doc_id in dict.fromkeys(now[:_FIRST]):
+            if doc_id not in before[:_FIRST]:
+                yield (CauseKind.NEWCOMER, (doc_id,), _FIRST), place

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 
-from pytest_rankcheck.array_types import PlaceArray
 from pytest_rankcheck.comparison.cause import Cause, CauseKind, Fall, Rankings
 from pytest_rankcheck.document_ids import DocIdMap, joining_rule
 from pytest_rankcheck.errors import ConfigurationError, GoldenSetError
 
 _TOP = 10
-_FEW, _MANY = 10, 100
-"""A ranking became short if it had at least so many documents, and has fewer than so many now."""
+_SHORT = 10
+"""A ranking is short if it has fewer documents."""
 _LEAST_MISSING, _MISSING_SHARE = 3, 0.02
 _SAMPLE = 50
 """In how many queries a rule is looked for that makes old and new ids meet."""
-_LEAST_ORDERED = 4
-"""Shorter rankings are too often in the reverse order by chance."""
+_LEAST_ORDERED, _REVERSED = 4, 0.75
+"""A ranking is reversed if at least so many documents are on both sides, and this share of their
+pairs is in the reverse order."""
 
-Documents = Mapping[int, Set[str]]
-"""Documents by the place of the query that they belong to."""
+Lost = Sequence[tuple[int, str]]
+"""Documents that left the top, each with the place of its query."""
 
 
 def ranking_facts(fall: Fall) -> Iterator[Cause | None]:
@@ -31,20 +34,17 @@ def ranking_facts(fall: Fall) -> Iterator[Cause | None]:
 
     A lost document counts for the first fact that is true of it.
     """
-    if not fall.has_rankings:
-        return
-    lost, shared, now = _lost(fall), _shared(fall), fall.now
-    absent = _not_in(shared.union(*lost.values()), now)
-    renamed, example = _renamed(fall, _among(lost, absent))
-    yield fall.cause(CauseKind.IDS, _places(renamed), example)
-    lost = {place: docs - renamed.get(place, set()) for place, docs in lost.items()}
-    gone = _among(lost, _unknown(fall, lost))
-    yield fall.cause(CauseKind.GONE, _places(gone), _names(gone))
-    lost = {place: docs - gone.get(place, set()) for place, docs in lost.items() if now[place]}
+    lost, shared = _lost(fall), _shared(fall)
+    absent = _not_in(shared.union(doc for _, doc in lost), fall.now)
+    renamed = _renamed(fall, [each for each in lost if each[1] in absent])
+    example = next(((doc, new) for (_, doc), new in renamed.items()), ())
+    yield _of_lost(fall, CauseKind.IDS, [*renamed], names=example)
+    lost = [each for each in lost if each not in renamed]
+    unknown = _not_in_catalogue(fall, [doc for _, doc in lost])
+    yield _of_lost(fall, CauseKind.GONE, [each for each in lost if each[1] in unknown])
     if len(shared & absent) >= max(_LEAST_MISSING, _MISSING_SHARE * len(shared)):
-        missing = _among(lost, absent)
-        depth = fall.evaluation.known_depth
-        yield fall.cause(CauseKind.MISSING, _places(missing), _names(missing), number=depth)
+        rest = [each for each in lost if each[1] in absent - unknown and fall.now[each[0]]]
+        yield _of_lost(fall, CauseKind.MISSING, rest, number=fall.known_depth)
     yield _no_answer(fall)
     yield _reversed(fall)
 
@@ -52,13 +52,13 @@ def ranking_facts(fall: Fall) -> Iterator[Cause | None]:
 # --- lost documents --------------------------------------------------------------------------
 
 
-def _lost(fall: Fall) -> Documents:
+def _lost(fall: Fall) -> Lost:
     """Return the relevant documents that left the top of queries that fell."""
-    lost = {}
+    lost = []
     for place in np.flatnonzero(fall.fell).tolist():
-        grades = fall.evaluation.golden.grades(fall.values.query_ids[place])
-        left = {*fall.before[place][: fall.k]}.difference(fall.now[place][: fall.k])
-        lost[place] = {doc for doc in left if grades.get(doc, 0) > 0}
+        grades, kept = fall.golden.grades(fall.query_ids[place]), {*fall.now[place][: fall.k]}
+        top = fall.before[place][: fall.k]
+        lost += [(place, doc) for doc in top if grades.get(doc, 0) > 0 and doc not in kept]
     return lost
 
 
@@ -75,56 +75,43 @@ def _not_in(doc_ids: set[str], rankings: Rankings) -> set[str]:
     return doc_ids.difference(*tops).difference(*rankings)
 
 
-def _renamed(fall: Fall, absent: Documents) -> tuple[Documents, tuple[str, ...]]:
-    """Return the lost documents whose id has another form now, and an example: before, and now.
+def _renamed(fall: Fall, absent: Lost) -> Mapping[tuple[int, str], str]:
+    """Return the new id of each lost document whose id has another form now.
 
     Args:
         fall: the fall.
         absent: the lost documents that no query returns any more.
     """
-    tops = {place: {*fall.now[place][: fall.k]} for place in absent}
-    new = _not_in(set[str]().union(*tops.values()), fall.before)
-    unseen = _among(tops, new)
-    rules, _ = joining_rule([(absent[place], unseen[place]) for place in [*unseen][:_SAMPLE]])
-    renamed: dict[int, set[str]] = {}
-    example: tuple[str, ...] = ()
-    if not rules:
-        return renamed, example
-    with suppress(ConfigurationError):  # the rule makes an id empty
+    tops = {place: fall.now[place][: fall.k] for place, _ in absent}
+    unseen = _not_in(set[str]().union(*tops.values()), fall.before)
+    new = {place: unseen.intersection(top) for place, top in tops.items()}
+    samples = [({doc}, new[place]) for place, doc in absent if new[place]]
+    rules, _ = joining_rule(samples[:_SAMPLE])
+    found = {}
+    with suppress(ConfigurationError):  # no rule, or one that makes an id empty
         rule = DocIdMap(rules)
-        for place, docs in unseen.items():
-            now_as = {rule(doc): doc for doc in docs}
-            renamed[place] = {doc for doc in absent[place] if rule(doc) in now_as}
-            pairs = ((doc, now_as[rule(doc)]) for doc in sorted(renamed[place]))
-            example = example or next(pairs, ())
-    return renamed, example
+        now_as = {place: {rule(doc): doc for doc in sorted(its)} for place, its in new.items()}
+        for place, doc in absent:
+            if rule(doc) in now_as[place]:
+                found[place, doc] = now_as[place][rule(doc)]
+    return found
 
 
-def _unknown(fall: Fall, lost: Documents) -> set[str]:
-    """Return the lost documents that the table of all documents does not have."""
-    golden, doc_ids = fall.evaluation.golden, [*{doc for docs in lost.values() for doc in docs}]
+def _not_in_catalogue(fall: Fall, doc_ids: Sequence[str]) -> set[str]:
+    """Return the documents that the table of all documents does not have."""
+    catalogue = fall.golden.catalogue
     with suppress(GoldenSetError):  # the linter says what is wrong with the table
-        if golden.catalogue is not None:
-            golden.catalogue.has(golden.columns.documents.texts())  # as titles do: read it once
-            known = golden.catalogue.has(doc_ids)
+        if catalogue is not None:
+            catalogue.has(fall.golden.columns.documents.texts())  # as titles do: read it once
+            known = catalogue.has(doc_ids)
             return {doc for doc, is_known in zip(doc_ids, known, strict=True) if not is_known}
     return set()
 
 
-def _among(documents: Documents, chosen: Set[str]) -> Documents:
-    """Return only the chosen documents, of the queries that have any."""
-    return {place: docs & chosen for place, docs in documents.items() if docs & chosen}
-
-
-def _places(documents: Documents) -> PlaceArray:
-    """Return the places of the queries that have documents."""
-    return np.array([place for place, docs in documents.items() if docs], dtype=np.intp)
-
-
-def _names(documents: Documents) -> list[str]:
-    """Return the documents, those of the most queries first."""
-    counts = Counter(doc for docs in documents.values() for doc in sorted(docs))
-    return [doc for doc, _ in counts.most_common()]
+def _of_lost(fall: Fall, kind: CauseKind, lost: Lost, **details: Any) -> Cause | None:
+    """Return a fact about lost documents, which names those of the most queries first."""
+    names = tuple(doc for doc, _ in Counter(doc for _, doc in lost).most_common())
+    return fall.cause(kind, [place for place, _ in lost], **{"names": names, **details})
 
 
 # --- whole rankings --------------------------------------------------------------------------
@@ -133,19 +120,32 @@ def _names(documents: Documents) -> list[str]:
 def _no_answer(fall: Fall) -> Cause | None:
     """Return that queries have no answer now, or that their rankings became short."""
     had, has = (np.array([len(ranking) for ranking in each]) for each in (fall.before, fall.now))
-    full = min(_MANY, int(had.max(initial=0)))
-    found = []
-    for limit, least in ((1, 1), (_FEW, max(_FEW, full))):
-        became = (has < limit) & (had >= least)
-        if fall.cause(CauseKind.NO_ANSWER, became):
-            was = int((had < limit).sum())
-            found.append(fall.cause(CauseKind.NO_ANSWER, has < limit, number=limit, before=was))
+    found = [
+        fall.cause(CauseKind.NO_ANSWER, has < limit, number=limit, before=int((had < limit).sum()))
+        for limit in (1, _SHORT)
+        if fall.cause(CauseKind.NO_ANSWER, (has < limit) & (had >= limit))
+    ]
     return max(filter(None, found), key=lambda cause: len(cause.queries), default=None)
 
 
 def _reversed(fall: Fall) -> Cause | None:
-    """Return that rankings are in the reverse order, as far as those before are known."""
+    """Return that rankings are in the reverse order, or nearly."""
     pairs = list(zip(fall.before, fall.now, strict=True))
-    is_long = np.array([min(len(old), len(new)) >= _LEAST_ORDERED for old, new in pairs])
-    turned = [tuple(new[: -len(old) - 1 : -1]) == tuple(old) for old, new in pairs]
-    return fall.cause(CauseKind.REVERSED, is_long & turned, compared=int(is_long.sum()))
+    fell = np.flatnonzero(fall.fell)
+    sample = fell[:: len(fell) // _SAMPLE + 1].tolist()
+    if not any(_turned(*pairs[place]) >= _REVERSED for place in sample):
+        return None
+    turned = np.array([_turned(*pair) for pair in pairs])
+    found = fall.cause(CauseKind.REVERSED, turned >= _REVERSED)
+    return found and replace(found, compared=int((~np.isnan(turned)).sum()))
+
+
+def _turned(before: Sequence[str], now: Sequence[str]) -> float:
+    """Return of how many pairs of the first documents before the order is reversed now.
+
+    NaN if hardly any of them are ranked now.
+    """
+    rank = {doc: place for place, doc in enumerate(now)}
+    ranks = [rank[doc] for doc in before[:_TOP] if doc in rank]
+    turned = [first > second for first, second in combinations(ranks, 2)]
+    return float(np.mean(turned)) if len(ranks) >= _LEAST_ORDERED else np.nan

@@ -28,11 +28,12 @@ def smallest_fisher_p(sizes: IntArray, fallen: int, total: int) -> FloatArray:
     return _chances(np.minimum(sizes, fallen), sizes, fallen, total)
 
 
-def more_falls_p(falls: int, rises: int) -> float:
+def more_falls_p(falls: IntArray, rises: IntArray) -> FloatArray:
     """Return the probability of at least so many falls if rises were as likely (sign test)."""
     from scipy.special import bdtrc
 
-    return float(bdtrc(falls - 1, falls + rises, 0.5)) if falls else 1.0
+    some = np.maximum(falls, 1)
+    return np.where(falls > 0, bdtrc(some - 1, some + rises, 0.5), 1.0)
 
 
 def _chances(shared: IntArray, sizes: IntArray, fallen: int, total: int) -> FloatArray:

@@ -111,6 +111,8 @@ def test_a_document_that_is_new_in_the_first_places_is_named() -> None:
     now = {each: ["ad", *answer(each)] for each in QUERIES[:9]}
     now |= fallen("q20", "q30")
     assert named(compared(now)) == ["in 9 of 11 the same document is new in the top 3: ad"]
+    everywhere = {each: ["ad", *answer(each)] for each in QUERIES}
+    assert named(compared(everywhere)) == ["in 40 of 40 the same document is new in the top 3: ad"]
     alike = {each: answer(each, others=OTHERS) for each in QUERIES}
     now = {each: answer(each, rank=3, others=OTHERS) for each in QUERIES[:9]}
     assert not named(compared(now, alike)), "other0 and other1 were among the first three before"
@@ -139,12 +141,13 @@ def test_a_contrast_is_more_than_chance_after_correction_for_all_that_were_tried
     assert not named(compared(now, attributes=many))
 
 
-def test_a_third_of_those_that_fell_have_a_cause() -> None:
+def test_a_cause_has_a_third_of_the_fall() -> None:
+    """RR falls by 1 in 8 queries without an answer, and by 0.8 where the document is at rank 5."""
     empty: dict[str, list[str]] = {each: [] for each in QUERIES[:8]}
-    assert named(compared({**empty, **fallen(*QUERIES[24:])})) == [
-        "8 of 24 have no answer now (8 of all 40; 0 before)"
+    assert named(compared({**empty, **fallen(*QUERIES[20:])})) == [
+        "8 of 28 have no answer now (8 of all 40; 0 before)"
     ]
-    assert not named(compared({**empty, **fallen(*QUERIES[23:])}))
+    assert not named(compared({**empty, **fallen(*QUERIES[19:])}))
 
 
 def test_the_best_contrast_comes_first_and_others_of_the_same_falls_are_left_out() -> None:
@@ -248,11 +251,11 @@ def test_empty_and_short_answers_are_named(kept: int | None) -> None:
 @pytest.mark.parametrize("kept", [None, 10])
 def test_rankings_in_the_reverse_order_are_named(kept: int | None) -> None:
     assert named(compared(pairs_of(lambda each: answer(each)[::-1]), kept=kept)) == [
-        "all rankings are in the reverse order"
+        "all rankings are in the reverse order, or nearly"
     ]
     some: Rankings = {each: answer(each)[::-1] for each in QUERIES[:3]}
     assert named(compared({**some, **fallen("q30")}, kept=kept)) == [
-        "3 of 4 have a ranking in the reverse order (3 of all 40)"
+        "3 of 4 have a ranking in the reverse order, or nearly (3 of all 40)"
     ]
 
 
