@@ -188,6 +188,12 @@ def test_the_readme_is_labelled_for_ci() -> None:
         assert f"<!-- command: {label} -->\n```sh\npip install " in readme
 
 
+def test_the_written_pages_can_be_read_in_a_day() -> None:
+    """Reference pages are looked up, and mostly generated."""
+    written = [page for page in PAGES if page.name != "api.md" and page.parent.name != "reference"]
+    assert sum(len(page.read_text("utf-8").split()) for page in written) <= 32_000
+
+
 def test_links_lead_to_a_file_and_a_heading() -> None:
     links = [(page, target, anchor) for page in LINKED for target, anchor in links_of(page)]
     assert len(links) > 100
