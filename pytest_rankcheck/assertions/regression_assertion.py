@@ -264,7 +264,7 @@ def _word(part: Decision, verdict: Verdict, *, better: bool) -> str:
     if verdict.ungated_falls and not part.label:
         word += ", but a slice that is not gated fell"
     elif part.futility:
-        word += ", decides nothing"
+        word += ", untested" if part.label else ", decides nothing"
     if verdict.standardised_by is not None and not part.label:
         word += f", at the mix of {quoted(verdict.standardised_by, 40)}"
     return word

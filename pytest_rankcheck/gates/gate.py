@@ -164,8 +164,8 @@ class Gate:
                 their top ten now, while no query gained one in that way; 0: never.
             max_query_drop: no single query may fall by more than this; None: any fall is allowed.
             max_gap: the largest allowed gap between the slices of one attribute; None: any.
-            min_queries: a slice with fewer queries is reported, not gated; without it, every
-                slice is gated that has enough changed queries for a verdict.
+            min_queries: a slice with fewer queries is reported, not gated; without it, as many as
+                a significant fall takes (5 at an alpha of 5%).
             standardise: as in `tolerance`.
 
         Raises:
@@ -211,8 +211,8 @@ class Gate:
             lost_answers: as in `significant`.
             max_query_drop: no single query may fall by more than this; None: any fall is allowed.
             max_gap: the largest allowed gap between the slices of one attribute; None: any.
-            min_queries: a slice with fewer queries is reported, not gated; without it, every
-                slice is gated that has enough changed queries for a verdict.
+            min_queries: a slice with fewer queries is reported, not gated; without it, as many as
+                a significant fall takes (5 at an alpha of 5%).
             standardise: as in `tolerance`.
 
         Raises:

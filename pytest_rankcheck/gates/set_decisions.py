@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.errors import plural
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
-from pytest_rankcheck.gates.gate_rule import Evidence, GateRule, outcome_by_mean
+from pytest_rankcheck.gates.gate_rule import Evidence, GateRule
 from pytest_rankcheck.gates.verdict import Decision, Outcome
 from pytest_rankcheck.statistics.multiplicity import corrected, holm
 
@@ -30,8 +30,7 @@ class FamilySet:
 def decide_sets(sets: Sequence[FamilySet]) -> tuple[Sequence[Decision], int]:
     """Return the decision on each set, and how many decisions were corrected together.
 
-    A rule with a test decides on the slices that have enough changed queries for a verdict; a slice
-    that fell, but has too few, is not gated.
+    A slice in which too few queries changed for a test to reject takes nothing from the level.
 
     Args:
         sets: all queries of each metric, and slices.
@@ -46,12 +45,7 @@ def decide_sets(sets: Sequence[FamilySet]) -> tuple[Sequence[Decision], int]:
         possible or math.isnan(p)
         for possible, p in zip(falls.can_be_significant, falls.p_values, strict=True)
     ]
-    margins = holm(
-        [
-            each.p_margin if fails or part.attribute is None else math.nan
-            for part, each, fails in zip(sets, evidence, can_fail, strict=True)
-        ]
-    )
+    margins = holm([each.p_margin for each in evidence])
     decisions = [
         _decision(part, replace(each, p_fall=p_fall, p_margin=p_margin), fails, falls.shares)
         for part, each, p_fall, p_margin, fails in zip(
@@ -73,19 +67,14 @@ def _decision(part: FamilySet, evidence: Evidence, can_fail: bool, shares: int) 
     """
     values, rule = part.values, part.rule
     allowed = rule.allowed(values)
-    futility = ""
-    if part.attribute is None:
-        outcome = rule.outcome(values, evidence)
-        futility = _too_wide(values, allowed)
-        rules_out_margin = evidence.p_margin <= rule.level
-        if not futility and not can_fail and not rules_out_margin:
-            futility = _too_few(values, rule, evidence, shares)
-    elif part.is_gated and can_fail:
-        outcome = rule.outcome(values, evidence)
-    elif part.is_gated and not values.gain < -SLACK:
-        outcome = outcome_by_mean(values, allowed)
-    else:
-        outcome = Outcome.NOT_GATED
+    if not part.is_gated:
+        return Decision(values, Outcome.NOT_GATED, allowed, part.attribute, part.value)
+    outcome = rule.outcome(values, evidence)
+    is_whole = part.attribute is None
+    futility = _too_wide(values, allowed) if is_whole else ""
+    is_open = not can_fail and not evidence.p_margin <= rule.level
+    if is_open and not futility and (is_whole or outcome is Outcome.LOWER):
+        futility = _too_few(values, rule, evidence, shares)
     return Decision(values, outcome, allowed, part.attribute, part.value, evidence.p_fall, futility)
 
 

@@ -26,7 +26,7 @@ class Outcome(StrEnum):
     INCONCLUSIVE = "inconclusive"
     """Neither clearly within the margin nor clearly below it: too few queries, or too noisy."""
     NOT_GATED = "not gated"
-    """A slice with too few queries, or too few changed ones: reported, but not gated."""
+    """A slice with too few queries: reported, but not gated."""
 
     @property
     def ruling(self) -> str:
@@ -53,7 +53,10 @@ class Decision:
     Slices that are not gated are tested by sign flips, and corrected among themselves.
     """
     futility: str = ""
-    """Why nothing was decided, in words: no fall of these queries could have been a regression."""
+    """Why nothing was decided, in words: no fall of these queries could have been a regression.
+
+    Of a slice, only if it fell; it has passed.
+    """
 
     def __repr__(self) -> str:
         before, now = self.pairs.mean_before, self.pairs.mean_after
@@ -303,6 +306,11 @@ class Verdict:
     def not_gated(self) -> tuple[Decision, ...]:
         """The slices that the gate does not decide on."""
         return tuple(part for part in self.slices if part.outcome is Outcome.NOT_GATED)
+
+    @property
+    def untested(self) -> tuple[Decision, ...]:
+        """The slices that fell, and in which too few queries changed for a test to reject."""
+        return tuple(part for part in self.slices if part.futility)
 
     @property
     def ungated_falls(self) -> tuple[Decision, ...]:

@@ -20,6 +20,7 @@ from pytest_rankcheck import (
     assert_not_regressed,
 )
 from pytest_rankcheck.baselines.baseline import Defaults
+from pytest_rankcheck.reports.findings import Topic
 
 HALF_SECOND = dict.fromkeys(range(40), 2)
 """RR falls to 0.75, P@1 to 0.5, R@3 stays at 1."""
@@ -86,6 +87,22 @@ def test_small_slices_are_named_and_gated_by_statistics_only(gated: GatedTest) -
         check(gated.run().failure, "(16 queries, regressed, more than chance explains")
     gated.assertions = (gate("RR", Gate.tolerance(abs=0.2), by="locale"),)
     check(gated.run().failure, "(16 queries, fewer than 30: not gated)")
+
+
+def test_a_slice_in_which_too_few_queries_changed_has_passed_untested(gated: GatedTest) -> None:
+    gated.assertions = (gate("RR", Gate.significant(), by="locale"),)
+    gated.update()
+    gated.rank({0: 2, 1: 2, 2: 2})
+    outcome = gated.run()
+    rows = {line.split()[1]: line for line in outcome.text.splitlines() if line.startswith("web ")}
+    assert rows["RR[locale=en]"].endswith("passed, lower, untested")
+    report = json.loads(outcome.outputs["json"])
+    (note,) = (each for each in report["notes"] if each["topic"] == "untested-slices")
+    assert "locale=en: with 3 changed queries the smallest possible p is 0.125" in note["text"]
+    assert not Topic.UNTESTED_SLICES.needs_action
+    assert not any("slices gated" in each["text"] for each in report["notes"])
+    gated.rank(dict.fromkeys(range(12), 2))
+    check(gated.run().failure, "locale=en  1.0000 -> 0.8500, -0.1500 (40 queries, regressed")
 
 
 def test_vanished_and_new_slices_are_reported(gated: GatedTest) -> None:

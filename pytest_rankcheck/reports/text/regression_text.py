@@ -177,10 +177,9 @@ def _slices(verdict: Verdict) -> Iterator[str]:
     ):
         remark = ""
         if decision.outcome is Outcome.NOT_GATED:
-            is_small = decision.pairs.size < verdict.min_queries
-            changed = f"{decision.pairs.changed_units:,} changed, too few for a verdict"
-            why = f"fewer than {verdict.min_queries}" if is_small else changed
-            remark = f", {why}: not gated"
+            remark = f", fewer than {verdict.min_queries}: not gated"
+        elif decision.futility:
+            remark = ", untested"
         elif decision.outcome is Outcome.INCONCLUSIVE:
             remark = ", inconclusive"
         elif decision.outcome is Outcome.REGRESSED:

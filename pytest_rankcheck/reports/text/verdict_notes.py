@@ -59,6 +59,8 @@ def _remarks(verdict: Verdict) -> Iterator[tuple[Topic, str]]:
     if verdict.overall.futility:
         why = verdict.overall.futility
         yield Topic.DECIDES_NOTHING, f": {verdict.gate} decides nothing: {why}"
+    for part in verdict.untested[:_SLICES]:
+        yield Topic.UNTESTED_SLICES, f": {quoted(part.label, 60)}: {part.futility}"
     if verdict.lost_answers is not None and not verdict.lost_answers.is_known:
         yield Topic.NO_LOST_ANSWERS, ": the baseline keeps fewer than 10 documents of a ranking"
     for line in mix_lines(verdict):
