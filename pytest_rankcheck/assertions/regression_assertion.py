@@ -109,7 +109,9 @@ def _hold_baseline(
 ) -> Mapping[str, str | None]:
     """Check metrics against a baseline file. Return by metric why it failed, or None."""
     checks = baseline.check_all(evaluation, gates, by)
-    _enter_undecided(evaluation, [check.verdict for check, _ in checks if check.verdict])
+    verdicts = [check.verdict for check, _ in checks if check.verdict]
+    passed = [check.verdict for check, block in checks if check.verdict and block is None]
+    _enter_undecided(evaluation, verdicts, passed)
     texts: dict[str, str | None] = {}
     for check, block in checks:
         failure = None
@@ -153,7 +155,9 @@ def verdict_texts(
     evaluation: Evaluation, verdicts: Mapping[Metric, Verdict], comparison: Comparison
 ) -> Mapping[str, str | None]:
     """Enter verdicts on two measurements. Return by metric why it failed, or None."""
-    _enter_undecided(evaluation, verdicts.values())
+    open_fails = fails_if_inconclusive()
+    passed = [each for each in verdicts.values() if not (each.inconclusive and open_fails)]
+    _enter_undecided(evaluation, verdicts.values(), passed)
     texts: dict[str, str | None] = {}
     for metric, verdict in verdicts.items():
         failure = None
@@ -162,7 +166,7 @@ def verdict_texts(
 
             lines = [*regression_text.regression_lines(verdict, comparison)]
             failure = regression_text.regression_failure(verdict, lines)
-        fails = verdict.regressed or (verdict.inconclusive and fails_if_inconclusive())
+        fails = verdict.regressed or (verdict.inconclusive and open_fails)
         if failure is not None and not fails:
             first_lines = map(str.strip, failure.lines[:_SHOWN])
             enter(Note(Topic.INCONCLUSIVE, "; ".join(first_lines)))
@@ -195,14 +199,20 @@ def _detail(
     return verdict_detail(verdict, comparison, approvals, in_full=in_full)
 
 
-def _enter_undecided(evaluation: Evaluation, verdicts: Iterable[Verdict]) -> None:
-    """Enter what the verdicts leave undecided."""
+def _enter_undecided(
+    evaluation: Evaluation, verdicts: Iterable[Verdict], passed: Iterable[Verdict]
+) -> None:
+    """Enter what the verdicts leave undecided, and the falls of those that do not fail."""
     verdicts = list(verdicts)
     if all(verdict.is_settled for verdict in verdicts):
         return
-    from pytest_rankcheck.reports.text.verdict_notes import verdict_notes
+    from pytest_rankcheck.reports.text.verdict_notes import passed_falls, verdict_notes
 
-    for note in verdict_notes(evaluation.golden.name, verdicts):
+    notes = (
+        *verdict_notes(evaluation.golden.name, verdicts),
+        *passed_falls(evaluation.golden, passed),
+    )
+    for note in notes:
         enter(note)
 
 

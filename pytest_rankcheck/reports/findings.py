@@ -223,6 +223,7 @@ class Topic(Enum):
     LOOSER_GATE = "gates that may pass what the gate of the baseline blocks"
     FAMILIES = "decided together with more than in the baseline, so that less is significant"
     NO_LONGER_GATED = "no longer gated; an update keeps the approved values, an approval drops them"
+    PASSED_FALLS = "falls that passed, and the queries that fell most"
     INCONCLUSIVE = "inconclusive: not enough evidence to say whether it got worse"
     UNGATED_FALL = "slices that are not gated, but fell by more than chance"
     DECIDES_NOTHING = "warning: gates that could not have failed"

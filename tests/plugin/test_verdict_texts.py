@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from functools import partial
 from pathlib import Path
@@ -21,6 +22,7 @@ from pytest_rankcheck import (
 )
 from pytest_rankcheck.baselines.baseline import Defaults
 from pytest_rankcheck.reports.findings import Topic
+from pytest_rankcheck.reports.text.summary_table import summary_lines
 
 HALF_SECOND = dict.fromkeys(range(40), 2)
 """RR falls to 0.75, P@1 to 0.5, R@3 stays at 1."""
@@ -143,6 +145,37 @@ def test_too_large_a_gap_between_slices_blocks_without_a_fall(gated: GatedTest) 
     assert not gated.run().passed, "the recorded gate decides, too"
     assert gated.run(approve="the gap is known").passed
     assert gated.run().passed
+
+
+@pytest.mark.parametrize(
+    ("gate_of_it", "more"),
+    [
+        (Gate.significant(), "; with 80 queries, power is about 80% for a fall of "),
+        (Gate.tolerance(abs=0.1), ""),
+        (Gate.noninferior(margin=0.02), ""),  # inconclusive, which a note of its own explains
+    ],
+)
+def test_a_fall_that_passes_names_the_queries_that_fell_most(
+    gated: GatedTest, gate_of_it: Gate, more: str
+) -> None:
+    gated.assertions = (gate("RR", gate_of_it),)
+    gated.update()
+    heading = "falls that passed, and the queries that fell most"
+    assert heading not in gated.run().text
+    gated.rank({1: 2, 2: 9, 3: 3, 4: 2})
+    said = (
+        "test_mrr: RR on 'web': 1.0000 -> 0.9681, -0.0319; "
+        f'q002 "query 2", q003 "query 3", q001 "query 1" and 1 more fell{more}'
+    )
+    outcome = gated.run()
+    assert outcome.passed
+    for name, text in outcome.outputs.items():
+        assert said in html.unescape(text).replace('\\"', '"'), name
+        assert heading in text or name == "json", name
+    short = [line.text for line in summary_lines(outcome.findings, 200, most=3)]
+    assert sum(line.startswith(heading) for line in short) == 1, "without -v, it has one line"
+    gated.rank(dict.fromkeys(range(60), 9))
+    assert heading not in gated.run().text, "what fails says so itself"
 
 
 # --- queries and documents -----------------------------------------------------------------------

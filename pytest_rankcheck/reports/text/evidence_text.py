@@ -43,20 +43,31 @@ def evidence_lines(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
     yield from _ruled_out(verdict, pairs)
     yield from tie_lines(verdict)
     yield from _noise(pairs, differences)
+    power = power_text(verdict, pairs)
+    if differences.smallest_detectable(verdict.alpha) <= differences.full_range:
+        effect = f"effect {differences.effect:+.2f} standard deviations"
+        power = f"{effect}; {power}{_needed(verdict, pairs)}"
+    if power:
+        yield f"  {power}"
+
+
+def power_text(verdict: Verdict, pairs: ComparedValues) -> str:
+    """Return how small a fall would be shown with a power of 80%; empty if that is unknown."""
+    differences, units = pairs.differences, _counted_units(pairs)
     detectable = differences.smallest_detectable(verdict.alpha)
+    if math.isnan(detectable):
+        return ""
     if detectable > differences.full_range:
-        yield f"  with {_counted_units(pairs)}, no possible fall has a power of 80%"
-    elif not math.isnan(detectable):
-        # The rates are those of docs/calibration.md.
-        is_coarse = math.isinf(differences.full_range) or (
-            np.count_nonzero(pairs.gains) > 1 and has_one_size(pairs.gains)
-        )
-        power = "70% to 80%" if is_coarse and pairs.units < _MANY else "about 80%"
-        yield (
-            f"  effect {differences.effect:+.2f} standard deviations; with "
-            f"{_counted_units(pairs)}, power is {power} for a fall of {detectable:.4f} "
-            f"(one-sided t-test, alpha {verdict.alpha:g}){_needed(verdict, pairs)}"
-        )
+        return f"with {units}, no possible fall has a power of 80%"
+    # The rates are those of docs/calibration.md.
+    is_coarse = math.isinf(differences.full_range) or (
+        np.count_nonzero(pairs.gains) > 1 and has_one_size(pairs.gains)
+    )
+    power = "70% to 80%" if is_coarse and pairs.units < _MANY else "about 80%"
+    return (
+        f"with {units}, power is {power} for a fall of {detectable:.4f} (one-sided t-test, alpha "
+        f"{verdict.alpha:g})"
+    )
 
 
 def _tested(pairs: ComparedValues) -> str:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_rankcheck.errors import plural, quoted
+from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.gates.verdict import Verdict
+from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.kinds import MeasurementKind
 from pytest_rankcheck.reports.findings import Note, Topic
+from pytest_rankcheck.reports.text.evidence_text import power_text
 from pytest_rankcheck.reports.text.explanation_text import mix_lines, replay_lines
-from pytest_rankcheck.reports.text.wording import number_text
+from pytest_rankcheck.reports.text.wording import means_change, number_text, query_in
 
 _SLICES = 10
 """The number of slices in a line."""
+_QUERIES = 3
+"""The number of queries in a line."""
 
 
 def verdict_notes(golden_name: str, verdicts: Iterable[Verdict]) -> Iterator[Note]:
@@ -40,6 +46,34 @@ def verdict_notes(golden_name: str, verdicts: Iterable[Verdict]) -> Iterator[Not
             slices=len(first.slices),
             min_queries=first.min_queries,
         )
+
+
+def passed_falls(golden: JudgedQueries, verdicts: Iterable[Verdict]) -> Iterator[Note]:
+    """Yield the falls that passed: which queries fell most, and which fall would have been shown.
+
+    The note on an inconclusive verdict has its evidence, so that only the queries are missing.
+
+
+    Args:
+        golden: what was measured on.
+        verdicts: those that do not fail their test.
+    """
+    for verdict in verdicts:
+        part, pairs = verdict.leading, verdict.leading.pairs
+        places = pairs.worst(_QUERIES)
+        if verdict.regressed or not pairs.gain < -SLACK or (verdict.inconclusive and not places):
+            continue
+        where = f" in {quoted(part.label, 60)}" if part.label else ""
+        texts = [f"{where}: {means_change(pairs.mean_before, pairs.mean_after)}"]
+        if places:
+            names = (query_in(golden, pairs.query_ids[place]) for place in places)
+            more = f" and {pairs.losses - len(places):,} more" if pairs.losses > len(places) else ""
+            texts.append(f"{', '.join(names)}{more} fell")
+        if not math.isnan(part.p) and not verdict.inconclusive:
+            texts.append(power_text(verdict, pairs))
+        text = "; ".join(filter(None, texts))
+        start = _start(golden.name, str(verdict.metric))
+        yield Note(Topic.PASSED_FALLS, f"{start}{text}", of_test=True)
 
 
 def _start(golden_name: str, metrics: str) -> str:
