@@ -28,6 +28,7 @@ from verdict_counts import ruling
 from pytest_rankcheck import Gate, GoldenSet, evaluate
 from pytest_rankcheck.array_types import BoolArray, FloatArray
 from pytest_rankcheck.comparison.compared_values import Paired
+from pytest_rankcheck.gates.gate_rule import LOST_ANSWERS
 from pytest_rankcheck.gates.lost_answers import FIRST, TOP, fewest_of
 
 SIZES = (20, 30, 60, 75, 80, 100, 149, 150, 200, 1000)
@@ -66,7 +67,7 @@ class Innocent:
 
 def _blocked(lost: float, gained: float, size: int) -> float:
     """Return how often a sample blocks, of queries that lose and gain answers this often."""
-    least = np.ceil(fewest_of(size) - 1e-9)
+    least = np.ceil(fewest_of(size, LOST_ANSWERS) - 1e-9)
     return float((1 - gained) ** size * binom.sf(least - 1, size, lost / (1 - gained)))
 
 
@@ -154,7 +155,7 @@ def _counted(
             after[places], is_lost[places] = 0.0, True
             pairs = Paired(FAMILIES[0].metric, ids, before, after)
             by_test = ruling(gate, pairs) == "blocked"
-            by_answers = is_lost.sum() >= fewest_of(size) and not gained[chosen].any()
+            by_answers = is_lost.sum() >= fewest_of(size, LOST_ANSWERS) and not gained[chosen].any()
             counts += (by_test, by_test or by_answers)
     test, both = (counts / (each * len(innocent))).tolist()
     return test, both

@@ -12,6 +12,7 @@ from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES, attributes_of
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.gates.gate_rule import (
+    LOST_ANSWERS,
     RAISE_ALPHA,
     GateRule,
     ToleranceRule,
@@ -19,7 +20,6 @@ from pytest_rankcheck.gates.gate_rule import (
     number_text,
     refuse_too_wide,
 )
-from pytest_rankcheck.gates.lost_answers import FEWEST, lost_answers_in
 from pytest_rankcheck.gates.set_decisions import FamilySet, decide_sets
 from pytest_rankcheck.gates.verdict import Decision, Verdict, gaps_of
 from pytest_rankcheck.gates.verdict_evidence import (
@@ -142,7 +142,7 @@ class Gate:
         *,
         test: FallTest = "sign_flip",
         raise_alpha: float = RAISE_ALPHA,
-        lost_answers: int = FEWEST,
+        lost_answers: int = LOST_ANSWERS,
         max_query_drop: float | None = None,
         max_gap: float | None = None,
         min_queries: int | None = None,
@@ -190,7 +190,7 @@ class Gate:
         *,
         test: FallTest = "sign_flip",
         raise_alpha: float = RAISE_ALPHA,
-        lost_answers: int = FEWEST,
+        lost_answers: int = LOST_ANSWERS,
         max_query_drop: float | None = None,
         max_gap: float | None = None,
         min_queries: int | None = None,
@@ -355,7 +355,11 @@ def _decided(
         for metric, gate in gates.items()
     }
     fewest = [each for gate in gates.values() if (each := gate.rule.fewest_lost_answers)]
-    lost = lost_answers_in(comparison, min(fewest)) if fewest else None
+    if not fewest:
+        return verdicts
+    from pytest_rankcheck.gates.lost_answers import lost_answers_in
+
+    lost = lost_answers_in(comparison, min(fewest))
     return {
         metric: replace(
             verdict, lost_answers=lost if gates[metric].rule.fewest_lost_answers else None

@@ -23,6 +23,9 @@ After 50 innocent pull requests on one golden set, ``significant`` blocks 8% of 
 11% at 0.5% and 13% at 1% (benchmarks/ratchet.py).
 """
 
+LOST_ANSWERS = 3
+"""So many queries that lost their answers block, unless a gate gives another number."""
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:

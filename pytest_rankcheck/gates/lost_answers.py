@@ -18,8 +18,6 @@ from pytest_rankcheck.errors import plural
 if TYPE_CHECKING:
     from pytest_rankcheck.comparison.comparison import Comparison
 
-FEWEST = 3
-"""So many queries that lost their answers block, unless the gate says another number."""
 SHARE = 0.04
 """They block from this share of the compared queries on."""
 FIRST, TOP = 3, 10
@@ -84,7 +82,7 @@ def lost_answers_in(comparison: Comparison, fewest: int) -> LostAnswers | None:
     )
 
 
-def fewest_of(compared: int, fewest: int = FEWEST) -> float:
+def fewest_of(compared: int, fewest: int) -> float:
     """Return how many of the compared units must have lost their answers to block."""
     return max(fewest, SHARE * compared)
 

@@ -11,6 +11,7 @@ from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.gates.gate_rule import (
+    LOST_ANSWERS,
     RAISE_ALPHA,
     Evidence,
     GateRule,
@@ -19,7 +20,6 @@ from pytest_rankcheck.gates.gate_rule import (
     outcome_by_mean,
     refuse_too_wide,
 )
-from pytest_rankcheck.gates.lost_answers import FEWEST
 from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.statistics.paired_tests import FallTest
@@ -40,7 +40,7 @@ class _StatisticalRule(GateRule):
     alpha: float = 0.05
     test: FallTest = "sign_flip"
     raise_alpha: float = RAISE_ALPHA
-    lost_answers: int = FEWEST
+    lost_answers: int = LOST_ANSWERS
     ALLOWANCE: ClassVar[str]
     """The parameter that says how far the mean may fall."""
 
@@ -118,7 +118,7 @@ class _StatisticalRule(GateRule):
             texts.append(f"test={self.test}")
         if self.raise_alpha != RAISE_ALPHA:
             texts.append(f"raise_alpha={number_text(self.raise_alpha)}")
-        if self.lost_answers != FEWEST:
+        if self.lost_answers != LOST_ANSWERS:
             texts.append(f"lost_answers={self.lost_answers}")
         return f"{name}({', '.join(texts)})"
 
