@@ -59,7 +59,7 @@ def power_text(verdict: Verdict, pairs: ComparedValues) -> str:
         return ""
     if detectable > differences.full_range:
         return f"with {units}, no possible fall has a power of 80%"
-    # The rates are those of docs/calibration.md.
+    # The rates are those of docs/reference/calibration.md.
     is_coarse = math.isinf(differences.full_range) or (
         np.count_nonzero(pairs.gains) > 1 and has_one_size(pairs.gains)
     )
