@@ -14,6 +14,7 @@ from pytest_rankcheck.metrics.kinds import MetricInput
 from pytest_rankcheck.metrics.metric_definition import wrong_form
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.metrics.name_grammar import parts_of
+from pytest_rankcheck.rankers.ranking import Duplicates
 
 _ROUNDING = 1e-9
 """How far a value may be outside a metric's range, because of rounding."""
@@ -73,6 +74,17 @@ def warn_if_uninformative(metric: Metric, golden: JudgedQueries) -> None:
     else:
         return
     warn_caller(text)
+
+
+def refuse_constant(metric: Metric, duplicates: Duplicates) -> None:
+    """Refuse to count repeated documents where they cannot stay in a ranking."""
+    is_by_id = metric.name == "Duplicates" and dict(metric.parameters)["by"] is None
+    if is_by_id and duplicates != "keep_places":
+        raise MetricError(
+            f"{metric} is 0 whatever the ranker does, because duplicates={duplicates} leaves no "
+            "document twice in a ranking; write duplicates=keep_places (rankcheck_conventions), or "
+            "name the column of the documents that repeats, such as by=text"
+        )
 
 
 def beyond_depth(what: str, wanted: int, depth: int) -> str:

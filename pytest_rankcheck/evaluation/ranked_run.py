@@ -19,7 +19,7 @@ from pytest_rankcheck.evaluation.conventions import (
 )
 from pytest_rankcheck.evaluation.expected_matches import in_expected_texts
 from pytest_rankcheck.evaluation.measured_source import Source
-from pytest_rankcheck.evaluation.metric_checks import warn_if_rankings_are_short
+from pytest_rankcheck.evaluation.metric_checks import refuse_constant, warn_if_rankings_are_short
 from pytest_rankcheck.evaluation.run_golden_join import Joined, block_size, join, judged_hits
 from pytest_rankcheck.evaluation.unfit_runs import (
     Notes,
@@ -271,6 +271,7 @@ class RankedRun(Source):
 
     def _whole_run(self, metric: Metric) -> WholeRun:
         """Return the top of all rankings, at least to the depth that a metric of the run uses."""
+        refuse_constant(metric, self.conventions.duplicates)
         depth = self.known_depth
         if depth is not None and (metric.cutoff or depth + 1) > depth and metric.definition.at:
             why = "this run was scanned in its file"

@@ -6,6 +6,7 @@ evaluation, and an error of assertions.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, compress
@@ -31,7 +32,8 @@ _FEW_SHARE, _FEW_FROM = 0.01, 50
 _SAMPLED_QUERIES, _SAMPLED_IDS = 50, 100
 _SHOWN = 3
 _SAMPLE, _NEAR_TOP = 500, 10
-"""In how many queries, evenly spread, and how far down their own documents are looked for."""
+"""In how many queries, evenly spread, and how far down their own documents, and documents that are
+ranked again, are looked for."""
 _NO_TEXT = "no ranked chunk contains an expected text: compare the two, and lint the golden set"
 
 _MANY = 0.05
@@ -161,6 +163,15 @@ def document_notes(golden: GoldenSet, ranking: Rankings) -> Iterator[tuple[str, 
             "own_document=drop (rankcheck_conventions) leaves it out, as BEIR does"
         )
         yield text, 2 * len(own) >= len(sample)
+    counts = {each: Counter(ranking(each)[:_NEAR_TOP]).most_common(1) for each in sample}
+    if again := {each: most[0] for each, most in counts.items() if most and most[0][1] > 1}:
+        query_id, (doc_id, times) = max(again.items(), key=lambda each: each[1][1])
+        text = (
+            f"{len(again):,} of {plural(len(sample), 'query', 'queries')} repeat a document in the "
+            f"top {_NEAR_TOP}, most '{quoted(query_id)}': '{quoted(doc_id)}' {times} times "
+            f"(Duplicates@{_NEAR_TOP})"
+        )
+        yield text, False
     if golden.catalogue is None or golden.doc_id is None or ATTRIBUTE not in golden.doc_id.name:
         return
     ranked = [*chain.from_iterable(map(ranking, golden.query_ids))]

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from pytest_rankcheck import GoldenSet, MetricError, Run, evaluate
+from pytest_rankcheck.reports.text.measurement_notes import evaluation_notes
 
 INTERACTIONS = pd.DataFrame(
     [("u1", "a"), ("u1", "a"), ("u1", "b"), ("u2", "a"), ("u2", "b"), ("u3", "a"), ("u4", "a")]
@@ -38,6 +39,8 @@ EVALUATION = evaluate(Run.from_dict(RANKINGS), GOLDEN)
         ("Novelty@1", [0, 2, math.nan, 0]),
         ("AvgPopularity", [(4 + 2 + 1) / 3, (1 + 0) / 2, math.nan, 4]),
         ("AvgPopularity@2", [3, 0.5, math.nan, 4]),
+        # Of four users, 4 and 2 know the first two; 1 and 0.
+        ("AvgPopularity(normalised=users)@2", [3 / 4, 0.5 / 4, math.nan, 1]),
         # u1 knows a and b; u2 knows neither; u5 has no history.
         ("SeenItems", [2 / 3, 0, 0, 0]),
         ("SeenItems@1", [1, 0, 0, 0]),
@@ -47,6 +50,9 @@ EVALUATION = evaluate(Run.from_dict(RANKINGS), GOLDEN)
         # 1 - cosine: a and b 45 degrees, a and c 90, b and c 135.
         ("ILD(by=vector)", [(1 - math.sqrt(0.5) + 1 + 1 + math.sqrt(0.5)) / 3, 0, 0, 0]),
         ("ILD(by=vector)@2", [1 - math.sqrt(0.5), 0, 0, 0]),
+        # b has the brand of a, c has not; the brand of new is unknown, and no other's.
+        ("Duplicates(by=brand)", [1 / 3, 0, 0, 0]),
+        ("Duplicates(by=brand)@2", [1 / 2, 0, 0, 0]),
     ],
 )
 def test_by_hand(name: str, values: list[float]) -> None:
@@ -58,6 +64,53 @@ def test_a_document_that_is_shown_twice_counts_once() -> None:
     run = Run.from_dict({"u1": ["a", "a", "b", "c"]}, duplicates="keep_places")
     golden = GoldenSet.from_dict({"u1": {}}, interactions=INTERACTIONS)
     assert evaluate(run, golden).mean("Novelty@3") == (0 + 1) / 2
+
+
+ANSWERS = {"q1": ["a", "b", "a", "a", "c"], "q2": ["b", "new", "c", "new"], "q3": ["b"], "q4": []}
+AGAIN = evaluate(
+    Run.from_dict(ANSWERS, duplicates="keep_places"),
+    GoldenSet.from_dict({query: {} for query in ANSWERS}, documents=DOCUMENTS),
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        # q1 has a three times, at 1, 3 and 4; q2 has new twice, at 2 and 4.
+        ("Duplicates@5", [2 / 5, 1 / 4, 0, 0]),
+        ("Duplicates", [2 / 5, 1 / 4, 0, 0]),
+        ("Duplicates@3", [1 / 3, 0, 0, 0]),
+        ("Duplicates@1", [0, 0, 0, 0]),
+        # The brand of a is at 1, of b at 2: 2, 3 and 4 repeat it. That of new is unknown.
+        ("Duplicates(by=brand)@5", [3 / 5, 1 / 4, 0, 0]),
+        ("Duplicates(by=brand)@2", [1 / 2, 0, 0, 0]),
+    ],
+)
+def test_the_same_document_again_in_an_answer(name: str, values: list[float]) -> None:
+    assert AGAIN.values(name).tolist() == pytest.approx(values, abs=1e-12)
+    assert not AGAIN.computed[-1].definition.higher_is_better
+
+
+def test_a_note_says_which_answer_repeats_a_document_most() -> None:
+    text = "2 of 4 queries repeat a document in the top 10, most 'q1': 'a' 3 times (Duplicates@10)"
+    assert AGAIN.source.document_notes[text] is False
+    assert evaluate(Run.from_dict(RANKINGS), GOLDEN).source.document_notes == {}
+
+
+def test_chunks_that_are_mapped_to_their_source_repeat_it() -> None:
+    chunks = {"q1": ["s#1", "s#4", "t#2", "s#9"]}
+    golden = GoldenSet.from_dict({"q1": {"s": 1}}, doc_id="before:#")
+    run = Run.from_dict(chunks, doc_id="before:#", duplicates="keep_places")
+    assert evaluate(run, golden).mean("Duplicates@4") == 2 / 4
+
+
+@pytest.mark.parametrize("duplicates", ["error", "close_gaps"])
+def test_repeats_are_not_counted_where_there_can_be_none(duplicates: str) -> None:
+    golden = GoldenSet.from_dict({"u1": {}}, documents=DOCUMENTS)
+    evaluation = evaluate(Run.from_dict({"u1": ["a", "b"]}, duplicates=duplicates), golden)
+    with pytest.raises(MetricError, match=rf"is 0 whatever .* duplicates={duplicates} leaves no"):
+        evaluation.mean("Duplicates@2")
+    assert evaluation.mean("Duplicates(by=brand)@2") == 1 / 2
 
 
 def test_a_file_gives_the_same_values(tmp_path) -> None:  # type: ignore[no-untyped-def]
@@ -115,3 +168,12 @@ def test_counts_are_of_users_and_items_that_numbers_spell_too() -> None:
     golden = GoldenSet.from_dict({"u1": {}}, interactions=numbers)
     evaluation = evaluate(Run.from_dict({"u1": ["1", "2", "3"]}), golden)
     assert np.array_equal(evaluation.values("AvgPopularity"), [(4 + 2 + 1) / 3])
+
+
+def test_the_number_of_users_stands_beside_the_popularity() -> None:
+    evaluation = evaluate(Run.from_dict(RANKINGS), GOLDEN)
+    evaluation.mean("Novelty@2")
+    assert not any("4 users" in note.text for note in evaluation_notes(evaluation))
+    evaluation.mean("AvgPopularity@2")
+    text = "AvgPopularity@2 is of 4 users in the interactions"
+    assert [note.text for note in evaluation_notes(evaluation) if text in note.text]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -11,7 +12,7 @@ from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.errors import MetricError, quoted
 from pytest_rankcheck.metrics.families.catalogue import BY
 from pytest_rankcheck.metrics.metric_inputs import WholeRun
-from pytest_rankcheck.metrics.metric_parameters import Value
+from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, choice
 from pytest_rankcheck.metrics.metric_registry import metric
 
 _BLOCK = 4096
@@ -44,16 +45,27 @@ def novelty(run: WholeRun, cutoff: int | None) -> FloatArray:
     reference="Yin et al., Challenging the long tail recommendation, PVLDB 5(9), 2012; RecTools, "
     "AvgRecPopularity, which counts interactions and not users",
     formula="mean over the top k of the users of the item",
-    use="to see whether a change favours items that are popular already",
+    use="to see whether a change favours items that are popular already; normalised if the number "
+    "of users changes",
+    parameters=(
+        Parameter(
+            "normalised",
+            default="none",
+            check=choice("none", "users"),
+            allowed="none or users",
+            description="the denominator: 1 (none), or the number of all users (users)",
+        ),
+    ),
     higher_is_better=False,
     range=(0.0, np.inf),
 )
-def average_popularity(run: WholeRun, cutoff: int | None) -> FloatArray:
+def average_popularity(run: WholeRun, cutoff: int | None, *, normalised: Value) -> FloatArray:
     """The mean number of users who have interacted with the items in the top k.
 
     The mean is over the items that are shown; an empty ranking has no value.
     """
-    return _mean_shown(run, cutoff, run.known.popularity.astype(np.float64))
+    users = run.known.user_count if normalised == "users" else 1
+    return _mean_shown(run, cutoff, run.known.popularity / users)
 
 
 @_of_run(
@@ -68,6 +80,31 @@ def seen_items(run: WholeRun, cutoff: int | None) -> FloatArray:
     top = run.top(cutoff)
     seen, shown = run.known.seen(top).sum(axis=1), (top >= 0).sum(axis=1)
     share: FloatArray = np.divide(seen, shown, out=np.zeros(len(top)), where=shown > 0)
+    return share
+
+
+@_of_run(
+    "Duplicates",
+    parameters=(replace(BY, is_required=False),),
+    reference="by definition",
+    formula="documents in the top k that stand above already / documents in the top k; with by, "
+    "those whose value stands above",
+    use="to see whether an answer repeats a chunk or a source; with by=text, also under new ids",
+    higher_is_better=False,
+)
+def duplicates(run: WholeRun, cutoff: int | None, *, by: Value) -> FloatArray:
+    """The share of the top k that repeats what stands above; 0 for an empty ranking.
+
+    Documents with an unknown value are different.
+    """
+    top = run.top(cutoff)
+    ranked = np.minimum(run.retrieved, top.shape[1])
+    different = (top >= 0).sum(axis=1)
+    if by is not None:
+        shown = np.sort(np.append(_codes(run.known.values(str(by))), -1)[top], axis=1)
+        different -= ((shown[:, 1:] == shown[:, :-1]) & (shown[:, 1:] >= 0)).sum(axis=1)
+    again = ranked - different
+    share: FloatArray = np.divide(again, ranked, out=np.zeros(len(top)), where=ranked > 0)
     return share
 
 
@@ -96,9 +133,7 @@ def intra_list_diversity(run: WholeRun, cutoff: int | None, *, by: Value) -> Flo
             f"ILD(by={attribute}): a {quoted(attribute)} is the text {quoted(repr(first), 60)}; "
             "give vectors as JSON lines, Parquet or a frame"
         )
-    known: dict[str, int] = {}
-    codes = [-1 if value is None else known.setdefault(str(value), len(known)) for value in values]
-    shown = np.append(np.array(codes, np.int64), -1)[top]
+    shown = np.append(_codes(values), -1)[top]
     pairs, different = np.zeros(len(top)), np.zeros(len(top))
     for offset in range(1, shown.shape[1]):
         one, other = shown[:, offset:], shown[:, :-offset]
@@ -106,6 +141,13 @@ def intra_list_diversity(run: WholeRun, cutoff: int | None, *, by: Value) -> Flo
         pairs += are_known.sum(axis=1)
         different += (are_known & (one != other)).sum(axis=1)
     return np.divide(different, pairs, out=np.zeros(len(top)), where=pairs > 0)
+
+
+def _codes(values: Sequence[object]) -> IntArray:
+    """Return a number for each value, the same one for equal values; -1 for None."""
+    known: dict[str, int] = {}
+    codes = [-1 if value is None else known.setdefault(str(value), len(known)) for value in values]
+    return np.array(codes, np.int64)
 
 
 def _mean_shown(run: WholeRun, cutoff: int | None, values: FloatArray) -> FloatArray:

@@ -94,6 +94,12 @@ def _remarks(evaluation: Evaluation) -> Iterator[tuple[Topic, str]]:
                 Topic.MEASURED,
                 f"{metric} has no value for {queries} of {len(golden):,}, left out",
             )
+        known = golden.contents.interactions
+        if metric.name == "AvgPopularity" and known is not None:
+            yield (
+                Topic.MEASURED,
+                f"{metric} is of {plural(known.user_count, 'user')} in {known.name}",
+            )
     if evaluation.failed or len(evaluation.unanswered) >= max(1, _MANY_UNANSWERED * len(golden)):
         yield Topic.MISLEADING, unanswered_text(evaluation)
     rankings = map(evaluation.ranking, evaluation.query_ids)
