@@ -329,6 +329,13 @@ class Inputs:
         """The configured ranker, which is made once; its module may raise anything."""
         return self.replicate(1)
 
+    @property
+    def ranker_name(self) -> str | None:
+        """What a run of the configured ranker is called; None if no test has asked that one."""
+        from pytest_rankcheck.rankers.ranker_lookup import adapter_of
+
+        return adapter_of(self._rankers[1]).name if 1 in self._rankers else None
+
     def replicate(self, number: int) -> object:
         """Return the configured ranker for a replicate, from 1; each is made once.
 

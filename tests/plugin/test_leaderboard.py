@@ -118,6 +118,43 @@ def test_a_leaderboard_ranks_the_candidates_beside_the_ranker(project: Project) 
     assert '<a href="#leaderboard">' in html
 
 
+OF_FOLDER = """
+import pytest
+
+@pytest.fixture(scope="session")
+def ranker():
+    return rank
+
+
+def rank(text):
+    return ["extra", f"doc of {text}"]
+
+
+rank.__qualname__ = "{name}"
+"""
+LOOK = "def test_look(evaluation):\n    assert evaluation.mean('RR')\n"
+
+
+@pytest.mark.parametrize("is_configured", [True, False])
+def test_the_ranker_that_ships_is_the_configured_one_or_that_of_the_gates(
+    project: Project, *, is_configured: bool
+) -> None:
+    """Though a folder with a ranker of its own runs first."""
+    configured(project, "same = candidates:same")
+    project.write("early/conftest.py", OF_FOLDER.replace("{name}", "trial"))
+    project.write("early/test_early.py", LOOK)
+    ships = "engine:search"
+    if not is_configured:
+        project.write("tests/conftest.py", OF_FOLDER.replace("{name}", "released"))
+        ships = "released"
+    project.run("--snapshot-update")
+    result = project.run("--rankcheck-leaderboard", "early", "tests")
+    assert result.ret == 0
+    rows = [line.split(" (ships)")[0] for line in board(result) if "(ships)" in line]
+    assert rows == [ships]
+    assert any(line.startswith("trial ") for line in board(result))
+
+
 def test_candidates_are_not_ranked_without_the_flag(project: Project) -> None:
     configured(project, "missing = nowhere:rank", "broken = candidates:broken")
     project.update()
