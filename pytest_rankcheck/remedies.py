@@ -15,7 +15,8 @@ _PACKAGES = {
     "datasets": "ir-datasets",
     "fast": "polars",
     "http": "httpx jmespath",
-    "report": "altair jinja2",
+    "notebook": "altair",
+    "report": "jinja2",
     "yaml": "pyyaml",
     "zstd": "backports.zstd",
 }

@@ -29,7 +29,7 @@ def plot_comparison(comparison: Comparison, metric: MetricLike) -> Any:
         import altair as alt
     except ImportError:
         raise ConfigurationError(
-            f"plots need altair, which is not installed: {install('report')}"
+            f"plots need altair, which is not installed: {install('notebook')}"
         ) from None
     parsed = Metric.parse(metric)
     scale = alt.Scale(domain=["worse", "equal", "better"], range=["#b42318", "#8a94a0", "#176f2c"])
