@@ -215,10 +215,11 @@ class RankedRun(Source):
                 f"it was ranked in batches of up to {self.run.largest_batch} queries, and the "
                 "seconds of a batch are not those of a query; ask one by one, such as with size=1"
             )
-        if self.run.seconds and all(map(math.isnan, self.run.seconds.values())):
+        answered = (query for query in self.run.seconds if query not in self.run.failed)
+        if any(math.isnan(self.run.seconds[query]) for query in answered):
             return (
                 "its ranker did not say how long each query took; a program, for example, is asked "
-                "all of them at once"
+                'all of them at once, and must write "seconds" in each answer'
             )
         if not self.run.seconds:
             return (

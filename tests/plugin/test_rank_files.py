@@ -180,6 +180,17 @@ def test_a_program_has_no_times_of_single_queries(files: Project) -> None:
     assert said in text_of(files.run())
 
 
+@pytest.mark.parametrize(("limit", "outcome"), [(0.3, "passed"), (0.2, "failed")])
+def test_the_times_that_a_program_says_are_gated(
+    files: Project, limit: float, outcome: str
+) -> None:
+    times = f'[test.fast]\nat_most = {{ "Seconds(q=0.95)" = {limit} }}\n'
+    files.write(FILE, GOLDEN + program(files) + times)
+    file = files.path / "tests/rank"
+    file.write_text(file.read_text("utf-8").replace('"ranking":', '"seconds": 0.25, "ranking":'))
+    files.run().assert_outcomes(**{outcome: 1})
+
+
 def test_collecting_starts_nothing_and_a_program_is_asked_in_its_folder(files: Project) -> None:
     files.write(FILE, GOLDEN + program(files) + TESTS)
     collected = files.run("--collect-only")

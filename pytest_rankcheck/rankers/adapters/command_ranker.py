@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shlex
 import signal
@@ -16,7 +17,7 @@ from selectors import EVENT_READ, DefaultSelector
 from tempfile import TemporaryFile
 from typing import IO
 
-from pytest_rankcheck.argument_checks import checked_arguments
+from pytest_rankcheck.argument_checks import checked_arguments, is_number
 from pytest_rankcheck.errors import RankerError, RunError, quoted
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.rankers.adapter_protocol import Adapter, OnAnswer, QueryAnswer, RankingTask
@@ -43,8 +44,9 @@ def command(arguments: Sequence[str], *, cwd: str | PathLike[str] | None = None)
     ``{"query_id": "q1", "query": "red shoes", "depth": 100, "attributes": {"locale": "en"}}``. It
     writes its answers to standard output, in any order, one on each line:
     ``{"query_id": "q1", "ranking": ["d7", "d3"]}``, best first, or with ``[id, score]`` pairs.
-    Then it ends with exit code 0. ``timeout`` of ``rank`` limits the seconds without an answer,
-    including those before the first one. There is no shell, and no second start.
+    With ``"seconds": 0.012``, an answer says how long it took, for bounds of ``Seconds(q=0.95)``.
+    Then the program ends with exit code 0. ``timeout`` of ``rank`` limits the seconds without an
+    answer, including those before the first one. There is no shell, and no second start.
 
     Args:
         arguments: the program and its arguments; ``{depth}`` in them is replaced.
@@ -179,7 +181,13 @@ class _Command(Adapter):
         if query_id not in waiting:
             problem = "a second time" if query_id in task.golden.query_ids else "which is unknown"
             raise RankerError(f"{where} answers query '{quoted(query_id)}', {problem}")
-        return QueryAnswer(waiting.pop(query_id), ranking)
+        seconds = entry.get("seconds", math.nan)
+        if "seconds" in entry and not (is_number(seconds) and 0 <= seconds < math.inf):
+            raise RankerError(
+                f'{where} has "seconds": {quoted(seconds, 40)}; give a number of at least 0, or '
+                "leave it out"
+            )
+        return QueryAnswer(waiting.pop(query_id), ranking, seconds=float(seconds))
 
     @property
     def _shown(self) -> str:

@@ -12,7 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from pytest_rankcheck import GoldenSet, RankerError, rank
+from pytest_rankcheck import (
+    GoldenSet,
+    MetricError,
+    RankerError,
+    assert_at_most,
+    evaluate,
+    rank,
+)
 from pytest_rankcheck.rankers import command
 
 GOLDEN = GoldenSet.from_dict(
@@ -64,6 +71,24 @@ def test_a_program_that_answers(code: str) -> None:
     assert time.monotonic() - began < 8
 
 
+def test_a_program_says_how_long_each_query_took() -> None:
+    """Two queries of 0.25 s and 2 s, whatever the program itself takes."""
+    code = "say('q2', seconds=2); say('q1', seconds=0.25)"
+    run = rank(command([sys.executable, "-c", START + code]), GOLDEN)
+    assert run.seconds == {"q1": 0.25, "q2": 2.0}
+    evaluation = evaluate(run, GOLDEN)
+    assert_at_most(evaluation, {"Seconds(q=0.5)": 0.25, "Seconds(q=0.95)": 2})
+    with pytest.raises(AssertionError, match=r"Seconds\(q=0.95\) is 2.0000 .* at most 1.0000"):
+        assert_at_most(evaluation, "Seconds(q=0.95)", 1)
+
+
+def test_a_program_that_reports_some_times_only_has_no_quantile_of_them() -> None:
+    code = "say('q1', seconds=0.25); say('q2')"
+    evaluation = evaluate(rank(command([sys.executable, "-c", START + code]), GOLDEN), GOLDEN)
+    with pytest.raises(MetricError, match=r'must write "seconds" in each answer'):
+        evaluation.mean("Seconds(q=0.5)")
+
+
 def test_more_queries_and_answers_than_a_pipe_holds() -> None:
     golden = GoldenSet.from_dict({f"q{n}": {"d": 1} for n in range(3000)})
     code = """
@@ -95,6 +120,9 @@ for line in sys.stdin:
         ("sys.stdout.buffer.write(b'\\xff\\x00\\n')", "line 1 of its output is"),
         ("say('q1', None)", "line 1 of its output: valid JSON, but not of the form"),
         ("say('q1', ['d1', None])", "line 1 of its output: query 'q1': a document id is"),
+        ("say('q1', seconds=-1)", 'line 1 of its output has "seconds": -1; give a number of at'),
+        ("say('q1', seconds='3 ms')", 'line 1 of its output has "seconds": 3 ms; give a number'),
+        ("say('q1', seconds=1e999)", 'line 1 of its output has "seconds": inf; give a number'),
         ("say('q1', scores=[1])", "line 1 of its output: query 'q1': \"scores\" must have one"),
     ],
 )  # fmt: skip
