@@ -124,8 +124,8 @@ GROUPS = (
 )
 
 INTERNAL = {
-    "ComparedValues": "size is_same",
-    "Comparison": "places other_places all_ids all_units by_earlier_terms slice_places",
+    "ComparedValues": "size is_same test_name effective_size is_coarse",
+    "Comparison": "places other_places all_ids all_units by_earlier_terms slice_places crossing",
     "Differences": "gains degrees",
     "Evaluation": "fits refuse_no_value differences_at recorded_metrics slice_places slice_counts "
     "computed cluster_names gaps weights_of averaged "
@@ -146,7 +146,7 @@ INTERNAL = {
     "Change": "from_dict named of_means is_covered is_undone",
     "Unpaired": "sides at",
     "Decision": "left_open",
-    "Verdict": "ruling left_open",
+    "Verdict": "ruling left_open is_fall",
 }
 """Members that only the package itself uses, by class."""
 

@@ -134,6 +134,8 @@ class GatedTest:
         self.others: Sequence[Mapping[int, int | None]] = ()
         """The ranks of further replicates."""
         self.inconclusive = "warn"
+        self.evidence = False
+        """Whether failure texts have the evidence, as with -v."""
         self.defaults = Defaults()
         self.golden(Project.queries())
         self.rank({})
@@ -179,7 +181,7 @@ class GatedTest:
             expected_golden=lambda: "web",
         )
         evaluation, failure = self.evaluation(), ""
-        with collecting(detail=True) as ledger:
+        with collecting(detail=True, evidence=self.evidence) as ledger:
             try:
                 for assertion in self.assertions:
                     assertion(evaluation, baseline)

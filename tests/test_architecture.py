@@ -25,6 +25,7 @@ HOUSE = [
     "extension_registry",
     "assertions",
     "reports",
+    "explanation",
     "baselines",
     "proof",
     "gates",
@@ -184,6 +185,13 @@ def test_only_some_know_pytest_and_one_knows_syrupy() -> None:
     assert {name.split(".")[0] for name in knows_pytest} <= MAY_KNOW_PYTEST
     knows_syrupy = {name_of(module) for module in MODULES if "syrupy" in outsiders(module)}
     assert knows_syrupy == {"baselines.syrupy_store"}
+
+
+def test_reports_compute_nothing() -> None:
+    for module in MODULES:
+        if name_of(module).startswith("reports"):
+            modules = {name.split(".")[1] for name in imports_of(module) if name.startswith(NAME)}
+            assert "statistics" not in modules, module
 
 
 INPUT_AND_OUTPUT = {

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.assertions.entered_findings import GateRow, enter_gate, fail
+from pytest_rankcheck.assertions.entered_findings import GateRow, enter_gate, fail_with
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES, attributes_of
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
+from pytest_rankcheck.explanation.bounds import Bound, Bounded
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.reports.findings import Note, Topic
 from pytest_rankcheck.reports.ledger import enter
-from pytest_rankcheck.reports.text.bound_text import Bound, Bounded, bound_failure, precision_text
-from pytest_rankcheck.reports.text.wording import joined_failures
+from pytest_rankcheck.reports.text.wording import bound_text, broken_text, caveats, precision_text
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.explanation.explanation import Explanation
 
 By = str | Sequence[str] | None
 """An attribute of the queries, several, or None."""
@@ -119,32 +124,52 @@ def _hold(evaluation: Evaluation, bounds: Mapping[Metric, Bound], by: By, min_qu
             min_queries=min_queries,
         )
         enter(note)
-    texts = {
-        str(metric): _checked(evaluation, metric, bound, parts[metric])
-        for metric, bound in bounds.items()
-    }
-    fail(joined_failures(texts))
+    explanation = _explained(evaluation, bounds, parts)
+    is_told = False
+    for metric, bound in bounds.items():
+        fails = any(part.fails for part in parts[metric])
+        enter_gate(
+            evaluation,
+            metric,
+            _rows(bound, parts[metric]),
+            partial(_detail, metric, bound, parts[metric]),
+            explanation=explanation if fails else None,
+            is_told=is_told,
+        )
+        is_told = is_told or fails
+    fail_with(explanation)
 
 
-def _checked(
-    evaluation: Evaluation, metric: Metric, bound: Bound, parts: Sequence[Bounded]
-) -> str | None:
-    """Enter the findings of a bound. Return the failure text, or None if the bound holds."""
+def _explained(
+    evaluation: Evaluation, bounds: Mapping[Metric, Bound], parts: Mapping[Metric, list[Bounded]]
+) -> Explanation | None:
+    """Return why the bounds do not hold; None if they do."""
+    failing = [metric for metric in bounds if any(part.fails for part in parts[metric])]
+    if not failing:
+        return None
+    from pytest_rankcheck.explanation.explained_failures import explained_bounds
+    from pytest_rankcheck.explanation.explanation import MetricFailure
 
-    def detail(label: str, *, in_full: bool) -> Mapping[str, Any]:
-        from pytest_rankcheck.reports.gate_detail import bound_detail
+    failures = [MetricFailure(each, bound=bounds[each], parts=parts[each]) for each in failing]
+    return explained_bounds(evaluation, failures, len(bounds), caveats=(*caveats(evaluation),))
 
-        return bound_detail(metric, bound, [p for p in parts if not label or p.label == label])
 
-    words = {True: bound.words, False: bound.broken_words}
-    gated = (part for part in parts if part.gated)
-    rows = []
-    for p in gated:
-        word = words[p.holds] + precision_text(evaluation, metric, p.places)
-        rows.append(GateRow(p.label, p.mean, None, word, not p.holds))
-    failure = bound_failure(evaluation, metric, bound, parts)
-    enter_gate(evaluation, metric, rows, detail, failure=failure)
-    return failure.text if failure else None
+def _detail(
+    metric: Metric, bound: Bound, parts: Sequence[Bounded], label: str, *, in_full: bool
+) -> Mapping[str, Any]:
+    """Return what a report shows of a row."""
+    from pytest_rankcheck.reports.gate_detail import bound_detail
+
+    return bound_detail(metric, bound, [p for p in parts if not label or p.label == label])
+
+
+def _rows(bound: Bound, parts: Sequence[Bounded]) -> Iterator[GateRow]:
+    """Yield the rows of what is gated."""
+    words = {True: bound_text(bound), False: broken_text(bound)}
+    for part in parts:
+        if part.gated:
+            word = words[part.holds] + precision_text(part)
+            yield GateRow(part.label, part.mean, None, word, not part.holds)
 
 
 def _check_bound(bound: Bound, metric: Metric, evaluation: Evaluation) -> None:
@@ -161,11 +186,11 @@ def _check_bound(bound: Bound, metric: Metric, evaluation: Evaluation) -> None:
     ranges = f"{metric} ranges from {low:g} to {high:g}"
     if bound.limit > high if bound.is_floor else bound.limit < low:
         raise ConfigurationError(
-            f"{ranges}, so it is never {bound.words}; give a bound that a ranker can hold to"
+            f"{ranges}, so it is never {bound_text(bound)}; give a bound that a ranker can hold to"
         )
     if bound.limit <= low if bound.is_floor else bound.limit >= high:
         where = f"{metric} on '{quoted(evaluation.golden.name)}'"
-        text = f"{where}: {bound.words} decides nothing: it ranges from {low:g} to {high:g}"
+        text = f"{where}: {bound_text(bound)} decides nothing: it ranges from {low:g} to {high:g}"
         enter(Note(Topic.DECIDES_NOTHING, text))
 
 
@@ -183,7 +208,20 @@ def _bounded(
         tested = mean if bound.confidence is None else _tested(evaluation, metric, places, bound)
         distance = tested - bound.limit if bound.is_floor else bound.limit - tested
         gated = not label or len(places) >= max(1, min_queries)
-        yield Bounded(label, places, mean, tested, distance >= -SLACK, gated)
+        held = Bounded(label, places, mean, tested, distance >= -SLACK, gated)
+        if metric.quantile is not None:
+            run = None if metric.kind.is_of_documents else evaluation.run
+            held = replace(
+                held,
+                interval=evaluation.quantile_interval_at(metric, places),
+                is_quantile=True,
+                concurrency=run.concurrency if run else None,
+            )
+        elif metric.kind.single:
+            from pytest_rankcheck.explanation.explained_failures import whole_interval
+
+            held = replace(held, interval=whole_interval(evaluation, metric))
+        yield held
 
 
 def _tested(evaluation: Evaluation, metric: Metric, places: Sequence[int], bound: Bound) -> float:

@@ -10,13 +10,13 @@ from pytest_rankcheck.errors import plural
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.findings import GateFinding, Note, Topic
-from pytest_rankcheck.reports.ledger import enter, wants_detail, wants_queries
+from pytest_rankcheck.reports.ledger import enter, wants_detail, wants_evidence, wants_queries
 from pytest_rankcheck.reports.text.wording import shortened
 
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.approval import Approval
+    from pytest_rankcheck.explanation.explanation import Explanation
     from pytest_rankcheck.remedies import Remedy
-    from pytest_rankcheck.reports.failure import Failure
 
 
 class GateRow(NamedTuple):
@@ -43,6 +43,19 @@ def conclude(topic: Topic, note: str, failure: str | None, remedy: Remedy | None
     fail(failure)
 
 
+def fail_with(explanation: Explanation | None) -> None:
+    """Fail with an explanation, if there is one.
+
+    Raises:
+        AssertionError: with its text.
+    """
+    if explanation is not None:
+        from pytest_rankcheck.reports.text.failure_text import failure_lines
+
+        lines = failure_lines(explanation, in_full=wants_evidence())
+        raise AssertionError("\n".join(lines))
+
+
 def fail(text: str | None) -> None:
     """Fail with a text, if there is one; what is too long for a terminal is left out.
 
@@ -60,7 +73,9 @@ def enter_gate(
     detail: Callable[..., Mapping[str, Any]],
     *,
     other: Measured | None = None,
-    failure: Failure | None,
+    explanation: Explanation | None,
+    is_told: bool = False,
+    remedy: Remedy | None = None,
     **more: Any,
 ) -> None:
     """Enter the findings of a metric's gate; if a report is written, also what was measured.
@@ -72,16 +87,19 @@ def enter_gate(
         detail: returns what a report shows of a row, by its label; ``in_full``, or only what
             Markdown shows of a gate that passed.
         other: what it was compared with.
-        failure: why it failed, which the first row that failed shows; None if it passed.
+        explanation: why its assertion failed; None if the metric passed.
+        is_told: whether another metric's row has it; otherwise the first row that failed has it.
+        remedy: what mends it if it failed.
         more: further fields of each finding.
     """
     shown: dict[str, Any] = {}
-    in_full = wants_queries() or failure is not None
+    in_full = wants_queries() or explanation is not None
     if wants_detail():
         from pytest_rankcheck.reports.measurement_findings import measurement_finding
 
-        worst = None if wants_queries() else failure.worst if failure else ()
-        measurement = measurement_finding(evaluation, other, [metric], worst)
+        worst = [each.id for each in explanation.worst] if explanation else ()
+        chosen = None if wants_queries() else worst
+        measurement = measurement_finding(evaluation, other, [metric], chosen)
         enter(measurement)
         shown = {"measurement": measurement.data["key"]}
     whole = detail("", in_full=in_full) if shown else {}
@@ -89,9 +107,8 @@ def enter_gate(
     remark = f"; {plural(len(failed), 'query', 'queries')} failed" if failed else ""
     for row in rows:
         known = {**(detail(row.label, in_full=in_full) if row.label and shown else whole), **shown}
-        given, failure = (failure, None) if row.failed else (None, failure)
-        if shown and given:
-            known |= given.detail(evaluation, whole)
+        given = explanation if row.failed and shown and not is_told else None
+        is_told = is_told or row.failed
         finding = GateFinding(
             golden_set=evaluation.golden.name,
             ranker=evaluation.name,
@@ -102,7 +119,8 @@ def enter_gate(
             verdict=row.word + ("" if row.label else remark),
             failed=row.failed,
             approved=row.approved,
-            remedy=given.remedy if given else None,
+            failure=given,
+            remedy=remedy if row.failed else None,
             detail=known,
             **more,
         )

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.assertions.bound_assertions import By
-from pytest_rankcheck.assertions.entered_findings import fail
-from pytest_rankcheck.assertions.regression_assertion import verdict_texts
+from pytest_rankcheck.assertions.entered_findings import fail_with
+from pytest_rankcheck.assertions.regression_assertion import held
 from pytest_rankcheck.comparison.compared_values import Sides
 from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.errors import ConfigurationError, quoted
@@ -24,8 +24,7 @@ from pytest_rankcheck.gates.verdict import GroupEvidence
 from pytest_rankcheck.metrics.metric_names import MetricLike, metrics_of
 from pytest_rankcheck.reports.findings import Note, Topic
 from pytest_rankcheck.reports.ledger import enter
-from pytest_rankcheck.reports.text.explanation_text import group_lines
-from pytest_rankcheck.reports.text.wording import joined_failures
+from pytest_rankcheck.reports.text.evidence_text import group_lines
 
 
 @checked_arguments
@@ -97,7 +96,7 @@ def assert_no_worse(
     if groups.in_both:
         for line in group_lines(evidence):
             enter(Note(Topic.MEASURED, f"session log '{quoted(evaluation.name)}': {line}"))
-    fail(joined_failures(verdict_texts(groups.tested, verdicts, comparison)))
+    fail_with(held(groups.tested, verdicts, comparison))
 
 
 def evidence_of(

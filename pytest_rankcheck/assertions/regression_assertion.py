@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.assertions.bound_assertions import By
-from pytest_rankcheck.assertions.entered_findings import GateRow, enter_gate, fail
+from pytest_rankcheck.assertions.entered_findings import GateRow, enter_gate, fail_with
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.baseline import Baseline
 from pytest_rankcheck.baselines.check import OF_GATES, Block
@@ -24,10 +24,10 @@ from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike, metrics_of
 from pytest_rankcheck.reports.findings import BETTER, Note, Topic
 from pytest_rankcheck.reports.ledger import enter, fails_if_inconclusive
-from pytest_rankcheck.reports.text.wording import joined_failures
 
-_SHOWN = 4
-"""How many lines of the text of an inconclusive verdict are in its note."""
+if TYPE_CHECKING:
+    from pytest_rankcheck.explanation.explanation import Explanation
+    from pytest_rankcheck.remedies import Place, Remedy
 
 
 @checked_arguments
@@ -98,28 +98,23 @@ def assert_not_regressed(
         first = next(iter(gates))
         first.kind.refuse_parts(first)
     if isinstance(baseline, Baseline):
-        texts = _hold_baseline(evaluation, baseline, gates, by)
+        explanation = _hold_baseline(evaluation, baseline, gates, by)
     else:
-        texts = _hold_evaluation(evaluation, baseline, gates, by)
-    fail(joined_failures(texts))
+        explanation = _hold_evaluation(evaluation, baseline, gates, by)
+    fail_with(explanation)
 
 
 def _hold_baseline(
     evaluation: Evaluation, baseline: Baseline, gates: Mapping[Metric, Gate], by: By
-) -> Mapping[str, str | None]:
-    """Check metrics against a baseline file. Return by metric why it failed, or None."""
+) -> Explanation | None:
+    """Check metrics against a baseline file. Return why they failed, or None."""
     checks = baseline.check_all(evaluation, gates, by)
     verdicts = [check.verdict for check, _ in checks if check.verdict]
     passed = [check.verdict for check, block in checks if check.verdict and block is None]
     _enter_undecided(evaluation, verdicts, passed)
-    texts: dict[str, str | None] = {}
+    explanation, is_told = _explained(evaluation, checks, baseline.place), False
     for check, block in checks:
-        failure = None
         verdict = check.blocking if block in OF_GATES else check.verdict
-        if block is not None:
-            from pytest_rankcheck.reports.text.blocked_text import blocked_failure
-
-            failure = blocked_failure(check, block, evaluation, baseline.place)
         approvals = (*(check.record.approvals if check.record else ()), *check.approvals)
         detail = partial(
             _detail, evaluation, check.metric, verdict, check.comparison, approvals=approvals
@@ -130,53 +125,102 @@ def _hold_baseline(
             _checked_rows(check, block, evaluation, verdict),
             detail,
             other=check.record,
-            failure=failure,
+            explanation=None if block is None else explanation,
+            is_told=is_told,
+            remedy=None if block is None else _remedy(check, block, baseline.place),
             test=baseline.test_id,
             baseline_file=str(baseline.place),
         )
-        texts[check.subject] = failure.text if failure else None
-    return texts
+        is_told = is_told or block is not None
+    return explanation
+
+
+def _remedy(check: MetricCheck, block: Block, place: Place) -> Remedy | None:
+    from pytest_rankcheck.reports.text.blocked_text import remedy_of
+
+    return remedy_of(check, block, place)
+
+
+def _explained(
+    evaluation: Evaluation, checks: Sequence[tuple[MetricCheck, Block | None]], place: Place
+) -> Explanation | None:
+    """Return why an assertion fails against its record; None if it passes."""
+    failing = [(check, block) for check, block in checks if block is not None]
+    if not failing:
+        return None
+    from pytest_rankcheck.explanation.explained_failures import explained_falls, explained_state
+    from pytest_rankcheck.reports.text.blocked_text import is_of_gate, record_words
+
+    said = record_words(failing, len(checks), evaluation, place)
+    fallen = [check for check, block in failing if is_of_gate(check, block)]
+    verdicts = {check.metric: check.blocking for check in fallen if check.blocking}
+    comparison = next((check.comparison for check in fallen if check.comparison), None)
+    if comparison is None:
+        return explained_state(evaluation, len(checks), **said)
+    caveats = _caveats(comparison, verdicts.values())
+    return explained_falls(comparison, verdicts, len(checks), caveats=caveats, **said)
+
+
+def _caveats(comparison: Comparison, verdicts: Iterable[Verdict]) -> tuple[str, ...]:
+    from pytest_rankcheck.reports.text.evidence_text import noise_caveats
+    from pytest_rankcheck.reports.text.wording import caveats
+
+    has_noise = any(verdict.overall.pairs.noise is not None for verdict in verdicts)
+    of_noise = noise_caveats(comparison) if has_noise else ()
+    return (*caveats(comparison.evaluation), *of_noise)
 
 
 def _hold_evaluation(
     evaluation: Evaluation, other: Measured, gates: Mapping[Metric, Gate], by: By
-) -> Mapping[str, str | None]:
-    """Compare metrics with another measurement. Return by metric why it failed, or None."""
+) -> Explanation | None:
+    """Compare metrics with another measurement. Return why they failed, or None."""
     comparison = compare(evaluation, other)
     if not comparison.query_ids:
         raise ConfigurationError(
             f"{evaluation!r} and {other!r} have no unchanged query in common; compare "
             "measurements on the same golden set"
         )
-    return verdict_texts(evaluation, decide_family(comparison, gates, by), comparison)
+    return held(evaluation, decide_family(comparison, gates, by), comparison)
 
 
-def verdict_texts(
+def held(
     evaluation: Evaluation, verdicts: Mapping[Metric, Verdict], comparison: Comparison
-) -> Mapping[str, str | None]:
-    """Enter verdicts on two measurements. Return by metric why it failed, or None."""
-    open_fails = fails_if_inconclusive()
-    passed = [each for each in verdicts.values() if not (each.inconclusive and open_fails)]
+) -> Explanation | None:
+    """Enter verdicts on two measurements. Return why they fail, or None."""
+    strict = fails_if_inconclusive()
+    failing = {
+        metric: verdict
+        for metric, verdict in verdicts.items()
+        if verdict.regressed or (verdict.inconclusive and strict)
+    }
+    passed = [verdict for metric, verdict in verdicts.items() if metric not in failing]
     _enter_undecided(evaluation, verdicts.values(), passed)
-    texts: dict[str, str | None] = {}
-    for metric, verdict in verdicts.items():
-        failure = None
-        if verdict.regressed or verdict.inconclusive:
-            from pytest_rankcheck.reports.text import regression_text
+    explanation = None
+    if failing:
+        from pytest_rankcheck.explanation.explained_failures import explained_falls
 
-            lines = [*regression_text.regression_lines(verdict, comparison)]
-            failure = regression_text.regression_failure(verdict, lines)
-        fails = verdict.regressed or (verdict.inconclusive and open_fails)
-        if failure is not None and not fails:
-            first_lines = map(str.strip, failure.lines[:_SHOWN])
-            enter(Note(Topic.INCONCLUSIVE, "; ".join(first_lines)))
-            failure = None
+        caveats = _caveats(comparison, failing.values())
+        explanation = explained_falls(comparison, failing, len(verdicts), caveats=caveats)
+    is_told = False
+    for metric, verdict in verdicts.items():
+        fails = metric in failing
+        if verdict.inconclusive and not fails:
+            from pytest_rankcheck.reports.text.verdict_notes import inconclusive_text
+
+            enter(Note(Topic.INCONCLUSIVE, inconclusive_text(verdict, evaluation)))
         labels = _concerned([verdict]) if fails else ()
         rows = _verdict_rows(verdict, str(verdict.outcome), labels, fails=fails)
-        detail = partial(_detail, evaluation, metric, verdict, comparison)
-        enter_gate(evaluation, metric, rows, detail, other=comparison.other, failure=failure)
-        texts[str(metric)] = failure.text if failure else None
-    return texts
+        enter_gate(
+            evaluation,
+            metric,
+            rows,
+            partial(_detail, evaluation, metric, verdict, comparison),
+            other=comparison.other,
+            explanation=explanation if fails else None,
+            is_told=is_told,
+        )
+        is_told = is_told or fails
+    return explanation
 
 
 def _detail(

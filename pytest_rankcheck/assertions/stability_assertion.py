@@ -11,7 +11,7 @@ from pytest_rankcheck.evaluation.measured_runs import evaluate
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.run import Run
 from pytest_rankcheck.reports.findings import Topic
-from pytest_rankcheck.reports.text.blocked_text import blocked_failure
+from pytest_rankcheck.reports.text.blocked_text import blocked_rankings
 from pytest_rankcheck.reports.text.stability_text import stability_note
 
 
@@ -71,6 +71,7 @@ def assert_ranking_stable(
     limits.refuse_never_failing(len(evaluation.query_ids))
     check, block = baseline.check_rankings(evaluation, limits)
     note = stability_note(check, evaluation)
-    failure = blocked_failure(check, block, evaluation, baseline.place) if block else None
-    text, remedy = (failure.text, failure.remedy) if failure else (None, None)
+    text = remedy = None
+    if block is not None:
+        text, remedy = blocked_rankings(check, block, evaluation, baseline.place)
     conclude(Topic.STABILITY, note, text, remedy)

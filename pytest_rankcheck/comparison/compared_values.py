@@ -17,8 +17,11 @@ from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.statistics.mean_differences import UNSEEN_GAIN, Differences
 from pytest_rankcheck.statistics.paired_tests import FallTest, p_of_fall, smallest_p
 from pytest_rankcheck.statistics.run_noise import RunNoise
-from pytest_rankcheck.statistics.sign_flip import whole_gains
-from pytest_rankcheck.statistics.weighted_clusters import contributions, unit_means
+from pytest_rankcheck.statistics.sign_flip import has_one_size, whole_gains
+from pytest_rankcheck.statistics.weighted_clusters import contributions, effective_count, unit_means
+
+_MANY = 100
+"""From this number of units on, the smallest detectable fall is detected as often as planned."""
 
 
 class Sides(NamedTuple):
@@ -93,6 +96,26 @@ class ComparedValues(ABC):
     @abstractmethod
     def p_of_fall(self, test: FallTest = "sign_flip") -> float:
         """Return the one-sided p of a fall; small if the fall is more than chance."""
+
+    @property
+    @abstractmethod
+    def test_name(self) -> str:
+        """What messages call the test of `p_of_fall`."""
+
+    @property
+    def effective_size(self) -> float | None:
+        """How many values of equal weight are as informative; None without weights."""
+        return None if self.weights is None else effective_count(self.weights)
+
+    @property
+    def is_coarse(self) -> bool:
+        """Whether the power to detect a fall is less than planned: few changes, all of one size.
+
+        The rates are those of docs/calibration.md.
+        """
+        one_size = np.count_nonzero(self.gains) > 1 and has_one_size(self.gains)
+        is_coarse = math.isinf(self.differences.full_range) or one_size
+        return self.units < _MANY and bool(is_coarse)
 
     @abstractmethod
     def smallest_p(self, test: FallTest = "sign_flip") -> float:
@@ -235,6 +258,13 @@ class Paired(ComparedValues):
         if self.noise is not None:
             return self.differences.fall_p()
         return p_of_fall(self.contributions, test, self.unseen_gain)
+
+    @property
+    def test_name(self) -> str:
+        """Sign flips, or with several runs Student's t, whatever the gate's test."""
+        if self.noise is None:
+            return "paired sign-flip test"
+        return "Student's t over queries and replicates"
 
     def smallest_p(self, test: FallTest = "sign_flip") -> float:
         """Return the smallest p that a fall could have with as many changed units."""

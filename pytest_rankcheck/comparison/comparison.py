@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from pytest_rankcheck.comparison.cause import Cause
-    from pytest_rankcheck.comparison.unjudged_documents import TopDocuments, Unjudged
+    from pytest_rankcheck.comparison.unjudged_documents import Crossing, TopDocuments, Unjudged
     from pytest_rankcheck.comparison.unpaired_values import Unpaired
 
 
@@ -329,6 +329,12 @@ class Comparison(QueryOverlap):
         from pytest_rankcheck.comparison.unjudged_documents import unjudged_between
 
         return unjudged_between(self.evaluation, self.other, values, self._top_documents)
+
+    def crossing(self, values: ComparedValues) -> Crossing | None:
+        """Return how many relevant documents crossed the cutoff; None if none, or not known."""
+        from pytest_rankcheck.comparison.unjudged_documents import crossing_between
+
+        return crossing_between(self.evaluation, self.other, values, self._top_documents)
 
     def _repr_html_(self) -> str:
         """Return the table that a notebook shows: each metric, and how certain its change is."""

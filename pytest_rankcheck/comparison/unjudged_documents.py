@@ -68,6 +68,16 @@ class Unjudged:
     """The highest grade of the golden set."""
 
 
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """How many relevant documents left the top, and how many entered it, over all queries."""
+
+    k: int
+    """The number of documents that count as the top."""
+    left: int
+    entered: int
+
+
 _NOTHING = Unjudged(TOP, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 """For metrics of sessions and of the whole run, which use no judgments of single documents."""
 
@@ -119,6 +129,27 @@ def unjudged_between(
     )
 
 
+def crossing_between(
+    evaluation: Evaluation,
+    other: Measured,
+    values: ComparedValues,
+    known: dict[int, TopDocuments],
+) -> Crossing | None:
+    """Return how many relevant documents crossed the cutoff of a metric; None if none is known.
+
+    The arguments are those of `unjudged_between`.
+    """
+    cutoff = values.metric.cutoff
+    if not isinstance(values, Paired) or values.metric.kind.takes is not JudgedHits or not cutoff:
+        return None
+    if top_of(evaluation, other, values.metric) < cutoff:
+        return None
+    documents = known[cutoff] = known.get(cutoff) or TopDocuments(evaluation, other, cutoff)
+    found = [documents.of_query[query_id] for query_id in values.query_ids]
+    left, entered = sum(top.relevant_left for top in found), sum(top.relevant_new for top in found)
+    return Crossing(cutoff, left, entered) if left or entered else None
+
+
 def top_of(evaluation: Evaluation, other: Measured, metric: Metric) -> int:
     """Return how many documents count as the top, as far as both sides know their rankings."""
     wanted = (metric.cutoff or TOP, evaluation.depth)
@@ -136,6 +167,9 @@ class QueryTop(NamedTuple):
     """The numbers of the unjudged documents that are only in the top now."""
     left: range
     """Those of the unjudged documents that were only in the top before."""
+    relevant_new: int
+    """How many relevant documents are only in the top now."""
+    relevant_left: int
 
 
 class TopDocuments:
@@ -169,6 +203,8 @@ class TopDocuments:
                 sum(grades.get(doc, -1) >= 0 for doc in now),
                 range(middle - len(new), middle),
                 range(middle, middle + len(left)),
+                sum(grades.get(doc, 0) > 0 for doc in now if doc not in before),
+                sum(grades.get(doc, 0) > 0 for doc in before if doc not in now),
             )
             if new or left:
                 self._numbered[query_id] = [*grades, *new, *left]

@@ -12,7 +12,7 @@ from pytest_rankcheck.comparison.compared_values import SIDES, ComparedValues, S
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.statistics.paired_tests import FallTest
 from pytest_rankcheck.statistics.permutation import smallest_permutation_p
-from pytest_rankcheck.statistics.two_samples import TwoSamples
+from pytest_rankcheck.statistics.two_samples import LARGE_SAMPLE, TwoSamples
 from pytest_rankcheck.statistics.weighted_clusters import unit_means
 
 
@@ -131,6 +131,12 @@ class Unpaired(ComparedValues):
         found = self.differences
         now, before = (found.gains, found.weights), (found.before, found.before_weights)
         return TwoSamples(*before, before=now[0], before_weights=now[1]).p_of_fall()
+
+    @property
+    def test_name(self) -> str:
+        """Permutations of small samples, Welch's t of large ones."""
+        name = "permutation test" if self.units < LARGE_SAMPLE else "Welch's t-test"
+        return f"{name} of two samples{'' if self.clusters is None else ' of clusters'}"
 
     def smallest_p(self, test: FallTest = "sign_flip") -> float:
         """Return the smallest p that a fall could have in samples of these sizes."""

@@ -290,6 +290,11 @@ class Verdict:
         return bool(self.query_drops or self.wide_gaps or self.loses_answers)
 
     @property
+    def is_fall(self) -> bool:
+        """Whether a mean regressed, of all queries or of a slice: not only a limit is broken."""
+        return any(d.outcome is Outcome.REGRESSED for d in (self.overall, *self.slices))
+
+    @property
     def ruling(self) -> str:
         """Passed, regressed or inconclusive."""
         return self.outcome.ruling

@@ -218,6 +218,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
         detail=chosen.writes_reports,
         queries=show_queries(chosen.reports),
         strict=strict,
+        evidence=item.config.get_verbosity() > 0,
         printed=printed,
     ) as ledger:
         try:

@@ -70,9 +70,8 @@ def caught(ledger: Ledger) -> Iterator[ReportedFinding]:
 
     for each in ledger:
         if isinstance(each, GateFinding) and each.failed:
-            detail = {**each.detail, "failure": None} if each.detail else each.detail
             verdict = f"{each.verdict}, caught by the test"
-            yield replace(each, failed=False, verdict=verdict, remedy=None, detail=detail)
+            yield replace(each, failed=False, verdict=verdict, remedy=None, failure=None)
         elif not each.failed:
             yield each
 
@@ -87,10 +86,10 @@ def refuse_dropped_gates(baseline: Baseline) -> None:
     if dropped is not None:
         from pytest_rankcheck.assertions.entered_findings import conclude
         from pytest_rankcheck.reports.findings import Topic
-        from pytest_rankcheck.reports.text.blocked_text import dropped_failure
+        from pytest_rankcheck.reports.text.blocked_text import dropped_gates
 
-        failure = dropped_failure(dropped, baseline.place)
-        conclude(Topic.NO_LONGER_GATED, dropped, failure.text, failure.remedy)
+        text, remedy = dropped_gates(dropped, baseline.place)
+        conclude(Topic.NO_LONGER_GATED, dropped, text, remedy)
 
 
 def settled(item: pytest.Item) -> Ledger:

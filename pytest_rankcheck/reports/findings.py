@@ -17,6 +17,7 @@ from pytest_rankcheck.errors import quoted
 
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.approval import Approval
+    from pytest_rankcheck.explanation.explanation import Explanation
     from pytest_rankcheck.remedies import Remedy
 
 BETTER = ", better"
@@ -76,6 +77,8 @@ class GateFinding(MetricFinding):
     """The reasons on this branch that let it pass, though it fails at the reference commit."""
     baseline_file: str | None = None
     """The baseline file as messages show it."""
+    failure: Explanation | None = None
+    """Why its assertion failed, if a report is written and no other row has it."""
     remedy: Remedy | None = None
     """What its failure text says to type."""
     detail: dict[str, Any] = field(default_factory=dict)

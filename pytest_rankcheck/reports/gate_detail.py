@@ -14,12 +14,13 @@ from pytest_rankcheck.baselines.succession import manner_changes
 from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.errors import RankcheckError
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.explanation.bounds import Bound, Bounded
 from pytest_rankcheck.gates.verdict import Decision, Verdict
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.findings import GateFinding, ReportedFinding
 from pytest_rankcheck.reports.ledger import wants_detail, wants_queries
 from pytest_rankcheck.reports.measurement_findings import as_json, measurement_finding
-from pytest_rankcheck.reports.text.bound_text import Bound, Bounded
+from pytest_rankcheck.reports.text.wording import bound_text
 
 NOT_REACHED = "not reached"
 """The verdict of a gate whose assertion was not reached."""
@@ -108,7 +109,7 @@ def bound_detail(metric: Metric, bound: Bound, parts: Sequence[Bounded]) -> Deta
         for part in parts
     )
     known = {"limit": bound.limit, "outcome": overall["outcome"], "slices": slices}
-    return _detail(metric, overall, gate=bound.words, **known)
+    return _detail(metric, overall, gate=bound_text(bound), **known)
 
 
 def new_detail(metric: Metric, evaluation: Evaluation) -> Detail:
@@ -118,9 +119,7 @@ def new_detail(metric: Metric, evaluation: Evaluation) -> Detail:
 
 def _detail(metric: Metric, overall: Detail, **known: Any) -> Detail:
     """Return a detail; what is not known is empty, or None."""
-    none = dict.fromkeys(
-        ("failure", "text", "limit", "margin", "noise", "ties", "unjudged", "groups", "replay")
-    )
+    none = dict.fromkeys(("limit", "margin", "noise", "ties", "unjudged", "groups", "replay"))
     empty = dict.fromkeys(("slices", "gaps", "query_drops", "mixes", "approvals"), ())
     start = {"higher_is_better": metric.higher_is_better, "gate": "", "outcome": ""}
     detail: Detail = as_json({**start, "overall": overall, **none, **empty, **known})

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any, cast
 
 from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.explanation.explanation import ExplainedQuery, Explanation
 from pytest_rankcheck.files.text_files import text_of
 from pytest_rankcheck.files.whole_files import readable_json
 from pytest_rankcheck.remedies import Remedy
 from pytest_rankcheck.reports.findings import GateFinding, Note
 from pytest_rankcheck.reports.measurement_findings import as_json
 from pytest_rankcheck.reports.report_data import Report
+from pytest_rankcheck.reports.text.failure_text import failure_lines, headline, remark_lines
 
 FORMAT_NAME = "pytest-rankcheck report"
 FORMAT_VERSION = 2
@@ -41,9 +43,33 @@ def report_json(report: Report) -> dict[str, Any]:
 
 
 def _gate(gate: GateFinding) -> dict[str, Any]:
-    finding = as_json(replace(gate, detail={}, remedy=None))
+    finding = as_json(replace(gate, detail={}, remedy=None, failure=None))
     del finding["detail"]
-    return {**finding, **gate.detail, "remedy": _command(gate.remedy)}
+    text, failure = None, None
+    if gate.failure is not None:
+        text = "\n".join(failure_lines(gate.failure, in_full=True))
+        failure = _failure(gate.failure)
+    told = {"text": text, "failure": failure, "remedy": _command(gate.remedy)}
+    return {**finding, **gate.detail, **told}
+
+
+def _failure(explanation: Explanation) -> dict[str, Any]:
+    """Return an explanation: its headline, its metrics and queries, and what is said besides."""
+    return {
+        "headline": headline(explanation),
+        "metrics": [str(each.metric) for each in explanation.failures],
+        "remarks": [*remark_lines(explanation)],
+        "worst": [*map(_query, explanation.worst)],
+        "remedies": [*map(_command, explanation.remedies)],
+    }
+
+
+def _query(query: ExplainedQuery) -> dict[str, Any]:
+    names = ("id", "grade", "before", "now")
+    documents = [{name: getattr(each, name) for name in names} for each in query.documents]
+    changed = {"changed": query.values, "documents": documents, "below": query.below}
+    found: dict[str, Any] = as_json({"id": query.id, **changed})
+    return found
 
 
 def _note(note: Note) -> dict[str, Any]:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 Ledger = list["ReportedFinding"]
 T = TypeVar("T")
 
-_current: ContextVar[tuple[Ledger | None, bool, bool, bool]] = ContextVar(
-    "rankcheck_ledger", default=(None, False, False, False)
+_current: ContextVar[tuple[Ledger | None, bool, bool, bool, bool]] = ContextVar(
+    "rankcheck_ledger", default=(None, False, False, False, False)
 )
 """The ledger, and what `collecting` is told."""
 _made: ContextVar[dict[tuple[object, ...], tuple[Any, Any]]] = ContextVar("rankcheck_made")
@@ -48,6 +48,7 @@ def collecting(
     detail: bool = False,
     queries: bool = True,
     strict: bool = False,
+    evidence: bool = False,
     printed: PrintedDocuments | None = None,
 ) -> Iterator[Ledger]:
     """Collect the findings that are entered until the block ends.
@@ -56,10 +57,11 @@ def collecting(
         detail: whether a report is written.
         queries: whether one shows every query, and gates that passed in full.
         strict: whether an inconclusive verdict fails its test.
+        evidence: whether failure texts have the evidence (-v).
         printed: what the texts of earlier tests have shown.
     """
     ledger: Ledger = []
-    token = _current.set((ledger, detail, detail and queries, strict))
+    token = _current.set((ledger, detail, detail and queries, strict, evidence))
     _made.set({})
     _printed.set(printed)
     if printed is not None:
@@ -108,6 +110,11 @@ def wants_queries() -> bool:
 def fails_if_inconclusive() -> bool:
     """Return whether an inconclusive verdict fails its test (``rankcheck_inconclusive = fail``)."""
     return _current.get()[3]
+
+
+def wants_evidence() -> bool:
+    """Return whether failure texts have the evidence (-v)."""
+    return _current.get()[4]
 
 
 def enter(finding: ReportedFinding) -> None:

@@ -5,16 +5,24 @@ It is read as it is, too: in terminals, in mails and by machines.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
-from typing import Any
 
 from pytest_rankcheck.errors import markdown_text, plural, quoted
-from pytest_rankcheck.gates.verdict import Outcome
+from pytest_rankcheck.gates.verdict import Outcome, Verdict
 from pytest_rankcheck.reports.findings import GateFinding, Note, Topic, by_heading
 from pytest_rankcheck.reports.leaderboard import LeaderboardFinding
-from pytest_rankcheck.reports.report_data import Report, worst_queries
+from pytest_rankcheck.reports.report_data import Report
+from pytest_rankcheck.reports.text.failure_text import (
+    counts_text,
+    failure_lines,
+    headline,
+    numbers_lines,
+    query_line,
+    remark_lines,
+    slice_line,
+)
 from pytest_rankcheck.reports.text.wording import change, number_text
 
 LONGEST_COMMENT = 60_000
@@ -59,7 +67,7 @@ def _head(report: Report) -> str:
     sign = {"bad": "❌", "unsure": "⚠️" if report.warnings else "❔", "good": "✅"}[report.tone]
     lines = [f"## {sign} Ranking quality: {report.headline}", ""]
     lines += _at_most(f"- {markdown_text(text, 400)}" for text in report.problems)
-    blocks = map(partial(_blocker, report), report.blockers)
+    blocks = map(_blocker, report.blockers)
     lines += _at_most("\n".join(each) for each in blocks if each)
     return "\n".join(lines).rstrip() + "\n"
 
@@ -71,48 +79,43 @@ def _at_most(items: Iterable[str]) -> Sequence[str]:
     return every[:_MOST_PROBLEMS] + ([f"- and {more:,} more"] if more > 0 else [])
 
 
-def _blocker(report: Report, found: GateFinding | Note) -> Sequence[str]:
+def _blocker(found: GateFinding | Note) -> Sequence[str]:
     """Return the lines of what blocks; none if it is among the problems."""
     if isinstance(found, GateFinding):
-        return [*_gate_lines(report, found)]
+        return [*_gate_lines(found)]
     text = f"- {markdown_text(found.heading)}: {markdown_text(found.text, 400)}"
     return [] if found.topic is Topic.NOT_RUN else [text]
 
 
-def _gate_lines(report: Report, found: GateFinding) -> Iterator[str]:
-    """Yield the headline of a failing gate; below it the numbers, the worst slices and queries."""
-    failure = found.detail["failure"]
-    yield f"- {markdown_text(failure['headline'], 400)}"
-    overall, *slices = failure["decisions"] or [None]
-    leading = next((part for part in slices if part["label"] == failure["slice"]), overall)
-    certain = ""
-    if leading and leading["interval"]:
-        certain = f": 95% interval {' to '.join(map(change, leading['interval']))}"
-        if leading["paired"]:
-            certain += f"; {leading['losses']:,} worse, {leading['wins']:,} better"
-            certain += f", {leading['ties']:,} equal"
-    yield f"  - {markdown_text(found.test)}{certain}"
-    fallen = [part for part in slices if part["losses"] or part["outcome"] == "failed"]
-    if fallen:
-        yield f"  - slices: {'; '.join(map(_slice, fallen[:_MOST_WORST]))}"
-    worst = worst_queries(found.detail, report.measurements)[:_MOST_WORST]
-    if worst:
-        yield f"  - worst: {'; '.join(_query(query, found.metric) for query in worst)}"
+def _gate_lines(found: GateFinding) -> Iterator[str]:
+    """Yield the headline of a failing assertion; below it the numbers, slices and queries."""
+    explanation = found.failure
+    assert explanation is not None
+    yield f"- {markdown_text(headline(explanation), 400)}"
+    verdicts = [each.verdict for each in explanation.failures if each.verdict]
+    yield f"  - {markdown_text(found.test)}{_interval(verdicts[0]) if len(verdicts) == 1 else ''}"
+    lines = numbers_lines(explanation) if len(explanation.failures) > 1 else []
+    yield from (f"  - {markdown_text(' '.join(line.split()), 400)}" for line in lines)
+    slices = [part for part in explanation.slices if part.is_worse]
+    if slices:
+        shown = (slice_line(part, explanation) for part in slices[:_MOST_WORST])
+        yield f"  - slices: {markdown_text('; '.join(shown), 400)}"
+    if explanation.worst:
+        shown = (query_line(query, explanation) for query in explanation.worst[:_MOST_WORST])
+        yield f"  - worst: {markdown_text('; '.join(shown), 400)}"
     else:
-        yield from (f"  - {markdown_text(each, 400)}" for each in failure["remarks"][:_MOST_WORST])
+        remarks = remark_lines(explanation)[:_MOST_WORST]
+        yield from (f"  - {markdown_text(each, 400)}" for each in remarks)
 
 
-def _slice(part: dict[str, Any]) -> str:
-    before = "" if part["before"] is None else f"{number_text(part['before'])} -> "
-    remark = ", not gated" if part["outcome"] == Outcome.NOT_GATED else ""
-    size = plural(part["queries"], "query", "queries")
-    return f"{markdown_text(part['label'])} {before}{number_text(part['now'])} ({size}{remark})"
-
-
-def _query(query: dict[str, Any], metric: str) -> str:
-    text = f' "{markdown_text(query["text"], 80)}"' if query["text"] else ""
-    values = [number_text(value, 3) for value in query["values"][metric] if value is not None]
-    return f"{markdown_text(query['id'], 60)}{text} {' -> '.join(values)}"
+def _interval(verdict: Verdict) -> str:
+    """Return the interval of what the verdict rests on, and how many queries changed."""
+    pairs = verdict.leading.pairs
+    interval = pairs.interval()
+    if not pairs.metric.definition.is_mean_of_values or math.isnan(interval[0]):
+        return ""
+    counts = f"; {counts_text(pairs)}" if pairs.is_paired else ""
+    return f": 95% interval {' to '.join(map(change, interval))}{counts}"
 
 
 def _commands(report: Report) -> str:
@@ -172,7 +175,8 @@ def _full_texts(blockers: Sequence[GateFinding | Note]) -> Iterator[str]:
             name, text = markdown_text(each.heading), each.failure or ""
         else:
             golden, test = markdown_text(each.golden_set, 60), markdown_text(each.test)
-            name, text = f"{markdown_text(each.subject)} on {golden}, {test}", each.detail["text"]
+            name = f"{markdown_text(each.subject)} on {golden}, {test}"
+            text = "\n".join(failure_lines(each.failure, in_full=True)) if each.failure else ""
         count = f" {number} of {len(blockers)}" if len(blockers) > 1 else ""
         yield _folded(f"Full text{count}", [f"**{name}**", "", _fenced(text, "text")])
 

@@ -116,7 +116,7 @@ class Report:
     @property
     def blockers(self) -> Sequence[GateFinding | Note]:
         """What says why it failed: a gate for each failing assertion, then other checks."""
-        gates = (gate for gate in self.gates if gate.detail.get("failure"))
+        gates = (gate for gate in self.gates if gate.failure)
         return [*gates, *(note for note in self.notes if note.failed)]
 
     @property
@@ -125,9 +125,11 @@ class Report:
 
         A test of which a part cannot be mended writes nothing, so its other parts are not either.
         """
-        stuck = [each for each in self.blockers if each.remedy is None]
+        every: tuple[GateFinding | Note, ...] = (*self.gates, *self.notes)
+        failed = [each for each in every if each.failed]
+        stuck = [each for each in failed if each.remedy is None]
         tests = {each.test for each in stuck if isinstance(each, GateFinding)}
-        able = (each for each in self.blockers if getattr(each, "test", None) not in tests)
+        able = (each for each in failed if getattr(each, "test", None) not in tests)
         mends = joined(each.remedy for each in able if each.remedy)
         unrun = sum(note.topic is Topic.NOT_RUN for note in self.notes)
         is_whole = not stuck and len(self.problems) == unrun and (mends or not self.exit_status)

@@ -78,8 +78,8 @@ def test_every_slice_that_is_large_enough_must_hold() -> None:
         assert_at_least(evaluation, "RR", 0.6, by="locale")
     text = str(failure.value)
     assert text.startswith("RR is 0.5000 on locale=de of golden set")
-    assert "locale=en  1.0000 (60 queries)" in text
-    assert "locale=fr  0.1111 (5 queries, too few to gate)" in text
+    assert "locale=en (60 queries)   1.0000" in text
+    assert "locale=fr (5 queries, too few to gate)   0.1111" in text
     with pytest.raises(AssertionError, match=r"RR is 0\.1111 on locale=fr"):
         assert_at_least(evaluation, "RR", 0.5, by=["locale"], min_queries=5)
 

@@ -92,7 +92,7 @@ def test_users_are_the_units_and_none_is_in_both_groups() -> None:
     assert (groups.units, groups.in_both, groups.left_out) == ((170, 200), 30, 90)
     assert len(groups.other.query_ids) == 340  # two sessions of each of 30 users left
     assert len(groups.tested.query_ids) == 400
-    with pytest.raises(AssertionError) as raised:
+    with collecting(evidence=True), pytest.raises(AssertionError) as raised:
         check(evaluation, ratio=200 / 170)
     text = str(raised.value)
     assert "200 clusters of group=B and 170 of group=A" in text

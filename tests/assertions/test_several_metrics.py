@@ -48,8 +48,16 @@ def test_all_metrics_are_decided_and_reported_in_one_text() -> None:
     with pytest.raises(AssertionError) as failure:
         assert_not_regressed(worse, BEFORE, ["RR", "P@1", "R@3"])
     text = str(failure.value)
-    assert text.startswith("2 of 3 metrics failed: RR, P@1\n\nRR regressed on golden set")
-    assert "\n\nP@1 regressed on golden set" in text
+    head, *lines = text.splitlines()
+    assert head.startswith("2 of 3 metrics regressed on golden set 'golden set' (40 queries); ")
+    assert head.endswith("; allowed: tolerance(abs=0, rel=0)")
+    counts = "20 queries worse, 0 better, 20 equal"
+    left = "20 relevant documents left the top 1, 0 entered"
+    assert lines[:2] == [
+        f"  RR    1.0000 -> 0.7500   -0.2500   {counts}",
+        f"  P@1   1.0000 -> 0.5000   -0.5000   {counts}; {left}",
+    ]
+    assert text.count("    q0   RR 1.000 -> 0.500   P@1 1.000 -> 0.000\n") == 1
 
 
 def test_one_metric_under_two_names_reads_as_it_does_alone() -> None:
@@ -96,9 +104,10 @@ def test_bounds_take_a_mapping_and_report_all_metrics() -> None:
     with pytest.raises(AssertionError) as failure:
         assert_at_least(worse, {"RR": 0.8, "P@1": 0.6, "R@3": 1})
     text = str(failure.value)
-    assert text.startswith("2 of 3 metrics failed: RR, P@1\n\nRR is 0.7500 on golden set")
-    assert "\n\nP@1 is 0.5000" in text
-    with pytest.raises(AssertionError, match="1 of 2 metrics failed: RR"):
+    assert text.startswith("2 of 3 metrics are beyond their bounds on golden set 'golden set' (40")
+    assert "\n  RR    0.7500   must be at least 0.8000\n" in text
+    assert "\n  P@1   0.5000   must be at least 0.6000\n" in text
+    with pytest.raises(AssertionError, match=r"1 of 2 metrics failed: RR is 0\.7500 on"):
         assert_at_most(worse, {"RR": 0.7, "P@1": 0.5})
 
 

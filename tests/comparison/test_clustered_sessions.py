@@ -21,6 +21,7 @@ from pytest_rankcheck import (
     compare,
     evaluate_sessions,
 )
+from pytest_rankcheck.reports.ledger import collecting
 from pytest_rankcheck.statistics.two_samples import TwoSamples
 from tests.sessions.users import users_log
 
@@ -103,7 +104,7 @@ def test_the_text_says_what_is_independent() -> None:
     worse = evaluate_sessions(
         SessionLog.from_frame(users_log(60, seed=3, week="w3", fall=0.5)), clustered="user"
     )
-    with pytest.raises(AssertionError) as raised:
+    with collecting(evidence=True), pytest.raises(AssertionError) as raised:
         assert_not_regressed(worse, before, RATE, abs=0.01)
     assert re.search(
         r"\d+ clusters in the baseline, \d+ now .*; the variance is [\d.]+ times", str(raised.value)

@@ -8,6 +8,7 @@ from statistics import stdev
 import numpy as np
 import pytest
 from scipy import stats
+from verdict_texts import verdict_lines
 
 from pytest_rankcheck import (
     ConfigurationError,
@@ -23,7 +24,6 @@ from pytest_rankcheck import (
     compare,
     evaluate,
 )
-from pytest_rankcheck.reports.text.regression_text import regression_lines
 from pytest_rankcheck.statistics.mean_differences import Differences
 from pytest_rankcheck.statistics.run_noise import Averaged, RunNoise
 
@@ -245,7 +245,7 @@ def test_the_failure_says_how_much_is_retraining_and_what_the_golden_set_changed
     unchanged = GoldenSet.from_dict({query: {"good": 1} for query in QUERIES})
     record = Record.of(evaluate([run(), run(*range(4))], unchanged), [RR])
     comparison = compare(now, record)
-    text = "\n".join(regression_lines(Gate.significant().decide(comparison, "RR"), comparison))
+    text = "\n".join(verdict_lines(Gate.significant().decide(comparison, "RR"), comparison))
     share = (0.0353553**2 * 1.5) / comparison.values("RR").differences.error ** 2
     assert f"is {share:.0%} of the variance of this interval: standard deviation 0.0354" in text
     assert "2 replicates in the baseline, 1 replicate now" in text

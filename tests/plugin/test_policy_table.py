@@ -81,7 +81,7 @@ STALE = (
     "1 query changed since the baseline: q003",
     "1 query added since the baseline: renamed",
     "1 query removed since the baseline: q004",
-    "on the 78 unchanged queries: 1.0000 -> 1.0000",
+    "on the 78 unchanged queries: RR 1.0000 -> 1.0000",
     "to record the new golden set: pytest",
 )
 REGRESSION = (

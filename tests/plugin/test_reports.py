@@ -158,10 +158,10 @@ def test_the_one_command_of_several_failures_turns_them_green(
     places = [
         text.index(part)
         for part in (
-            "\n- RR regressed on golden set 'web'",
-            "\n  - slices: locale=en 1.0000 -> 0.8667 (40 queries)\n",
-            '\n  - worst: q000 "query 0" 1.000 -> 0.333; q001 ',
-            "\n- nDCG@10 regressed",
+            "\n- 2 of 2 metrics regressed on golden set 'web'",
+            "\n  - RR 1.0000 -> 0.9333 -0.0667 8 queries worse",
+            "\n  - slices: locale=en (40 queries, regressed)   RR 1.0000 -> 0.8667   nDCG@10 1.0",
+            '\n  - worst: q000 "query 0"   RR 1.000 -> 0.333   nDCG@10 1.000 -> 0.500; q001 ',
             "\n- AP regressed",
             "\n- P@1 has no baseline",
             "\n- rankings compared with their baseline: ",

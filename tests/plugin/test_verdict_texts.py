@@ -65,9 +65,8 @@ def test_a_collapsed_slice_is_reported_first(gated: GatedTest) -> None:
         "RR regressed in locale=de of golden set 'web' (40 queries): 1.0000 -> 0.7500, -0.2500",
         "20 queries worse, 0 better, 20 equal",
         "all 80 queries: 0.7500 -> 0.8750, +0.1250",
-        "slices, worst first",
-        "locale=de  1.0000 -> 0.7500, -0.2500 (40 queries, regressed, allowed -0.0200)",
-        "locale=en  0.5000 -> 1.0000, +0.5000 (40 queries)",
+        "locale=de (40 queries, regressed)   1.0000 -> 0.7500\n",
+        "locale=en (40 queries)   0.5000 -> 1.0000\n",
     )
 
 
@@ -86,9 +85,9 @@ def test_small_slices_are_named_and_gated_by_statistics_only(gated: GatedTest) -
         assert "passed, lower, but a slice that is not gated fell" in text, name
     for other in (Gate.significant(), Gate.noninferior(margin=0.4)):
         gated.assertions = (gate("RR", other, by="locale"),)
-        check(gated.run().failure, "(16 queries, regressed, more than chance explains")
+        check(gated.run().failure, "(16 queries, regressed)   1.0000 -> 0.1667")
     gated.assertions = (gate("RR", Gate.tolerance(abs=0.2), by="locale"),)
-    check(gated.run().failure, "(16 queries, fewer than 30: not gated)")
+    check(gated.run().failure, "(16 queries, too few to gate)   1.0000 -> 0.1667")
 
 
 def test_a_slice_in_which_too_few_queries_changed_has_passed_untested(gated: GatedTest) -> None:
@@ -104,7 +103,7 @@ def test_a_slice_in_which_too_few_queries_changed_has_passed_untested(gated: Gat
     assert not Topic.UNTESTED_SLICES.needs_action
     assert not any("slices gated" in each["text"] for each in report["notes"])
     gated.rank(dict.fromkeys(range(12), 2))
-    check(gated.run().failure, "locale=en  1.0000 -> 0.8500, -0.1500 (40 queries, regressed")
+    check(gated.run().failure, "locale=en (40 queries, regressed)   1.0000 -> 0.8500")
 
 
 def test_vanished_and_new_slices_are_reported(gated: GatedTest) -> None:
@@ -197,10 +196,14 @@ def test_a_single_query_that_falls_too_far_fails(gated: GatedTest) -> None:
 def test_new_unjudged_documents_are_counted(gated: GatedTest) -> None:
     gated.update()
     gated.search = lambda text: ["never seen", "nor this", f"doc of {text}"]
-    failure = gated.run().failure
     check(
-        failure,
-        "never seen (unjudged)  - -> 1",
+        gated.run().failure,
+        "never seen (unjudged)  not kept -> 1",
+        "160 documents new in the top 10 are unjudged: if all had grade 2, RR would differ by +0.0",
+    )
+    gated.evidence = True
+    check(
+        gated.run().failure,
         "unjudged: 160 documents new in the top 10 and 640 that left it, counted as not relevant",
         "if all were irrelevant, the difference would be -0.6667; if the new had grade 2, +0.0000",
     )
@@ -214,6 +217,7 @@ def test_every_report_bounds_what_missing_judgments_hide(gated: GatedTest) -> No
     gated.search = lambda text: (
         ["new", "newer"] if text == "query 3" else [f"doc of {text}", "filler-0"]
     )
+    gated.evidence = True
     outputs = gated.run().outputs
     for name, text in outputs.items():
         assert "unjudged: 2 documents new in the top 2, counted as not relevant" in text, name
@@ -229,8 +233,8 @@ def test_bounds_name_slices_queries_and_where_the_relevant_documents_are(gated: 
             unbound(assert_ndcg_at_least, 0.9, k=10, by="locale"),
             [
                 "nDCG@10 is 0.7500 on golden set 'web' (80 queries); it must be at least 0.9000",
-                "locale=de  1.0000 (40 queries)",
-                "locale=en  0.5000 (40 queries, beyond the bound)",
+                "locale=de (40 queries)   1.0000",
+                "locale=en (40 queries, beyond the bound)   0.5000",
                 'q000 "query 0"   0.000',
                 "doc of query 0 (grade 2) at 13      filler-0 (grade 0) at 1",
             ],
@@ -274,6 +278,9 @@ def test_a_statistical_gate_passes_noise_and_shows_its_evidence(gated: GatedTest
     gated.rank({1: 2, 50: 2})
     assert gated.run().passed
     gated.rank(dict.fromkeys(range(12), 3))
+    for words in ("interval", "Holm", "power", "one-sided"):
+        assert words not in gated.run().failure
+    gated.evidence = True
     check(
         gated.run().failure,
         "RR regressed ",
@@ -360,7 +367,7 @@ def test_several_metrics_in_one_assertion_are_all_reached(gated: GatedTest) -> N
     gated.update()
     gated.rank(HALF_SECOND)
     outcome = gated.run()
-    assert "2 of 3 metrics failed: nDCG@10, RR" in outcome.failure
+    assert "2 of 3 metrics regressed on golden set 'web' (80 queries)" in outcome.failure
     assert outcome.table["RR"].endswith("FAILED: regressed")
     assert outcome.table["R@3"].endswith("passed")
     assert "not reached" not in outcome.text

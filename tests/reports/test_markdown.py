@@ -11,6 +11,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from pytest_rankcheck.comparison.unpaired_values import Unpaired
 from pytest_rankcheck.errors import markdown_text, quoted
 from pytest_rankcheck.reports.findings import Note, Topic
 from pytest_rankcheck.reports.markdown_report import LONGEST_COMMENT, markdown_of
@@ -20,13 +21,13 @@ HEAD = """\
 ## ❌ Ranking quality: 3 of 5 gates failed
 
 - nDCG@10 regressed on golden set 'golden set' (60 queries): 0.9639 -> 0.7833, -0.1806; allowed -0.0100
-  - tests/test_it.py::test_it: 95% interval -0.2488 to -0.1124; 20 worse, 5 better, 35 equal
-  - slices: locale=de 0.9639 -> 0.5967 (30 queries)
-  - worst: q00 "text of q00" 0.964 -> 0.413; q01 "text of q01" 0.964 -> 0.413; q02 "text of q02" 0.964 -> 0.413
+  - tests/test_it.py::test_it: 95% interval -0.2488 to -0.1124; 20 queries worse, 5 better, 35 equal
+  - slices: locale=de (30 queries, regressed)   0.9639 -> 0.5967
+  - worst: q00 "text of q00"   0.964 -> 0.413; q01 "text of q01"   0.964 -> 0.413; q02 "text of q02"   0.964 -> 0.413
 - RR regressed on golden set 'golden set' (60 queries): 1.0000 -> 0.7778, -0.2222; more than chance \
 explains, and a fall of 0.0010 is not ruled out (p < 0.0001, alpha 0.05)
-  - tests/test_it.py::test_it: 95% interval -0.3041 to -0.1404; 20 worse, 0 better, 40 equal
-  - worst: q00 "text of q00" 1.000 -> 0.333; q01 "text of q01" 1.000 -> 0.333; q02 "text of q02" 1.000 -> 0.333
+  - tests/test_it.py::test_it: 95% interval -0.3041 to -0.1404; 20 queries worse, 0 better, 40 equal
+  - worst: q00 "text of q00"   1.000 -> 0.333; q01 "text of q01"   1.000 -> 0.333; q02 "text of q02"   1.000 -> 0.333
 
 To reproduce:
 
@@ -54,11 +55,11 @@ def test_it_leads_with_what_blocks_and_what_to_type_and_is_readable_as_it_is(
     text = markdown_of(report)
     assert text.startswith(HEAD)
     lines = text.splitlines()
-    assert any(line.startswith("    locale=de  ") for line in lines)
-    assert "    and 15 more queries that are worse" in lines
+    assert any(line.startswith("  locale=de (30 queries, regressed)  ") for line in lines)
+    assert "  the queries that fell most, of 20" in lines
     assert lines[-2].startswith("pytest -q · python ")
     shown = re.sub("<details>.*?</details>", "", text, flags=re.DOTALL)
-    assert "and 15 more" not in shown  # everything else is folded
+    assert "that fell most" not in shown  # everything else is folded
     assert "<" not in shown.replace("p < 0.0001", "")
 
 
@@ -86,11 +87,15 @@ def test_a_title_is_green_only_if_the_session_was(
 
 def test_two_samples_have_no_counts_of_queries(report: Report) -> None:
     gate = report.gates[0]
-    failure = gate.detail["failure"]
-    parts = [{**part, "paired": False} for part in failure["decisions"]]
-    detail = {**gate.detail, "failure": {**failure, "decisions": parts}}
-    text = markdown_of(replace(report, gates=(replace(gate, detail=detail),)))
-    assert "test_it: 95% interval -0.2488 to -0.1124\n" in text
+    assert gate.failure is not None
+    (failure,) = gate.failure.failures
+    assert failure.verdict is not None
+    pairs = failure.verdict.overall.pairs
+    samples = Unpaired(pairs.metric, pairs.query_ids, pairs.before, pairs.after)
+    verdict = replace(failure.verdict, overall=replace(failure.verdict.overall, pairs=samples))
+    explained = replace(gate.failure, failures=(replace(failure, verdict=verdict),))
+    text = markdown_of(replace(report, gates=(replace(gate, failure=explained),)))
+    assert re.search(r"test_it: 95% interval -0\.\d{4} to -0\.\d{4}\n", text)
 
 
 def test_the_title_counts_what_did_not_simply_pass(report: Report) -> None:
@@ -175,7 +180,8 @@ def test_a_hostile_report_has_no_tag_and_no_link(hostile: Report) -> None:
 def test_for_markdown_alone_only_what_it_shows_is_made(report: Report, brief: Report) -> None:
     now = {"created": report.created}
     assert markdown_of(replace(brief, **now)) == markdown_of(report)
-    worst = {each["id"] for gate in brief.blockers for each in gate.detail["failure"]["worst"]}  # type: ignore[union-attr]
+    explained = [gate.failure for gate in brief.gates if gate.failure]
+    worst = {query.id for each in explained for query in each.worst}
     shown = {query["id"] for measurement in brief.measurements for query in measurement["queries"]}
     assert shown == worst
     passed = [gate.detail for gate in brief.gates if not gate.failed]

@@ -9,6 +9,7 @@ import pytest
 from flattened import of_sessions
 from reference import data as reference_data
 from simulated import simulate
+from verdict_texts import verdict_lines
 
 from pytest_rankcheck import (
     ConfigurationError,
@@ -26,7 +27,6 @@ from pytest_rankcheck import (
     evaluate,
 )
 from pytest_rankcheck.gates.verdict import ReplayEvidence
-from pytest_rankcheck.reports.text.regression_text import regression_lines
 
 
 def log_of(*events: tuple[str, str, list[str], list[str]], **reading: object) -> SessionLog:
@@ -272,7 +272,7 @@ def test_documents_that_were_never_shown_leave_a_verdict_open() -> None:
         assert back.ruling == "inconclusive"
     verdict = Gate.significant().decide(compare(moved, before), "RR", by="session")
     assert {part.outcome for part in verdict.slices} <= {Outcome.INCONCLUSIVE, Outcome.NOT_GATED}
-    headline, *lines = regression_lines(verdict, compare(moved, before))
+    headline, *lines = verdict_lines(verdict, compare(moved, before))
     assert "RR is inconclusive on golden set" in headline
     assert headline.endswith("100% of the new top 10 was never shown to anyone")
     assert any("more than max_unseen=0.1: judge these documents" in line for line in lines)
@@ -307,5 +307,5 @@ def test_unseen_documents_do_not_hide_a_fall_of_the_others() -> None:
     assert verdict.replay.without_unseen == "regressed"
     assert verdict.regressed
     assert "but without these documents it is regressed as well" in (
-        "\n".join(regression_lines(verdict, compare(worse, before)))
+        "\n".join(verdict_lines(verdict, compare(worse, before)))
     )

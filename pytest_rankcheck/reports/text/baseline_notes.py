@@ -87,12 +87,9 @@ def _of_verdicts(baseline: Baseline) -> Iterator[tuple[Topic, str]]:
             continue
         overall, noise, ties = verdict.overall, verdict.overall.pairs.noise, verdict.ties
         if check.gate.inconclusive == "warn" and verdict.inconclusive:
-            from pytest_rankcheck.reports.text.evidence_text import evidence_lines
-            from pytest_rankcheck.reports.text.regression_text import regression_lines
+            from pytest_rankcheck.reports.text.verdict_notes import inconclusive_text
 
-            headline = next(regression_lines(verdict, check.comparison))
-            evidence = map(str.strip, evidence_lines(verdict, overall.pairs))
-            yield Topic.INCONCLUSIVE, "; ".join((headline, *evidence))
+            yield Topic.INCONCLUSIVE, inconclusive_text(verdict, check.comparison.evaluation)
         if math.isnan(overall.p) and noise is not None and noise.error > overall.allowed:
             text = (
                 f"{verdict.metric} may fall by {overall.allowed:.4f}, but its difference varies by "

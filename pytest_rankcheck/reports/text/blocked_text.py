@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from pytest_rankcheck.baselines.change import LOSS_SHARE, Change
 from pytest_rankcheck.baselines.check import OF_GATES, Block, Check, Verb
@@ -12,66 +12,98 @@ from pytest_rankcheck.baselines.metric_check import MetricCheck
 from pytest_rankcheck.baselines.ranking_check import RankingCheck
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.remedies import Place, Remedy, merge
-from pytest_rankcheck.reports.failure import Failure, ValueLine
-from pytest_rankcheck.reports.text.regression_text import (
-    means_text,
-    regression_failure,
-    regression_lines,
-)
+from pytest_rankcheck.remedies import Place, Remedy, joined, merge
 from pytest_rankcheck.reports.text.stability_text import changes_text, stability_lines
-from pytest_rankcheck.reports.text.wording import change, golden_name, number_text
+from pytest_rankcheck.reports.text.wording import change, golden_name, means_change, number_text
 
 _NOT_KEPT = (
     *(Block.NO_RECORD, Block.METRIC_ADDED, Block.STALE),
     *(Block.DELETED, Block.UNAPPROVED, Block.BEHIND),
 )
 """The blocks after which nobody asks whether the baseline was changed."""
+_START = {
+    Block.REFUSED: "update refused: ",
+    Block.LOOSENED: "this passes only with a looser gate: ",
+}
+"""What comes before the words of a gate."""
 
 
-def blocked_failure(check: Check, block: Block, evaluation: Evaluation, place: Place) -> Failure:
-    """Return why a check against a baseline fails its test, and what to do.
+def record_words(
+    failing: Sequence[tuple[MetricCheck, Block]], of: int, evaluation: Evaluation, place: Place
+) -> Mapping[str, Any]:
+    """Return what an explanation says of the record, as its fields.
 
     Args:
-        check: the check.
-        block: why it fails.
+        failing: the checks of metrics that fail their assertion, and why each fails.
+        of: how many metrics the assertion has.
         evaluation: what was measured.
-        place: where the baseline is, and the commands that are about it.
+        place: where the record is, and the commands that are about it.
     """
-    block = Block.INCOMPARABLE if block is Block.FOREIGN else block
-    remedy = _remedy(check, block, place)
-    lines = [_headline(check, block, evaluation), *_details(check, block)]
-    lines += _what_to_do(check, block, place, remedy)
-    if isinstance(check, MetricCheck) and check.blocking and block in OF_GATES:
-        return regression_failure(check.blocking, lines, remedy)
-    return Failure(lines, remedy=remedy)
+    headlines = [_headline(c, b, evaluation) for c, b in failing if not is_of_gate(c, b)]
+    headline, remarks = "", []
+    if len(failing) > 1 and headlines:
+        headline = f"{len(failing)} of {of} metrics failed on {golden_name(evaluation)}"
+        remarks = headlines
+    elif headlines:
+        headline = headlines[0] if of == 1 else f"1 of {of} metrics failed: {headlines[0]}"
+    starts = {_START.get(block, "") for check, block in failing if is_of_gate(check, block)}
+    remarks += [line for check, block in failing for line in _details(check, block)]
+    remarks += [line for check, block in failing for line in _what_to_do(check, block, place)]
+    remedies = [each for each in (remedy_of(*failed, place) for failed in failing) if each]
+    return {
+        "headline": headline,
+        "before_headline": starts.pop() if len(starts) == 1 else "",
+        "remarks": tuple(dict.fromkeys(remarks)),
+        "remedies": tuple(joined(remedies)),
+    }
 
 
-def dropped_failure(why: str, place: Place) -> Failure:
-    """Return why a test fails whose assertions have passed, but which dropped gates."""
+def is_of_gate(check: Check, block: Block) -> bool:
+    """Return whether a verdict explains why a check fails."""
+    if not isinstance(check, MetricCheck) or block not in OF_GATES:
+        return False
+    return bool(check.blocking and check.comparison)
+
+
+def blocked_rankings(
+    check: RankingCheck, block: Block, evaluation: Evaluation, place: Place
+) -> tuple[str, Remedy | None]:
+    """Return why a check of rankings fails its test, and the command that mends it."""
+    remedy = remedy_of(check, block, place)
+    lines = [*_details(check, block)]
+    if check.stability and check.comparison and block in OF_GATES:
+        broken = (each for each in (check.stability, *check.strict) if each.is_broken)
+        stability = next(broken, check.stability)
+        lines += stability_lines(stability, check.comparison.evaluation)
+    lines += _what_to_do(check, block, place)
+    return _text(_headline(check, block, evaluation), lines, remedy), remedy
+
+
+def dropped_gates(why: str, place: Place) -> tuple[str, Remedy]:
+    """Return why a test fails whose assertions passed but which dropped gates, and the command."""
     remedy = place.approve()
-    return Failure([why, *_what_to_do(None, Block.REFUSED, place, remedy)], remedy=remedy)
+    return _text(why, [*_what_to_do(None, Block.REFUSED, place)], remedy), remedy
 
 
-def _what_to_do(
-    check: Check | None, block: Block, place: Place, remedy: Remedy | None
-) -> Iterator[str]:
-    """Yield where the baseline is, and the command to type."""
+def _text(headline: str, lines: Sequence[str], remedy: Remedy | None) -> str:
+    return "\n".join([headline, *(f"  {line}" for line in (*lines, *([remedy] if remedy else [])))])
+
+
+def _what_to_do(check: Check | None, block: Block, place: Place) -> Iterator[str]:
+    """Yield where the baseline is, and what to do besides a command."""
     if block is Block.REFUSED:
-        yield "  a baseline is never lowered without a written reason"
+        yield "a baseline is never lowered without a written reason"
     where = "expected" if block is Block.NO_RECORD else "baseline"
     unchanged = "" if block in _NOT_KEPT else " (unchanged)"
-    yield f"  {where}: {place}{unchanged}"
+    yield f"{where}: {place}{unchanged}"
     if block is Block.INCONCLUSIVE:
         word = "approve that inconclusive verdicts count less than in the baseline"
         if check is None or not _is_looser_word(check):
             word = "set rankcheck_inconclusive to warn and approve that"
-        yield f"  judge more queries, widen the margin, or {word}"
-    if remedy is not None:
-        yield ValueLine(f"  {remedy}")
+        yield f"judge more queries, widen the margin, or {word}"
 
 
-def _remedy(check: Check, block: Block, place: Place) -> Remedy | None:
+def remedy_of(check: Check, block: Block, place: Place) -> Remedy | None:
     """Return the command that mends a block, or that says what is next; None if there is none."""
     kinds = {key.kind for key in check.problems}
     verb, purpose = block.verb, block.purpose
@@ -118,7 +150,7 @@ def _headline(check: Check, block: Block, evaluation: Evaluation) -> str:
         case Block.METRIC_ADDED:
             names = ", ".join(check.record.metrics) if check.record else ""
             return f"{check.subject} is not in the baseline, which has {names}; {now}"
-        case Block.INCOMPARABLE:
+        case Block.INCOMPARABLE | Block.FOREIGN:
             return f"{what} cannot be compared with {its} baseline"
         case Block.STALE:
             start = f"{check.subject}: {where} changed, so its baseline is stale"
@@ -131,11 +163,11 @@ def _headline(check: Check, block: Block, evaluation: Evaluation) -> str:
             return f"{what}: the reference has changed {its} baseline since this branch left it"
         case Block.UNAPPROVED:
             return f"{what}: this branch changes {its} baseline without a reason"
-    measured = next(_verdict_lines(check), f"{what} differ from the baseline")
+    start = _START.get(block, "")
     if block is Block.LOOSENED:
-        looser = f"this passes only with a looser gate: {measured}"
-        return looser if now else f"{what} pass only with other limits than those of the baseline"
-    return f"update refused: {measured}" if block is Block.REFUSED else measured
+        start = f"{what} pass only with other limits than those of the baseline"
+        return start if not now else f"this passes only with a looser gate: {what} differs"
+    return f"{start}{what} differ{'s' if now else ''} from the baseline"
 
 
 def _too_many(check: Check, block: Block, evaluation: Evaluation) -> str:
@@ -160,12 +192,12 @@ def _too_many(check: Check, block: Block, evaluation: Evaluation) -> str:
 def _details(check: Check, block: Block) -> Iterator[str]:
     """Yield what was measured, as far as it matters for a block."""
     match block:
-        case Block.INCOMPARABLE:
+        case Block.INCOMPARABLE | Block.FOREIGN:
             others = (*check.changes(Block.INCOMPARABLE), *check.changes(Block.FOREIGN))
-            yield from (f"  {change.text}" for change in others)
+            yield from (change.text for change in others)
             if isinstance(check, MetricCheck) and check.metric.kind.depends_on and check.record:
                 then = number_text(check.record.mean(check.metric))
-                yield f"  {check.subject} was {then}, of what was measured then"
+                yield f"{check.subject} was {then}, of what was measured then"
         case Block.STALE:
             yield from _changed_queries(check)
             yield from _on_unchanged(check)
@@ -173,22 +205,21 @@ def _details(check: Check, block: Block) -> Iterator[str]:
             yield from _lost(check, block)
         case Block.FAILED if check.comparison:
             failed = check.comparison.evaluation.failed
-            yield f"  {listed([f'{each} ({quoted(why, 60)})' for each, why in failed.items()])}"
+            yield listed([f"{each} ({quoted(why, 60)})" for each, why in failed.items()])
         case Block.AS_RECORDED:
             yield (
-                "  decided with the metrics, slices and labels that the baseline has, not with "
+                "decided with the metrics, slices and labels that the baseline has, not with "
                 "those that were added or moved since"
             )
             yield from _measured(check)
         case Block.UNCOUNTED:
             yield (
-                "  values that are missing do not lower a mean, so the mean alone would not show "
-                "this"
+                "values that are missing do not lower a mean, so the mean alone would not show this"
             )
             yield from _changed_queries(check)
-            yield from (f"  world: {line}" for line in check.world)
+            yield from (f"world: {line}" for line in check.world)
         case Block.UNAPPROVED | Block.BEHIND:
-            yield from (f"  {problem.text}" for problem in _own_problems(check))
+            yield from (problem.text for problem in _own_problems(check))
             yield from _changed_queries(check)
         case Block.LOOSENED:
             recorded: list[object] = []
@@ -196,7 +227,7 @@ def _details(check: Check, block: Block) -> Iterator[str]:
                 recorded = [quoted(check.record.gate(check.metric), 200)]
             if isinstance(check, RankingCheck):
                 recorded = [strict.limits for strict in check.strict]
-            yield from (f"  the baseline was approved under {each}" for each in recorded)
+            yield from (f"the baseline was approved under {each}" for each in recorded)
             yield from _measured(check)
         case _ if block in OF_GATES:
             yield from _measured(check)
@@ -205,28 +236,17 @@ def _details(check: Check, block: Block) -> Iterator[str]:
 def _lost(check: Check, block: Block) -> Iterator[str]:
     """Yield how many queries were removed or edited, or lost their labels."""
     for lost in check.changes(block):
-        yield f"  {lost.text}; up to {LOSS_SHARE:.0%} need no reason"
+        yield f"{lost.text}; up to {LOSS_SHARE:.0%} need no reason"
     if block is Block.REPLACED:
         yield from _changed_queries(check)
         yield from _on_unchanged(check)
 
 
-def _verdict_lines(check: Check) -> Iterator[str]:
-    """Yield the text of the verdict that blocks; nothing without a verdict."""
-    if isinstance(check, MetricCheck) and check.blocking and check.comparison:
-        yield from regression_lines(check.blocking, check.comparison)
-
-
 def _measured(check: Check) -> Iterator[str]:
-    """Yield the details of a comparison, after its headline."""
-    yield from (f"  baseline of this branch: {problem.text}" for problem in check.problems)
+    """Yield what else is known of a check on which a gate or limits decided."""
+    yield from (f"baseline of this branch: {problem.text}" for problem in check.problems)
     yield from _changed_queries(check)
-    yield from islice(_verdict_lines(check), 1, None)
-    if isinstance(check, RankingCheck) and check.stability and check.comparison:
-        broken = (each for each in (check.stability, *check.strict) if each.is_broken)
-        stability = next(broken, check.stability)
-        yield from stability_lines(stability, check.comparison.evaluation)
-    yield from (f"  world: {line}" for line in check.world)
+    yield from (f"world: {line}" for line in check.world)
 
 
 def _changed_queries(check: Check) -> Iterator[str]:
@@ -236,8 +256,7 @@ def _changed_queries(check: Check) -> Iterator[str]:
         return
     if isinstance(check, MetricCheck):
         golden = comparison.evaluation.golden
-        for text in slice_changes(check.record, check.attributes, golden, comparison):
-            yield f"  {text}"
+        yield from slice_changes(check.record, check.attributes, golden, comparison)
     if not comparison.is_paired:
         return  # every log has its own sessions
     for kind, query_ids in (
@@ -247,11 +266,11 @@ def _changed_queries(check: Check) -> Iterator[str]:
     ):
         if query_ids:
             count = plural(len(query_ids), "query", "queries")
-            yield f"  {count} {kind} since the baseline: {listed(query_ids)}"
+            yield f"{count} {kind} since the baseline: {listed(query_ids)}"
     if isinstance(check, MetricCheck) and check.record is not None and check.verdict is not None:
         moved = set_changes(check.record, comparison).get(str(check.metric))
         if moved is not None:
-            yield f"  the changed queries alone move the mean by {change(moved)}"
+            yield f"the changed queries alone move {check.metric} by {change(moved)}"
 
 
 def _on_unchanged(check: Check) -> Iterator[str]:
@@ -259,6 +278,7 @@ def _on_unchanged(check: Check) -> Iterator[str]:
     if isinstance(check, MetricCheck) and check.verdict is not None:
         pairs = check.verdict.overall.pairs
         unchanged = check.metric.kind.counted(len(pairs.query_ids), "unchanged ")
-        yield f"  on the {unchanged}: {means_text(pairs)}"
+        means = means_change(pairs.mean_before, pairs.mean_after)
+        yield f"on the {unchanged}: {check.metric} {means}"
     if isinstance(check, RankingCheck) and check.stability is not None:
-        yield f"  on the unchanged queries: {changes_text(check.stability)}"
+        yield f"on the unchanged queries: {changes_text(check.stability)}"

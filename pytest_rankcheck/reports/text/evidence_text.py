@@ -1,26 +1,24 @@
-"""The evidence for a verdict: the interval, p, the effect size and the statistical power."""
+"""The evidence for a verdict in words: interval, power, ties, mixes, replays, groups, judgments."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 
-import numpy as np
-
 from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired
+from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.comparison import Comparison
+from pytest_rankcheck.comparison.unjudged_documents import Unjudged
 from pytest_rankcheck.comparison.unpaired_values import Unpaired
 from pytest_rankcheck.errors import plural, quoted
-from pytest_rankcheck.gates.verdict import Outcome, Verdict
+from pytest_rankcheck.gates.verdict import GroupEvidence, Outcome, ReplayEvidence, Verdict
+from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.text.wording import change
-from pytest_rankcheck.statistics.mean_differences import Differences
-from pytest_rankcheck.statistics.sign_flip import has_one_size, sign_flip_test
-from pytest_rankcheck.statistics.two_samples import LARGE_SAMPLE
-from pytest_rankcheck.statistics.weighted_clusters import effective_count
 
-_MANY = 100
-"""From this number of units on, the smallest detectable fall is detected as often as planned."""
+
+def fall_word(metric: Metric) -> str:
+    """Return what a change for the worse is: a fall, or where lower is better a rise."""
+    return "fall" if metric.higher_is_better else "rise"
 
 
 def evidence_lines(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
@@ -37,12 +35,13 @@ def evidence_lines(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
     differences = pairs.differences
     low, high = pairs.interval()
     interval = f"95% interval of the difference [{change(low)}, {change(high)}], "
-    yield f"  {'' if math.isnan(low) else interval}{_tested(pairs)}"
+    p = f"p {p_text(pairs.p_of_fall())} ({pairs.test_name})"
+    yield f"  {'' if math.isnan(low) else interval}{p}"
     yield from _units(pairs)
     yield from _decided(verdict, pairs)
     yield from _ruled_out(verdict, pairs)
     yield from tie_lines(verdict)
-    yield from _noise(pairs, differences)
+    yield from _noise(pairs)
     power = power_text(verdict, pairs)
     if differences.smallest_detectable(verdict.alpha) <= differences.full_range:
         effect = f"effect {differences.effect:+.2f} standard deviations"
@@ -53,47 +52,31 @@ def evidence_lines(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
 
 def power_text(verdict: Verdict, pairs: ComparedValues) -> str:
     """Return how small a fall would be shown with a power of 80%; empty if that is unknown."""
-    differences, units = pairs.differences, _counted_units(pairs)
+    differences, units, fall = pairs.differences, _counted_units(pairs), fall_word(verdict.metric)
     detectable = differences.smallest_detectable(verdict.alpha)
     if math.isnan(detectable):
         return ""
     if detectable > differences.full_range:
-        return f"with {units}, no possible fall has a power of 80%"
-    # The rates are those of docs/reference/calibration.md.
-    is_coarse = math.isinf(differences.full_range) or (
-        np.count_nonzero(pairs.gains) > 1 and has_one_size(pairs.gains)
-    )
-    power = "70% to 80%" if is_coarse and pairs.units < _MANY else "about 80%"
+        return f"with {units}, no possible {fall} has a power of 80%"
+    power = "70% to 80%" if pairs.is_coarse else "about 80%"
     return (
-        f"with {units}, power is {power} for a fall of {detectable:.4f} (one-sided t-test, alpha "
+        f"with {units}, power is {power} for a {fall} of {detectable:.4f} (one-sided t-test, alpha "
         f"{verdict.alpha:g})"
     )
 
 
-def _tested(pairs: ComparedValues) -> str:
-    if isinstance(pairs, Unpaired):
-        name = "permutation test" if pairs.units < LARGE_SAMPLE else "Welch's t-test"
-        of = "two samples" if pairs.clusters is None else "two samples of clusters"
-        return f"p {p_text(pairs.p_of_fall())} ({name} of {of})"
-    assert isinstance(pairs, Paired)
-    if pairs.noise is not None:
-        return f"p {p_text(pairs.p_of_fall())} (Student's t over queries and replicates)"
-    test = sign_flip_test(pairs.contributions, pairs.unseen_gain)
-    return f"p {p_text(test.p)} (paired sign-flip test)"
-
-
-def noise_lines(comparison: Comparison) -> Iterator[str]:
+def noise_caveats(comparison: Comparison) -> Iterator[str]:
     """Yield what the values and the documents are of, where several runs are averaged."""
     if comparison.evaluation.replicates:
-        yield "  values are means of the replicates; documents are those of the first"
+        yield "values are means of the replicates; documents are those of the first"
     is_recorded = isinstance(comparison.other, Record) and comparison.other.metrics
     if is_recorded and (comparison.added or comparison.removed or comparison.changed):
-        yield "  the golden set changed: how the baseline's replicates vary is that of its own set"
+        yield "the golden set changed: how the baseline's replicates vary is that of its own set"
 
 
-def _noise(pairs: ComparedValues, differences: Differences) -> Iterator[str]:
+def _noise(pairs: ComparedValues) -> Iterator[str]:
     """Yield how much of the interval comes from the runs, such as from retraining."""
-    noise = pairs.noise
+    noise, differences = pairs.noise, pairs.differences
     if noise is None:
         return
     share = (noise.error / differences.error) ** 2 if differences.error > 0 else 0.0
@@ -111,10 +94,10 @@ def _units(pairs: ComparedValues) -> Iterator[str]:
         if pairs.clusters is not None:
             clusters = plural(len(set(pairs.clusters.tolist())), "cluster")
             yield f"  in {clusters} (such as sessions or users), each one independent unit"
-        if pairs.weights is not None:
-            size = effective_count(pairs.weights)
+        if pairs.effective_size is not None:
             queries = pairs.metric.kind.counted(len(pairs.query_ids))
-            yield f"  weighted: the effective sample size of {queries} is {size:,.1f}"
+            size = f"{pairs.effective_size:,.1f}"
+            yield f"  weighted: the effective sample size of {queries} is {size}"
         return
     if pairs.clusters is None and pairs.before_clusters is None:
         return
@@ -160,7 +143,8 @@ def _decided(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
     least = min(decisions, key=lambda decision: decision.p)
     where = f" in {quoted(least.label)}" if least.label else ""
     corrected = f" (Holm, {verdict.decisions} decisions)" if verdict.decisions > 1 else ""
-    yield f"  decided by {verdict.gate}: p {p_text(least.p)} for the fall{where}{corrected}"
+    fall = f"{fall_word(verdict.metric)}{where}{corrected}"
+    yield f"  decided by {verdict.gate}: p {p_text(least.p)} for the {fall}"
     if math.isinf(pairs.differences.full_range):
         yield (
             "  without a known range, such as that of durations, this test blocks up to twice as "
@@ -173,7 +157,7 @@ def _ruled_out(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
     margin, bound = verdict.margin, pairs.differences.lower_bound(verdict.alpha)
     if margin is None or math.isnan(bound):
         return
-    units = _counted_units(pairs)
+    units, fall = _counted_units(pairs), fall_word(verdict.metric)
     if bound > -margin:
         return
     if math.isinf(bound):
@@ -182,12 +166,12 @@ def _ruled_out(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
             "can fall"
         )
     elif pairs.is_same:
-        yield f"  {units} without a change cannot rule out a fall below {-bound:.4f}"
+        yield f"  {units} without a change cannot rule out a {fall} below {-bound:.4f}"
     else:
         level = f"{100 * (1 - verdict.alpha):g}%"
         yield (
-            f"  a fall of {-bound:.4f} is not ruled out (one-sided {level} bound, which allows for "
-            "a large fall that was not sampled)"
+            f"  a {fall} of {-bound:.4f} is not ruled out (one-sided {level} bound, which allows "
+            f"for a large {fall} that was not sampled)"
         )
 
 
@@ -212,7 +196,7 @@ def _needed(verdict: Verdict, pairs: ComparedValues) -> str:
     low, high = differences.needed_interval(margin, verdict.alpha)
     units = "clusters" if pairs.clusters is not None else pairs.metric.kind.plural
     numbers = needed_text(needed, None if math.isnan(low) else (low, high), f" {units}")
-    return f"; a fall of {margin:g} needs {numbers}"
+    return f"; a {fall_word(verdict.metric)} of {margin:g} needs {numbers}"
 
 
 def needed_text(best: float, interval: tuple[float, float] | None, units: str = "") -> str:
@@ -227,3 +211,92 @@ def needed_text(best: float, interval: tuple[float, float] | None, units: str = 
         return f"about {best:,.0f}{units}"
     low, high = interval
     return f"{low:,.0f} to {high:,.0f}{units} (best guess {best:,.0f})"
+
+
+# --- what may explain a difference -------------------------------------------------------------
+
+
+def mix_lines(verdict: Verdict) -> Iterator[str]:
+    """Yield ``+0.0210 at the baseline's mix of device; -0.0510 is mix``, by attribute."""
+    for effect in verdict.mixes:
+        name, gone, decided = quoted(effect.attribute, 60), "", ""
+        if effect.missing_share:
+            gone = f" (without slices that had {effect.missing_share:.1%} of it and are gone)"
+        if effect.attribute == verdict.standardised_by:
+            decided = f", which decides; as it is, {change(effect.at_mix + effect.mix)}"
+        yield (
+            f"{change(effect.at_mix)} at {quoted(effect.of)}'s mix of {name}{gone}{decided}; "
+            f"{change(effect.mix)} is mix"
+        )
+
+
+def open_reason(evidence: ReplayEvidence) -> str:
+    """Return why a replay decides nothing: it has ``leaves_open``."""
+    is_now = evidence.unseen_now > evidence.max_unseen
+    return _unseen(evidence, "new" if is_now else "previous")
+
+
+def replay_lines(evidence: ReplayEvidence) -> Iterator[str]:
+    """Yield how many documents at the top were never shown."""
+    for which, share in (("new", evidence.unseen_now), ("previous", evidence.unseen_before)):
+        if share:
+            remark = "counts as not relevant"
+            if which == "new" and evidence.without_unseen == "regressed":
+                remark += ", but without these documents it is regressed as well"
+            elif share > evidence.max_unseen:
+                remark += (
+                    f", which is more than max_unseen={evidence.max_unseen:g}: judge these "
+                    "documents, or replay a log that shows them"
+                )
+            yield f"{_unseen(evidence, which)} and {remark}"
+
+
+def _unseen(evidence: ReplayEvidence, which: str) -> str:
+    share = evidence.unseen_now if which == "new" else evidence.unseen_before
+    return f"{share:.0%} of the {which} top {evidence.k} was never shown to anyone"
+
+
+def group_lines(groups: GroupEvidence) -> Iterator[str]:
+    """Yield the sizes of the groups, and which units were left out."""
+    (before, now), (other, tested) = groups.units, map(quoted, groups.names)
+    singular, p = groups.unit.removesuffix("s"), p_text(groups.ratio_p)
+    sizes = f"{plural(now, singular)} of {tested} and {before:,} of {other}"
+    planned = f"{groups.ratio:g} of {tested} for each one of {other}"
+    if groups.leaves_open:
+        yield (
+            f"{sizes}, but the plan was {planned}: chance does not explain this (chi-square "
+            f"test, p {p}), so the groups were not assigned or logged as planned and may differ in "
+            "more than the ranker; find out why before you compare them"
+        )
+    else:
+        yield f"{sizes}; the plan was {planned} (chi-square test, p {p})"
+    if groups.in_both:
+        are = "was" if groups.in_both == 1 else "were"
+        yield (
+            f"{plural(groups.in_both, singular)} {are} in both groups and left out, with "
+            f"{plural(groups.left_out, 'session')}"
+        )
+
+
+def unjudged_lines(unjudged: Unjudged) -> Iterator[str]:
+    """Yield how many unjudged documents there are, and the bounds if known; nothing without any."""
+    if not unjudged.documents and not unjudged.left:
+        return
+    yield f"  {_counts(unjudged)}"
+    if math.isnan(unjudged.if_irrelevant):
+        return
+    irrelevant, grade = change(unjudged.if_irrelevant), f"grade {unjudged.grade:g}"
+    bounds = [f"if all were irrelevant, the difference would be {irrelevant}"]
+    if unjudged.documents:
+        bounds.append(f"if the new had {grade}, {change(unjudged.if_relevant)}")
+        grade = "it"
+    if unjudged.left and not math.isnan(unjudged.if_left_relevant):
+        bounds.append(f"if those that left had {grade}, {change(unjudged.if_left_relevant)}")
+    yield f"    {'; '.join(bounds)}"
+
+
+def _counts(unjudged: Unjudged) -> str:
+    left = f" and {unjudged.left:,} that left it" if unjudged.left else ""
+    start = f"unjudged: {plural(unjudged.documents, 'document')} new in the top {unjudged.k}{left}"
+    judged = f"Judged@{unjudged.k} {unjudged.judged_before:.3f} -> {unjudged.judged_after:.3f}"
+    return f"{start}, counted as not relevant; {judged}"

@@ -49,24 +49,24 @@ def changes_text(stability: RankingStability) -> str:
 def stability_lines(stability: RankingStability, evaluation: Evaluation) -> Iterator[str]:
     """Yield how many rankings changed, the limits that are broken, and the worst queries."""
     limits = stability.limits
-    yield f"  {changes_text(stability)}"
+    yield f"{changes_text(stability)}"
     beyond = plural(len(stability.beyond), "query", "queries")
     too_many = "; too many changed" if stability.too_many else ""
-    yield f"  allowed: {limits}; {beyond} beyond{too_many}"
+    yield f"allowed: {limits}; {beyond} beyond{too_many}"
     worst = stability.beyond or stability.changed
-    yield "  worst queries"
+    yield "worst queries"
     for agreement in worst[:_WORST]:
         values = ", ".join(agreement.exceeded(limits)) or f"RBO {agreement.rbo:.3f}"
-        yield f"    {query_in(evaluation.golden, agreement.query_id)}   {values}"
+        yield f"  {query_in(evaluation.golden, agreement.query_id)}   {values}"
         for start, ranking in (
-            ("      before  ", agreement.before),
-            ("      now     ", agreement.now),
+            ("    before  ", agreement.before),
+            ("    now     ", agreement.now),
         ):
             line, query_id = start + _shown(ranking), agreement.query_id
             place = documents_once(evaluation.golden.name, query_id, ranking, [line], start)
             yield from place if ranking else [line]
     if len(worst) > _WORST:
-        yield f"    and {plural(len(worst) - _WORST, 'query', 'queries')} more"
+        yield f"  and {plural(len(worst) - _WORST, 'query', 'queries')} more"
 
 
 def _shown(ranking: Sequence[str]) -> str:

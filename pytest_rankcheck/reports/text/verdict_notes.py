@@ -6,14 +6,21 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_rankcheck.errors import plural, quoted
+from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.gates.verdict import Verdict
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.kinds import MeasurementKind
 from pytest_rankcheck.reports.findings import Note, Topic
-from pytest_rankcheck.reports.text.evidence_text import power_text
-from pytest_rankcheck.reports.text.explanation_text import mix_lines, replay_lines
-from pytest_rankcheck.reports.text.wording import means_change, number_text, query_in
+from pytest_rankcheck.reports.text.evidence_text import (
+    evidence_lines,
+    group_lines,
+    mix_lines,
+    power_text,
+    replay_lines,
+)
+from pytest_rankcheck.reports.text.verdict_headlines import verdict_headline
+from pytest_rankcheck.reports.text.wording import golden_name, means_change, number_text, query_in
 
 _SLICES = 10
 """The number of slices in a line."""
@@ -74,6 +81,17 @@ def passed_falls(golden: JudgedQueries, verdicts: Iterable[Verdict]) -> Iterator
         text = "; ".join(filter(None, texts))
         start = _start(golden.name, str(verdict.metric))
         yield Note(Topic.PASSED_FALLS, f"{start}{text}", of_test=True)
+
+
+def inconclusive_text(verdict: Verdict, evaluation: Evaluation) -> str:
+    """Return an inconclusive verdict with its evidence, in a line."""
+    lines = [verdict_headline(verdict, golden_name(evaluation))]
+    if verdict.groups is not None:
+        lines += group_lines(verdict.groups)
+    elif verdict.replay is not None:
+        lines += replay_lines(verdict.replay)
+    lines += evidence_lines(verdict, verdict.overall.pairs)
+    return "; ".join(map(str.strip, lines))
 
 
 def _start(golden_name: str, metrics: str) -> str:

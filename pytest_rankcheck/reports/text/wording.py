@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import listed, plural, quoted
@@ -12,10 +11,10 @@ from pytest_rankcheck.golden.expected_text import is_unit, text_of
 from pytest_rankcheck.reports.ledger import place_of_documents
 
 if TYPE_CHECKING:
-    from pytest_rankcheck.comparison.comparison import Move
     from pytest_rankcheck.evaluation.evaluation import Evaluation
+    from pytest_rankcheck.explanation.bounds import Bound, Bounded
     from pytest_rankcheck.golden.judged_queries import JudgedQueries
-    from pytest_rankcheck.metrics.metric_names import Metric
+    from pytest_rankcheck.metrics.kinds import MeasurementKind
 
 
 _WIDTH = 96
@@ -41,29 +40,6 @@ def means_change(before: float, now: float) -> str:
     return f"{number_text(before)} -> {number_text(now)}, {change(now - before)}"
 
 
-def joined_failures(texts: Mapping[str, str | None]) -> str | None:
-    """Return the failure of an assertion on one metric or several; None if all passed.
-
-    The documents of a query are shown once.
-
-    Args:
-        texts: by metric, why it failed; None: it passed.
-    """
-    failures = {metric: text for metric, text in texts.items() if text is not None}
-    if len(texts) == 1 or not failures:
-        return next(iter(failures.values()), None)
-    head = f"{len(failures)} of {len(texts)} metrics failed: {', '.join(failures)}"
-    lines, seen = [head, ""], set[tuple[str, ...]]()
-    whole = "\n\n".join(failures.values()).splitlines()
-    for are_documents, group in groupby(whole, lambda line: line.startswith(_DEEP)):
-        query, block = lines[-1].strip().partition("   ")[0], list(group)
-        shown = (query, *block)
-        is_known = are_documents and shown in seen and _SEE not in block[0]
-        lines += [f"{_DEEP}{_SEE} above"] if is_known else block
-        seen.add(shown)
-    return "\n".join(lines)
-
-
 def duration(seconds: float) -> str:
     """Return a time as people say it: ``0.4 ms``, ``41 ms``, ``1.20 s``."""
     if seconds < 0.01:
@@ -71,9 +47,14 @@ def duration(seconds: float) -> str:
     return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.2f} s"
 
 
-def golden_name(evaluation: Evaluation) -> str:
+def set_text(kind: MeasurementKind, name: str) -> str:
     """Return ``golden set 'web'``, or ``session log 'week'``."""
-    return f"{evaluation.kind.set_name} '{quoted(evaluation.golden.name)}'"
+    return f"{kind.set_name} '{quoted(name)}'"
+
+
+def golden_name(evaluation: Evaluation) -> str:
+    """Return what was measured on: ``golden set 'web'``, or ``session log 'week'``."""
+    return set_text(evaluation.kind, evaluation.golden.name)
 
 
 def ranker_on(ranker: str, golden: JudgedQueries, *, is_sized: bool = True) -> str:
@@ -155,13 +136,11 @@ def unanswered_text(evaluation: Evaluation) -> str:
     return f"{len(queries):,} of {size} {have} an empty answer: {listed(queries)}"
 
 
-def caveat_lines(evaluation: Evaluation) -> Iterator[str]:
+def caveats(evaluation: Evaluation) -> Iterator[str]:
     """Yield what may be wrong with the run or its documents rather than with the ranker."""
     if evaluation.unanswered:
-        yield f"  {unanswered_text(evaluation)}"
-    yield from (
-        f"  {text}" for text, are_many in evaluation.source.document_notes.items() if are_many
-    )
+        yield unanswered_text(evaluation)
+    yield from (text for text, are_many in evaluation.source.document_notes.items() if are_many)
 
 
 def documents_once(
@@ -195,40 +174,16 @@ def shortened(text: str) -> str:
 
 def document_in(golden: JudgedQueries, doc_id: str) -> str:
     """Return the id of a document, and its title where the golden set has one."""
-    title = golden.title(doc_id)
+    return named(doc_id, golden.title(doc_id))
+
+
+def named(doc_id: str, title: str | None) -> str:
+    """Return the id of a document, and its title if it has one."""
     if is_unit(doc_id):  # its title names the chunk that contains it
         return f'"{quoted(text_of(doc_id), 60)}"' + (f" in {quoted(title, 60)}" if title else "")
     if title:
         return f'{quoted(doc_id, 60)} "{quoted(title, 40)}"'
     return quoted(doc_id, 60)
-
-
-def whole_interval(evaluation: Evaluation, metric: Metric) -> str:
-    """Return how precisely one value of the whole run is known, in brackets; empty if unknown."""
-    interval, (least, most) = evaluation.interval(metric), metric.definition.range
-    if math.isnan(interval[0]):
-        return ""
-    ends = (number_text(min(max(end, least), most)) for end in interval)
-    return f" (95% interval {' to '.join(ends)}, jackknife over the queries)"
-
-
-def grade_text(grade: float | None) -> str:
-    """Return ``grade 3`` or ``unjudged``."""
-    return "unjudged" if grade is None else f"grade {grade:g}"
-
-
-def document_name(evaluation: Evaluation, doc_id: str, grade: float | None) -> str:
-    """Return a document's id, title and grade: ``d184 "Heat transfer" (grade 3)``.
-
-    Of a session, whether it was selected; nobody has judged what was not.
-    """
-    return f"{document_in(evaluation.golden, doc_id)}{evaluation.kind.grade_text(grade)}"
-
-
-def move_text(evaluation: Evaluation, move: Move) -> str:
-    """Return a document, its rank before and after: ``d184 (grade 3)  1 -> 6``."""
-    before, after = move.before or "-", move.after or "-"
-    return f"{document_name(evaluation, move.doc_id, move.grade)}  {before} -> {after}"
 
 
 def packed(items: Iterable[str], indent: str, gap: str = "      ") -> Iterator[str]:
@@ -241,3 +196,49 @@ def packed(items: Iterable[str], indent: str, gap: str = "      ") -> Iterator[s
         line = line + gap + item if line else item
     if line:
         yield indent + line
+
+
+# --- bounds --------------------------------------------------------------------------------------
+
+
+def bound_text(bound: Bound) -> str:
+    """Return ``at least 0.4500``."""
+    confidence = f" with {bound.confidence:.0%} confidence" if bound.confidence is not None else ""
+    return f"{'at least' if bound.is_floor else 'at most'} {number_text(bound.limit)}{confidence}"
+
+
+def bounded_text(bound: Bound, part: Bounded) -> str:
+    """Return the mean that was held to a bound, with what was compared if that is another."""
+    mean = number_text(part.mean)
+    if bound.confidence is not None:
+        side = "lower" if bound.is_floor else "upper"
+        mean = f"{mean} ({side} {bound.confidence:.0%} bound {number_text(part.tested)})"
+    return mean + precision_text(part)
+
+
+def broken_text(bound: Bound) -> str:
+    """Return ``below 0.4500``; with a confidence, ``lower 95% bound below 0.4500``."""
+    side, beyond = ("lower", "below") if bound.is_floor else ("upper", "above")
+    tested = f"{side} {bound.confidence:.0%} bound " if bound.confidence is not None else ""
+    return f"{tested}{beyond} {number_text(bound.limit)}"
+
+
+def precision_text(part: Bounded) -> str:
+    """Return how precisely a value that is no mean is known, and what it depends on, in brackets.
+
+    Such as `` (95% interval 0.0812 to no upper end, concurrency 8)``; empty for a mean.
+    """
+    if part.is_quantile and part.interval is not None:
+        low, high = part.interval
+        start = number_text(low) if math.isfinite(low) else "no lower end"
+        end = number_text(high) if math.isfinite(high) else "no upper end"
+        at = f", concurrency {part.concurrency}" if part.concurrency is not None else ""
+        return f" (95% interval {start} to {end}{at})"
+    return interval_text(part.interval)
+
+
+def interval_text(interval: tuple[float, float] | None) -> str:
+    """Return how precisely one value of the whole run is known, in brackets; empty if unknown."""
+    if interval is None:
+        return ""
+    return f" (95% interval {' to '.join(map(number_text, interval))}, jackknife over the queries)"

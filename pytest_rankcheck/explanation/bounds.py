@@ -1,0 +1,40 @@
+"""A fixed bound of a metric, and what was held to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What a metric is held to: at least, or at most, a value."""
+
+    limit: float
+    is_floor: bool
+    confidence: float | None = None
+    """If given, the one-sided confidence bound of the mean is compared, not the mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounded:
+    """One set of queries held to a bound."""
+
+    label: str
+    """The slice as ``attribute=value``; empty for all queries."""
+    places: Sequence[int]
+    mean: float
+    tested: float
+    """What is compared with the limit: the mean, or its confidence bound."""
+    holds: bool
+    gated: bool = True
+    interval: tuple[float, float] | None = None
+    """Of a value that is no mean: how precisely it is known."""
+    is_quantile: bool = False
+    concurrency: int | None = None
+    """Of a time: how many queries were asked at the same time."""
+
+    @property
+    def fails(self) -> bool:
+        """Whether it fails the assertion."""
+        return self.gated and not self.holds

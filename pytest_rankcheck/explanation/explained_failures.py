@@ -1,0 +1,274 @@
+"""The explanation of metrics that fell, or that are beyond a bound."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from pytest_rankcheck.comparison.compared_values import ComparedValues
+from pytest_rankcheck.comparison.comparison import Comparison
+from pytest_rankcheck.comparison.unjudged_documents import TOP, top_of
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.recorded_precision import SLACK
+from pytest_rankcheck.explanation.bounds import Bounded
+from pytest_rankcheck.explanation.explanation import (
+    ExplainedQuery,
+    ExplainedSlice,
+    Explanation,
+    InCommon,
+    MetricFailure,
+    RankedDocument,
+    TakenOver,
+)
+from pytest_rankcheck.explanation.moved_documents import (
+    best_documents,
+    moved_documents,
+    seen_documents,
+)
+from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict
+from pytest_rankcheck.metrics.metric_names import Metric
+
+_WORST = 5
+"""How many queries are explained."""
+_TAKEN_OVER, _GONE = 3, 2
+
+Values = Mapping[str, tuple[float | None, float]]
+
+
+def explained_state(evaluation: Evaluation, of: int, **known: Any) -> Explanation:
+    """Return the explanation of an assertion that the state of its record fails.
+
+    Args:
+        evaluation: what was measured.
+        of: how many metrics the assertion has.
+        known: further fields.
+    """
+    return Explanation(
+        kind=evaluation.kind,
+        golden_set=evaluation.golden.name,
+        queries=len(evaluation.query_ids),
+        of=of,
+        **known,
+    )
+
+
+def explained_falls(
+    comparison: Comparison, verdicts: Mapping[Metric, Verdict], of: int, **known: Any
+) -> Explanation:
+    """Return the explanation of verdicts that fail their assertion.
+
+    Args:
+        comparison: what they were decided from.
+        verdicts: of the metrics that failed, at least one.
+        of: how many metrics the assertion has.
+        known: further fields.
+    """
+    evaluation = comparison.evaluation
+    pairs = {str(metric): verdict.leading.pairs for metric, verdict in verdicts.items()}
+    losses = _losses(pairs.values())
+    worst = _largest(losses)
+    values = {query_id: dict[str, tuple[float | None, float]]() for query_id in worst}
+    for name, each in pairs.items():
+        for place, query_id in enumerate(each.query_ids if each.is_paired else ()):
+            if query_id in values and each.gains[place] < -SLACK:
+                values[query_id][name] = (float(each.before[place]), float(each.after[place]))
+    cutoffs = {str(metric): metric.cutoff for metric in verdicts}
+
+    def documents(query_id: str) -> Sequence[RankedDocument]:
+        return moved_documents(comparison, query_id, (cutoffs[name] for name in values[query_id]))
+
+    first = next(iter(pairs.values()))
+    knows_documents = evaluation.source.unmet_ids is None
+    return explained_state(
+        evaluation,
+        of,
+        failures=tuple(_failure(comparison, *each) for each in verdicts.items()),
+        slices=tuple(_slices(verdicts)),
+        in_common=_in_common(comparison, verdicts),
+        fallen=len(losses),
+        worst=tuple(_query(evaluation, each, values[each], documents) for each in worst),
+        taken_over=tuple(_taken_over(comparison, verdicts)),
+        unjudged=comparison.unjudged_in(first) if knows_documents else None,
+        **known,
+    )
+
+
+def explained_bounds(
+    evaluation: Evaluation, failures: Sequence[MetricFailure], of: int, **known: Any
+) -> Explanation:
+    """Return the explanation of metrics that are beyond a bound.
+
+    Args:
+        evaluation: what was measured.
+        failures: the metrics that failed.
+        of: how many metrics the assertion has.
+        known: further fields.
+    """
+    excess: dict[str, float] = {}
+    values: dict[str, dict[str, tuple[float | None, float]]] = {}
+    for failure in failures:
+        beyond = _beyond(evaluation, failure)
+        for query_id, (value, distance) in beyond.items():
+            excess[query_id] = excess.get(query_id, 0.0) + distance
+            values.setdefault(query_id, {})[str(failure.metric)] = (None, value)
+    worst = _largest(excess)
+
+    def documents(query_id: str) -> Sequence[RankedDocument]:
+        metric = next(each.metric for each in failures if str(each.metric) in values[query_id])
+        if metric.name == "SeenItems":
+            return seen_documents(evaluation, query_id, metric.cutoff)
+        return best_documents(evaluation, query_id) if metric.kind.is_of_documents else ()
+
+    return explained_state(
+        evaluation,
+        of,
+        failures=tuple(failures),
+        slices=tuple(_bounded_slices(failures)),
+        fallen=len(excess),
+        worst=tuple(_query(evaluation, each, values[each], documents) for each in worst),
+        **known,
+    )
+
+
+def _losses(pairs_of_metrics: Iterable[ComparedValues]) -> Mapping[str, float]:
+    """Return how much each query lost that fell, as a share of the largest loss of each metric."""
+    losses: dict[str, float] = {}
+    for pairs in pairs_of_metrics:
+        gains = pairs.gains
+        worse = pairs.worst()
+        for place in worse:
+            query_id = pairs.query_ids[place]
+            losses[query_id] = losses.get(query_id, 0.0) + float(gains[place] / gains[worse[0]])
+    return losses
+
+
+def _largest(losses: Mapping[str, float]) -> Sequence[str]:
+    return sorted(losses, key=losses.__getitem__, reverse=True)[:_WORST]
+
+
+def _beyond(evaluation: Evaluation, failure: MetricFailure) -> Mapping[str, tuple[float, float]]:
+    """Return the value of each query that is beyond its bound, and its share of the largest."""
+    bound, leading = failure.bound, failure.leading
+    assert bound is not None
+    assert leading is not None
+    values = evaluation.values(failure.metric)
+    places = failure.metric.kind.of_each(np.asarray(leading.places, dtype=np.intp))
+    sign = 1 if bound.is_floor else -1
+    distances = sign * (bound.limit - values[places])
+    chosen = np.flatnonzero(distances > 0)
+    chosen = chosen[np.argsort(-distances[chosen], kind="stable")]
+    largest = distances[chosen[0]] if len(chosen) else 1.0
+    return {
+        evaluation.query_ids[places[at]]: (
+            float(values[places[at]]),
+            float(distances[at] / largest),
+        )
+        for at in chosen.tolist()
+    }
+
+
+def _failure(comparison: Comparison, metric: Metric, verdict: Verdict) -> MetricFailure:
+    interval = whole_interval(comparison.evaluation, metric)
+    return MetricFailure(
+        metric, verdict, interval=interval, crossing=comparison.crossing(verdict.overall.pairs)
+    )
+
+
+def _in_common(comparison: Comparison, verdicts: Mapping[Metric, Verdict]) -> InCommon | None:
+    for metric, verdict in verdicts.items():
+        fallen = verdict.overall.pairs.losses
+        if fallen > 1:
+            return InCommon(metric, tuple(comparison.in_common(metric)), fallen)
+    return None
+
+
+def whole_interval(evaluation: Evaluation, metric: Metric) -> tuple[float, float] | None:
+    """Return how precisely one value of the whole run is known; None for means, and if unknown."""
+    if not metric.kind.single:
+        return None
+    (low, high), (least, most) = evaluation.interval(metric), metric.definition.range
+    return None if math.isnan(low) else (max(low, least), min(high, most))
+
+
+def _query(
+    evaluation: Evaluation,
+    query_id: str,
+    values: Values,
+    documents: Callable[[str], Sequence[RankedDocument]],
+) -> ExplainedQuery:
+    grades, ranks = evaluation.golden.grades(query_id), evaluation.ranks(query_id)
+    return ExplainedQuery(
+        query_id,
+        evaluation.golden.query(query_id).text or "",
+        values,
+        documents(query_id),
+        tuple(evaluation.ranking(query_id)[:TOP]),
+        {doc: rank for doc, rank in ranks.items() if rank > TOP and grades.get(doc, 0) > 0},
+    )
+
+
+_WORST_FIRST = (Outcome.REGRESSED, Outcome.INCONCLUSIVE, Outcome.NOT_GATED)
+
+
+def _slices(verdicts: Mapping[Metric, Verdict]) -> Sequence[ExplainedSlice]:
+    """Return the slices of all metrics: those that regressed first, then the largest falls."""
+    parts: dict[str, dict[str, Decision]] = {}
+    for metric, verdict in verdicts.items():
+        for part in verdict.slices:
+            parts.setdefault(part.label, {})[str(metric)] = part
+    slices, falls = [], {}
+    for label, of_metrics in parts.items():
+        decisions = [*of_metrics.values()]
+        outcomes = [each.outcome for each in decisions]
+        outcome = next((each for each in _WORST_FIRST if each in outcomes), outcomes[0])
+        falls[label] = (outcome is not Outcome.REGRESSED, min(d.pairs.gain for d in decisions))
+        means = {
+            name: (each.pairs.mean_before, each.pairs.mean_after)
+            for name, each in of_metrics.items()
+        }
+        size = len(decisions[0].pairs.query_ids)
+        is_untested = any(each.futility for each in decisions)
+        is_worse = any(each.pairs.gain < -SLACK for each in decisions)
+        slices.append(ExplainedSlice(label, size, means, outcome, is_untested, is_worse))
+    return sorted(slices, key=lambda part: falls[part.label])
+
+
+def _bounded_slices(failures: Sequence[MetricFailure]) -> Iterator[ExplainedSlice]:
+    """Yield the slices that were held to bounds, those that are beyond one first."""
+    parts: dict[str, dict[str, Bounded]] = {}
+    for failure in failures:
+        for part in failure.parts:
+            if part.label:
+                parts.setdefault(part.label, {})[str(failure.metric)] = part
+    for label, of_metrics in sorted(
+        parts.items(), key=lambda item: not any(part.fails for part in item[1].values())
+    ):
+        held = [*of_metrics.values()]
+        outcome = Outcome.REGRESSED if any(part.fails for part in held) else Outcome.EQUAL
+        if not held[0].gated:
+            outcome = Outcome.NOT_GATED
+        means = {name: (None, part.mean) for name, part in of_metrics.items()}
+        is_worse = any(not part.holds for part in held)
+        size = len(held[0].places)
+        yield ExplainedSlice(label, size, means, outcome, is_worse=is_worse)
+
+
+def _taken_over(comparison: Comparison, verdicts: Mapping[Metric, Verdict]) -> Iterator[TakenOver]:
+    """Yield which documents are in many more tops than before, then those that are in none now."""
+    whole = next((metric for metric in verdicts if metric.kind.single), None)
+    if whole is None or comparison.other.known_depth == 0:
+        return
+    evaluation, other = comparison.evaluation, comparison.other
+    k = top_of(evaluation, other, whole)
+    now, then = (
+        Counter(doc for top in side.tops(k).values() for doc in set(top[:k]))
+        for side in (evaluation, other)
+    )
+    rises = Counter({doc: count - then[doc] for doc, count in now.items()}).most_common(_TAKEN_OVER)
+    gone = Counter({doc: count for doc, count in then.items() if doc not in now})
+    for doc in [doc for doc, rise in rises if rise > 1] + [d for d, _ in gone.most_common(_GONE)]:
+        yield TakenOver(doc, evaluation.golden.title(doc), k, then[doc], now[doc])

@@ -1,0 +1,156 @@
+"""The explanation of an assertion that failed: values that every report puts into words.
+
+It is made once for all metrics of the assertion. A worker of pytest-xdist pickles it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from pytest_rankcheck.comparison.cause import Cause
+from pytest_rankcheck.comparison.unjudged_documents import Crossing, Unjudged
+from pytest_rankcheck.explanation.bounds import Bound, Bounded
+from pytest_rankcheck.gates.verdict import Outcome, Verdict
+from pytest_rankcheck.metrics.kinds import MeasurementKind
+from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.remedies import Remedy
+
+
+class Absence(Enum):
+    """Why a document has no rank."""
+
+    NOT_RANKED = "not ranked"
+    NOT_KEPT = "not kept"
+    """The record keeps less of the ranking, so it is not known where the document was."""
+
+
+Rank = int | Absence
+
+
+@dataclass(frozen=True, slots=True)
+class RankedDocument:
+    """A document of a query: where it is now, and where it was if that is compared."""
+
+    id: str
+    title: str | None
+    grade: float | None
+    """None: unjudged."""
+    now: Rank
+    before: Rank | None = None
+    was_seen: bool = False
+    """Whether the user of a query has interacted with it before."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedQuery:
+    """A query that fell, or is beyond a bound, and the documents that moved its values."""
+
+    id: str
+    text: str
+    values: Mapping[str, tuple[float | None, float]]
+    """By metric that fell, the value before and now."""
+    documents: Sequence[RankedDocument]
+    top: tuple[str, ...]
+    """The first documents of its ranking now."""
+    below: Mapping[str, int]
+    """The ranks of relevant documents below the top that reports show."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedSlice:
+    """What was measured on a slice, of all metrics that failed."""
+
+    label: str
+    """The slice as ``attribute=value``."""
+    queries: int
+    means: Mapping[str, tuple[float | None, float]]
+    """By metric, the mean before and now."""
+    outcome: Outcome
+    """The worst of all metrics."""
+    is_untested: bool = False
+    """Whether too few queries changed for any fall to be significant."""
+    is_worse: bool = False
+    """Whether any metric is worse than before, or beyond its bound."""
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether it is known how it was before."""
+        return all(before is not None for before, _ in self.means.values())
+
+
+@dataclass(frozen=True, slots=True)
+class TakenOver:
+    """A document that is in the top of more queries than before, or of fewer."""
+
+    id: str
+    title: str | None
+    k: int
+    before: int
+    """In how many tops it was."""
+    now: int
+
+
+@dataclass(frozen=True, slots=True)
+class InCommon:
+    """What the queries that fell in a metric have in common."""
+
+    metric: Metric
+    causes: tuple[Cause, ...]
+    """The best first; empty if nothing was found."""
+    fallen: int
+    """How many queries fell."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricFailure:
+    """A metric that fails its assertion: by a verdict, a bound, or the state of its record."""
+
+    metric: Metric
+    verdict: Verdict | None = None
+    bound: Bound | None = None
+    parts: Sequence[Bounded] = ()
+    """What a bound was held to: all queries first, then slices."""
+    interval: tuple[float, float] | None = None
+    """Of a value that is no mean: how precisely it is known."""
+    crossing: Crossing | None = None
+
+    @property
+    def leading(self) -> Bounded | None:
+        """What is beyond the bound: all queries, or else the first slice."""
+        return next((part for part in self.parts if part.fails), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Explanation:
+    """Why an assertion failed."""
+
+    kind: MeasurementKind
+    golden_set: str
+    queries: int
+    """How many queries there are."""
+    of: int
+    """How many metrics the assertion has, failed or not."""
+    failures: tuple[MetricFailure, ...] = ()
+    """The metrics that failed by a verdict or a bound."""
+    slices: tuple[ExplainedSlice, ...] = ()
+    """Those that failed first, then by their change."""
+    in_common: InCommon | None = None
+    """Of the first metric that fell in more than one query; None without one."""
+    fallen: int = 0
+    """How many queries fell in any of the metrics that failed."""
+    worst: tuple[ExplainedQuery, ...] = ()
+    """The queries that fell most."""
+    taken_over: tuple[TakenOver, ...] = ()
+    """Of a metric of the whole run: the documents that took over, then those that are gone."""
+    unjudged: Unjudged | None = None
+    caveats: tuple[str, ...] = ()
+    """What may be wrong with the run or its documents rather than with the ranker."""
+    headline: str = ""
+    """What comes first if a record fails the assertion, and not only its gates."""
+    before_headline: str = ""
+    """What comes before the words of the gates, such as that an update is refused."""
+    remarks: tuple[str, ...] = ()
+    """What is said of the record: what differs from it, and where it is."""
+    remedies: tuple[Remedy, ...] = ()

@@ -1,0 +1,385 @@
+"""An explanation as text: what fell and where, in which queries, what is said of it, what to do.
+
+At most so many metrics, slices, queries and documents are named that it has 40 lines; the evidence
+comes on top, with -v and in reports.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+
+from pytest_rankcheck.comparison.compared_values import SIDES, ComparedValues
+from pytest_rankcheck.comparison.unpaired_values import Unpaired
+from pytest_rankcheck.errors import plural, quoted
+from pytest_rankcheck.explanation.explanation import (
+    Absence,
+    ExplainedQuery,
+    ExplainedSlice,
+    Explanation,
+    MetricFailure,
+    RankedDocument,
+)
+from pytest_rankcheck.gates.verdict import Outcome, Verdict
+from pytest_rankcheck.reports.text.evidence_text import (
+    evidence_lines,
+    fall_word,
+    group_lines,
+    mix_lines,
+    p_text,
+    replay_lines,
+    tie_lines,
+    unjudged_lines,
+)
+from pytest_rankcheck.reports.text.in_common_text import in_common_lines
+from pytest_rankcheck.reports.text.verdict_headlines import (
+    gap_text,
+    query_drops_text,
+    verdict_headline,
+)
+from pytest_rankcheck.reports.text.wording import (
+    bound_text,
+    bounded_text,
+    change,
+    documents_once,
+    interval_text,
+    means_change,
+    named,
+    number_text,
+    packed,
+    set_text,
+)
+
+_METRICS = 6
+_SLICES = 5
+_CAUSES = 3
+_QUERIES = 4
+_LINES_OF_DOCUMENTS = 2
+_REMARKS = 6
+_HELD = "a value that the ranker must hold"
+
+
+def failure_lines(explanation: Explanation, *, in_full: bool = False) -> Sequence[str]:
+    """Return the whole text; the first line is the headline.
+
+    Args:
+        explanation: what to say.
+        in_full: whether with the evidence.
+    """
+    return [
+        headline(explanation),
+        *numbers_lines(explanation, in_full=in_full),
+        *(f"  {text}" for text in explanation.caveats),
+        *_slices(explanation),
+        *_in_common(explanation),
+        *_worst(explanation),
+        *_taken_over(explanation),
+        *_unjudged(explanation, in_full=in_full),
+        *(f"  {text}" for text in explanation.remarks),
+        *_to_do(explanation),
+    ]
+
+
+def remark_lines(explanation: Explanation) -> Sequence[str]:
+    """Return what reports show besides numbers, slices, queries and commands."""
+    lines = [
+        *(
+            line
+            for each in explanation.failures
+            if each.verdict
+            for line in _evidence(each.verdict)
+        ),
+        *explanation.caveats,
+        *_in_common(explanation),
+        *_taken_over(explanation),
+        *_unjudged(explanation, in_full=True),
+        *explanation.remarks,
+    ]
+    return [line.strip() for line in lines]
+
+
+# --- the first line ------------------------------------------------------------------------------
+
+
+def headline(explanation: Explanation) -> str:
+    """Return what failed, in a line."""
+    failures, where = explanation.failures, set_text(explanation.kind, explanation.golden_set)
+    if explanation.headline:
+        return explanation.headline
+    some = f"{len(failures)} of {explanation.of} metrics"
+    if len(failures) == 1:
+        start = f"{some} failed: " if explanation.of > 1 else ""
+        return start + _alone(failures[0], explanation, where)
+    size = explanation.kind.counted(explanation.queries)
+    if failures[0].bound is not None:
+        return f"{some} are beyond their bounds on {where} ({size})"
+    verdicts = [each.verdict for each in failures if each.verdict]
+    lost = verdicts[0].lost_answers
+    if lost is not None and lost.blocks and not any(each.is_fall for each in verdicts):
+        return f"{explanation.before_headline}{lost.text} on {where}"
+    rulings, gates = {each.ruling for each in verdicts}, {each.gate for each in verdicts}
+    words = {"regressed": "regressed", "inconclusive": "are inconclusive"}
+    word = words.get(rulings.pop(), "failed") if len(rulings) == 1 else "failed"
+    most = next((each for each in explanation.slices if each.outcome is Outcome.REGRESSED), None)
+    place = f", most in {quoted(most.label)}" if most else ""
+    allowed = f"; allowed: {gates.pop()}" if len(gates) == 1 else ""
+    if verdicts[0].groups is not None:
+        other, tested = map(quoted, verdicts[0].groups.names)
+        where = f"{where}, {tested} against {other}"
+    return f"{explanation.before_headline}{some} {word} on {where} ({size}){place}{allowed}"
+
+
+def _alone(failure: MetricFailure, explanation: Explanation, where: str) -> str:
+    if failure.verdict is not None:
+        return explanation.before_headline + verdict_headline(failure.verdict, where)
+    leading = failure.leading
+    assert failure.bound is not None
+    assert leading is not None
+    if leading.label:
+        where = f"{quoted(leading.label)} of {where}"
+    size = failure.metric.kind.counted(len(leading.places))
+    held = bounded_text(failure.bound, leading)
+    return f"{failure.metric} is {held} on {where} ({size}); it must be {bound_text(failure.bound)}"
+
+
+# --- numbers -------------------------------------------------------------------------------------
+
+
+def numbers_lines(explanation: Explanation, *, in_full: bool = False) -> Iterator[str]:
+    """Yield the numbers of each metric that failed."""
+    failures = explanation.failures
+    verdict = failures[0].verdict if failures else None
+    if len(failures) > 1 or explanation.headline:
+        yield from _table(explanation, in_full=in_full)
+    elif verdict is not None:
+        yield from _of_one(failures[0], verdict)
+        if in_full:
+            yield from _evidence(verdict)
+    if verdict is None:
+        return
+    lost = verdict.lost_answers
+    if lost is not None and lost.blocks and lost.text not in headline(explanation):
+        yield f"  {lost.text}"
+    if verdict.groups is not None:
+        yield from (f"  {line}" for line in group_lines(verdict.groups))
+    yield from (f"  {line}" for line in islice(mix_lines(verdict), 2))
+    if verdict.replay is not None:
+        yield from (f"  {line}" for line in replay_lines(verdict.replay))
+    if verdict.ties is not None and verdict.ties.decides and not in_full:
+        yield from tie_lines(verdict)
+
+
+def _of_one(failure: MetricFailure, verdict: Verdict) -> Iterator[str]:
+    """Yield the counts of the only metric that failed, whose means are in the headline."""
+    if failure.metric.kind.single:
+        yield f"  {failure.metric.kind.single}{interval_text(failure.interval)}"
+    else:
+        yield f"  {counts_text(verdict.leading.pairs)}{_crossed(failure)}"
+    if verdict.leading is not verdict.overall:
+        overall = verdict.overall.pairs
+        everything = verdict.metric.kind.counted(len(overall.query_ids))
+        mix = verdict.standardised_by
+        where = "" if mix is None else f", at the baseline's mix of {quoted(mix, 60)}"
+        yield f"  all {everything}{where}: {means_text(overall)}"
+    if verdict.query_drops:
+        yield f"  {query_drops_text(verdict)}"
+    yield from (f"  {gap_text(verdict, gap)}" for gap in verdict.wide_gaps[:1])
+
+
+def _table(explanation: Explanation, *, in_full: bool) -> Iterator[str]:
+    """Yield a line for each of several metrics that failed."""
+    failures = explanation.failures
+    rows = [_cells(failure) for failure in failures]
+    if not rows:
+        return
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for failure, row in islice(zip(failures, rows, strict=True), _METRICS):
+        cells = (cell.ljust(size) for cell, size in zip(row, widths, strict=True))
+        yield f"  {'   '.join(cells).rstrip()}{_besides(failure)}"
+        if in_full and failure.verdict is not None:
+            yield from (f"  {line}" for line in _evidence(failure.verdict))
+    if len(failures) > _METRICS:
+        names = ", ".join(str(each.metric) for each in failures[_METRICS:])
+        yield f"  and {plural(len(failures) - _METRICS, 'more metric')}: {quoted(names, 200)}"
+
+
+def _cells(failure: MetricFailure) -> Sequence[str]:
+    """Return the name of a metric, its means, how many queries changed, and p."""
+    if failure.bound is not None and failure.leading is not None:
+        where = f" in {quoted(failure.leading.label)}" if failure.leading.label else ""
+        held = bounded_text(failure.bound, failure.leading)
+        return [str(failure.metric), f"{held}{where}", f"must be {bound_text(failure.bound)}"]
+    assert failure.verdict is not None
+    overall = failure.verdict.overall
+    pairs, p = overall.pairs, overall.p
+    means = f"{number_text(pairs.mean_before)} -> {number_text(pairs.mean_after)}"
+    counts = failure.metric.kind.single
+    if not counts:
+        counts = counts_text(pairs)
+    tested = "" if math.isnan(p) else f"p {p_text(p)}"
+    return [str(failure.metric), means, change(pairs.difference), counts, tested]
+
+
+def _besides(failure: MetricFailure) -> str:
+    """Return what else is said of one of several metrics, after its numbers."""
+    verdict, texts = failure.verdict, [_crossed(failure).removeprefix("; ")]
+    if verdict is not None:
+        texts += [query_drops_text(verdict)] if verdict.query_drops else []
+        texts += [gap_text(verdict, gap) for gap in verdict.wide_gaps[:1]]
+    said = "; ".join(filter(None, texts))
+    return f"; {said}" if said else ""
+
+
+def _crossed(failure: MetricFailure) -> str:
+    crossing = failure.crossing
+    if crossing is None:
+        return ""
+    documents = plural(crossing.left, "relevant document")
+    return f"; {documents} left the top {crossing.k}, {crossing.entered:,} entered"
+
+
+def _evidence(verdict: Verdict) -> Iterator[str]:
+    return evidence_lines(verdict, verdict.leading.pairs)
+
+
+def means_text(pairs: ComparedValues) -> str:
+    """Return ``0.4312 -> 0.4120, -0.0192``."""
+    return means_change(pairs.mean_before, pairs.mean_after)
+
+
+def counts_text(pairs: ComparedValues) -> str:
+    """Return ``38 queries worse, 21 better, 166 equal``; for two samples, their sizes."""
+    if not pairs.is_paired:
+        before = pairs.metric.kind.counted(len(pairs.before))
+        sides = pairs.sides if isinstance(pairs, Unpaired) else SIDES
+        then, now = quoted(sides.before), quoted(sides.now)
+        return (
+            f"{before} {then}, {len(pairs.after):,} {now}: different sessions, so compared as two "
+            "samples"
+        )
+    worse = pairs.metric.kind.counted(pairs.losses)
+    return f"{worse} worse, {pairs.wins:,} better, {pairs.ties:,} equal"
+
+
+def _slices(explanation: Explanation) -> Iterator[str]:
+    """Yield a line for each slice, with all metrics that failed."""
+    slices = explanation.slices
+    yield from (f"  {slice_line(part, explanation)}" for part in slices[:_SLICES])
+    if len(slices) > _SLICES:
+        yield f"  and {plural(len(slices) - _SLICES, 'more slice')}"
+
+
+def slice_line(part: ExplainedSlice, explanation: Explanation) -> str:
+    """Return ``locale=de (40 queries, regressed)   RR 1.0000 -> 0.7500``."""
+    remark = {
+        Outcome.REGRESSED: ", regressed" if part.is_compared else ", beyond the bound",
+        Outcome.INCONCLUSIVE: ", inconclusive",
+        Outcome.NOT_GATED: ", too few to gate",
+    }.get(part.outcome, ", untested" if part.is_untested else "")
+    size = explanation.kind.counted(part.queries)
+    means = "   ".join(_values(part.means, 4, of=explanation))
+    return f"{quoted(part.label)} ({size}{remark})   {means}"
+
+
+def _values(
+    values: Mapping[str, tuple[float | None, float]], digits: int, *, of: Explanation
+) -> Iterator[str]:
+    """Yield ``nDCG@10, RR 1.000 -> 0.000``: metrics with the same values together."""
+    together: dict[str, list[str]] = {}
+    for name, (before, now) in values.items():
+        text = number_text(now, digits)
+        text = text if before is None else f"{number_text(before, digits)} -> {text}"
+        together.setdefault(text, []).append(name)
+    for text, names in together.items():
+        yield text if len(of.failures) == 1 else f"{', '.join(names)} {text}"
+
+
+def _in_common(explanation: Explanation) -> Iterator[str]:
+    """Yield what the queries that fell have in common."""
+    common = explanation.in_common
+    if common is not None:
+        lines = in_common_lines(common.causes, common.metric, common.fallen, _CAUSES)
+        yield from (f"  {line}" for line in lines)
+
+
+# --- queries and documents -----------------------------------------------------------------------
+
+
+def _worst(explanation: Explanation) -> Iterator[str]:
+    """Yield the queries that fell most, each with its documents."""
+    shown, units = explanation.worst[:_QUERIES], explanation.kind.plural
+    if not shown:
+        return
+    of = f", of {explanation.fallen:,}" if explanation.fallen > len(shown) else ""
+    yield f"  the {units} that {_fell(explanation)} most{of}"
+    for query in shown:
+        yield f"    {query_line(query, explanation)}"
+        documents = (document_text(explanation, each) for each in query.documents)
+        lines = islice(packed(documents, indent="      "), _LINES_OF_DOCUMENTS)
+        yield from documents_once(explanation.golden_set, query.id, query.top, lines)
+
+
+def query_line(query: ExplainedQuery, explanation: Explanation) -> str:
+    """Return ``q2 "rain jacket"   0.945 -> 0.640``."""
+    text = f' "{quoted(query.text, 80)}"' if query.text else ""
+    values = "   ".join(_values(query.values, 3, of=explanation))
+    return f"{quoted(query.id, 60)}{text}   {values}"
+
+
+def _fell(explanation: Explanation) -> str:
+    if any(failure.bound is not None for failure in explanation.failures):
+        return "miss the bound"
+    words = {fall_word(failure.metric) for failure in explanation.failures}
+    return {"fall": "fell", "rise": "rose"}[words.pop()] if len(words) == 1 else "got worse"
+
+
+def document_text(explanation: Explanation, document: RankedDocument) -> str:
+    """Return a document with its ranks: ``d184 (grade 3)  1 -> 6``, or ``d184 (grade 3) at 6``."""
+    name = named(document.id, document.title)
+    now, before = (
+        rank.value if isinstance(rank, Absence) else rank
+        for rank in (document.now, document.before)
+    )
+    if document.was_seen:
+        return f"{name} at {now}, seen before"
+    name += explanation.kind.grade_text(document.grade)
+    if before is None:
+        return f"{name} {now if isinstance(now, str) else f'at {now}'}"
+    return f"{name}  {before} -> {now}"
+
+
+def _taken_over(explanation: Explanation) -> Iterator[str]:
+    """Yield which documents are in more tops than before, and which are in none now."""
+    for document in explanation.taken_over:
+        queries = explanation.kind.counted(document.now)
+        yield (
+            f"  {named(document.id, document.title)} is in the top {document.k} of {queries}, "
+            f"{document.before:,} before"
+        )
+
+
+def _unjudged(explanation: Explanation, *, in_full: bool) -> Iterator[str]:
+    """Yield what unjudged documents could explain: in full, or the bound of the new ones."""
+    unjudged = explanation.unjudged
+    if unjudged is None:
+        return
+    if in_full:
+        yield from unjudged_lines(unjudged)
+    elif unjudged.documents:
+        text = f"  {plural(unjudged.documents, 'document')} new in the top {unjudged.k}"
+        text += f" {'is' if unjudged.documents == 1 else 'are'} unjudged"
+        if not math.isnan(unjudged.if_relevant):
+            metric = explanation.failures[0].metric
+            text += (
+                f": if all had grade {unjudged.grade:g}, {metric} would differ by "
+                f"{change(unjudged.if_relevant)}"
+            )
+        yield text
+
+
+def _to_do(explanation: Explanation) -> Iterator[str]:
+    bounded = [failure for failure in explanation.failures if failure.bound is not None]
+    if bounded:
+        yield f"  to fix: improve {bounded[0].metric.kind.improved}, or change the bound to {_HELD}"
+    yield from (f"  {remedy}" for remedy in explanation.remedies)

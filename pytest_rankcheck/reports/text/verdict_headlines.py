@@ -1,0 +1,105 @@
+"""The first line of a verdict: what fell, by how much, and what that was held against."""
+
+from __future__ import annotations
+
+import math
+
+from pytest_rankcheck.errors import plural, quoted
+from pytest_rankcheck.gates.verdict import Decision, Gap, Outcome, Verdict
+from pytest_rankcheck.reports.text.evidence_text import fall_word, open_reason, p_text
+from pytest_rankcheck.reports.text.wording import means_change
+
+
+def verdict_headline(verdict: Verdict, where: str) -> str:
+    """Return the first line of a verdict.
+
+    Args:
+        verdict: what a gate decided.
+        where: what was measured on, as messages name it.
+    """
+    leading = verdict.leading
+    pairs = leading.pairs
+    means, why = means_change(pairs.mean_before, pairs.mean_after), _why(verdict, leading)
+    if verdict.groups is not None:
+        return _group_headline(verdict, leading, means, why)
+    queries = verdict.metric.kind.counted(len(pairs.query_ids))
+    where = f"{where} ({queries})"
+    if leading.outcome is Outcome.REGRESSED:
+        word = "regressed"
+    elif verdict.replay is not None and verdict.replay.leaves_open:
+        word = "is inconclusive"
+    elif verdict.lost_answers is not None and verdict.lost_answers.blocks:
+        return f"{verdict.lost_answers.text} on {where}; {verdict.metric} {means}"
+    elif verdict.query_drops:
+        return f"{verdict.metric} of {query_drops_text(verdict)} on {where}: {means}"
+    elif verdict.wide_gaps:
+        gap = gap_text(verdict, verdict.wide_gaps[0])
+        return f"{verdict.metric}: {gap}; {leading.label} of {where}"
+    else:
+        is_open = leading.outcome is Outcome.INCONCLUSIVE
+        word = "is inconclusive" if is_open else "is lower"
+    place = f"in {quoted(leading.label)} of" if leading.label else "on"
+    return f"{verdict.metric} {word} {place} {where}: {means}; {why}"
+
+
+def query_drops_text(verdict: Verdict) -> str:
+    """Return how many queries fell by more than the gate allows."""
+    count = plural(len(verdict.query_drops), "query", "queries")
+    return f"{count} fell by more than max_query_drop={verdict.max_query_drop:g}"
+
+
+def _why(verdict: Verdict, decision: Decision) -> str:
+    """Return what a fall was held against: an allowance, chance, or a margin.
+
+    A rule with a test also allows what chance explains, whatever fixed fall it allows.
+    """
+    if verdict.replay is not None and verdict.replay.leaves_open:
+        return open_reason(verdict.replay)
+    fall, kind = f"{decision.allowed:.4f}", fall_word(verdict.metric)
+    ideal = verdict.metric.definition.ideal
+    if math.isnan(decision.p) and ideal is not None:
+        return f"allowed {fall if decision.allowed else 'no move'} away from {ideal:g}"
+    if math.isnan(decision.p):
+        sign = "-" if verdict.metric.higher_is_better else "+"
+        return f"allowed {sign}{fall}" if decision.allowed else f"allowed no {kind}"
+    if decision.outcome is Outcome.INCONCLUSIVE:
+        return f"a {kind} of {fall} is neither ruled out nor shown"
+    is_shown = decision.p <= verdict.alpha
+    chance = f"{'more than' if is_shown else 'no more than'} chance explains"
+    if verdict.margin is not None:
+        is_out = "not ruled out" if decision.outcome is Outcome.REGRESSED else "ruled out"
+        chance += f", and a {kind} of {fall} is {is_out}"
+    elif decision.allowed and is_shown:
+        beyond = "beyond" if decision.outcome is Outcome.REGRESSED else "within"
+        chance += f", {beyond} the allowed {kind} of {fall}"
+    return f"{chance} (p {p_text(decision.p)}, alpha {verdict.alpha:g})"
+
+
+def gap_text(verdict: Verdict, gap: Gap) -> str:
+    """Return how far apart two slices are."""
+    low, high = quoted(gap.lowest.label), quoted(gap.highest.label)
+    was = f" ({gap.before:.4f} apart in the baseline)"
+    return f"{low} and {high} are {gap.now:.4f} apart{was}, allowed {verdict.max_gap:.4f}"
+
+
+def _group_headline(verdict: Verdict, leading: Decision, means: str, why: str) -> str:
+    """Return ``SuccessRate of group=B is worse than that of group=A on session log 'week': ...``.
+
+    Args:
+        verdict: a verdict on two groups.
+        leading: the decision that it rests on.
+        means: the means of both groups.
+        why: what the difference was held against.
+    """
+    groups = verdict.groups
+    assert groups is not None
+    other, tested = map(quoted, groups.names)
+    log = f"on session log '{quoted(groups.log)}'"
+    if groups.leaves_open:
+        return (
+            f"{verdict.metric} of {tested} cannot be compared with that of {other} {log}: the "
+            f"groups do not have the planned sizes; {means}"
+        )
+    where = f" in {quoted(leading.label)}" if leading.label else ""
+    word = "is inconclusive against" if verdict.inconclusive else "is worse than"
+    return f"{verdict.metric} of {tested}{where} {word} that of {other} {log}: {means}; {why}"
