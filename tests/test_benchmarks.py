@@ -94,6 +94,19 @@ def test_the_calibration_and_the_choice_of_a_gate_make_their_tables(tmp_path: Pa
         assert inconclusive == sorted(inconclusive, reverse=True), "a larger margin is easier"
 
 
+@pytest.mark.oracle
+def test_planted_causes_are_named() -> None:
+    """Each size has some 40 plants, four of five of which are of facts or reach most queries."""
+    text = printed("named_causes.py", "--draws", "3")
+    for queries, least in (("60", 60), ("150", 75), ("225", 75)):
+        facts, *_, of_all, innocent = rates_of(text, queries)
+        assert facts > 90
+        assert of_all > least
+        assert innocent < 5
+    changes = [line for line in text.splitlines() if line.startswith("- ")]
+    assert len(changes) == 2 * 16
+
+
 @NEEDS_POLARS
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the memory of processes")
 def test_the_benchmark_of_scale_makes_its_table() -> None:

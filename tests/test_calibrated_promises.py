@@ -108,3 +108,12 @@ def test_one_machine_beats_every_cluster_at_20_million_rows() -> None:
         for column in (0, 2):  # CPU seconds, seconds
             others = [float(found[way][column]) for way in here]
             assert float(found[cluster][column]) > 2 * max(others)
+
+
+def test_causes_of_half_of_a_fall_are_named_first_and_innocent_changes_have_none() -> None:
+    found = rows(part("messages.md", "named causes"))
+    assert [*found] == ["60", "150", "225"]
+    for queries, promised in (("60", 65), ("150", 80), ("225", 80)):
+        *_, of_all, innocent = map(percent, found[queries])
+        assert of_all >= promised
+        assert innocent <= 2
