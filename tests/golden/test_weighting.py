@@ -12,6 +12,7 @@ from pytest_rankcheck import (
     Run,
     evaluate,
 )
+from pytest_rankcheck.reports.text.measurement_notes import evaluation_notes
 
 GOLDEN = GoldenSet.from_dict(
     {"a": {"x": 1}, "b": {"x": 1}, "c": {"x": 1}},
@@ -35,6 +36,21 @@ def test_a_weighted_mean_by_hand() -> None:
     assert by["mean"].tolist() == pytest.approx([(6 + 1.5) / 9, 1 / 3])
     # Geometric: exp((6 ln 1 + 3 ln 1/2 + 1 ln 1/3) / 10)
     assert evaluation.mean("GMAP") == pytest.approx((0.5**3 / 3) ** 0.1)
+
+
+def test_a_note_shows_the_mean_with_and_without_weights() -> None:
+    evaluation = evaluate(RUN, GOLDEN.weighted("asked"))
+    evaluation.mean("RR")
+    # (6 * 1 + 3 * 1/2 + 1 * 1/3) / 10, and (1 + 1/2 + 1/3) / 3
+    text = "RR is 0.7833 weighted by asked, and 0.6111 if all queries count the same"
+    assert [note.text for note in evaluation_notes(evaluation) if note.text.endswith(text)]
+    text = (
+        "queries is 2.2, too small for a reliable mean: few queries carry most of the weight; judge"
+    )
+    assert [note for note in evaluation_notes(evaluation) if text in note.text]
+    plain = evaluate(RUN, GOLDEN)
+    plain.mean("RR")
+    assert not any("weighted" in note.text for note in evaluation_notes(plain))
 
 
 def test_weights_change_the_fingerprint() -> None:

@@ -80,26 +80,16 @@ def _remarks(evaluation: Evaluation) -> Iterator[tuple[Topic, str]]:
         queries = plural(len(golden), "weighted query", "weighted queries")
         warning = ""
         if size < MIN_QUERIES or size < _TINY * len(golden):
+            few, advice = "queries", "judge more of those that count most"
+            if golden.replay is not None:
+                few, advice = "selections", "replay a longer log, or clip more"
             warning = (
-                ", too small for a reliable mean: few selections carry most of the weight; replay "
-                "a longer log, or clip more"
+                f", too small for a reliable mean: few {few} carry most of the weight; {advice}"
             )
         topic = Topic.MISLEADING if warning else Topic.MEASURED
         yield topic, f"the effective sample size of {queries} is {size:,.1f}{warning}"
-    for metric in evaluation.computed:
-        left_out = sum(map(math.isnan, evaluation.values(metric).tolist()))
-        if metric.definition.aggregate == "by_judged" and left_out:
-            queries = plural(left_out, "query", "queries")
-            yield (
-                Topic.MEASURED,
-                f"{metric} has no value for {queries} of {len(golden):,}, left out",
-            )
-        known = golden.contents.interactions
-        if metric.name == "AvgPopularity" and known is not None:
-            yield (
-                Topic.MEASURED,
-                f"{metric} is of {plural(known.user_count, 'user')} in {known.name}",
-            )
+    for text in _mean_remarks(evaluation):
+        yield Topic.MEASURED, text
     if evaluation.failed or len(evaluation.unanswered) >= max(1, _MANY_UNANSWERED * len(golden)):
         yield Topic.MISLEADING, unanswered_text(evaluation)
     rankings = map(evaluation.ranking, evaluation.query_ids)
@@ -116,6 +106,25 @@ def _remarks(evaluation: Evaluation) -> Iterator[tuple[Topic, str]]:
         has, was = ("has", "was") if len(extra) == 1 else ("have", "were")
         text = f"{count} of the run {has} no judgments and {was} not measured: {listed(extra)}"
         yield Topic.MEASURED, text
+
+
+def _mean_remarks(evaluation: Evaluation) -> Iterator[str]:
+    """Yield what the means depend on: queries that are left out, weights, the number of users."""
+    golden, known = evaluation.golden, evaluation.golden.contents.interactions
+    for metric in evaluation.computed:
+        values = evaluation.values(metric)
+        left_out = sum(map(math.isnan, values.tolist()))
+        if metric.definition.aggregate == "by_judged" and left_out:
+            queries = plural(left_out, "query", "queries")
+            yield f"{metric} has no value for {queries} of {len(golden):,}, left out"
+        elif golden.weights is not None and evaluation.weights_of(metric) is not None:
+            by, alike = quoted(golden.contents.weight_by), number_text(metric.mean(values))
+            yield (
+                f"{metric} is {number_text(evaluation.mean(metric))} weighted by {by}, and {alike} "
+                "if all queries count the same"
+            )
+        if metric.name == "AvgPopularity" and known is not None:
+            yield f"{metric} is of {plural(known.user_count, 'user')} in {known.name}"
 
 
 def document_notes(evaluation: Evaluation) -> Iterator[Note]:
