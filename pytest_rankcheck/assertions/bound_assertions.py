@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.assertions.entered_findings import GateRow, enter_gate, fail_with
+from pytest_rankcheck.assertions.entered_findings import (
+    GateRow,
+    enter_gate,
+    enter_question,
+    fail_with,
+)
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES, attributes_of
@@ -19,7 +24,7 @@ from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.explanation.bounds import Bound, Bounded
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.reports.findings import Note, Topic
-from pytest_rankcheck.reports.ledger import enter
+from pytest_rankcheck.reports.ledger import enter, wants_proof
 from pytest_rankcheck.reports.text.wording import bound_text, broken_text, caveats, precision_text
 
 if TYPE_CHECKING:
@@ -106,6 +111,11 @@ def _hold(evaluation: Evaluation, bounds: Mapping[Metric, Bound], by: By, min_qu
     for metric, bound in bounds.items():
         _check_bound(bound, metric, evaluation)
         evaluation.refuse_no_value(metric)
+        if wants_proof():
+            from pytest_rankcheck.proof.gate_questions import bound_question
+
+            tested = partial(_tested_values, metric, bound, by, min_queries)
+            enter_question(bound_question(evaluation, metric, tested, bound.limit, bound.is_floor))
     parts = {
         metric: list(_bounded(evaluation, metric, bound, by, min_queries))
         for metric, bound in bounds.items()
@@ -222,6 +232,14 @@ def _bounded(
 
             held = replace(held, interval=whole_interval(evaluation, metric))
         yield held
+
+
+def _tested_values(
+    metric: Metric, bound: Bound, by: By, min_queries: int, evaluation: Evaluation
+) -> Mapping[str, float]:
+    """Return what is compared with a bound, by slice."""
+    parts = _bounded(evaluation, metric, bound, by, min_queries)
+    return {part.label: part.tested for part in parts if part.gated}
 
 
 def _tested(evaluation: Evaluation, metric: Metric, places: Sequence[int], bound: Bound) -> float:

@@ -16,6 +16,7 @@ from pytest_rankcheck.reports.text.wording import shortened
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.approval import Approval
     from pytest_rankcheck.explanation.explanation import Explanation
+    from pytest_rankcheck.proof.gate_questions import Question
     from pytest_rankcheck.remedies import Remedy
 
 
@@ -64,6 +65,18 @@ def fail(text: str | None) -> None:
     """
     if text is not None:
         raise AssertionError(shortened(text))
+
+
+def enter_question(question: Question) -> None:
+    """Enter what can be asked in the end about harmed copies of what was measured.
+
+    Nothing is entered without whole rankings, or without a relevant document.
+    """
+    from pytest_rankcheck.reports.proof_findings import QuestionFinding
+
+    measured = question.evaluation
+    if measured.run is not None and measured.golden.columns.has_relevant.any():
+        enter(QuestionFinding(question))
 
 
 def enter_gate(

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pytest_rankcheck.assertions.entered_findings import fail
+from pytest_rankcheck.assertions.entered_findings import enter_question, fail
 from pytest_rankcheck.behaviour.expectation_check import check_expectations
 from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.ranked_run import ranked_run
 from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.run import Run
-from pytest_rankcheck.reports.ledger import enter
+from pytest_rankcheck.reports.ledger import enter, wants_proof
 from pytest_rankcheck.reports.text.expectation_text import expectation_lines, expectation_notes
 
 
@@ -45,6 +47,11 @@ def assert_expectations(
             '"expect": [{"in_top": 3, "documents": ["d1"]}], or as a list to the assertion'
         )
     results = check_expectations(ranking_run, golden_set, given)
+    if wants_proof() and not golden_set.by_text:
+        from pytest_rankcheck.proof.gate_questions import expectation_question
+
+        evaluation = Evaluation(ranked_run(ranking_run, golden_set))
+        enter_question(expectation_question(evaluation, golden_set, given))
     failed = any(result.fails for result in results)
     text = "\n".join(expectation_lines(golden_set, ranking_run, results)) if failed else None
     for note in expectation_notes(golden_set, results, text):

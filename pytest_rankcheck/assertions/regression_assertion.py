@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.assertions.bound_assertions import By
-from pytest_rankcheck.assertions.entered_findings import GateRow, enter_gate, fail_with
+from pytest_rankcheck.assertions.entered_findings import (
+    GateRow,
+    enter_gate,
+    enter_question,
+    fail_with,
+)
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.baseline import Baseline
 from pytest_rankcheck.baselines.check import OF_GATES, Block
@@ -23,7 +28,7 @@ from pytest_rankcheck.gates.gate import Gate, decide_family
 from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike, metrics_of
 from pytest_rankcheck.reports.findings import BETTER, Note, Topic
-from pytest_rankcheck.reports.ledger import enter, fails_if_inconclusive
+from pytest_rankcheck.reports.ledger import enter, fails_if_inconclusive, wants_proof
 
 if TYPE_CHECKING:
     from pytest_rankcheck.explanation.explanation import Explanation
@@ -109,6 +114,7 @@ def _hold_baseline(
 ) -> Explanation | None:
     """Check metrics against a baseline file. Return why they failed, or None."""
     checks = baseline.check_all(evaluation, gates, by)
+    _ask(evaluation, gates, baseline.families[-1].by)
     verdicts = [check.verdict for check, _ in checks if check.verdict]
     passed = [check.verdict for check, block in checks if check.verdict and block is None]
     _enter_undecided(evaluation, verdicts, passed)
@@ -174,6 +180,7 @@ def _hold_evaluation(
     evaluation: Evaluation, other: Measured, gates: Mapping[Metric, Gate], by: By
 ) -> Explanation | None:
     """Compare metrics with another measurement. Return why they failed, or None."""
+    _ask(evaluation, gates, by)
     comparison = compare(evaluation, other)
     if not comparison.query_ids:
         raise ConfigurationError(
@@ -181,6 +188,14 @@ def _hold_evaluation(
             "measurements on the same golden set"
         )
     return held(evaluation, decide_family(comparison, gates, by), comparison)
+
+
+def _ask(evaluation: Evaluation, gates: Mapping[Metric, Gate], by: By) -> None:
+    """Enter what the gates can be asked in the end, if that is wanted."""
+    if wants_proof():
+        from pytest_rankcheck.proof.gate_questions import gate_question
+
+        enter_question(gate_question(evaluation, gates, by, fails_if_inconclusive()))
 
 
 def held(

@@ -65,8 +65,9 @@ def read_configuration(config: pytest.Config) -> Config:
             "text that changes whenever the rankings may change, such as the commit and the build "
             "of the index"
         )
-    if values["leaderboard"] and getattr(config.option, "dist", "no") != "no":
-        raise ConfigurationError("--rankcheck-leaderboard needs one process: add -n 0")
+    for name in ("leaderboard", "prove"):
+        if values[name] and getattr(config.option, "dist", "no") != "no":
+            raise ConfigurationError(f"--rankcheck-{name} needs one process: add -n 0")
     # What changes baselines counts only on the command line, so that no branch can put it in CI.
     given = given_options(config)
     if not given.has("--rankcheck-approve"):

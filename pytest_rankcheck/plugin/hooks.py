@@ -219,6 +219,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
         queries=show_queries(chosen.reports),
         strict=strict,
         evidence=item.config.get_verbosity() > 0,
+        proves=chosen.prove,
         printed=printed,
     ) as ledger:
         try:

@@ -288,6 +288,11 @@ class Config:
         "show how many queries would be needed to detect falls of some sizes",
         "gates.md#how-many-queries-are-enough",
     )
+    prove: bool = flag(
+        SWITCH,
+        "show which faults of a ranker the gates would block, and how many innocent changes",
+        "prove.md",
+    )
     # --- baselines
 
     approval: str | None = flag(

@@ -74,6 +74,10 @@ class SessionFindings:
             from pytest_rankcheck.plugin.leaderboard_runs import leaderboards
 
             self.findings += [*leaderboards(session, self.findings)]
+        if config.stash[CONFIG].prove and session.exitstatus in ended:
+            from pytest_rankcheck.reports.proof_findings import proof_notes
+
+            self.findings += [*proof_notes(self.findings)]
         reporter = config.pluginmanager.get_plugin("terminalreporter")
         if self.findings or self.failures or config.stash[CONFIG].reports:
             from pytest_rankcheck.plugin.report_files import write_reports

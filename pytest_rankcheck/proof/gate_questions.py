@@ -51,22 +51,36 @@ class Question:
     name: str = ""
     """The id of the test that asserts it; of a gate that is only advised, the gate in words."""
 
+    @property
+    def test(self) -> str:
+        """The name of the test that asserts it."""
+        return self.name.rpartition("::")[2]
+
 
 def gate_question(
     evaluation: Evaluation,
     gates: Mapping[Metric, Gate],
     by: str | Sequence[str] | None = None,
+    is_strict: bool = False,
     name: str = "",
 ) -> Question:
-    """Return whether a family of gates blocks, which compares rankings with those before."""
+    """Return whether a family of gates blocks, which compares rankings with those before.
+
+    Args:
+        evaluation: what was measured.
+        gates: the gate of each metric.
+        by: an attribute of the queries, or several, by whose slices they decide.
+        is_strict: whether an inconclusive verdict blocks where a gate says nothing else.
+        name: of the question.
+    """
 
     def blocked_by(change: Change) -> str:
         verdicts = decide_family(change.comparison, gates, by, is_explained=False)
         for metric, verdict in verdicts.items():
             if verdict.loses_answers and verdict.overall.outcome is not Outcome.REGRESSED:
                 return "lost answers"
-            is_strict = gates[metric].inconclusive == "fail"
-            if verdict.regressed or (is_strict and verdict.inconclusive):
+            how = gates[metric].inconclusive or ("fail" if is_strict else "warn")
+            if verdict.regressed or (verdict.inconclusive and how == "fail"):
                 return _subject(metric, verdict.leading.label)
         return ""
 
@@ -85,7 +99,6 @@ def bound_question(
     metric: Metric,
     tested: Callable[[Evaluation], Mapping[str, float]],
     limit: float,
-    *,
     is_floor: bool,
 ) -> Question:
     """Return whether a floor or a ceiling of a metric blocks.
@@ -124,10 +137,8 @@ def expectation_question(
     def blocked_by(change: Change) -> str:
         runs = [side.run for side in (change.now, change.before) if side.run is not None]
         now, then = (check_expectations(run, golden, expectations) for run in runs)
-        pairs = zip(now, then, strict=True)
-        failed = (each.expectation.query for each, old in pairs if each.fails and not old.fails)
-        query = next(failed, None)
-        return "" if query is None else f"expectation on {quoted(query, 40)}"
+        fails = any(each.fails and not old.fails for each, old in zip(now, then, strict=True))
+        return "expectations" if fails else ""
 
     return Question(evaluation=evaluation, blocked_by=blocked_by, asks_innocents=False)
 
@@ -157,7 +168,7 @@ def usual_questions(
         yield gate_question(evaluation, {metric: gate}, name=f"{metric}, significant()")
     for attribute in attributes:
         name = f"{top[0]} by {attribute}, significant()"
-        yield gate_question(evaluation, {top[0]: gate}, attribute, name)
+        yield gate_question(evaluation, {top[0]: gate}, attribute, name=name)
     for metric in top:
         yield gate_question(evaluation, {metric: gate}, name=f"{metric}, significant()")
     for question in asserted:
@@ -168,4 +179,4 @@ def usual_questions(
             if given:
                 half = replace(own, rule=replace(rule, **given))
                 name = f"{metric}, {half.text}"
-                yield gate_question(evaluation, {metric: half}, question.by, name)
+                yield gate_question(evaluation, {metric: half}, question.by, name=name)

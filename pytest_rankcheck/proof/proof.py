@@ -99,6 +99,13 @@ class Proof:
     rows: Sequence[ProofRow]
     innocent: float
     """The share of innocent changes that they block, in [0, 1]."""
+    most_by: tuple[str, float]
+    """The test that blocks most of them, and the share that it blocks."""
+
+    @property
+    def blocks_innocents(self) -> bool:
+        """Whether that is too many to advise one more gate."""
+        return self.innocent > MOST_INNOCENT
 
 
 def proofs_of(questions: Iterable[Question]) -> Iterator[Proof]:
@@ -134,7 +141,10 @@ def _proof(asserted: Sequence[Question]) -> Proof:
     fits = (swaps | own).mean(axis=0) <= MOST_INNOCENT
     rows = [_row(trial, asserted, usual, fits[len(asserted) :].tolist()) for trial in trials]
     rows.sort(key=lambda row: OUTCOMES.index(row.outcome))
-    return Proof(golden.name, rows, float(own.mean()))
+    shares = swaps[:, : len(asserted)].mean(axis=0)
+    worst = int(shares.argmax())
+    most_by = (asserted[worst].test, float(shares[worst]))
+    return Proof(golden.name, rows, float(own.mean()), most_by)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +214,7 @@ def _row(
     draws = len(own[0])
     blocked = sum(any(answers) for answers in zip(*own, strict=True))
     by = Counter(
-        ": ".join(filter(None, (question.name.rpartition("::")[2], what)))
+        ": ".join(filter(None, (question.test, what)))
         for question, answers in zip(asserted, own, strict=True)
         for what in filter(None, answers)
     )

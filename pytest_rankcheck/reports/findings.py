@@ -237,6 +237,7 @@ class Topic(Enum):
         "queries needed to detect a fall with a power of 80% (paired t-test, one-sided, alpha 5%; "
         "Cohen 1988, Sakai 2018)"
     )
+    PROOF = "what the gates would block: {about}"
     GOLDEN_CHANGE = "golden sets that differ from those of the approved baselines"
     LOST_QUERIES = "queries that this branch removed or edited, compared with {about}"
     RETIRED = "baselines retired by this branch"

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 Ledger = list["ReportedFinding"]
 T = TypeVar("T")
 
-_current: ContextVar[tuple[Ledger | None, bool, bool, bool, bool]] = ContextVar(
-    "rankcheck_ledger", default=(None, False, False, False, False)
+_current: ContextVar[tuple[Ledger | None, bool, bool, bool, bool, bool]] = ContextVar(
+    "rankcheck_ledger", default=(None, False, False, False, False, False)
 )
 """The ledger, and what `collecting` is told."""
 _made: ContextVar[dict[tuple[object, ...], tuple[Any, Any]]] = ContextVar("rankcheck_made")
@@ -49,6 +49,7 @@ def collecting(
     queries: bool = True,
     strict: bool = False,
     evidence: bool = False,
+    proves: bool = False,
     printed: PrintedDocuments | None = None,
 ) -> Iterator[Ledger]:
     """Collect the findings that are entered until the block ends.
@@ -58,10 +59,11 @@ def collecting(
         queries: whether one shows every query, and gates that passed in full.
         strict: whether an inconclusive verdict fails its test.
         evidence: whether failure texts have the evidence (-v).
+        proves: whether it is asked in the end what assertions would block.
         printed: what the texts of earlier tests have shown.
     """
     ledger: Ledger = []
-    token = _current.set((ledger, detail, detail and queries, strict, evidence))
+    token = _current.set((ledger, detail, detail and queries, strict, evidence, proves))
     _made.set({})
     _printed.set(printed)
     if printed is not None:
@@ -115,6 +117,11 @@ def fails_if_inconclusive() -> bool:
 def wants_evidence() -> bool:
     """Return whether failure texts have the evidence (-v)."""
     return _current.get()[4]
+
+
+def wants_proof() -> bool:
+    """Return whether it is asked in the end what assertions would block."""
+    return _current.get()[5]
 
 
 def enter(finding: ReportedFinding) -> None:

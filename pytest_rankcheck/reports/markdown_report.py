@@ -31,6 +31,7 @@ LONGEST_COMMENT = 60_000
 _OPEN = (
     *(Topic.BRANCH, Topic.RETIRED, Topic.LOOSER_GATE),
     *(Topic.NO_LONGER_GATED, Topic.GOLDEN_CHANGE, Topic.LOST_QUERIES),
+    Topic.PROOF,
 )
 """What is not folded away."""
 _MOST_GATES = 100

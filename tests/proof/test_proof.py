@@ -189,7 +189,7 @@ def test_an_expectation_sees_its_query_and_is_not_asked_of_innocents(measured: E
     assert outcomes(found)["only the top 10 retrieved"] == "survives"
     assert found.innocent == 0
     by = {row.harm: row.blocked_by for row in found.rows}
-    assert by["typing errors no longer corrected (typo=yes)"] == "expectation on q0"
+    assert by["typing errors no longer corrected (typo=yes)"] == "expectations"
 
 
 def test_an_expectation_that_fails_already_blocks_nothing(measured: Evaluation) -> None:

@@ -1,0 +1,147 @@
+"""What --rankcheck-prove says: which harms the tests of a session would block, and in which test."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from project import Project, text_of
+
+TESTS = """
+from pytest_rankcheck import assert_at_least, assert_expectations, assert_not_regressed
+
+def test_floor(evaluation):
+    assert_at_least(evaluation, "RR", 0.6)
+
+def test_slices(evaluation):
+    assert_at_least(evaluation, "P@1", 0.9, by="locale")
+
+def test_mrr(evaluation, baseline):
+    assert_not_regressed(evaluation, baseline, ["RR", "P@1"])
+
+def test_expectations(ranking_run, golden_set):
+    assert_expectations(ranking_run, golden_set)
+"""
+GATE = 'rankcheck_gate = ["significant()"]'
+PROVE = ("--rankcheck-prove", "--no-header")
+HEADING = "what the gates would block: "
+
+
+@pytest.fixture
+def shop(project: Project) -> Project:
+    """A project whose queries expect their document at the top."""
+    expected = [
+        {**line, "expect": [{"in_top": 1, "documents": [f"doc of {line['query']}"]}]}
+        for line in project.queries()
+    ]
+    project.golden(expected)
+    project.configure(GATE)
+    project.test(TESTS)
+    return project
+
+
+def table(result: pytest.RunResult) -> dict[str, list[str]]:
+    """Return the rows under the heading, by harm: the outcome, and what is said of it."""
+    lines = text_of(result).partition(HEADING)[2].splitlines()[1:]
+    rows = [[part.strip() for part in line.split("  ") if part.strip()] for line in lines]
+    found = (row for row in rows if row and row[0] in ("SURVIVES", "blocked", "harmless"))
+    return {row[1].partition(" (")[0]: [row[0], *row[2:]] for row in found}
+
+
+def test_every_gate_floor_and_expectation_is_asked(shop: Project) -> None:
+    shop.update()
+    result = shop.run(*PROVE)
+    assert result.ret == 0
+    rows = table(result)
+    text = text_of(result)
+    assert f"{HEADING}" in text
+    assert " harms on golden set 'web', and " in text
+    assert "% of innocent changes of the same size:" in text
+    assert rows["2 of 80 queries lose all their answers"] == [
+        "blocked",
+        "test_expectations: expectations, in 12 of 12 draws",
+    ]
+    shop.test(TESTS.partition("def test_expectations")[0])
+    rows = table(shop.run(*PROVE))
+    assert rows["2 of 80 queries lose all their answers"][0] == "SURVIVES"
+    assert rows["4 of 80 queries find nothing"] == [
+        "blocked",
+        "test_mrr: lost answers, in 12 of 12 draws",
+    ]
+    assert rows["the first two places swapped"] == ["blocked", "test_floor: RR"]
+    assert rows["one of 8 shards lost"][1] == "test_slices: P@1, in 12 of 12 draws"
+
+
+def test_the_ranker_is_not_called_again(shop: Project) -> None:
+    engine = (shop.path / "engine.py").read_text("utf-8")
+    counting = "def search(text):\n    with open('calls', 'a') as calls:\n        print(file=calls)"
+    shop.write("engine.py", engine.replace("def search(text):", counting))
+    assert shop.run(*PROVE, "--snapshot-update").ret == 0
+    assert len((shop.path / "calls").read_text("utf-8").splitlines()) == 80
+
+
+def test_the_exit_status_is_that_of_the_tests(shop: Project) -> None:
+    shop.update()
+    shop.rank(dict.fromkeys(range(30), 12))
+    result = shop.run(*PROVE)
+    assert result.ret == 1
+    assert table(result)
+    shop.rank({})
+    shop.test("def test_nothing(evaluation):\n    assert evaluation.mean('RR')\n")
+    result = shop.run(*PROVE)
+    assert result.ret == 0
+    assert f"{HEADING}nothing:\n  no test gates whole rankings" in text_of(result)
+
+
+def test_what_blocks_most_innocent_changes_is_named(shop: Project) -> None:
+    shop.test(TESTS.replace('"P@1"])', '"P@1"], abs=0.001)'))
+    text = text_of(shop.run(*PROVE, "--snapshot-update"))
+    assert re.search(r"innocent changes +test_mrr blocks most of them, \d\d%", text)
+
+
+def test_without_the_option_nothing_is_asked(shop: Project) -> None:
+    shop.update()
+    assert HEADING not in text_of(shop.run("-v"))
+
+
+def test_a_failed_inconclusive_verdict_counts_as_blocked(shop: Project) -> None:
+    gate = 'rankcheck_gate = ["noninferior(margin=0.001, lost_answers=0)"]'
+    shop.configure(gate)
+    shop.test(TESTS.partition("def test_expectations")[0])
+    shop.update()
+    harm = "2 of 80 queries lose all their answers"
+    assert table(shop.run(*PROVE))[harm][0] == "SURVIVES"
+    shop.configure(gate, 'rankcheck_inconclusive = "fail"')
+    assert table(shop.run(*PROVE))[harm][0] == "blocked"
+
+
+def test_configured_slices_are_asked(shop: Project) -> None:
+    shop.configure('rankcheck_gate = ["tolerance(abs=0.3)"]', 'rankcheck_slices = ["locale"]')
+    shop.test(
+        TESTS.partition("def test_expectations")[0].replace("0.6", "0.1").replace("0.9", "0.1")
+    )
+    lines = [{**line, "locale": "de" if n % 2 else "en"} for n, line in enumerate(shop.queries(80))]
+    shop.golden(lines)
+    shop.update()
+    rows = table(shop.run(*PROVE))
+    assert rows["answers of locale=de halved"][1].startswith("test_mrr: RR[locale=de]")
+
+
+def test_reports_have_the_table(shop: Project) -> None:
+    options = ("json", "markdown", "html")
+    shop.run(*PROVE, "--snapshot-update", *(f"--rankcheck-{each}=r.{each}" for each in options))
+    notes = json.loads((shop.path / "r.json").read_text("utf-8"))["notes"]
+    rows = [note for note in notes if note["topic"] == "proof"]
+    assert len(rows) > 12
+    assert rows[0]["heading"].startswith(HEADING)
+    for each in options[1:]:
+        text = (shop.path / f"r.{each}").read_text("utf-8")
+        assert "what the gates would block: " in text
+        assert "the first two places swapped" in text
+
+
+def test_several_processes_are_refused_at_the_start(shop: Project) -> None:
+    result = shop.run(*PROVE, "-n", "2")
+    assert result.ret == 4
+    assert "--rankcheck-prove needs one process: add -n 0" in text_of(result)
