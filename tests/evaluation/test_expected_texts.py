@@ -348,7 +348,7 @@ def test_the_linter_finds_texts_that_no_document_contains() -> None:
     assert (finding.level, finding.query_ids) == ("warning", ("q1",))
     assert finding.what == "1 expected text is in no document of the catalogue: not there"
     others = {each.rule for each in golden.lint()}
-    assert others.isdisjoint({"not-in-corpus", "misspelt-id", "one-grade"})
+    assert others.isdisjoint({"not-in-corpus", "misspelt-id"})
     assert not golden_of(documents=frame()).lint(rules=["absent-text"])
     without = frame().drop(columns="text")
     assert not golden_of("not there", documents=without).lint(rules=["absent-text"])

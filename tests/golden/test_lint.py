@@ -106,8 +106,8 @@ def test_usual_grades_do_not_look_reversed() -> None:
         assert (found is not None) == is_found, counts
 
 
-CLICKS = {"no-relevant", "ceiling", "one-grade"}
-"""True of clicks, which have no other grade, and of queries of LightGBM's example."""
+CLICKS = {"no-relevant", "ceiling"}
+"""True of clicks and of queries of LightGBM's example."""
 
 
 def test_whole_collections_have_no_findings_that_are_not_true() -> None:
@@ -198,10 +198,11 @@ def test_queries_that_cannot_score(tmp_path: Path) -> None:
         assert finding(golden.subset(["good", "one"]), rule) is None
 
 
-def test_one_grade() -> None:
-    found = finding(GoldenSet.from_dict({"q": {"a": 1}, "r": {"b": 1, "c": 1}}), "one-grade")
-    assert found.what == "all judgments have the grade 1"
-    assert finding(GoldenSet.from_dict({"q": {"a": 1, "b": 0}}), "one-grade") is None
+def test_only_positive_judgments_are_no_finding() -> None:
+    clicks = GoldenSet.from_dict({f"q{n}": {f"d{n}": 1} for n in range(40)})
+    assert clicks.lint() == []
+    nothing = GoldenSet.from_dict({f"q{n}": {f"d{n}": 0} for n in range(40)})
+    assert {found.rule for found in nothing.lint()} == {"no-relevant", "ceiling"}
 
 
 def test_judgments_that_are_in_the_training_table_too(tmp_path: Path) -> None:
@@ -376,11 +377,11 @@ def test_fewer_queries_than_a_gate_needs() -> None:
 
 def test_levels_and_options_are_parsed() -> None:
     options = LintOptions.parse(
-        ["scale=0..4", "min_queries = 10", "no-relevant=error", "one-grade=ignore"], NAMES
+        ["scale=0..4", "min_queries = 10", "no-relevant=error", "few-queries=ignore"], NAMES
     )
-    assert options == LintOptions((0, 4), 10, {"no-relevant": "error", "one-grade": "ignore"})
+    assert options == LintOptions((0, 4), 10, {"no-relevant": "error", "few-queries": "ignore"})
     golden = GoldenSet.from_dict({"q": {"a": 0}, "r": {}})
-    found = findings_of(golden, options, ["no-relevant", "one-grade", "no-judgment"])
+    found = findings_of(golden, options, ["no-relevant", "few-queries", "no-judgment"])
     assert [(one.rule, one.level) for one in found] == [
         ("no-judgment", "error"), ("no-relevant", "error"),
     ]  # fmt: skip

@@ -116,8 +116,10 @@ def test_an_input_that_cannot_be_used_is_an_error_that_names_the_option(tmp_path
         assert says in str(raised.value), str(raised.value)
     with pytest.raises(ConfigurationError, match="it must leave a mapped id as it is"):
         Inputs(Config(**{rule: ("remove_prefix:a",)})).doc_id("aab")
-    with pytest.raises(ConfigurationError, match=r"rankcheck_lint: 'one-grad' is .*'one-grade'"):
-        Inputs(Config(lint_lines=("one-grad=error",))).lint_options()
+    with pytest.raises(
+        ConfigurationError, match=r"rankcheck_lint: 'few-querie' is .*'few-queries'"
+    ):
+        Inputs(Config(lint_lines=("few-querie=error",))).lint_options()
     for name in ("golden_paths", "log_paths", "ranker"):
         with pytest.raises(ConfigurationError) as raised:
             getattr(Inputs(Config()), name)

@@ -203,23 +203,6 @@ def few_queries(linted: Linted) -> LintFinding | None:
 
 
 @rule("warning")
-def one_grade(linted: Linted) -> LintFinding | None:
-    """A set whose judgments all have the same grade."""
-    grades = linted.contents.judgments.distinct_grades
-    if len(grades) != 1 or linted.contents.by_text:
-        return None
-    (grade,) = grades
-    return LintFinding(
-        query_ids=(),
-        what=f"all judgments have the grade {grade:g}",
-        why="nDCG, ERR and every other graded metric can only tell judged documents from unjudged "
-        "ones",
-        remedy="judge again with more grades if some answers are better than others; if they are "
-        "not, write one-grade=ignore in rankcheck_lint",
-    )
-
-
-@rule("warning")
 def seen_in_training(linted: Linted) -> LintFinding | None:
     """A relevant document that the user, who is the query, has in the interactions already."""
     judgments, interactions = linted.contents.judgments, linted.contents.interactions
