@@ -52,12 +52,8 @@ class ExpectationResult:
         """The outcome of the expectation."""
         is_known = self.expectation.known_failure is not None
         if self.holds:
-            if is_known:
-                return ExpectationStatus.FIXED
-            return ExpectationStatus.HOLDS
-        if is_known:
-            return ExpectationStatus.KNOWN
-        return ExpectationStatus.VIOLATED
+            return ExpectationStatus.FIXED if is_known else ExpectationStatus.HOLDS
+        return ExpectationStatus.KNOWN if is_known else ExpectationStatus.VIOLATED
 
     @property
     def is_wrong(self) -> bool:
@@ -125,11 +121,8 @@ def check_expectations(
             "are the ids of the same kind?"
         )
     # With ids that the ranker never returns, `not_in_top` would always hold.
-    is_met = False
-    for each in expectations:
-        named = (*each.documents, *each.others)
-        is_met = is_met or not set(named).isdisjoint(run.get(each.query))
-    if not is_met:
+    named = [(each.query, {*each.documents, *each.others}) for each in expectations]
+    if all(ids.isdisjoint(run.get(query_id)) for query_id, ids in named):
         Evaluation(ranked_run(run, golden)).refuse_unmet_ids()
     return [
         _outcome(expectation, run.get(query_id), run.depth)

@@ -60,10 +60,7 @@ class RepeatedRanker:
         """Return what the ranker answers now, including failures."""
         options: dict[str, Any] = {"depth": DEFAULT_DEPTH, **self.options}
         doc_id = options.pop("doc_id", None)
-        rules = {}
-        for name in ("ties", "duplicates"):
-            if name in options:
-                rules[name] = options.pop(name)
+        rules = {name: options.pop(name) for name in ("ties", "duplicates") if name in options}
         try:
             task = RankingTask(golden, **options)
             return attempted(self.adapter, task, RankingRules(**rules, to_id=id_map(doc_id)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import timedelta
 from numbers import Real
 from typing import Literal, TypedDict, get_args
@@ -20,7 +19,6 @@ from pytest_rankcheck.errors import (
 )
 from pytest_rankcheck.sessions.event_times import TimeUnit
 from pytest_rankcheck.sessions.selection_rule import (
-    SelectionRule,
     SelectionsWhere,
     selection_rule,
 )
@@ -37,6 +35,8 @@ _CHOICES: Mapping[str, Sequence[object]] = {
     "duplicates": get_args(Duplicates),
 }
 """The options with few possible values."""
+_WITHOUT_EFFECT = ("time_unit", "attributes")
+"""The options that change no value."""
 
 
 class Reading(TypedDict, total=False):
@@ -53,79 +53,70 @@ class Reading(TypedDict, total=False):
     drop_sessions_over: int | None
 
 
-@dataclass(frozen=True, slots=True)
 class LogOptions:
     """The options for reading a log, checked; `SessionLog.load` describes each."""
 
-    columns: Mapping[str, str]
-    """``{role: column}`` for columns with unusual names."""
-    first_rank: int | None
-    """The rank of the first result, 0 or 1; None if not given."""
-    time_unit: str | None
-    attributes: Sequence[str] | None
-    """The columns that are attributes of sessions; None for all suitable ones."""
-    rule: SelectionRule | None
-    """Which rows are selections, and their grades; None if ``selections_where`` is not given."""
-    gap: float | None
-    """The time in seconds after which a new session begins; None if sessions are not split."""
-    duplicates: Duplicates
-    drop_sessions_over: int | None
-    convention: str
-    """What decides which sessions there are and what they came to, as records keep it.
+    def __init__(self, reading: Reading, *, is_ubi: bool = False) -> None:
+        """Check the options that are given as keywords.
 
-    Empty with the usual options. Attributes and the unit of times change no value.
-    """
-    is_ubi: bool = False
-    """Whether the rows are of User Behavior Insights: in sessions, with times in seconds."""
-
-    @classmethod
-    def of(cls, reading: Reading) -> LogOptions:
-        """Return the options that are given as keywords.
+        Args:
+            reading: the keywords.
+            is_ubi: whether the rows are of User Behavior Insights: in sessions, with times in
+                seconds.
 
         Raises:
             TypeError: a keyword is unknown.
             ConfigurationError: an option is invalid, or two contradict each other.
         """
-        for name in reading:
-            if name not in Reading.__annotations__:
-                known = list(Reading.__annotations__)
-                raise TypeError(
-                    f"'{name}' is not a keyword for reading a log{suggestion(name, known)}; the "
-                    f"keywords are {', '.join(known)}"
-                )
-        for name, allowed in _CHOICES.items():
-            given = reading.get(name)
-            if given is not None and (given not in allowed or isinstance(given, bool)):
-                raise ConfigurationError(
-                    f"{name}={quoted(given)} is invalid{suggestion(str(given), map(str, allowed))};"
-                    f" give one of {', '.join(map(str, allowed))}"
-                )
-        first_rank, limit = reading.get("first_rank"), reading.get("drop_sessions_over")
-        if limit is not None:
-            check_whole_number("drop_sessions_over", limit, 1, ConfigurationError)
-        columns, where = reading.get("columns") or {}, reading.get("selections_where")
-        grades = reading.get("grades")
-        duplicates = reading.get("duplicates") or "error"
-        rule = selection_rule(where, grades)
-        gap = _seconds(reading.get("session_gap"))
-        choices = {
-            "columns": columns,
-            "first_rank": first_rank,
-            "selections_where": where,
-            "grades": grades,
-            "session_gap": gap,
-            "duplicates": None if duplicates == "error" else duplicates,
-            "drop_sessions_over": limit,
-        }
-        unit, attributes = reading.get("time_unit"), reading.get("attributes")
-        convention = choices_text(choices)
-        return cls(columns, first_rank, unit, attributes, rule, gap, duplicates, limit, convention)
+        _check(reading)
+        self.is_ubi = is_ubi
+        self.columns = reading.get("columns") or {}
+        """``{role: column}`` for columns with unusual names."""
+        self.first_rank = reading.get("first_rank")
+        """The rank of the first result, 0 or 1; None if not given."""
+        self.time_unit = reading.get("time_unit")
+        self.attributes = reading.get("attributes")
+        """The columns that are attributes of sessions; None for all suitable ones."""
+        self.rule = selection_rule(reading.get("selections_where"), reading.get("grades"))
+        """Which rows are selections, and their grades; None without ``selections_where``."""
+        self.gap = _seconds(reading.get("session_gap"))
+        """The time in seconds after which a new session begins; None: sessions are not split."""
+        self.duplicates: Duplicates = reading.get("duplicates") or "error"
+        self.drop_sessions_over = reading.get("drop_sessions_over")
+        unusual = None if self.duplicates == "error" else self.duplicates
+        choices = {**reading, "session_gap": self.gap, "duplicates": unusual}
+        names = [name for name in Reading.__annotations__ if name not in _WITHOUT_EFFECT]
+        self.convention = choices_text({name: choices.get(name) for name in names})
+        """What decides which sessions there are and what they came to, as records keep it.
+
+        Empty with the usual options.
+        """
 
     @property
     def named(self) -> list[str]:
         """The columns that the options name; a dotted name is in an object of each row."""
         conditions = self.rule.wanted if self.rule else ()
         return [*self.columns.values(), *(self.attributes or ()), *conditions]
+
+
+def _check(reading: Reading) -> None:
+    """Check the names of keywords, and the values that do not need to be converted."""
+    for name in reading:
+        if name not in Reading.__annotations__:
+            known = list(Reading.__annotations__)
+            raise TypeError(
+                f"'{name}' is not a keyword for reading a log{suggestion(name, known)}; the "
+                f"keywords are {', '.join(known)}"
+            )
+    for name, allowed in _CHOICES.items():
+        given = reading.get(name)
+        if given is not None and (given not in allowed or isinstance(given, bool)):
+            raise ConfigurationError(
+                f"{name}={quoted(given)} is invalid{suggestion(str(given), map(str, allowed))};"
+                f" give one of {', '.join(map(str, allowed))}"
+            )
+    if (limit := reading.get("drop_sessions_over")) is not None:
+        check_whole_number("drop_sessions_over", limit, 1, ConfigurationError)
 
 
 def _seconds(gap: object) -> float | None:

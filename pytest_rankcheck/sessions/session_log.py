@@ -146,7 +146,7 @@ class SessionLog:
         """
         files = LogFiles.of(path)
         problems = Problems(files.words, is_lenient=lenient)
-        options = LogOptions.of(reading)
+        options = LogOptions(reading)
         table = files.table(format, options.columns, problems)
         return cls(read_log(table, options, problems), name or files.name)
 
@@ -169,7 +169,7 @@ class SessionLog:
         """
         problems = Problems("events", is_lenient=lenient)
         table = read_table(events, SessionLogError, name="events")
-        return cls(read_log(table, LogOptions.of(reading), problems), name)
+        return cls(read_log(table, LogOptions(reading), problems), name)
 
     @classmethod
     @checked_arguments
@@ -189,7 +189,7 @@ class SessionLog:
             SessionLogError: as in `load`; records are named by their numbers from 1.
         """
         problems = Problems("records", is_lenient=lenient)
-        options = LogOptions.of(reading)
+        options = LogOptions(reading)
         table = table_of_records(records, LogSource(Path("records"), problems))
         return cls(read_log(table, options, problems), name)
 

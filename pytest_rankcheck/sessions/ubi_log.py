@@ -63,7 +63,8 @@ def ubi_log(
         ConfigurationError: an argument is invalid.
     """
     # The join finds which events are selections, and which were delivered twice.
-    options = LogOptions.of({**reading, "selections_where": "all", "duplicates": "keep"})
+    chosen: Reading = {**reading, "selections_where": "all", "duplicates": "keep"}
+    options = LogOptions(chosen)
     if options.gap is None:
         raise ConfigurationError('session_gap=None is invalid; give a pause, such as "30min"')
     of_actions = _grades(select, grades)
@@ -84,8 +85,8 @@ def ubi_log(
         "lenient": is_lenient or None,
         "drop_sessions_over": options.drop_sessions_over,
     }
-    table = _table(searches, numbering)
-    log = read_log(table, replace(options, first_rank=None, gap=None, is_ubi=True), problems)
+    joined = LogOptions({**chosen, "first_rank": None, "session_gap": None}, is_ubi=True)
+    log = read_log(_table(searches, numbering), joined, problems)
     return replace(log, reading=f"ubi({choices_text(given)})")
 
 
