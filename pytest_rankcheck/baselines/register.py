@@ -54,7 +54,8 @@ def next_record(
         failures: on how many queries, or which share of them, the ranker may fail.
         rewritten: the metrics whose approved lines are rewritten.
         is_approved: whether a reason covers everything that is measured: all of it is rewritten.
-        kept_depth: how many documents of each ranking to keep, if the limits look no further.
+        kept_depth: how many documents of each ranking to keep, if nothing that decides looks
+            further.
         test: the test that it belongs to.
         world: what was ranked with.
 
@@ -77,6 +78,7 @@ def next_record(
         if before.assertions and allows_more(failures or "0", before.failures or "0"):
             failures = before.failures
         limits = before.limits if [*looser_limits(before, limits)] else limits
+        kept_depth = max(kept_depth, min(before.kept_depth, TOP))  # lost answers are seen in these
     measured = Record.of(
         evaluation,
         gates,

@@ -502,6 +502,12 @@ ATTEMPTS = {
         "passes only with a looser gate",
         main=significant,
     ),
+    "an update keeps no documents, and the answers are lost in the next pull request": Attempt(
+        (configure('rankcheck_kept_depth = "0"'), BETTER, update, commit_to_main, LOSES_FOUR),
+        B,
+        "4 of 80 queries lost every relevant document",
+        main=significant,
+    ),
     "lost answers are approved with a reason": Attempt(
         (LOSES_FOUR, approve("no longer sold")), P, main=significant
     ),
