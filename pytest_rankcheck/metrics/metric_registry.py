@@ -40,9 +40,6 @@ _GENERATIONS = [0]
 class Declared(TypedDict, total=False):
     """What a metric may declare beside its name and parameters; see `metric`."""
 
-    reference: str
-    formula: str
-    use: str
     aliases: tuple[str, ...]
     synonyms: Synonyms
     renamed: Mapping[str, str]
@@ -65,15 +62,14 @@ def metric(
 
     The function takes the judged hits, the cutoff (None for the whole ranking) and each parameter
     by keyword, and returns one float64 per query. The first line of its docstring is the metric's
-    summary.
+    summary. Of the other paragraphs, the metric's card has what begins with ``Formula:`` (plain
+    text), ``Use:`` (when to use it, in one sentence) and ``Source:`` (paper, equation; without it,
+    the function).
 
     Args:
         name: the canonical name, as it is printed.
         parameters: the parameters that the name may have in brackets, in canonical order.
         **declared: any of these:
-            reference: the source of the formula (paper, equation); by default, the function.
-            formula: the formula as one line of plain text, for the metric's card.
-            use: when to use the metric, in one sentence, for the metric's card.
             aliases: other names; names and aliases ignore case.
             synonyms: other libraries' parameters, translated value by value, such as
             ``{"dcg": {"exp-log2": {"gain": "exponential"}}}``.
@@ -113,14 +109,19 @@ def metric(
         _check_signature(name, compute, [parameter.name for parameter in parameters])
         of_queries = declared.get("unit", "query") == "query"
         every = (*parameters, JUDGED_ONLY) if of_queries else parameters
-        known = {"reference": f"the function {FunctionOrigin.of(compute)}", **declared}
+        summary, *others = inspect.cleandoc(compute.__doc__ or "").split("\n\n")
+        labelled = (" ".join(each.split()).partition(": ") for each in others)
+        said = {label: text for label, _, text in labelled}
         _add(
             Definition(
                 name=name,
                 compute=compute,
-                summary=(compute.__doc__ or "").strip().partition("\n")[0],
+                summary=summary.partition("\n")[0],
+                reference=said.get("Source", f"the function {FunctionOrigin.of(compute)}"),
+                formula=said.get("Formula", ""),
+                use=said.get("Use", ""),
                 parameters={parameter.name: parameter for parameter in every},
-                **known,  # type: ignore[arg-type]
+                **declared,
             )
         )
         return compute

@@ -211,7 +211,7 @@ def test_a_gate_is_a_value() -> None:
 def lower(own_metrics: None) -> str:
     """A metric of which less is better."""
 
-    @metric("TestLess", reference="this test", higher_is_better=False)
+    @metric("TestLess", higher_is_better=False)
     def less(hits: JudgedHits, cutoff: int | None) -> FloatArray:
         """Less is better."""
         return hits.retrieved

@@ -26,7 +26,6 @@ def test_a_decorated_function_is_a_metric() -> None:
     @metric(
         "Retrieved",
         aliases=("HowMany",),
-        reference="this test",
         parameters=(DOUBLE,),
         higher_is_better=False,
         range=(0, np.inf),
@@ -34,7 +33,12 @@ def test_a_decorated_function_is_a_metric() -> None:
     def retrieved(hits: JudgedHits, cutoff: int | None, *, times: float) -> FloatArray:
         """How many documents were ranked.
 
-        More text.
+        More text: of no section.
+
+        Formula: documents ranked * times
+
+        Source: Luhn, The automatic creation
+        of literature abstracts, 1958
         """
         return np.minimum(hits.retrieved, cutoff or np.inf) * times
 
@@ -42,6 +46,11 @@ def test_a_decorated_function_is_a_metric() -> None:
     assert str(parsed) == "Retrieved(times=2)@3"
     assert not parsed.higher_is_better
     assert parsed.definition.summary == "How many documents were ranked."
+    assert parsed.definition.formula == "documents ranked * times"
+    assert (
+        parsed.definition.reference == "Luhn, The automatic creation of literature abstracts, 1958"
+    )
+    assert parsed.definition.use == ""
     evaluation = evaluate(
         Run.from_dict({"p": list("abcd"), "q": ["a"]}),
         GoldenSet.from_dict({"p": {"c": 1}, "q": {"x": 1}, "r": {"x": 1}}),
@@ -57,12 +66,12 @@ def test_a_name_or_alias_that_is_taken_is_refused() -> None:
     before = set(definitions())
     for name, aliases in (("nDCG", ()), ("ndcg", ()), ("MRR", ()), ("New", ("precision",))):
         with pytest.raises(MetricError, match="is already taken by"):
-            metric(name, reference="this test", aliases=aliases)(defined(1, "m", "/m.py"))
+            metric(name, aliases=aliases)(defined(1, "m", "/m.py"))
     assert set(definitions()) == before
 
 
 def test_a_metric_registered_later_shows_in_suggestions() -> None:
-    @metric("Serendipity", reference="this test")
+    @metric("Serendipity")
     def serendipity(hits: JudgedHits, cutoff: int | None) -> FloatArray:
         """Nothing."""
         return hits.retrieved
@@ -160,7 +169,7 @@ def test_a_metric_may_have_a_name_that_other_tools_would_read_apart() -> None:
     """``recall_at_3`` is R@3, unless somebody registers a metric of this name."""
 
     def registered_as(name: str) -> None:
-        @metric(name, reference="this test")
+        @metric(name)
         def constant(hits: JudgedHits, cutoff: int | None) -> FloatArray:
             """One."""
             return np.ones_like(hits.retrieved)
@@ -178,7 +187,6 @@ def test_a_metric_may_have_a_name_that_other_tools_would_read_apart() -> None:
 def test_a_metric_can_have_spellings_of_other_tools() -> None:
     @metric(
         "Retrieved",
-        reference="this test",
         parameters=(DOUBLE,),
         spellings={"twice": {"times": 2}, "Half": lambda given: {**given, "times": 0.5}},
         range=(0, np.inf),

@@ -19,16 +19,14 @@ PATIENCE = Parameter(
     description="the probability that a user looks at the next product",
 )
 
-@metric(
-    "Revenue",
-    aliases=("Takings",),
-    parameters=(PATIENCE,),
-    range=(0, np.inf),
-    formula="sum over i <= k of euros_i * patience^(i-1)",
-    use="where grades are what a sale brings in",
-)
+@metric("Revenue", aliases=("Takings",), parameters=(PATIENCE,), range=(0, np.inf))
 def revenue(hits: JudgedHits, cutoff, *, patience):
-    """What a search brings in, if users go on with a probability."""
+    """What a search brings in, if users go on with a probability.
+
+    Formula: sum over i <= k of euros_i * patience^(i-1)
+
+    Use: where grades are what a sale brings in
+    """
     counted = hits.ranks <= (np.inf if cutoff is None else cutoff)
     return np.where(counted, hits.grades * patience ** (hits.ranks - 1), 0.0).sum(axis=1)
 '''

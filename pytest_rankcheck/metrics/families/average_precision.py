@@ -56,12 +56,6 @@ SMALLEST_AP = 1e-5
 @metric(
     "AP",
     aliases=("MAP",),
-    reference=(
-        "Harman, Evaluation issues in information retrieval, IP&M 28(4), 1992; Buckley and "
-        "Voorhees, Evaluating evaluation measure stability, SIGIR 2000, section 2"
-    ),
-    formula="(sum over relevant i <= k of P@i) / (number of relevant documents)",
-    use=("binary judgments with several relevant documents, all of which should be near the top"),
     spellings={
         "ContextPrecision": {"divide": "retrieved"},
         "context_precision": {"divide": "retrieved"},
@@ -77,6 +71,13 @@ def average_precision(
     AP@k = (sum over relevant i <= k of P@i) / m, where m is the number of all relevant documents:
     those outside the top k count as 0, so a short ranking has no advantage. ``divide`` selects
     another denominator.
+
+    Formula: (sum over relevant i <= k of P@i) / (number of relevant documents)
+
+    Use: binary judgments with several relevant documents, all of which should be near the top
+
+    Source: Harman, Evaluation issues in information retrieval, IP&M 28(4), 1992; Buckley and
+    Voorhees, Evaluating evaluation measure stability, SIGIR 2000, section 2
     """
     top = hits.top(cutoff)
     found = relevant_hits(top, cutoff, rel)
@@ -91,17 +92,7 @@ def average_precision(
 
 
 @metric(
-    "GMAP",
-    aliases=("gm_map",),
-    reference=(
-        "Robertson, On GMAP: and other transformations, CIKM 2006, section 2; the floor 1e-5 "
-        "after Voorhees, Overview of the TREC 2004 robust retrieval track, section 3"
-    ),
-    formula="geometric mean over queries of max(AP, 1e-5)",
-    use="when the worst queries matter most, such as a service that should fail nobody",
-    parameters=(REL,),
-    aggregate="geometric",
-    range=(SMALLEST_AP, 1.0),
+    "GMAP", aliases=("gm_map",), parameters=(REL,), aggregate="geometric", range=(SMALLEST_AP, 1.0)
 )
 def geometric_mean_average_precision(
     hits: JudgedHits, cutoff: int | None, *, rel: Value
@@ -109,26 +100,30 @@ def geometric_mean_average_precision(
     """Geometric mean average precision, which is dominated by the hard queries.
 
     The value of a query is max(AP, 1e-5).
+
+    Formula: geometric mean over queries of max(AP, 1e-5)
+
+    Use: when the worst queries matter most, such as a service that should fail nobody
+
+    Source: Robertson, On GMAP: and other transformations, CIKM 2006, section 2; the floor 1e-5
+    after Voorhees, Overview of the TREC 2004 robust retrieval track, section 3
     """
     return np.maximum(average_precision(hits, cutoff, rel=rel, divide="relevant"), SMALLEST_AP)
 
 
-@metric(
-    "AR",
-    aliases=("MAR",),
-    reference=(
-        "the counterpart of AP with recall instead of precision, as in the catalogue of metrics "
-        "of Tamm, Damdinov and Vasilev, Quality metrics in recommender systems, RecSys 2021"
-    ),
-    formula="(sum over relevant i <= k of R@i) / (relevant documents in the top k)",
-    use="only to reproduce published numbers; it ignores the order of the documents, unlike AP",
-    parameters=(REL,),
-)
+@metric("AR", aliases=("MAR",), parameters=(REL,))
 def average_recall(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     """Average recall: the mean of the recall at each relevant document of the top k.
 
     AR@k = (sum over relevant i <= k of R@i) / (the number of relevant documents in the top k), and
     0 without any.
+
+    Formula: (sum over relevant i <= k of R@i) / (relevant documents in the top k)
+
+    Use: only to reproduce published numbers; it ignores the order of the documents, unlike AP
+
+    Source: the counterpart of AP with recall instead of precision, as in the catalogue of metrics
+    of Tamm, Damdinov and Vasilev, Quality metrics in recommender systems, RecSys 2021
     """
     found = relevant_hits(hits, cutoff, rel)
     count = count_of(found)
@@ -136,20 +131,7 @@ def average_recall(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> Float
     return share_of(recalls, count * relevant_count(hits, rel))
 
 
-@metric(
-    "GAP",
-    reference=(
-        "Robertson, Kanoulas and Yilmaz, Extending average precision to graded relevance "
-        "judgments, SIGIR 2010, equations 7 and 8"
-    ),
-    formula=(
-        "AP with the expected precision and denominator, over the lowest grade that a user finds "
-        "relevant"
-    ),
-    use="AP for graded judgments, if no single grade separates relevant from not relevant",
-    parameters=(THRESHOLDS,),
-    graded=True,
-)
+@metric("GAP", parameters=(THRESHOLDS,), graded=True)
 def graded_average_precision(
     hits: JudgedHits, cutoff: int | None, *, thresholds: Value
 ) -> FloatArray:
@@ -157,6 +139,14 @@ def graded_average_precision(
 
     GAP@k = (sum over i <= k of 1/i * sum over j <= i of min(G(g_i), G(g_j))) / (sum of G over all
     judged documents), where G(g) is the probability that a user finds grade g relevant.
+
+    Formula: AP with the expected precision and denominator, over the lowest grade that a user finds
+    relevant
+
+    Use: AP for graded judgments, if no single grade separates relevant from not relevant
+
+    Source: Robertson, Kanoulas and Yilmaz, Extending average precision to graded relevance
+    judgments, SIGIR 2010, equations 7 and 8
     """
     reached = np.where(in_top(hits, cutoff), _probabilities(hits.grades, thresholds), 0.0)
     sums = np.zeros_like(reached)

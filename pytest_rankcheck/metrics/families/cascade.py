@@ -39,17 +39,7 @@ STOP = Parameter(
 )
 
 
-@metric(
-    "ERR",
-    reference=(
-        "Chapelle, Metzler, Zhang and Grinspan, Expected reciprocal rank for graded relevance, "
-        "CIKM 2009, equations 4 and 5, algorithm 2"
-    ),
-    formula="sum over i <= k of 1/i * p_i * prod over j < i of (1 - p_j), p = (2^g - 1) / 2^max",
-    use="graded judgments and users who stop at the first good answer, as in web search",
-    parameters=(MAX_GRADE, STOP),
-    graded=True,
-)
+@metric("ERR", parameters=(MAX_GRADE, STOP), graded=True)
 def expected_reciprocal_rank(
     hits: JudgedHits, cutoff: int | None, *, max_grade: Value, stop: Value
 ) -> FloatArray:
@@ -57,22 +47,19 @@ def expected_reciprocal_rank(
 
     ERR@k = sum over i <= k of 1/i * p_i * prod over j < i of (1 - p_j), where p_i is the
     probability that the document at rank i satisfies the user.
+
+    Formula: sum over i <= k of 1/i * p_i * prod over j < i of (1 - p_j), p = (2^g - 1) / 2^max
+
+    Use: graded judgments and users who stop at the first good answer, as in web search
+
+    Source: Chapelle, Metzler, Zhang and Grinspan, Expected reciprocal rank for graded relevance,
+    CIKM 2009, equations 4 and 5, algorithm 2
     """
     satisfied = _satisfaction(hits.grades, hits, max_grade, stop)
     return _expected_reciprocal(satisfied, hits.ranks, cutoff)
 
 
-@metric(
-    "nERR",
-    reference=(
-        "Clarke, Craswell, Soboroff and Ashkan, A comparative analysis of cascade measures for "
-        "novelty and diversity, WSDM 2011, section 2.3: normalised by the ideal ranking"
-    ),
-    formula="ERR@k / ERR@k of the ideal ranking",
-    use="like ERR, if queries with only low grades should count as much as others",
-    parameters=(MAX_GRADE, STOP),
-    graded=True,
-)
+@metric("nERR", parameters=(MAX_GRADE, STOP), graded=True)
 def normalised_expected_reciprocal_rank(
     hits: JudgedHits, cutoff: int | None, *, max_grade: Value, stop: Value
 ) -> FloatArray:
@@ -80,6 +67,13 @@ def normalised_expected_reciprocal_rank(
 
     The ideal ranking has all judged documents, best first, and is also cut at k. The value is 0 if
     nothing is relevant.
+
+    Formula: ERR@k / ERR@k of the ideal ranking
+
+    Use: like ERR, if queries with only low grades should count as much as others
+
+    Source: Clarke, Craswell, Soboroff and Ashkan, A comparative analysis of cascade measures for
+    novelty and diversity, WSDM 2011, section 2.3: normalised by the ideal ranking
     """
     ideal_ranks = np.broadcast_to(np.arange(1.0, hits.ideal.shape[1] + 1), hits.ideal.shape)
     satisfied = _satisfaction(hits.ideal, hits, max_grade, stop)

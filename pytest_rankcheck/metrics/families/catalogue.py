@@ -29,18 +29,18 @@ BY = Parameter(
 )
 
 
-@_of_catalogue(
-    "CatalogCoverage",
-    aliases=("catalog_coverage", "ItemCoverage"),
-    reference="Herlocker, Konstan, Terveen and Riedl, Evaluating collaborative filtering "
-    "recommender systems, TOIS 22(1), 2004, section 4.2.1, of the top k",
-    formula="distinct documents in the top k of all queries / documents in the catalogue",
-    use="to see whether a change hides a part of the catalogue",
-)
+@_of_catalogue("CatalogCoverage", aliases=("catalog_coverage", "ItemCoverage"))
 def catalog_coverage(run: WholeRun, cutoff: int | None) -> FloatArray:
     """The share of the catalogue that is in the top k of any query.
 
     Ranked documents that are not in the catalogue do not count.
+
+    Formula: distinct documents in the top k of all queries / documents in the catalogue
+
+    Use: to see whether a change hides a part of the catalogue
+
+    Source: Herlocker, Konstan, Terveen and Riedl, Evaluating collaborative filtering recommender
+    systems, TOIS 22(1), 2004, section 4.2.1, of the top k
     """
     top, counts = _times_shown(run, cutoff)
     shown = np.count_nonzero(counts)
@@ -49,19 +49,19 @@ def catalog_coverage(run: WholeRun, cutoff: int | None) -> FloatArray:
     return jackknife(shown / size, (shown - of_one_query) / size)
 
 
-@_of_catalogue(
-    "Gini",
-    reference="Gini, Variabilità e mutabilità, 1912; of counts that include 0, as in Fleder and "
-    "Hosanagar, Blockbuster culture's next rise or fall, Management Science 55(5), 2009, section 4",
-    formula="sum over i of (2 i - n - 1) x_i / (n * sum of x), x_1 <= ... <= x_n how often each of "
-    "the n documents of the catalogue is in a top k",
-    use="to see whether few documents take most places",
-    higher_is_better=False,
-)
+@_of_catalogue("Gini", higher_is_better=False)
 def gini(run: WholeRun, cutoff: int | None) -> FloatArray:
     """How unevenly the documents of the catalogue are shown: 0 if all are shown equally often.
 
     It is 0 if nothing is shown.
+
+    Formula: sum over i of (2 i - n - 1) x_i / (n * sum of x), x_1 <= ... <= x_n how often each of
+    the n documents of the catalogue is in a top k
+
+    Use: to see whether few documents take most places
+
+    Source: Gini, Variabilità e mutabilità, 1912; of counts that include 0, as in Fleder and
+    Hosanagar, Blockbuster culture's next rise or fall, Management Science 55(5), 2009, section 4
     """
     top, counts = _times_shown(run, cutoff)
     size = run.known.catalogue_size
@@ -97,12 +97,6 @@ def gini(run: WholeRun, cutoff: int | None) -> FloatArray:
             is_required=True,
         ),
     ),
-    reference="Singh and Joachims, Fairness of exposure in rankings, KDD 2018, equation 10, "
-    "disparate treatment of a group against all documents; sums before dividing",
-    formula="(discount of the group / discount of all documents in the top k) / (gain of the "
-    "group / gain of all judged documents), discount 1 / log2(i + 1), gain the grade, sums over "
-    "all queries",
-    use="to see whether a seller or a source gets the exposure that its relevance deserves",
     range=(0.0, np.inf),
     ideal=1.0,
 )
@@ -111,6 +105,14 @@ def exposure(run: WholeRun, cutoff: int | None, *, by: Value, of: Value) -> Floa
 
     1 is its share; below 1 it gets less than that, above 1 more. Unjudged documents take
     exposure too. A negative grade has no gain.
+
+    Formula: (discount of the group / discount of all documents in the top k) / (gain of the group /
+    gain of all judged documents), discount 1 / log2(i + 1), gain the grade, sums over all queries
+
+    Use: to see whether a seller or a source gets the exposure that its relevance deserves
+
+    Source: Singh and Joachims, Fairness of exposure in rankings, KDD 2018, equation 10, disparate
+    treatment of a group against all documents; sums before dividing
     """
     attribute, group, top = str(by), str(of), run.top(cutoff)
     queries, grades, values = run.known.judged(attribute)

@@ -64,10 +64,6 @@ IDEAL = Parameter(
 _LARGEST_EXPONENT = 1000
 """The highest grade for which the sum of 2^g - 1 over millions of documents is finite."""
 
-_REFERENCE = (
-    "Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, ACM TOIS 20(4), "
-    "2002, section "
-)
 _SYNONYMS = {"dcg": {"log2": {"gain": "linear"}, "exp-log2": {"gain": "exponential"}}}
 
 
@@ -76,24 +72,23 @@ def _uses_grades(parameters: Mapping[str, Value]) -> bool:
     return bool(parameters["gain"] == "exponential")
 
 
-@metric(
-    "CG",
-    reference=_REFERENCE + "2.1",
-    formula="sum over i <= k of g_i",
-    use="when the quality of the top k matters but not its order, such as a grid of products",
-    range=(0.0, np.inf),
-)
+@metric("CG", range=(0.0, np.inf))
 def cg(hits: JudgedHits, cutoff: int | None) -> FloatArray:
-    """Cumulated gain: the sum of the positive grades in the top k."""
+    """Cumulated gain: the sum of the positive grades in the top k.
+
+    Formula: sum over i <= k of g_i
+
+    Use: when the quality of the top k matters but not its order, such as a grid of products
+
+    Source: Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, ACM TOIS
+    20(4), 2002, section 2.1
+    """
     counted = in_top(hits, cutoff) & (hits.grades > 0)
     return last_of_running_sum(np.where(counted, hits.grades, 0.0))
 
 
 @metric(
     "DCG",
-    reference=_REFERENCE + "2.2, with log2(i+1) instead of max(1, log2 i)",
-    formula="sum over i <= k of gain(g_i) / log2(i+1)",
-    use="when queries with more relevant documents should weigh more; otherwise use nDCG",
     parameters=(GAIN, DISCOUNT),
     synonyms=_SYNONYMS,
     renamed={"gains": "gain"},
@@ -106,6 +101,13 @@ def dcg(hits: JudgedHits, cutoff: int | None, *, gain: Value, discount: Value) -
 
     DCG@k = sum over i <= k of gain(g_i) / discount(i). Unjudged documents and grades of 0 or less
     have no gain, unless a mapping gives them one.
+
+    Formula: sum over i <= k of gain(g_i) / log2(i+1)
+
+    Use: when queries with more relevant documents should weigh more; otherwise use nDCG
+
+    Source: Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, ACM TOIS
+    20(4), 2002, section 2.2, with log2(i+1) instead of max(1, log2 i)
     """
     top = hits.top(cutoff)
     return _dcg(_gains(top.grades, gain), top.ranks, cutoff, discount)
@@ -113,15 +115,6 @@ def dcg(hits: JudgedHits, cutoff: int | None, *, gain: Value, discount: Value) -
 
 @metric(
     "nDCG",
-    reference=(
-        _REFERENCE + "3.1; the discount log2(i+1) and the exponential gain after Burges et "
-        "al., Learning to rank using gradient descent, ICML 2005, section 5"
-    ),
-    formula="DCG@k / DCG@k of the ideal ranking, DCG@k = sum over i <= k of gain(g_i) / log2(i+1)",
-    use=(
-        "the first choice for graded judgments: every swap of different grades changes it, most "
-        "of all at the top"
-    ),
     parameters=(GAIN, DISCOUNT, IDEAL),
     synonyms=_SYNONYMS,
     renamed={"gains": "gain"},
@@ -139,6 +132,15 @@ def ndcg(
     grades of 0 or less have no gain, unless a mapping gives them one. The value is 0 if the ideal
     ranking has no gain. With ``ideal=retrieved``, the ideal ranking has only the documents that
     were returned, above or below rank k, so that missing a relevant document costs nothing.
+
+    Formula: DCG@k / DCG@k of the ideal ranking, DCG@k = sum over i <= k of gain(g_i) / log2(i+1)
+
+    Use: the first choice for graded judgments: every swap of different grades changes it, most of
+    all at the top
+
+    Source: Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, ACM TOIS
+    20(4), 2002, section 3.1; the discount log2(i+1) and the exponential gain after Burges et al.,
+    Learning to rank using gradient descent, ICML 2005, section 5
     """
     top = hits.top(cutoff)
     reached = _dcg(_gains(top.grades, gain), top.ranks, cutoff, discount)

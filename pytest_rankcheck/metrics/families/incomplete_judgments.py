@@ -26,20 +26,7 @@ _EPSILON = 1e-5
 """What infAP adds to both counts of its ratio, as in trec_eval, so that 0 of 0 is one half."""
 
 
-@metric(
-    "Bpref",
-    reference=(
-        "Buckley and Voorhees, Retrieval evaluation with incomplete information, SIGIR 2004, "
-        "section 3; the denominator min(m, judged not relevant) as in trec_eval 8 and later"
-    ),
-    formula=(
-        "mean over relevant documents of 1 - min(n above, m) / min(N, m), with m relevant and N "
-        "documents judged not relevant"
-    ),
-    use="when many documents at the top are unjudged and cannot be judged",
-    parameters=(REL,),
-    unjudged="left out",
-)
+@metric("Bpref", parameters=(REL,), unjudged="left out")
 def binary_preference(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     """Binary preference: how rarely documents judged not relevant are above relevant ones.
 
@@ -47,6 +34,14 @@ def binary_preference(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> Fl
     are relevant, N are judged not relevant, and n of these are above the relevant document. A
     relevant document with none above it counts as 1. Unjudged documents and negative grades are
     ignored.
+
+    Formula: mean over relevant documents of 1 - min(n above, m) / min(N, m), with m relevant and N
+    documents judged not relevant
+
+    Use: when many documents at the top are unjudged and cannot be judged
+
+    Source: Buckley and Voorhees, Retrieval evaluation with incomplete information, SIGIR 2004,
+    section 3; the denominator min(m, judged not relevant) as in trec_eval 8 and later
     """
     found = relevant_hits(hits, cutoff, rel)
     relevant = relevant_count(hits, rel)
@@ -57,26 +52,21 @@ def binary_preference(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> Fl
     return share_of(last_of_running_sum(np.where(found, 1.0 - lost, 0.0)), relevant)
 
 
-@metric(
-    "infAP",
-    reference=(
-        "Yilmaz and Aslam, Estimating average precision with incomplete and imperfect judgments, "
-        "CIKM 2006, section 3.2"
-    ),
-    formula=(
-        "mean over relevant i of 1/i + (i-1)/i * (pooled above / (i-1)) * (relevant above / "
-        "judged above)"
-    ),
-    use="when a random sample of the pool is judged",
-    parameters=(REL,),
-    unjudged="not in the pool",
-)
+@metric("infAP", parameters=(REL,), unjudged="not in the pool")
 def inferred_average_precision(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     """Inferred AP: an estimate of AP from judgments of a random sample of the pool.
 
     At a relevant document at rank i the expected precision is 1/i + (i-1)/i * (pooled above /
     (i-1)) * ((r + e) / (r + s + 2e)), where r and s are the numbers of documents above that are
     judged relevant and not relevant, and e is 1e-5.
+
+    Formula: mean over relevant i of 1/i + (i-1)/i * (pooled above / (i-1)) * (relevant above /
+    judged above)
+
+    Use: when a random sample of the pool is judged
+
+    Source: Yilmaz and Aslam, Estimating average precision with incomplete and imperfect judgments,
+    CIKM 2006, section 3.2
     """
     found = relevant_hits(hits, cutoff, rel)
     not_relevant = _judged_not_relevant(hits.grades, rel)
@@ -89,22 +79,19 @@ def inferred_average_precision(hits: JudgedHits, cutoff: int | None, *, rel: Val
     return share_of(last_of_running_sum(np.where(found, expected, 0.0)), relevant_count(hits, rel))
 
 
-@metric(
-    "GAUC",
-    reference="Zhou et al., Deep interest network for click-through rate prediction, KDD 2018",
-    formula="(pairs in the right order + tied pairs / 2) / (m N); mean weighted by m + N",
-    use="click models and learning to rank, where all documents of a query are judged and ranked",
-    parameters=(REL,),
-    at=None,
-    unjudged="left out",
-    aggregate="by_judged",
-)
+@metric("GAUC", parameters=(REL,), at=None, unjudged="left out", aggregate="by_judged")
 def grouped_area_under_curve(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     """AUC of each query, averaged with its number of judged documents as the weight.
 
     Each of the m relevant documents makes a pair with each of the N other judged ones. Documents
     with the same score are tied, and so are, at the end, those that are not ranked. A query whose
     judged documents are all relevant, or none, has no value and is left out.
+
+    Formula: (pairs in the right order + tied pairs / 2) / (m N); mean weighted by m + N
+
+    Use: click models and learning to rank, where all documents of a query are judged and ranked
+
+    Source: Zhou et al., Deep interest network for click-through rate prediction, KDD 2018
     """
     found = relevant_hits(hits, cutoff, rel)
     other = ~(np.isnan(hits.grades) | found)

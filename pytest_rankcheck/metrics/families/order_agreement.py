@@ -27,18 +27,6 @@ _correlation = partial(metric, range=(-1.0, 1.0), unjudged="of grade 0")
 @_correlation(
     "KendallTau",
     aliases=("Kendall",),
-    reference=(
-        "Kendall, A new measure of rank correlation, Biometrika 30, 1938; b: Kendall, The "
-        "treatment of ties in ranking problems, Biometrika 33, 1945; c: Stuart, The estimation and "
-        "comparison of strengths of association in contingency tables, Biometrika 40, 1953"
-    ),
-    formula=(
-        "(concordant pairs - discordant pairs) / sqrt(all pairs * pairs with different grades)"
-    ),
-    use=(
-        "to compare a whole order with graded judgments, all pairs weighted equally; use it "
-        "without a cutoff, because with one a worse ranking can have a higher value"
-    ),
     parameters=(
         Parameter(
             "ties",
@@ -53,7 +41,17 @@ _correlation = partial(metric, range=(-1.0, 1.0), unjudged="of grade 0")
     ),
 )
 def graded_kendall_tau(hits: JudgedHits, cutoff: int | None, *, ties: Value) -> FloatArray:
-    """Kendall's tau: the rank correlation of the ranking with the grades."""
+    """Kendall's tau: the rank correlation of the ranking with the grades.
+
+    Formula: (concordant pairs - discordant pairs) / sqrt(all pairs * pairs with different grades)
+
+    Use: to compare a whole order with graded judgments, all pairs weighted equally; use it without
+    a cutoff, because with one a worse ranking can have a higher value
+
+    Source: Kendall, A new measure of rank correlation, Biometrika 30, 1938; b: Kendall, The
+    treatment of ties in ranking problems, Biometrika 33, 1945; c: Stuart, The estimation and
+    comparison of strengths of association in contingency tables, Biometrika 40, 1953
+    """
     top = _PairCounts(hits, cutoff)
     difference = top.concordant - top.discordant
     if ties == "b":
@@ -67,15 +65,6 @@ def graded_kendall_tau(hits: JudgedHits, cutoff: int | None, *, ties: Value) -> 
 
 @metric(
     "KendallDistance",
-    reference=(
-        "Kendall, A new measure of rank correlation, Biometrika 30, 1938; Fagin, Kumar and "
-        "Sivakumar, Comparing top k lists, SIAM J. Discrete Math. 17(1), 2003, section 2"
-    ),
-    formula="number of discordant pairs: the document with the lower grade is above the other",
-    use=(
-        "to count misordered pairs in a whole order, such as a list that is always shown to "
-        "its end; use it without a cutoff"
-    ),
     parameters=(
         Parameter(
             "normalised",
@@ -95,7 +84,16 @@ def graded_kendall_tau(hits: JudgedHits, cutoff: int | None, *, ties: Value) -> 
 def graded_kendall_distance(
     hits: JudgedHits, cutoff: int | None, *, normalised: Value
 ) -> FloatArray:
-    """Kendall's distance: the number of document pairs in the wrong order by their grades."""
+    """Kendall's distance: the number of document pairs in the wrong order by their grades.
+
+    Formula: number of discordant pairs: the document with the lower grade is above the other
+
+    Use: to count misordered pairs in a whole order, such as a list that is always shown to its end;
+    use it without a cutoff
+
+    Source: Kendall, A new measure of rank correlation, Biometrika 30, 1938; Fagin, Kumar and
+    Sivakumar, Comparing top k lists, SIAM J. Discrete Math. 17(1), 2003, section 2
+    """
     top = _PairCounts(hits, cutoff)
     match normalised:
         case "pairs":
@@ -105,20 +103,18 @@ def graded_kendall_distance(
     return top.discordant
 
 
-@_correlation(
-    "Spearman",
-    reference=(
-        "Spearman, The proof and measurement of association between two things, American Journal "
-        "of Psychology 15(1), 1904; equal grades share the mean of their ranks"
-    ),
-    formula="correlation of rank i with the mean rank of grade g_i",
-    use=(
-        "to compare a whole order with graded judgments, with more weight on large misplacements; "
-        "use it without a cutoff"
-    ),
-)
+@_correlation("Spearman")
 def graded_spearman(hits: JudgedHits, cutoff: int | None) -> FloatArray:
-    """Spearman's rho: the correlation of the documents' ranks with the ranks of their grades."""
+    """Spearman's rho: the correlation of the documents' ranks with the ranks of their grades.
+
+    Formula: correlation of rank i with the mean rank of grade g_i
+
+    Use: to compare a whole order with graded judgments, with more weight on large misplacements;
+    use it without a cutoff
+
+    Source: Spearman, The proof and measurement of association between two things, American Journal
+    of Psychology 15(1), 1904; equal grades share the mean of their ranks
+    """
     top = _PairCounts(hits, cutoff)
     higher = top.higher_above + _count_lower(hits.grades, top.positive, np.greater)
     equal = top.equal_above + _count_lower(hits.grades, top.positive, np.equal)
@@ -141,18 +137,6 @@ def graded_spearman(hits: JudgedHits, cutoff: int | None) -> FloatArray:
 
 @_correlation(
     "TauAP",
-    reference=(
-        "Yilmaz, Aslam and Robertson, A new rank correlation coefficient for information "
-        "retrieval, SIGIR 2008, section 3; ties: Urbano and Marrero, The treatment of ties in AP "
-        "correlation, ICTIR 2017, sections 3 and 4"
-    ),
-    formula=(
-        "mean over i = 2..n of (documents above i with a higher grade - with a lower grade) / (i-1)"
-    ),
-    use=(
-        "to compare a whole order with graded judgments when mistakes at the top matter most; "
-        "use it without a cutoff"
-    ),
     parameters=(
         Parameter(
             "ties",
@@ -171,6 +155,16 @@ def graded_tau_ap(hits: JudgedHits, cutoff: int | None, *, ties: Value) -> Float
 
     The mean over the documents i below the first of (c_i - d_i) / (i - 1), where c_i documents
     above i have a higher grade and d_i a lower one.
+
+    Formula: mean over i = 2..n of (documents above i with a higher grade - with a lower grade) /
+    (i-1)
+
+    Use: to compare a whole order with graded judgments when mistakes at the top matter most; use it
+    without a cutoff
+
+    Source: Yilmaz, Aslam and Robertson, A new rank correlation coefficient for information
+    retrieval, SIGIR 2008, section 3; ties: Urbano and Marrero, The treatment of ties in AP
+    correlation, ICTIR 2017, sections 3 and 4
     """
     top = _PairCounts(hits, cutoff)
     inverses = 1.0 / np.arange(1, int(top.n.max(initial=0)) + 1)

@@ -16,27 +16,25 @@ from pytest_rankcheck.metrics.metric_inputs import WholeRun
 from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, number
 from pytest_rankcheck.metrics.metric_registry import metric
 
-_GE = (
-    "Ge, Delgado-Battenfeld and Jannach, Beyond accuracy: evaluating recommender systems by "
-    "coverage and serendipity, RecSys 2010, section 3"
-)
-
 _of_run = partial(metric, unit="run", unjudged="-")
 """Declares a metric of the whole run."""
 
 
-@_of_run(
-    "Distinct",
-    reference=_GE + "; divided by the number of ranks, since the size of the catalogue is unknown",
-    formula="distinct documents in the top k of all queries / (k * queries)",
-    use="to see whether the ranker shows the same documents to everybody",
-)
+@_of_run("Distinct")
 def distinct(run: WholeRun, cutoff: int | None) -> FloatArray:
     """The number of distinct documents in the top k of all queries, as a share of all ranks.
 
     A document that several queries show counts in equal parts for each of them: the value of a
     query is the sum over its top k of 1 / (k * queries that show the document). It is 1 if no
     document is shown twice. Without a cutoff, k is the length of the longest ranking.
+
+    Formula: distinct documents in the top k of all queries / (k * queries)
+
+    Use: to see whether the ranker shows the same documents to everybody
+
+    Source: Ge, Delgado-Battenfeld and Jannach, Beyond accuracy: evaluating recommender systems by
+    coverage and serendipity, RecSys 2010, section 3; divided by the number of ranks, since the size
+    of the catalogue is unknown
     """
     top = run.top(cutoff)
     width = top.shape[1] if cutoff is None else cutoff
@@ -46,10 +44,6 @@ def distinct(run: WholeRun, cutoff: int | None) -> FloatArray:
 
 @_of_run(
     "HeadShare",
-    reference="Abdollahpouri, Burke and Mobasher, Managing popularity bias in recommender systems "
-    "with personalized re-ranking, FLAIRS 2019: the complement of the long tail",
-    formula="head documents in the top k / documents in the top k",
-    use="to see whether a change pushes everybody to the same few documents",
     parameters=(
         Parameter(
             "head",
@@ -67,6 +61,13 @@ def head_share(run: WholeRun, cutoff: int | None, *, head: Value) -> FloatArray:
     The head is the share ``head``, rounded up, of all documents in the top k of any query, those
     that most queries show first; documents tied with the last of them belong to it too. An empty
     ranking has 0.
+
+    Formula: head documents in the top k / documents in the top k
+
+    Use: to see whether a change pushes everybody to the same few documents
+
+    Source: Abdollahpouri, Burke and Mobasher, Managing popularity bias in recommender systems with
+    personalized re-ranking, FLAIRS 2019: the complement of the long tail
     """
     top = run.top(cutoff)
     counts = np.bincount(top[top >= 0])
@@ -81,31 +82,30 @@ def head_share(run: WholeRun, cutoff: int | None, *, head: Value) -> FloatArray:
     return share
 
 
-@_of_run(
-    "NoResults",
-    aliases=("ZeroResults",),
-    reference="by definition: queries without results",
-    formula="1 if nothing is ranked; else 0",
-    use="in a separate gate for every ranker that may find nothing",
-    higher_is_better=False,
-    at=None,
-)
+@_of_run("NoResults", aliases=("ZeroResults",), higher_is_better=False, at=None)
 def no_results(run: WholeRun, cutoff: int | None) -> FloatArray:
-    """1 if the ranking is empty, else 0."""
+    """1 if the ranking is empty, else 0.
+
+    Formula: 1 if nothing is ranked; else 0
+
+    Use: in a separate gate for every ranker that may find nothing
+
+    Source: by definition: queries without results
+    """
     return np.asarray(np.equal(run.retrieved, 0), dtype=np.float64)
 
 
-@_of_run(
-    "RepeatedList",
-    reference="by definition",
-    formula="1 if another query shows the same top k; else 0",
-    use="to see whether a change gives many queries the same answer: a fallback, a broken filter",
-    higher_is_better=False,
-)
+@_of_run("RepeatedList", higher_is_better=False)
 def repeated_list(run: WholeRun, cutoff: int | None) -> FloatArray:
     """1 if another query has the same top k, in any order, else 0.
 
     An empty ranking does not count as repeated: NoResults counts it.
+
+    Formula: 1 if another query shows the same top k; else 0
+
+    Use: to see whether a change gives many queries the same answer: a fallback, a broken filter
+
+    Source: by definition
     """
     top = np.sort(run.top(cutoff), axis=1)
     if not top.shape[1]:

@@ -22,20 +22,9 @@ P = Parameter(
 TREC_EVAL_P = 0.9
 """The default of trec_eval's rbp and rbp_resid."""
 
-_REFERENCE = (
-    "Moffat and Zobel, Rank-biased precision for measurement of retrieval effectiveness, ACM TOIS "
-    "27(1), 2008, "
-)
-
 
 @metric(
     "RBP",
-    reference=_REFERENCE + "equation 4; for graded relevance section 3.4",
-    formula="(1-p) * sum over i <= k of b_i * p^(i-1)",
-    use=(
-        "when it is known how far users read (p), and judgments are incomplete: the residual "
-        "bounds the error"
-    ),
     spellings={"rbp": {"p": TREC_EVAL_P}},
     parameters=(
         P,
@@ -58,6 +47,14 @@ def rank_biased_precision(
 
     RBP@k = (1 - p) * sum over i <= k of b_i * p^(i-1), where b_i is 1 if the document at rank i is
     relevant, else 0; with ``graded``, g_i / max replaces b_i.
+
+    Formula: (1-p) * sum over i <= k of b_i * p^(i-1)
+
+    Use: when it is known how far users read (p), and judgments are incomplete: the residual bounds
+    the error
+
+    Source: Moffat and Zobel, Rank-biased precision for measurement of retrieval effectiveness, ACM
+    TOIS 27(1), 2008, equation 4; for graded relevance section 3.4
     """
     found = relevant_hits(hits, cutoff, rel)
     if graded and rel is not None:
@@ -76,9 +73,6 @@ def rank_biased_precision(
 @metric(
     "RBPResidual",
     spellings={"rbp_resid": {"p": TREC_EVAL_P}},
-    reference=_REFERENCE + "section 3.3",
-    formula="1 - (1-p) * sum over judged i <= k of p^(i-1)",
-    use="next to RBP, to see how much of its value is unknown",
     parameters=(P,),
     higher_is_better=False,
     unjudged="possibly relevant",
@@ -88,6 +82,13 @@ def rank_biased_residual(hits: JudgedHits, cutoff: int | None, *, p: Value) -> F
 
     1 - (1 - p) * sum of p^(i-1) over the ranks i <= k of judged documents; ranks below the end of
     the ranking count as unjudged, and so do negative grades.
+
+    Formula: 1 - (1-p) * sum over judged i <= k of p^(i-1)
+
+    Use: next to RBP, to see how much of its value is unknown
+
+    Source: Moffat and Zobel, Rank-biased precision for measurement of retrieval effectiveness, ACM
+    TOIS 27(1), 2008, section 3.3
     """
     judged = in_top(hits, cutoff) & (hits.grades >= 0)
     return 1.0 - _discounted_gain(hits, judged.astype(np.float64), float(p))  # type: ignore[arg-type]

@@ -12,10 +12,6 @@ from pytest_rankcheck.metrics.metric_registry import metric
 
 @metric(
     "Seconds",
-    reference="Hyndman and Fan, Sample quantiles in statistical packages, The American "
-    "Statistician 50, 1996, definition 1",
-    formula="the smallest time t such that at least the share q of the queries took t or less",
-    use="to bound how long a ranker takes on the machine that runs the test",
     parameters=(
         Parameter(
             "q",
@@ -44,6 +40,13 @@ def seconds(times: Timings, cutoff: int | None, *, q: Value, warm_up: Value) -> 
     """The time in seconds that the share q of the queries does not exceed.
 
     A query that failed counts as the slowest one.
+
+    Formula: the smallest time t such that at least the share q of the queries took t or less
+
+    Use: to bound how long a ranker takes on the machine that runs the test
+
+    Source: Hyndman and Fan, Sample quantiles in statistical packages, The American Statistician 50,
+    1996, definition 1
     """
     is_first = times.order < warm_up  # type: ignore[operator]
     return np.where(is_first, np.nan, times.seconds)

@@ -31,31 +31,24 @@ def _missing(what: str, omitted: str) -> Parameter:
     )
 
 
-@metric(
-    "RR",
-    aliases=("MRR", "recip_rank"),
-    reference=(
-        "Voorhees, The TREC-8 question answering track report, 1999, section 3; "
-        "Kantor and Voorhees, The TREC-5 confusion track, Information Retrieval 2, 2000"
-    ),
-    formula="1 / rank of the first relevant document",
-    use=(
-        "when one answer is enough, as for questions, known items and autocompletion; it ignores "
-        "everything below that answer"
-    ),
-    parameters=(REL,),
-)
+@metric("RR", aliases=("MRR", "recip_rank"), parameters=(REL,))
 def reciprocal_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
-    """Reciprocal rank: 1 / rank of the first relevant document, or 0 without one in the top k."""
+    """Reciprocal rank: 1 / rank of the first relevant document, or 0 without one in the top k.
+
+    Formula: 1 / rank of the first relevant document
+
+    Use: when one answer is enough, as for questions, known items and autocompletion; it ignores
+    everything below that answer
+
+    Source: Voorhees, The TREC-8 question answering track report, 1999, section 3; Kantor and
+    Voorhees, The TREC-5 confusion track, Information Retrieval 2, 2000
+    """
     return np.asarray(1.0 / _first_rank(hits, cutoff, rel), dtype=np.float64)
 
 
 @metric(
     "FirstRank",
     aliases=("FRP",),
-    reference="Cooper, Expected search length, American Documentation 19(1), 1968, section 2",
-    formula="rank of the first relevant document; k+1 without one",
-    use="like RR, as a rank that anybody understands; use it with a cutoff",
     parameters=(
         REL,
         _missing(
@@ -70,6 +63,12 @@ def first_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value, missing: Val
     """The rank of the first relevant document.
 
     Use it with a cutoff: without one, a ranking that misses everything is better if it is shorter.
+
+    Formula: rank of the first relevant document; k+1 without one
+
+    Use: like RR, as a rank that anybody understands; use it with a cutoff
+
+    Source: Cooper, Expected search length, American Documentation 19(1), 1968, section 2
     """
     first = _first_rank(hits, cutoff, rel)
     absent = np.full_like(first, np.nan) if missing == "omit" else _rank_after(hits, cutoff)
@@ -79,12 +78,6 @@ def first_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value, missing: Val
 @metric(
     "MeanRank",
     aliases=("MR",),
-    reference=(
-        "Bordes, Usunier, Garcia-Duran, Weston and Yakhnenko, Translating embeddings for modeling "
-        "multi-relational data, NIPS 2013, section 4.1"
-    ),
-    formula="mean rank of the relevant documents, k+1 for each one outside the top k",
-    use="link prediction and other tasks that rank all candidates",
     parameters=(
         REL,
         _missing(
@@ -99,6 +92,13 @@ def mean_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value, missing: Valu
     """The mean rank of the relevant documents.
 
     A query without relevant documents has the value of one whose only relevant document is missing.
+
+    Formula: mean rank of the relevant documents, k+1 for each one outside the top k
+
+    Use: link prediction and other tasks that rank all candidates
+
+    Source: Bordes, Usunier, Garcia-Duran, Weston and Yakhnenko, Translating embeddings for modeling
+    multi-relational data, NIPS 2013, section 4.1
     """
     found = relevant_hits(hits, cutoff, rel)
     count = count_of(found)

@@ -38,31 +38,33 @@ def _with_root_of_beta(given: Mapping[str, object]) -> Mapping[str, object]:
 @metric(
     "Success",
     aliases=("Hit", "HitRate", "hit_rate", "HR", "Accuracy"),
-    reference="Craswell, Success at n, Encyclopedia of Database Systems, 2009",
-    formula="1 if any document in the top k is relevant, else 0",
-    use="when one relevant document in the top k is enough, such as retrieval for an LLM",
     parameters=(REL,),
     trec_eval=("success",),
 )
 def success(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
-    """1 if any document in the top k is relevant, else 0."""
+    """1 if any document in the top k is relevant, else 0.
+
+    Formula: 1 if any document in the top k is relevant, else 0
+
+    Use: when one relevant document in the top k is enough, such as retrieval for an LLM
+
+    Source: Craswell, Success at n, Encyclopedia of Database Systems, 2009
+    """
     return np.minimum(found_count(hits, cutoff, rel), 1.0)
 
 
-@metric(
-    "P",
-    aliases=("Precision", "SetP", "set_P"),
-    reference="van Rijsbergen, Information Retrieval, 2nd edition, 1979, chapter 7",
-    formula="relevant documents in the top k / k",
-    use="when the whole top k is shown at once and its order matters little",
-    parameters=(REL,),
-    trec_eval=("P",),
-)
+@metric("P", aliases=("Precision", "SetP", "set_P"), parameters=(REL,), trec_eval=("P",))
 def precision(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     """Precision: the share of the top k that is relevant.
 
     The denominator is k, even if fewer documents are ranked. Without a cutoff it is the length of
     the ranking; an empty ranking has 0.
+
+    Formula: relevant documents in the top k / k
+
+    Use: when the whole top k is shown at once and its order matters little
+
+    Source: van Rijsbergen, Information Retrieval, 2nd edition, 1979, chapter 7
     """
     count = found_count(hits, cutoff, rel)
     if cutoff is not None:
@@ -73,9 +75,6 @@ def precision(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray
 @metric(
     "R",
     aliases=("Recall", "SetR", "set_recall", "ContextRecall", "context_recall"),
-    reference="van Rijsbergen, Information Retrieval, 2nd edition, 1979, chapter 7",
-    formula="relevant documents in the top k / all relevant documents",
-    use="a first stage that passes k candidates to a reranker or an LLM",
     spellings={"R_cap": {"divide": "min"}},
     parameters=(
         REL,
@@ -90,7 +89,14 @@ def precision(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray
     trec_eval=("recall",),
 )
 def recall(hits: JudgedHits, cutoff: int | None, *, rel: Value, divide: Value) -> FloatArray:
-    """Recall: the share of relevant documents that are in the top k; 0 if nothing is relevant."""
+    """Recall: the share of relevant documents that are in the top k; 0 if nothing is relevant.
+
+    Formula: relevant documents in the top k / all relevant documents
+
+    Use: a first stage that passes k candidates to a reranker or an LLM
+
+    Source: van Rijsbergen, Information Retrieval, 2nd edition, 1979, chapter 7
+    """
     most = np.inf if cutoff is None or divide != "min" else cutoff
     return share_of(found_count(hits, cutoff, rel), np.minimum(relevant_count(hits, rel), most))
 
@@ -99,12 +105,6 @@ def recall(hits: JudgedHits, cutoff: int | None, *, rel: Value, divide: Value) -
     "F",
     aliases=("set_F",),
     spellings={"SetF": _with_root_of_beta, "f1": {"beta": 1}},
-    reference=(
-        "van Rijsbergen, Information Retrieval, 2nd edition, 1979, chapter 7: 1 - E, with "
-        "beta for the importance of recall"
-    ),
-    formula="(1 + beta^2) P R / (beta^2 P + R)",
-    use="when a set is returned, and both missing and wrong documents are costly",
     parameters=(
         Parameter(
             "beta",
@@ -120,6 +120,13 @@ def f_measure(hits: JudgedHits, cutoff: int | None, *, beta: Value, rel: Value) 
     """F-measure: the weighted harmonic mean of precision and recall; 0 if both are 0.
 
     F = (1 + beta^2) P R / (beta^2 P + R).
+
+    Formula: (1 + beta^2) P R / (beta^2 P + R)
+
+    Use: when a set is returned, and both missing and wrong documents are costly
+
+    Source: van Rijsbergen, Information Retrieval, 2nd edition, 1979, chapter 7: 1 - E, with beta
+    for the importance of recall
     """
     weight = float(beta) ** 2  # type: ignore[arg-type]
     p, r = precision(hits, cutoff, rel=rel), recall(hits, cutoff, rel=rel, divide="relevant")
@@ -127,21 +134,18 @@ def f_measure(hits: JudgedHits, cutoff: int | None, *, beta: Value, rel: Value) 
     return share_of(product, weight * p + r)
 
 
-@metric(
-    "Rprec",
-    reference=(
-        "Buckley and Voorhees, Retrieval system evaluation, in TREC: Experiment and Evaluation in "
-        "Information Retrieval, MIT Press 2005, section 3.2"
-    ),
-    formula="relevant documents in the top m / m, where m documents are relevant in all",
-    use=(
-        "when queries have very different numbers of relevant documents, so that no single cutoff "
-        "fits them all"
-    ),
-    parameters=(REL,),
-)
+@metric("Rprec", parameters=(REL,))
 def r_precision(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
-    """R-precision: precision at m, the number of relevant documents; 0 if m is 0."""
+    """R-precision: precision at m, the number of relevant documents; 0 if m is 0.
+
+    Formula: relevant documents in the top m / m, where m documents are relevant in all
+
+    Use: when queries have very different numbers of relevant documents, so that no single cutoff
+    fits them all
+
+    Source: Buckley and Voorhees, Retrieval system evaluation, in TREC: Experiment and Evaluation in
+    Information Retrieval, MIT Press 2005, section 3.2
+    """
     relevant = relevant_count(hits, rel)
     found = relevant_hits(hits, cutoff, rel) & (hits.ranks <= relevant[:, np.newaxis])
     return share_of(count_of(found), relevant)
@@ -149,12 +153,6 @@ def r_precision(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArr
 
 @metric(
     "IPrec",
-    reference=(
-        "Manning, Raghavan and Schütze, Introduction to Information Retrieval, 2008, section 8.4, "
-        "equation 8.7"
-    ),
-    formula="highest P@i of any rank i with R@i >= r",
-    use="to plot precision against recall; in gates, use AP instead",
     parameters=(
         Parameter(
             "recall",
@@ -186,6 +184,13 @@ def interpolated_precision(
 
     The mean of IPrec@0, IPrec@0.1, ..., IPrec@1 is trec_eval's ``11pt_avg``. The value is 0 if
     no rank reaches the recall.
+
+    Formula: highest P@i of any rank i with R@i >= r
+
+    Use: to plot precision against recall; in gates, use AP instead
+
+    Source: Manning, Raghavan and Schütze, Introduction to Information Retrieval, 2008, section 8.4,
+    equation 8.7
     """
     found = relevant_hits(hits, cutoff, rel)
     so_far = np.cumsum(found, axis=1, dtype=np.float64)

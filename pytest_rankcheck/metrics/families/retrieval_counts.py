@@ -24,18 +24,18 @@ _count = partial(metric, parameters=(REL,), range=(0.0, np.inf))
 """Declares a number of documents; with ``rel``, of relevant ones."""
 
 
-@metric(
-    "Judged",
-    reference="ir_measures, Judged, which divides by the length of a shorter ranking",
-    formula="judged documents in the top k / k",
-    use=("next to other metrics, to see how many of the documents in the top k are unjudged"),
-    unjudged="not judged",
-)
+@metric("Judged", unjudged="not judged")
 def judged(hits: JudgedHits, cutoff: int | None) -> FloatArray:
     """The share of the top k that is judged.
 
     The denominator is k, even if fewer documents are ranked. Without a cutoff it is the length of
     the ranking; an empty ranking has 0. A negative grade counts as unjudged.
+
+    Formula: judged documents in the top k / k
+
+    Use: next to other metrics, to see how many of the documents in the top k are unjudged
+
+    Source: ir_measures, Judged, which divides by the length of a shorter ranking
     """
     count = count_of(in_top(hits, cutoff) & (hits.grades >= 0))
     if cutoff is None:
@@ -44,14 +44,7 @@ def judged(hits: JudgedHits, cutoff: int | None) -> FloatArray:
 
 
 @metric(
-    "Unjudged",
-    aliases=("unj",),
-    reference="trec_eval 10, measure unj",
-    formula="unjudged documents in the top k / k",
-    use="next to other metrics, as trec_eval does; a short ranking is not unjudged where it ends",
-    trec_eval=("unj",),
-    higher_is_better=False,
-    unjudged="unjudged",
+    "Unjudged", aliases=("unj",), trec_eval=("unj",), higher_is_better=False, unjudged="unjudged"
 )
 def unjudged(hits: JudgedHits, cutoff: int | None) -> FloatArray:
     """The share of the top k that is ranked but not judged.
@@ -59,6 +52,12 @@ def unjudged(hits: JudgedHits, cutoff: int | None) -> FloatArray:
     The denominator is k, even if fewer documents are ranked, so it is not 1 - Judged@k for a
     ranking shorter than k. Without a cutoff it is the length of the ranking; an empty ranking has
     0. A negative grade counts as unjudged.
+
+    Formula: unjudged documents in the top k / k
+
+    Use: next to other metrics, as trec_eval does; a short ranking is not unjudged where it ends
+
+    Source: trec_eval 10, measure unj
     """
     judged_count = count_of(in_top(hits, cutoff) & (hits.grades >= 0))
     count = depth_of(hits, cutoff) - judged_count
@@ -67,80 +66,81 @@ def unjudged(hits: JudgedHits, cutoff: int | None) -> FloatArray:
     return count / cutoff
 
 
-@_count(
-    "NumRet",
-    reference="trec_eval, measure num_ret of a query",
-    formula="number of documents in the top k",
-    use="to check that queries have enough results",
-    unjudged="retrieved",
-)
+@_count("NumRet", unjudged="retrieved")
 def number_retrieved(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
-    """The number of documents in the top k; with ``rel``, the number of relevant ones."""
+    """The number of documents in the top k; with ``rel``, the number of relevant ones.
+
+    Formula: number of documents in the top k
+
+    Use: to check that queries have enough results
+
+    Source: trec_eval, measure num_ret of a query
+    """
     if rel is not None:
         return found_count(hits, cutoff, rel)
     return depth_of(hits, cutoff)
 
 
-@_count(
-    "NumRel",
-    reference="trec_eval, measure num_rel of a query",
-    formula="number of relevant documents, ranked or not",
-    use="to describe a golden set; it does not depend on the ranker",
-    at=None,
-    unjudged="not relevant",
-)
+@_count("NumRel", at=None, unjudged="not relevant")
 def number_relevant(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
-    """The number of relevant documents, retrieved or not."""
+    """The number of relevant documents, retrieved or not.
+
+    Formula: number of relevant documents, ranked or not
+
+    Use: to describe a golden set; it does not depend on the ranker
+
+    Source: trec_eval, measure num_rel of a query
+    """
     return relevant_count(hits, rel)
 
 
-@_count(
-    "NumRelRet",
-    reference="trec_eval, measure num_rel_ret of a query",
-    formula="number of relevant documents in the top k",
-    use="to describe a run as trec_eval does; in gates, use R instead",
-)
+@_count("NumRelRet")
 def number_relevant_retrieved(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
-    """The number of relevant documents in the top k."""
+    """The number of relevant documents in the top k.
+
+    Formula: number of relevant documents in the top k
+
+    Use: to describe a run as trec_eval does; in gates, use R instead
+
+    Source: trec_eval, measure num_rel_ret of a query
+    """
     return found_count(hits, cutoff, rel)
 
 
-@_count(
-    "TotalRet",
-    aliases=("num_ret",),
-    reference="trec_eval, measure num_ret, which it adds up over the queries",
-    formula="sum over queries of the number of documents in the top k",
-    use="to compare with trec_eval or ir_measures; otherwise use NumRet, which is a mean",
-    aggregate="sum",
-    unjudged="retrieved",
-)
+@_count("TotalRet", aliases=("num_ret",), aggregate="sum", unjudged="retrieved")
 def total_retrieved(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
-    """NumRet, with the sum over the queries instead of the mean."""
+    """NumRet, with the sum over the queries instead of the mean.
+
+    Formula: sum over queries of the number of documents in the top k
+
+    Use: to compare with trec_eval or ir_measures; otherwise use NumRet, which is a mean
+
+    Source: trec_eval, measure num_ret, which it adds up over the queries
+    """
     return number_retrieved(hits, cutoff, rel=rel)
 
 
-@_count(
-    "TotalRel",
-    aliases=("num_rel",),
-    reference="trec_eval, measure num_rel, which it adds up over the queries",
-    formula="sum over queries of the number of relevant documents, ranked or not",
-    use="to compare with trec_eval or ir_measures; otherwise use NumRel, which is a mean",
-    aggregate="sum",
-    at=None,
-)
+@_count("TotalRel", aliases=("num_rel",), aggregate="sum", at=None)
 def total_relevant(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
-    """NumRel, with the sum over the queries instead of the mean."""
+    """NumRel, with the sum over the queries instead of the mean.
+
+    Formula: sum over queries of the number of relevant documents, ranked or not
+
+    Use: to compare with trec_eval or ir_measures; otherwise use NumRel, which is a mean
+
+    Source: trec_eval, measure num_rel, which it adds up over the queries
+    """
     return number_relevant(hits, cutoff, rel=rel)
 
 
-@_count(
-    "TotalRelRet",
-    aliases=("num_rel_ret",),
-    reference="trec_eval, measure num_rel_ret, which it adds up over the queries",
-    formula="sum over queries of the number of relevant documents in the top k",
-    use="to compare with trec_eval or ir_measures; otherwise use NumRelRet, which is a mean",
-    aggregate="sum",
-)
+@_count("TotalRelRet", aliases=("num_rel_ret",), aggregate="sum")
 def total_relevant_retrieved(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
-    """NumRelRet, with the sum over the queries instead of the mean."""
+    """NumRelRet, with the sum over the queries instead of the mean.
+
+    Formula: sum over queries of the number of relevant documents in the top k
+
+    Use: to compare with trec_eval or ir_measures; otherwise use NumRelRet, which is a mean
+
+    Source: trec_eval, measure num_rel_ret, which it adds up over the queries
+    """
     return number_relevant_retrieved(hits, cutoff, rel=rel)

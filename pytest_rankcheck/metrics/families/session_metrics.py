@@ -57,145 +57,140 @@ _effort = partial(_of_session, higher_is_better=False, range=(0.0, np.inf), at=N
 """Declares a metric of users' effort."""
 
 
-@_of_session(
-    "SessionRR",
-    formula="1 / rank of the final selection",
-    use="whether people find what they select near the top; with zero, also whether they select",
-    aliases=("SessionMRR",),
-    reference=(
-        "Voorhees, The TREC-8 question answering track report, 1999, section 3, with the user's "
-        "selection instead of the answer"
-    ),
-    parameters=(_ABANDONED, _REL),
-    at=None,
-)
+@_of_session("SessionRR", aliases=("SessionMRR",), parameters=(_ABANDONED, _REL), at=None)
 def session_rr(trails: Trails, cutoff: int | None, *, abandoned: Value, rel: Value) -> FloatArray:
-    """1 / rank of the session's final selection; with ``rel``, of its last one with that grade."""
+    """1 / rank of the session's final selection; with ``rel``, of its last one with that grade.
+
+    Formula: 1 / rank of the final selection
+
+    Use: whether people find what they select near the top; with zero, also whether they select
+
+    Source: Voorhees, The TREC-8 question answering track report, 1999, section 3, with the user's
+    selection instead of the answer
+    """
     ranks = trails.final_rank_from(cast("float | None", rel))
     missing = {"zero": 0.0, "exclude": np.nan}[cast("str", abandoned)]
     return np.where(np.isnan(ranks), missing, 1.0 / ranks)
 
 
-@_of_session(
-    "SuccessRate",
-    formula="1 if there is a final selection at rank <= k, else 0",
-    use="the first gate on a log: whether people find something at all, and near the top",
-    reference="Craswell, Success at n, Encyclopedia of Database Systems, 2009, of selections",
-    parameters=(_REL,),
-)
+@_of_session("SuccessRate", parameters=(_REL,))
 def success_rate(trails: Trails, cutoff: int | None, *, rel: Value) -> FloatArray:
     """1 if the session has a final selection (at rank k or better), else 0.
 
     With ``rel``, only selections with at least that grade count.
 
     An abandoned session counts as 0 and is never left out: the rate would always be 1 otherwise.
+
+    Formula: 1 if there is a final selection at rank <= k, else 0
+
+    Use: the first gate on a log: whether people find something at all, and near the top
+
+    Source: Craswell, Success at n, Encyclopedia of Database Systems, 2009, of selections
     """
     limit = np.inf if cutoff is None else cutoff
     return (trails.final_rank_from(cast("float | None", rel)) <= limit).astype(np.float64)
 
 
-@_of_session(
-    "AbandonmentRate",
-    formula="1 if nothing is selected, else 0",
-    use="next to SuccessRate, if an answer on the result page itself does not count as success",
-    reference="Li, Huffman and Tokuda, Good abandonment in mobile and PC internet search, SIGIR "
-    "2009, section 1",
-    parameters=(_REL,),
-    higher_is_better=False,
-    at=None,
-)
+@_of_session("AbandonmentRate", parameters=(_REL,), higher_is_better=False, at=None)
 def abandonment_rate(trails: Trails, cutoff: int | None, *, rel: Value) -> FloatArray:
-    """1 if nothing is selected in the session, else 0; with ``rel``, nothing with that grade."""
+    """1 if nothing is selected in the session, else 0; with ``rel``, nothing with that grade.
+
+    Formula: 1 if nothing is selected, else 0
+
+    Use: next to SuccessRate, if an answer on the result page itself does not count as success
+
+    Source: Li, Huffman and Tokuda, Good abandonment in mobile and PC internet search, SIGIR 2009,
+    section 1
+    """
     return np.isnan(trails.final_rank_from(cast("float | None", rel))).astype(np.float64)
 
 
-@_effort(
-    "MeanEventRank",
-    formula="position of the event with the final selection",
-    use="how much typing and refining people need",
-    aliases=("EventRank",),
-    reference="by definition: the effort until the final selection, in events",
-    parameters=(_NEXT,),
-)
+@_effort("MeanEventRank", aliases=("EventRank",), parameters=(_NEXT,))
 def mean_event_rank(trails: Trails, cutoff: int | None, *, abandoned: Value) -> FloatArray:
-    """The 1-based position of the event with the final selection among the session's events."""
+    """The 1-based position of the event with the final selection among the session's events.
+
+    Formula: position of the event with the final selection
+
+    Use: how much typing and refining people need
+
+    Source: by definition: the effort until the final selection, in events
+    """
     return _with_abandoned(trails.final_event, trails, abandoned, trails.events + 1)
 
 
-@_effort(
-    "ClickRank",
-    formula="mean of the ranks of all selections; in one event, each rank counts once",
-    use="how far down people go, if several selections per session are usual",
-    reference="Joachims, Optimizing search engines using clickthrough data, KDD 2002, section 2",
-    parameters=(_NEXT,),
-)
+@_effort("ClickRank", parameters=(_NEXT,))
 def click_rank(trails: Trails, cutoff: int | None, *, abandoned: Value) -> FloatArray:
     """The mean rank of all selections of the session.
 
     Repeated selections of one rank in one event count once.
+
+    Formula: mean of the ranks of all selections; in one event, each rank counts once
+
+    Use: how far down people go, if several selections per session are usual
+
+    Source: Joachims, Optimizing search engines using clickthrough data, KDD 2002, section 2
     """
     return _with_abandoned(trails.click_rank, trails, abandoned, trails.shown_last + 1)
 
 
-@_effort(
-    "TimeToSelection",
-    formula="time of the first selection - start of the session",
-    use="how fast people find something, if times are reliable",
-    aliases=("TimeToClick",),
-    reference="Kelly, Methods for evaluating interactive information retrieval systems with "
-    "users, Foundations and Trends in IR 3(1-2), 2009, section 10.2",
-    parameters=(_NEXT,),
-)
+@_effort("TimeToSelection", aliases=("TimeToClick",), parameters=(_NEXT,))
 def time_to_selection(trails: Trails, cutoff: int | None, *, abandoned: Value) -> FloatArray:
-    """Seconds from the start of the session to its first selection."""
+    """Seconds from the start of the session to its first selection.
+
+    Formula: time of the first selection - start of the session
+
+    Use: how fast people find something, if times are reliable
+
+    Source: Kelly, Methods for evaluating interactive information retrieval systems with users,
+    Foundations and Trends in IR 3(1-2), 2009, section 10.2
+    """
     return _with_abandoned(trails.first_selection, trails, abandoned, trails.duration)
 
 
-@_effort(
-    "SessionDuration",
-    formula="time of the last event or selection - start",
-    use="the effort of the whole session; a few long sessions dominate the mean",
-    reference="Kelly, Methods for evaluating interactive information retrieval systems with "
-    "users, Foundations and Trends in IR 3(1-2), 2009, section 10.2",
-)
+@_effort("SessionDuration")
 def session_duration(trails: Trails, cutoff: int | None) -> FloatArray:
     """Seconds from the start of the session to its last event or selection, abandoned or not.
 
     A session with a single event and no recorded start lasts 0 seconds.
+
+    Formula: time of the last event or selection - start
+
+    Use: the effort of the whole session; a few long sessions dominate the mean
+
+    Source: Kelly, Methods for evaluating interactive information retrieval systems with users,
+    Foundations and Trends in IR 3(1-2), 2009, section 10.2
     """
     return trails.duration.copy()
 
 
-@_effort(
-    "MedianSessionDuration",
-    formula="time of the last event or selection - start",
-    use="like SessionDuration, if some sessions are left open",
-    reference="as SessionDuration; the median, because a few sessions are left open over lunch",
-    aggregate="median",
-)
+@_effort("MedianSessionDuration", aggregate="median")
 def median_session_duration(trails: Trails, cutoff: int | None) -> FloatArray:
-    """Like SessionDuration, with the median over sessions instead of the mean."""
+    """Like SessionDuration, with the median over sessions instead of the mean.
+
+    Formula: time of the last event or selection - start
+
+    Use: like SessionDuration, if some sessions are left open
+
+    Source: as SessionDuration; the median, because a few sessions are left open over lunch
+    """
     return trails.duration.copy()
 
 
-@_effort(
-    "EventsPerSession",
-    formula="number of events",
-    use="the effort of the whole session, if times are not recorded",
-    reference="by definition: the effort of the whole session, in events",
-    range=(1.0, np.inf),
-)
+@_effort("EventsPerSession", range=(1.0, np.inf))
 def events_per_session(trails: Trails, cutoff: int | None) -> FloatArray:
-    """The number of events of the session, abandoned or not."""
+    """The number of events of the session, abandoned or not.
+
+    Formula: number of events
+
+    Use: the effort of the whole session, if times are not recorded
+
+    Source: by definition: the effort of the whole session, in events
+    """
     return trails.events.copy()
 
 
 @metric(
     "sDCG",
-    formula="sum over queries j of DCG_j@k / (1 + log_bq j)",
-    use="sessions of several queries with graded judgments of their results",
-    reference="Järvelin, Price, Delcambre and Nielsen, Discounted cumulated gain based evaluation "
-    "of multiple-query IR sessions, ECIR 2008, section 2",
     parameters=(
         Parameter(
             "bq",
@@ -221,6 +216,13 @@ def session_dcg(trails: Trails, cutoff: int | None, *, bq: Value, b: Value) -> F
     sDCG@k = sum over the queries j of DCG_j@k / (1 + log_bq j), with the DCG of Järvelin and
     Kekäläinen (2002): DCG_j@k = sum over i <= k of g_i / max(1, log_b i). Unjudged documents and
     grades of 0 or less have no gain.
+
+    Formula: sum over queries j of DCG_j@k / (1 + log_bq j)
+
+    Use: sessions of several queries with graded judgments of their results
+
+    Source: Järvelin, Price, Delcambre and Nielsen, Discounted cumulated gain based evaluation of
+    multiple-query IR sessions, ECIR 2008, section 2
     """
     states, session_of, place_of = trails.states, trails.session_of, trails.place_of
     if states is None or session_of is None or place_of is None:

@@ -21,19 +21,18 @@ _BLOCK = 4096
 _of_run = partial(metric, unit="run", unjudged="-")
 
 
-@_of_run(
-    "Novelty",
-    aliases=("MIUF",),
-    reference="Zhou et al., Solving the apparent diversity-accuracy dilemma of recommender "
-    "systems, PNAS 107(10), 2010, self-information; RecTools, MeanInvUserFreq",
-    formula="mean over the top k of -log2(max(users of the item, 1) / all users)",
-    use="to see whether a recommender only repeats what everybody knows",
-    range=(0.0, np.inf),
-)
+@_of_run("Novelty", aliases=("MIUF",), range=(0.0, np.inf))
 def novelty(run: WholeRun, cutoff: int | None) -> FloatArray:
     """The mean self-information of the items in the top k, in bits.
 
     The mean is over the items that are shown; an empty ranking has no value.
+
+    Formula: mean over the top k of -log2(max(users of the item, 1) / all users)
+
+    Use: to see whether a recommender only repeats what everybody knows
+
+    Source: Zhou et al., Solving the apparent diversity-accuracy dilemma of recommender systems,
+    PNAS 107(10), 2010, self-information; RecTools, MeanInvUserFreq
     """
     users = np.maximum(run.known.popularity, 1)
     return _mean_shown(run, cutoff, -np.log2(users / run.known.user_count))
@@ -42,11 +41,6 @@ def novelty(run: WholeRun, cutoff: int | None) -> FloatArray:
 @_of_run(
     "AvgPopularity",
     aliases=("ARP",),
-    reference="Yin et al., Challenging the long tail recommendation, PVLDB 5(9), 2012; RecTools, "
-    "AvgRecPopularity, which counts interactions and not users",
-    formula="mean over the top k of the users of the item",
-    use="to see whether a change favours items that are popular already; normalised if the number "
-    "of users changes",
     parameters=(
         Parameter(
             "normalised",
@@ -63,39 +57,47 @@ def average_popularity(run: WholeRun, cutoff: int | None, *, normalised: Value) 
     """The mean number of users who have interacted with the items in the top k.
 
     The mean is over the items that are shown; an empty ranking has no value.
+
+    Formula: mean over the top k of the users of the item
+
+    Use: to see whether a change favours items that are popular already; normalised if the number of
+    users changes
+
+    Source: Yin et al., Challenging the long tail recommendation, PVLDB 5(9), 2012; RecTools,
+    AvgRecPopularity, which counts interactions and not users
     """
     users = run.known.user_count if normalised == "users" else 1
     return _mean_shown(run, cutoff, run.known.popularity / users)
 
 
-@_of_run(
-    "SeenItems",
-    reference="by definition",
-    formula="items in the top k that the user has interacted with / items in the top k",
-    use="with a bound of 0, to see that a recommender leaves out what the user has already",
-    higher_is_better=False,
-)
+@_of_run("SeenItems", higher_is_better=False)
 def seen_items(run: WholeRun, cutoff: int | None) -> FloatArray:
-    """The share of the top k that the user has interacted with; 0 for an empty ranking."""
+    """The share of the top k that the user has interacted with; 0 for an empty ranking.
+
+    Formula: items in the top k that the user has interacted with / items in the top k
+
+    Use: with a bound of 0, to see that a recommender leaves out what the user has already
+
+    Source: by definition
+    """
     top = run.top(cutoff)
     seen, shown = run.known.seen(top).sum(axis=1), (top >= 0).sum(axis=1)
     share: FloatArray = np.divide(seen, shown, out=np.zeros(len(top)), where=shown > 0)
     return share
 
 
-@_of_run(
-    "Duplicates",
-    parameters=(replace(BY, is_required=False),),
-    reference="by definition",
-    formula="documents in the top k that stand above already / documents in the top k; with by, "
-    "those whose value stands above",
-    use="to see whether an answer repeats a chunk or a source; with by=text, also under new ids",
-    higher_is_better=False,
-)
+@_of_run("Duplicates", parameters=(replace(BY, is_required=False),), higher_is_better=False)
 def duplicates(run: WholeRun, cutoff: int | None, *, by: Value) -> FloatArray:
     """The share of the top k that repeats what stands above; 0 for an empty ranking.
 
     Documents with an unknown value are different.
+
+    Formula: documents in the top k that stand above already / documents in the top k; with by,
+    those whose value stands above
+
+    Use: to see whether an answer repeats a chunk or a source; with by=text, also under new ids
+
+    Source: by definition
     """
     top = run.top(cutoff)
     ranked = np.minimum(run.retrieved, top.shape[1])
@@ -108,20 +110,19 @@ def duplicates(run: WholeRun, cutoff: int | None, *, by: Value) -> FloatArray:
     return share
 
 
-@_of_run(
-    "ILD",
-    parameters=(BY,),
-    reference="Ziegler, McNee, Konstan and Lausen, Improving recommendation lists through topic "
-    "diversification, WWW 2005, section 3.3, intra-list similarity; RecTools, IntraListDiversity",
-    formula="mean over the pairs in the top k of 0 for equal values and 1 for others; of vectors, "
-    "of 1 - cosine",
-    use="to see whether the lists are varied",
-    range=(0.0, 2.0),
-)
+@_of_run("ILD", parameters=(BY,), range=(0.0, 2.0))
 def intra_list_diversity(run: WholeRun, cutoff: int | None, *, by: Value) -> FloatArray:
     """The mean difference of two documents in the top k, by an attribute or a vector.
 
     Pairs with an unknown value are left out. A list without two documents of a known value has 0.
+
+    Formula: mean over the pairs in the top k of 0 for equal values and 1 for others; of vectors, of
+    1 - cosine
+
+    Use: to see whether the lists are varied
+
+    Source: Ziegler, McNee, Konstan and Lausen, Improving recommendation lists through topic
+    diversification, WWW 2005, section 3.3, intra-list similarity; RecTools, IntraListDiversity
     """
     attribute, top = str(by), run.top(cutoff)
     values = run.known.values(attribute)
