@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.errors import ConfigurationError, listed, quoted
 
 World = Mapping[str, str]
 """By name: the hash of a file, the version of a package, or a text of the project's own."""
@@ -20,6 +20,11 @@ _INI = "rankcheck_world"
 _PACKAGE = "package:"
 _MAGIC = frozenset("*?[")
 _DIGITS = 16
+_NAMED = 10
+"""How many of the names that changed alike are shown."""
+
+MODEL_FEATURES = "model:features"
+"""Declares the features of a ranker of ``rankers.model``, which only the test session knows."""
 
 
 def declared_world(lines: Iterable[str], root: Path) -> World:
@@ -29,27 +34,39 @@ def declared_world(lines: Iterable[str], root: Path) -> World:
     names, and their number.
 
     Args:
-        lines: a file, folder or pattern relative to ``root``, or ``package:name``.
+        lines: a file, folder or pattern relative to ``root``, or ``package:name``. The line
+            `MODEL_FEATURES` is left to the caller.
         root: the root folder of the project.
 
     Raises:
         ConfigurationError: a file is missing or cannot be read, or a package is not installed.
     """
-    return {line: _entry(line, root) for line in (line.strip() for line in lines)}
+    names = (line.strip() for line in lines)
+    return {line: _entry(line, root) for line in names if line != MODEL_FEATURES}
 
 
 def world_changes(recorded: World, now: World) -> Iterator[str]:
-    """Yield in words how the world differs from the one of a record, sorted by name."""
+    """Yield in words how the world differs from the one of a record, sorted by name.
+
+    What changed in the same way, such as several features, is one sentence.
+    """
     if recorded == now:
         yield "the declared world has not changed since the baseline"
+    changed: dict[tuple[str | None, str | None], list[str]] = {}
     for entry in sorted({**recorded, **now}):
-        name = quoted(entry, 120)
-        before, after = (quoted(world.get(entry), 120) for world in (recorded, now))
-        if entry not in recorded:
-            yield f"{name} {after} is not in the baseline"
-        elif entry not in now:
-            yield f"{name} {before} is in the baseline, but no longer declared"
-        elif before != after:
+        if recorded.get(entry) != now.get(entry):
+            changed.setdefault((recorded.get(entry), now.get(entry)), []).append(entry)
+    for states, entries in changed.items():
+        before, after = (quoted(state, 120) for state in states)
+        name, verb = quoted(entries[0], 120), "is"
+        if len(entries) > 1:
+            name, verb = listed(entries, _NAMED), "are"
+            before, after = f"({before})", f"({after})"
+        if states[0] is None:
+            yield f"{name} {after} {verb} not in the baseline"
+        elif states[1] is None:
+            yield f"{name} {before} {verb} in the baseline, but no longer declared"
+        else:
             yield f"{name} changed since the baseline: {before} -> {after}"
 
 

@@ -301,7 +301,20 @@ def _whole_world(request: pytest.FixtureRequest) -> World:
             f"the fixture rankcheck_world returned {quoted(repr(returned), 100)}; return a mapping "
             'of names to texts, such as {"index": "built from 3f2a91c"}'
         )
-    return {**baseline_settings(request.config).world, **returned}
+    settings = baseline_settings(request.config)
+    return {**settings.world, **_model_features(request), **returned}
+
+
+def _model_features(request: pytest.FixtureRequest) -> World:
+    """Return the features of the model that ranks, if ``rankcheck_world`` declares them."""
+    from pytest_rankcheck.baselines.world import MODEL_FEATURES
+
+    if MODEL_FEATURES not in _inputs(request).config.world:
+        return {}
+    from pytest_rankcheck.rankers.adapters.model_ranker import model_features
+
+    ranker, golden = (request.getfixturevalue(name) for name in ("ranker", "golden_set"))
+    return model_features(ranker, golden)
 
 
 def _golden_name(item: pytest.Item) -> str | None:

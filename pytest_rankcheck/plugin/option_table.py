@@ -318,7 +318,7 @@ class Config:
     world: tuple[str, ...] = setting(
         LINES,
         "what was ranked with, recorded in baselines, one per line: a file, folder or pattern in "
-        "the project, or package:name",
+        "the project, package:name, or model:features",
         "baselines.md#what-was-ranked-with",
     )
 

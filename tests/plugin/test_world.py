@@ -11,7 +11,7 @@ import pytest
 from project import Project, text_of
 
 from pytest_rankcheck import ConfigurationError
-from pytest_rankcheck.baselines.world import declared_world
+from pytest_rankcheck.baselines.world import declared_world, world_changes
 
 WORSE: dict[int, int | None] = dict.fromkeys(range(20), 10)
 
@@ -157,3 +157,88 @@ def test_an_invalid_fixture_fails_updates_and_does_not_hide_a_failing_gate(
         result.assert_outcomes(failed=1)
         assert "RR regressed on golden set 'web'" in text_of(result)
         assert message in text_of(result)
+
+
+MODEL = """
+import numpy as np
+from pytest_rankcheck import rankers
+
+
+class Sum:
+    def predict(self, table):
+        return np.nansum(table, axis=1)
+
+
+def train():
+    return rankers.model(Sum(), features={features})
+"""
+
+
+@pytest.fixture
+def hotels(project: Project) -> Project:
+    """A project whose model ranks candidates by three features, with a recorded baseline."""
+    project.test()
+    configuration = (project.path / "pyproject.toml").read_text("utf-8")
+    kept = [line for line in configuration.splitlines() if not line.startswith("rankcheck_")]
+    lines = ['rankcheck_golden = "web.csv"', 'rankcheck_ranker = "hotels:train()"']
+    project.write("pyproject.toml", "\n".join([*kept, *lines]))
+    declared(project, "model:features")
+    project.write("web.csv", candidates("1", 1))
+    project.write("hotels.py", MODEL.format(features=["stars", "price", "tax"]))
+    project.update()
+    return project
+
+
+def candidates(price: str, tax: int) -> str:
+    """Return four hotels for each query, best last; the price may be empty, the tax always 0."""
+    rows = [
+        f"q{query},d{place},{place},{place},{price and place},{tax * place},{-3 * place}"
+        for query in range(30)
+        for place in range(4)
+    ]
+    return "\n".join(["query_id,doc_id,relevance,stars,price,tax,rooms", *rows, ""])
+
+
+def test_a_failure_says_which_features_the_model_takes_now(hotels: Project) -> None:
+    assert hotels.record()["world"] == {
+        "feature price": "varying", "feature stars": "varying", "feature tax": "varying",
+    }  # fmt: skip
+    hotels.write("hotels.py", MODEL.format(features=["rooms", "tax"]))
+    text = text_of(hotels.run())
+    gone = "feature price, feature stars (varying) are in the baseline, but no longer declared"
+    assert f"E         world: {gone}\n" in text
+    assert "E         world: feature rooms varying is not in the baseline\n" in text
+    assert "feature tax" not in text
+
+
+def test_a_failure_says_which_features_have_other_values_now(hotels: Project) -> None:
+    """The rows of the candidates belong to the golden set, so nothing can be compared."""
+    hotels.write("web.csv", candidates("", 0))
+    text = text_of(hotels.run())
+    for name, now in {"price": "missing", "tax": "constant"}.items():
+        change = f"feature {name} changed since the baseline: varying -> {now}"
+        assert f"E         world: {change}\n" in text
+    assert "feature stars" not in text
+
+
+def test_the_features_of_another_ranker_are_not_known(hotels: Project) -> None:
+    code = (
+        "from pytest_rankcheck import Query\n\ndef by_id(query: Query):\n"
+        "    return ['d0', 'd1', 'd2', 'd3']\n\ndef train():\n    return by_id\n"
+    )
+    hotels.write("hotels.py", code)
+    text = text_of(hotels.run())
+    assert "it cannot be compared with that of the baseline: the ranker is <function by_id" in text
+
+
+def test_what_changed_in_the_same_way_is_one_sentence() -> None:
+    names = [f"feature {number:02}" for number in range(12)]
+    before, now = dict.fromkeys(names, "varying"), dict.fromkeys(names, "missing")
+    shown = ", ".join(names[:10])
+    assert list(world_changes({**before, "index": "a"}, {**now, "index": "b"})) == [
+        f"{shown} and 2 more changed since the baseline: (varying) -> (missing)",
+        "index changed since the baseline: a -> b",
+    ]
+    assert list(world_changes({}, before)) == [
+        f"{shown} and 2 more (varying) are not in the baseline"
+    ]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.errors import RankerError, listed, plural, suggestion
+from pytest_rankcheck.errors import RankerError, listed, plural, quoted, suggestion
 from pytest_rankcheck.files.plain_values import as_booleans, is_missing
 from pytest_rankcheck.golden.judged_queries import candidates_frame
 from pytest_rankcheck.golden.query import Query
@@ -24,8 +24,12 @@ from pytest_rankcheck.rankers.adapters.model_output import one_each
 if TYPE_CHECKING:
     import pandas as pd
 
+    from pytest_rankcheck.golden.golden_set import GoldenSet
+
 
 _IDS = ("query_id", "doc_id")
+_FEW_MISSING = 0.005
+"""Below this share of the candidates, missing values of a feature are not reported."""
 
 
 @checked_arguments
@@ -73,7 +77,7 @@ class _Model(BatchedAdapter):
         rows = candidates_frame(task.golden, [query.id for query in queries])
         answers: dict[str, dict[str, float]] = {query.id: {} for query in queries}
         if len(rows):
-            table = self._table(rows, queries, task)
+            table = self._table(rows, task.golden)
             scores = one_each(self.estimator.predict(table), len(rows), f"{self.name}.predict")
             for query_id, doc_id, score in zip(
                 rows["query_id"], rows["doc_id"], scores.tolist(), strict=True
@@ -84,36 +88,72 @@ class _Model(BatchedAdapter):
             for answer in answers.values()
         ]
 
-    def _table(self, rows: pd.DataFrame, queries: Sequence[Query], task: RankingTask) -> Any:
+    def _table(self, rows: pd.DataFrame, golden: GoldenSet) -> Any:
         """Return the features of the rows, in the form that the model expects."""
         import pandas as pd
 
+        cells, is_named = self.cells(rows, golden)
+        table = pd.DataFrame(
+            {name: _numeric(pd.Series(column, name=name)) for name, column in cells.items()}
+        )
+        return _with_categories(table, self.estimator) if is_named else table.to_numpy()
+
+    def cells(self, rows: pd.DataFrame, golden: GoldenSet) -> tuple[Mapping[str, Any], bool]:
+        """Return the cells of each feature in some candidates, and whether the model knows names.
+
+        Raises:
+            RankerError: the candidates have no features, or not those of the model.
+        """
         columns = [str(name) for name in rows.columns if name not in _IDS]
         if not columns:
             raise RankerError(
                 "the golden set has no candidates with features; load one that has them (CSV, "
                 "Parquet, LETOR)"
             )
-        attributes = set(task.golden.attributes).difference(columns)
+        attributes = set(golden.attributes).difference(columns)
         source = FeatureSource(
             columns,
             attributes,
-            is_sparse=task.golden.contents.candidates.is_sparse,
+            is_sparse=golden.contents.candidates.is_sparse,
         )
         features, is_named = features_of_model(self.estimator, self.features, source)
-        of_queries = {query.id: query.attributes for query in queries}
+        query_ids = rows["query_id"]
+        of_queries = {query_id: golden.query(query_id).attributes for query_id in set(query_ids)}
         table: dict[str, Any] = {}
         for name, column in features.items():
             if column in columns:
                 table[name] = rows[column]
             elif column in attributes:
-                table[name] = [of_queries[query_id].get(column) for query_id in rows["query_id"]]
+                table[name] = [of_queries[query_id].get(column) for query_id in query_ids]
             else:
                 table[name] = np.zeros(len(rows))  # sparse files omit zeros
-        frame = pd.DataFrame(
-            {name: _numeric(pd.Series(cells, name=name)) for name, cells in table.items()}
+        return table, is_named
+
+
+def model_features(ranker: object, golden: GoldenSet) -> Mapping[str, str]:
+    """Return what each feature of a model is in the candidates of a golden set.
+
+    Such as ``{"feature price": "varying, 3% missing", "feature stars": "constant"}``.
+
+    Raises:
+        RankerError: the ranker is not one of ``model``, or a feature is not in the golden set.
+    """
+    import pandas as pd
+
+    if not isinstance(ranker, _Model):
+        raise RankerError(
+            f"the ranker is {quoted(ranker, 100)}, whose features are not known; remove "
+            "model:features from rankcheck_world, or rank with rankers.model"
         )
-        return _with_categories(frame, self.estimator) if is_named else frame.to_numpy()
+    table, _ = ranker.cells(candidates_frame(golden, golden.query_ids), golden)
+    return {f"feature {name}": _state(pd.Series(column)) for name, column in table.items()}
+
+
+def _state(cells: pd.Series[Any]) -> str:
+    """Return whether a feature varies over all candidates, and how often it is missing."""
+    missing = float(cells.isna().mean())
+    state = "varying" if cells.nunique() > 1 else "constant" if missing < 1 else "missing"
+    return f"{state}, {missing:.0%} missing" if _FEW_MISSING <= missing < 1 else state
 
 
 def _with_categories(frame: pd.DataFrame, estimator: Any) -> pd.DataFrame:

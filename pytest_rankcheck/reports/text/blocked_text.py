@@ -198,6 +198,7 @@ def _details(check: Check, block: Block) -> Iterator[str]:
             if isinstance(check, MetricCheck) and check.metric.kind.depends_on and check.record:
                 then = number_text(check.record.mean(check.metric))
                 yield f"{check.subject} was {then}, of what was measured then"
+            yield from (f"world: {line}" for line in check.world)
         case Block.STALE:
             yield from _changed_queries(check)
             yield from _on_unchanged(check)
@@ -240,6 +241,7 @@ def _lost(check: Check, block: Block) -> Iterator[str]:
     if block is Block.REPLACED:
         yield from _changed_queries(check)
         yield from _on_unchanged(check)
+        yield from (f"world: {line}" for line in check.world)
 
 
 def _measured(check: Check) -> Iterator[str]:

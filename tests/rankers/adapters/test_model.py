@@ -14,6 +14,7 @@ import pytest
 
 from pytest_rankcheck import GoldenSet, RankerError, Run, evaluate, rank
 from pytest_rankcheck.rankers import model
+from pytest_rankcheck.rankers.adapters.model_ranker import model_features
 from tests import reference
 
 TABLE = (
@@ -68,6 +69,26 @@ def test_a_model_with_feature_names_gets_a_frame(golden: GoldenSet) -> None:
     estimator.feature_name_ = ["Column_0", "Column_1"]  # type: ignore[attr-defined]
     rank(model(estimator, ["f", "g"]), golden)
     assert isinstance(estimator.got, np.ndarray)
+
+
+def test_the_features_of_a_model_are_described(tmp_path: Path) -> None:
+    """Over all candidates: f varies, g is the same, h has one of four, i has none."""
+    (tmp_path / "set.csv").write_text(
+        "query_id,doc_id,relevance,boost,f,g,h,i\n"
+        "q1,a,1,2,1,5,,\nq1,b,0,2,3,5,4,\nq2,a,1,1,2,5,,\nq2,c,0,1,1,5,,\n"
+    )
+    golden = GoldenSet.load(tmp_path / "set.csv", attributes=["boost"])
+    estimator = Sum(1, 1, 1, 1, 1)
+    assert model_features(model(estimator, ["f", "g", "h", "i", "boost"]), golden) == {
+        "feature f": "varying",
+        "feature g": "constant",
+        "feature h": "constant, 75% missing",
+        "feature i": "missing",
+        "feature boost": "varying",
+    }
+    assert [*model_features(model(Sum(1), ["g"]), golden)] == ["feature g"], "only what it uses"
+    with pytest.raises(RankerError, match="whose features are not known; remove model:features"):
+        model_features(len, golden)
 
 
 LETOR = "1 qid:1 3:5 1:2 # a\n0 qid:1 1:1 # b\n"
