@@ -3,7 +3,8 @@
 Two rankers of real_pairs.py, swapped at random in each query, are an innocent change. On top of
 it, in a fifth, a half or all of the queries, a cause is planted: of every kind, and of several
 sizes. It counts if the queries that it broke have half of the fall. The queries have three
-attributes, drawn at random; the baseline is a record with ten documents of each ranking.
+attributes, drawn at random; rankings have 10, 20 or 50 documents, and the record of those before
+keeps ten.
 
 Printed are the shares of plants that are named first, what is named for swaps without a plant, and
 what is named for the changes as they are. ``--write`` puts the table into ``docs/messages.md``.
@@ -42,6 +43,7 @@ METRIC = Metric.parse("nDCG@10")
 SIZES = {"60": 60, "150": 150, "225": None}
 """How many queries of a collection are drawn; None: all, which are 251 of LambdaRank."""
 CHANGED = (0.2, 0.5, 1.0)
+DEPTHS = (10, 20, 50)
 ATTRIBUTES = {
     "locale": {"en": 0.55, "de": 0.2, "fr": 0.15, "ja": 0.1},
     "device": {"phone": 0.6, "desktop": 0.4},
@@ -155,10 +157,21 @@ def swapped(pair: Pair, random: np.random.Generator, size: int | None, changed: 
 # --- planted causes --------------------------------------------------------------------------
 
 
+def cut(pair: Pair, depth: int) -> Pair:
+    """Return a pair whose rankers return so many documents."""
+    before, after = (
+        {each: ranking[:depth] for each, ranking in side.items()}
+        for side in (pair.before, pair.after)
+    )
+    return replace(pair, before=before, after=after)
+
+
 def planted(pair: Pair, kind: CauseKind, share: float, random: np.random.Generator) -> Plant:
     """Return a pair with a cause of a kind and a size."""
-    if kind in OF_DOCUMENTS:
-        return Plant(kind, _with_other_documents(pair, kind, share, random))
+    depth = int(random.choice(DEPTHS))
+    if kind in OF_DOCUMENTS:  # others take the places of those that are gone
+        return Plant(kind, cut(_with_other_documents(pair, kind, share, random), depth))
+    pair = cut(pair, depth)
     names, among = _part(pair.golden, kind, random)
     hit = [each for each in pair.after if each in among and random.random() < share]
     length = int(random.choice([0, 3]))
@@ -270,7 +283,7 @@ def counted(size: int | None, draws: int) -> Counts:
     for number, pair in enumerate(real_pairs()):
         random = np.random.default_rng([size or 0, number])
         for _ in range(draws):
-            innocent = swapped(pair, random, size, 1.0)
+            innocent = cut(swapped(pair, random, size, 1.0), int(random.choice(DEPTHS)))
             counts.swaps.append(bool(compared(innocent).in_common(METRIC)))
             innocent = swapped(pair, random, size, float(random.choice(CHANGED)))
             has_texts = bool(_words(innocent.golden))

@@ -100,7 +100,7 @@ def test_planted_causes_are_named() -> None:
     text = printed("named_causes.py", "--draws", "3")
     for queries, least in (("60", 60), ("150", 75), ("225", 75)):
         facts, *_, of_all, innocent = rates_of(text, queries)
-        assert facts > 90
+        assert facts > 80
         assert of_all > least
         assert innocent < 5
     changes = [line for line in text.splitlines() if line.startswith("- ")]

@@ -18,6 +18,8 @@ from pytest_rankcheck.errors import listed, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 
+LEVEL = 0.01
+"""The level of all tests."""
 _LEAST_SHARE = 1 / 3
 """A cause is named if the queries that have it have a third of the whole fall."""
 _SHOWN = 3

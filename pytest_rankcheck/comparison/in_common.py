@@ -11,7 +11,7 @@ from itertools import chain, compress
 
 import numpy as np
 
-from pytest_rankcheck.comparison.cause import Cause, CauseKind, Fall
+from pytest_rankcheck.comparison.cause import LEVEL, Cause, CauseKind, Fall
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.comparison.ranking_facts import ranking_facts
@@ -19,7 +19,6 @@ from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.statistics.enrichment import fisher_p, more_falls_p, smallest_fisher_p
 from pytest_rankcheck.statistics.multiplicity import corrected
 
-_LEVEL = 0.01
 _SAME_FALLS = 0.8
 """Of two contrasts that share so much of the falls of either, only the better one is named."""
 _FIRST = 3
@@ -86,16 +85,16 @@ def _frequent(
         np.bincount(trait_of, each[flat], len(sizes)).astype(np.int64)
         for each in (fall.fell, fall.rose)
     )
-    falls_more = more_falls_p(falls, rises) <= _LEVEL
+    falls_more = more_falls_p(falls, rises) <= LEVEL
     ps = [
         fisher_p(shared, size, fallen, total) if is_more else 1.0
         for shared, size, is_more in zip(falls.tolist(), sizes.tolist(), falls_more, strict=True)
     ]
     smallest = smallest_fisher_p(sizes, fallen, total).tolist()
-    together = corrected(ps, smallest, [_LEVEL] * len(ps)).p_values
+    together = corrected(ps, smallest, [LEVEL] * len(ps)).p_values
     # A document that is new in most queries leaves too few others for a test.
     is_new = np.array([kind is CauseKind.NEWCOMER for kind, _, _ in places], dtype=np.bool_)
-    is_found = falls_more & ((np.array(together) <= _LEVEL) | (is_new & (2 * sizes >= total)))
+    is_found = falls_more & ((np.array(together) <= LEVEL) | (is_new & (2 * sizes >= total)))
     yield from compress(places.items(), is_found.tolist())
 
 

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from pytest_rankcheck.comparison.cause import Cause, CauseKind, Fall, Rankings
+from pytest_rankcheck.comparison.cause import LEVEL, Cause, CauseKind, Fall, Rankings
 from pytest_rankcheck.document_ids import DocIdMap, joining_rule
 from pytest_rankcheck.errors import ConfigurationError, GoldenSetError
+from pytest_rankcheck.statistics.enrichment import more_falls_p
 
 _TOP = 10
 _SHORT = 10
@@ -34,7 +35,8 @@ def ranking_facts(fall: Fall) -> Iterator[Cause | None]:
 
     A lost document counts for the first fact that is true of it.
     """
-    lost, shared = _lost(fall), _shared(fall)
+    lost = _lost(fall)
+    shared = _repeated([old for old, new in zip(fall.before, fall.now, strict=True) if new])
     absent = _not_in(shared.union(doc for _, doc in lost), fall.now)
     renamed = _renamed(fall, [each for each in lost if each[1] in absent])
     example = next(((doc, new) for (_, doc), new in renamed.items()), ())
@@ -42,7 +44,7 @@ def ranking_facts(fall: Fall) -> Iterator[Cause | None]:
     lost = [each for each in lost if each not in renamed]
     unknown = _not_in_catalogue(fall, [doc for _, doc in lost])
     yield _of_lost(fall, CauseKind.GONE, [each for each in lost if each[1] in unknown])
-    if len(shared & absent) >= max(_LEAST_MISSING, _MISSING_SHARE * len(shared)):
+    if _are_missing(fall, shared, shared & absent):
         rest = [each for each in lost if each[1] in absent - unknown and fall.now[each[0]]]
         yield _of_lost(fall, CauseKind.MISSING, rest, number=fall.known_depth)
     yield _no_answer(fall)
@@ -62,10 +64,9 @@ def _lost(fall: Fall) -> Lost:
     return lost
 
 
-def _shared(fall: Fall) -> set[str]:
-    """Return the documents that two queries had in their top, of those with an answer now."""
-    pairs = zip(fall.before, fall.now, strict=True)
-    counts = Counter(doc for ranking, now in pairs if now for doc in ranking[:_TOP])
+def _repeated(rankings: Rankings) -> set[str]:
+    """Return the documents that two queries have in their top."""
+    counts = Counter(doc for ranking in rankings for doc in ranking[:_TOP])
     return {doc for doc, count in counts.items() if count > 1}
 
 
@@ -73,6 +74,17 @@ def _not_in(doc_ids: set[str], rankings: Rankings) -> set[str]:
     """Return the documents that are in none of the rankings."""
     tops = (ranking[:_TOP] for ranking in rankings)  # most documents are found here
     return doc_ids.difference(*tops).difference(*rankings)
+
+
+def _are_missing(fall: Fall, shared: set[str], absent: set[str]) -> bool:
+    """Return whether so many documents that two queries had are in no ranking now.
+
+    Where rankings are short, a changed ranker loses some too, and as many are new.
+    """
+    if len(absent) < max(_LEAST_MISSING, _MISSING_SHARE * len(shared)):
+        return False
+    new = _not_in(_repeated(fall.now), fall.before)
+    return not new or bool(more_falls_p(np.array(len(absent)), np.array(len(new))) <= LEVEL)
 
 
 def _renamed(fall: Fall, absent: Lost) -> Mapping[tuple[int, str], str]:

@@ -230,6 +230,8 @@ def test_documents_that_no_query_returns_are_named(kept: int | None) -> None:
     assert missing.text == (
         "3 of 4 lost documents that no query returns any more: guide-00, guide-01, guide-02"
     )
+    new = {each: [*now[each], "fresh"] for each in ("q20", "q21")}
+    assert not named(compared({**now, **new}, before, kept=kept)), "3 gone and 1 new: p = 0.31"
     two = {each: [doc for doc in docs if doc not in own[:2]] for each, docs in before.items()}
     assert not named(compared(two, before, kept=kept))
 
