@@ -285,7 +285,7 @@ class Config:
     )
     plan: bool = flag(
         SWITCH,
-        "show how many queries would be needed to detect falls of some sizes",
+        "show how many queries the margin of each gate needs, also in each slice",
         "gates.md#how-many-queries-are-enough",
     )
     prove: bool = flag(

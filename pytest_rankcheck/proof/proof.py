@@ -134,7 +134,7 @@ def _proof(asserted: Sequence[Question]) -> Proof:
     usual = [*usual_questions(now, probes, [*copies.kept.slices], asserted)]
     gated = dict.fromkeys(metric for question in asserted for metric in question.metrics)
     asked = [*asserted, *usual]
-    trials = [_trial(harm, copies, asked, probes, [*gated]) for harm in harms(copies.kept)]
+    trials = [trial_of(harm, copies, asked, probes, [*gated]) for harm in harms(copies.kept)]
     harmful = [trial.swaps for trial in trials if trial.fall[0]]
     swaps = np.concatenate(harmful or [np.zeros((1, len(asked)), np.bool_)])
     own: BoolArray = np.any(swaps[:, : len(asserted)], axis=1, keepdims=True)
@@ -148,7 +148,7 @@ def _proof(asserted: Sequence[Question]) -> Proof:
 
 
 @dataclass(frozen=True, slots=True)
-class _Trial:
+class Trial:
     """What was answered to a harm, and to innocent changes of its size."""
 
     harm: Harm
@@ -160,13 +160,13 @@ class _Trial:
     """``[DRAWS, questions]`` whether a question blocks a swapped copy."""
 
 
-def _trial(
+def trial_of(
     harm: Harm,
     copies: HarmedCopies,
     asked: Sequence[Question],
     probes: Sequence[Metric],
     gated: Sequence[Metric],
-) -> _Trial:
+) -> Trial:
     """Ask questions about every draw of a harm, and about a swapped copy of each."""
     unharmed, answers, swaps = copies.unharmed, [], []
     means: dict[Metric, list[float]] = {metric: [] for metric in (*probes, *gated)}
@@ -185,7 +185,7 @@ def _trial(
         swaps.append([each.asks_innocents and each.blocked_by(innocent) != "" for each in asked])
     now = {metric: float(np.mean(found)) for metric, found in means.items()}
     fall = _largest_fall(unharmed, now, probes) or _largest_fall(unharmed, now, gated)
-    return _Trial(harm, fall or ("", 0.0), [*zip(*answers, strict=True)], np.array(swaps))
+    return Trial(harm, fall or ("", 0.0), [*zip(*answers, strict=True)], np.array(swaps))
 
 
 def _largest_fall(
@@ -200,7 +200,7 @@ def _largest_fall(
 
 
 def _row(
-    trial: _Trial, asserted: Sequence[Question], usual: Sequence[Question], fits: Sequence[bool]
+    trial: Trial, asserted: Sequence[Question], usual: Sequence[Question], fits: Sequence[bool]
 ) -> ProofRow:
     """Return the row of a harm.
 

@@ -76,18 +76,20 @@ def test_bounds_that_no_value_meets_are_refused() -> None:
         assert_at_most(evaluation, "RR", -0.1)
 
 
-def test_a_plan_says_how_many_queries_would_be_needed(recorded: Project) -> None:
+def test_a_plan_says_how_many_queries_each_margin_needs(recorded: Project) -> None:
+    name = "tests/test_ranking.py::test_mrr: RR"
+    text = text_of(recorded.run("--rankcheck-plan", "-q"))
+    assert f"{name}: no margin to rule out; --rankcheck-prove shows what" in text
+    recorded.configure('rankcheck_gate = ["noninferior(margin=0.01)"]')
     text = text_of(recorded.run("--rankcheck-plan", "-q"))
     assert "queries needed to detect a fall with a power of 80% (paired t-test, one-sided" in text
-    assert "  RR on 'web': 80 queries, standard deviation 0.0000, guessed" in text
+    assert f"{name}: margin 0.01 needs any number, since its values do not vary, has 80" in text
     recorded.rank({1: 9, 50: 9})
     text = text_of(recorded.run("--rankcheck-plan", "-q"))
-    assert "80 queries, standard deviation 0.1397, the differences of the two rankers" in text
-    head = r" {6}fall {4}80% power {13}80% interval\n"
-    assert re.search(head + r".*\n {6}0.01 {8}1,208 +[\d,]+ to [\d,]+  RR on 'web'", text)
-    recorded.configure('rankcheck_gate = ["noninferior(margin=0.04)"]')
-    text = text_of(recorded.run("--rankcheck-plan"))
-    assert re.findall(r"^ +(0\.\d+) +\d.*RR on", text, re.MULTILINE) == ["0.02", "0.04", "0.08"]
+    all_queries = rf"  {name}: margin 0.01 needs 1,208 \([\d,]+ to [\d,]+\), has 80; "
+    assert re.search(all_queries + "standard deviation 0.1397, the differences of the two", text)
+    assert re.search(r"RR\[locale=de\]: margin 0.01 needs [\d,]+.*, has 40$", text, re.MULTILINE)
+    assert re.search(r"RR\[locale=en\]: margin 0.01 needs [\d,]+.*, has 40$", text, re.MULTILINE)
 
 
 UNSTEADY = '''

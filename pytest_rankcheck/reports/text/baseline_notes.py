@@ -32,8 +32,6 @@ from pytest_rankcheck.reports.findings import (
 )
 from pytest_rankcheck.reports.text.wording import change, number_text
 
-_MARGINS = (0.005, 0.01, 0.02, 0.05)
-"""The falls of a plan, for a gate without a margin."""
 _POWER = 0.8
 _TRIVIAL_TIES = 0.001
 """Under a gate that allows no fall, ties that move a mean by less decide too, but say nothing."""
@@ -257,27 +255,27 @@ def _by_metric(baseline: Baseline) -> dict[Metric, MetricCheck]:
 
 
 def plan_notes(baseline: Baseline) -> Iterator[Note]:
-    """Yield a table of how many queries detect falls of several sizes, for each gated metric."""
+    """Yield how many queries the margin of each gate needs, on all queries and in each slice."""
     from pytest_rankcheck.comparison.query_planning import plan_of, spread_of
 
-    evaluation = baseline.evaluation
-    if evaluation is None:
-        return
-    yield Note(Topic.PLAN, f"{'fall':>8}  {'80% power':>11}  {'80% interval':>23}")
     for check in baseline.checks:
-        pairs = check.verdict.overall.pairs if check.verdict else None
-        spread = spread_of(evaluation, check.metric, pairs)
-        name = f"{check.metric} on '{quoted(baseline.golden_name)}'"
-        if spread.deviation > 0:
-            wanted = check.verdict.margin if check.verdict else None
-            margins = (wanted / 2, wanted, 2 * wanted) if wanted else _MARGINS
-            plan = plan_of(check.metric, spread, margins, (_POWER,))
-            for margin, needed in plan[_POWER].items():
-                ends = [plan.attrs[end].get(margin) for end in ("lowest", "highest")]
-                interval = " to ".join(f"{end[_POWER]:,}" for end in ends if end)
-                yield Note(Topic.PLAN, f"{margin:>8g}  {needed:>11,}  {interval:>23}  {name}")
-        queries = plural(spread.queries, "query", "queries")
-        about = f"{name}: {queries}, standard deviation {spread.deviation:.4f}, {spread.source}"
-        if pairs is not None and pairs.noise is not None:
-            about += "; the noise of replicates comes on top, and more queries do not reduce it"
-        yield Note(Topic.PLAN, about)
+        verdict, name = check.verdict, f"{quoted(baseline.test_id, 200)}: {check.metric}"
+        if verdict is None or verdict.margin is None or baseline.evaluation is None:
+            text = "no margin to rule out; --rankcheck-prove shows what its gate would block"
+            yield Note(Topic.PLAN, f"{name}: {text}")
+            continue
+        for part in (verdict.overall, *verdict.slices):
+            spread = spread_of(baseline.evaluation, check.metric, part.pairs)
+            where = f"{name}[{quoted(part.label, 60)}]" if part.label else name
+            needed = "any number, since its values do not vary"
+            if spread.deviation > 0:
+                plan = plan_of(check.metric, spread, verdict.margin, (_POWER,))
+                low, high = (plan.attrs[end].get(verdict.margin) for end in ("lowest", "highest"))
+                ends = f" ({low[_POWER]:,} to {high[_POWER]:,})" if low and high else ""
+                needed = f"{int(plan[_POWER].iloc[0]):,}{ends}"
+            text = f"margin {verdict.margin:g} needs {needed}, has {part.pairs.size:,}"
+            if not part.label:
+                text += f"; standard deviation {spread.deviation:.4f}, {spread.source}"
+            if part.pairs.noise is not None:
+                text += "; the noise of replicates comes on top, and more queries do not reduce it"
+            yield Note(Topic.PLAN, f"{where}: {text}")
