@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 from project import Project
 
 from pytest_rankcheck import Evaluation, GoldenSet, Run, assert_mrr_not_regressed, evaluate
+from pytest_rankcheck.assertions.unreached_gates import unreached_findings
 from pytest_rankcheck.baselines.baseline import Baseline, Defaults
 from pytest_rankcheck.baselines.check import Mode
 from pytest_rankcheck.errors import BaselineError
 from pytest_rankcheck.files.whole_files import locked_folder, write_whole
 from pytest_rankcheck.plugin.item_findings import refuse_dropped_gates
 from pytest_rankcheck.reports.findings import ReportedFinding
-from pytest_rankcheck.reports.gate_detail import unreached_findings
 from pytest_rankcheck.reports.html_report import html_of
 from pytest_rankcheck.reports.json_report import json_of
 from pytest_rankcheck.reports.ledger import collecting

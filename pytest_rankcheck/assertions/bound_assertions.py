@@ -6,14 +6,15 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.assertions.entered_findings import (
+    EnteredGate,
     GateRow,
-    enter_gate,
+    enter_gates,
     enter_question,
     fail_with,
 )
@@ -23,12 +24,13 @@ from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES, attributes_of
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.explanation.bounds import Bound, Bounded
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
-from pytest_rankcheck.reports.findings import Note, Topic
+from pytest_rankcheck.reports.findings import Note, Said, Topic
 from pytest_rankcheck.reports.ledger import enter, wants_proof
-from pytest_rankcheck.reports.text.wording import bound_text, broken_text, caveats, precision_text
+from pytest_rankcheck.reports.text.wording import bound_text, caveats
 
 if TYPE_CHECKING:
     from pytest_rankcheck.explanation.explanation import Explanation
+    from pytest_rankcheck.explanation.gate_numbers import GateNumbers
 
 By = str | Sequence[str] | None
 """An attribute of the queries, several, or None."""
@@ -135,18 +137,16 @@ def _hold(evaluation: Evaluation, bounds: Mapping[Metric, Bound], by: By, min_qu
         )
         enter(note)
     explanation = _explained(evaluation, bounds, parts)
-    is_told = False
-    for metric, bound in bounds.items():
-        fails = any(part.fails for part in parts[metric])
-        enter_gate(
-            evaluation,
+    gates = [
+        EnteredGate(
             metric,
             _rows(bound, parts[metric]),
-            partial(_detail, metric, bound, parts[metric]),
-            explanation=explanation if fails else None,
-            is_told=is_told,
+            partial(_numbers, metric, bound, parts[metric]),
+            fails=any(part.fails for part in parts[metric]),
         )
-        is_told = is_told or fails
+        for metric, bound in bounds.items()
+    ]
+    enter_gates(evaluation, gates, explanation)
     fail_with(explanation)
 
 
@@ -164,22 +164,23 @@ def _explained(
     return explained_bounds(evaluation, failures, len(bounds), caveats=(*caveats(evaluation),))
 
 
-def _detail(
+def _numbers(
     metric: Metric, bound: Bound, parts: Sequence[Bounded], label: str, *, in_full: bool
-) -> Mapping[str, Any]:
+) -> GateNumbers:
     """Return what a report shows of a row."""
-    from pytest_rankcheck.reports.gate_detail import bound_detail
+    from pytest_rankcheck.explanation.gate_numbers import bound_numbers
 
-    return bound_detail(metric, bound, [p for p in parts if not label or p.label == label])
+    shown = [part for part in parts if not label or part.label == label]
+    return bound_numbers(metric, bound.limit, bound_text(bound), shown)
 
 
 def _rows(bound: Bound, parts: Sequence[Bounded]) -> Iterator[GateRow]:
     """Yield the rows of what is gated."""
-    words = {True: bound_text(bound), False: broken_text(bound)}
     for part in parts:
         if part.gated:
-            word = words[part.holds] + precision_text(part)
-            yield GateRow(part.label, part.mean, None, word, not part.holds)
+            said = Said.WITHIN if part.holds else Said.BEYOND
+            held = {"bound": (bound, replace(part, places=()))}
+            yield GateRow(part.label, part.mean, None, said, not part.holds, held)
 
 
 def _check_bound(bound: Bound, metric: Metric, evaluation: Evaluation) -> None:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_rankcheck.comparison.measurement import Measured
-from pytest_rankcheck.errors import plural
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.reports.findings import GateFinding, Note, Topic
+from pytest_rankcheck.reports.findings import GateFinding, Note, Said, Topic
 from pytest_rankcheck.reports.ledger import enter, wants_detail, wants_evidence, wants_queries
 from pytest_rankcheck.reports.text.wording import shortened
 
 if TYPE_CHECKING:
-    from pytest_rankcheck.baselines.approval import Approval
+    from pytest_rankcheck.baselines.check import Block
     from pytest_rankcheck.explanation.explanation import Explanation
+    from pytest_rankcheck.explanation.gate_numbers import GateNumbers
+    from pytest_rankcheck.gates.verdict import Outcome
     from pytest_rankcheck.proof.gate_questions import Question
     from pytest_rankcheck.remedies import Remedy
 
@@ -27,11 +29,26 @@ class GateRow(NamedTuple):
     """The slice as ``attribute=value``; empty for all queries."""
     now: float
     baseline: float | None
-    word: str
-    """The verdict in a word or two."""
+    said: Said | Block | Outcome
     failed: bool
-    approved: tuple[Approval, ...] = ()
-    """The reasons on this branch that let it pass."""
+    more: Mapping[str, Any] = {}
+    """Further fields of the finding."""
+
+
+class EnteredGate(NamedTuple):
+    """A metric that an assertion decided on."""
+
+    metric: Metric
+    rows: Iterable[GateRow]
+    """What was decided, on all queries first."""
+    numbers: Callable[..., GateNumbers]
+    """Returns what a report shows of a row, by its ``label``; ``in_full``, or only what Markdown
+    shows of a gate that passed."""
+    other: Measured | None = None
+    """What it was compared with."""
+    fails: bool = False
+    remedy: Remedy | None = None
+    """What mends it if it failed."""
 
 
 def conclude(topic: Topic, note: str, failure: str | None, remedy: Remedy | None = None) -> None:
@@ -79,62 +96,51 @@ def enter_question(question: Question) -> None:
         enter(QuestionFinding(question))
 
 
-def enter_gate(
+def enter_gates(
     evaluation: Evaluation,
-    metric: Metric,
-    rows: Iterable[GateRow],
-    detail: Callable[..., Mapping[str, Any]],
-    *,
-    other: Measured | None = None,
+    gates: Iterable[EnteredGate],
     explanation: Explanation | None,
-    is_told: bool = False,
-    remedy: Remedy | None = None,
     **more: Any,
 ) -> None:
-    """Enter the findings of a metric's gate; if a report is written, also what was measured.
+    """Enter the findings of an assertion; if a report is written, also what was measured.
 
     Args:
         evaluation: what was measured.
-        metric: the metric.
-        rows: what was decided, on all queries first.
-        detail: returns what a report shows of a row, by its label; ``in_full``, or only what
-            Markdown shows of a gate that passed.
-        other: what it was compared with.
-        explanation: why its assertion failed; None if the metric passed.
-        is_told: whether another metric's row has it; otherwise the first row that failed has it.
-        remedy: what mends it if it failed.
+        gates: the metrics.
+        explanation: why it failed, which the first row that failed has; None if it passed.
         more: further fields of each finding.
     """
-    shown: dict[str, Any] = {}
-    in_full = wants_queries() or explanation is not None
-    if wants_detail():
-        from pytest_rankcheck.reports.measurement_findings import measurement_finding
+    told = None
+    for gate in gates:
+        key = ""
+        in_full = wants_queries() or gate.fails
+        if wants_detail():
+            from pytest_rankcheck.reports.measurement_findings import measurement_finding
 
-        worst = [each.id for each in explanation.worst] if explanation else ()
-        chosen = None if wants_queries() else worst
-        measurement = measurement_finding(evaluation, other, [metric], chosen)
-        enter(measurement)
-        shown = {"measurement": measurement.data["key"]}
-    whole = detail("", in_full=in_full) if shown else {}
-    failed = evaluation.failed if other is None else {**other.failed, **evaluation.failed}
-    remark = f"; {plural(len(failed), 'query', 'queries')} failed" if failed else ""
-    for row in rows:
-        known = {**(detail(row.label, in_full=in_full) if row.label and shown else whole), **shown}
-        given = explanation if row.failed and shown and not is_told else None
-        is_told = is_told or row.failed
-        finding = GateFinding(
-            golden_set=evaluation.golden.name,
-            ranker=evaluation.name,
-            metric=str(metric),
-            slice=row.label,
-            now=row.now,
-            baseline=row.baseline,
-            verdict=row.word + ("" if row.label else remark),
-            failed=row.failed,
-            approved=row.approved,
-            failure=given,
-            remedy=remedy if row.failed else None,
-            detail=known,
-            **more,
-        )
-        enter(finding)
+            worst = [each.id for each in explanation.worst] if explanation and gate.fails else ()
+            chosen = None if wants_queries() else worst
+            measurement = measurement_finding(evaluation, gate.other, [gate.metric], chosen)
+            enter(measurement)
+            key = measurement.data["key"]
+        failed = {**(gate.other.failed if gate.other else {}), **evaluation.failed}
+        for row in gate.rows:
+            numbers = gate.numbers(label=row.label, in_full=in_full) if key else None
+            given = explanation if row.failed and key and told is None else None
+            told = told or given
+            finding = GateFinding(
+                golden_set=evaluation.golden.name,
+                ranker=evaluation.name,
+                metric=str(gate.metric),
+                slice=row.label,
+                now=row.now,
+                baseline=row.baseline,
+                said=row.said,
+                failed_queries=0 if row.label else len(failed),
+                failed=row.failed,
+                failure=given,
+                remedy=gate.remedy if row.failed else None,
+                numbers=replace(numbers, measurement=key) if numbers else None,
+                **row.more,
+                **more,
+            )
+            enter(finding)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.assertions.bound_assertions import By
 from pytest_rankcheck.assertions.entered_findings import (
+    EnteredGate,
     GateRow,
-    enter_gate,
+    enter_gates,
     enter_question,
     fail_with,
 )
@@ -22,17 +23,18 @@ from pytest_rankcheck.baselines.metric_check import MetricCheck
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.comparison.measurement import Measured
-from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.errors import ConfigurationError
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.gate import Gate, decide_family
 from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike, metrics_of
-from pytest_rankcheck.reports.findings import BETTER, Note, Topic
+from pytest_rankcheck.reports.findings import Note, Remark, Said, Topic
 from pytest_rankcheck.reports.ledger import enter, fails_if_inconclusive, wants_proof
 
 if TYPE_CHECKING:
     from pytest_rankcheck.explanation.explanation import Explanation
-    from pytest_rankcheck.remedies import Place, Remedy
+    from pytest_rankcheck.explanation.gate_numbers import GateNumbers
+    from pytest_rankcheck.remedies import Place
 
 
 @checked_arguments
@@ -118,33 +120,30 @@ def _hold_baseline(
     verdicts = [check.verdict for check, _ in checks if check.verdict]
     passed = [check.verdict for check, block in checks if check.verdict and block is None]
     _enter_undecided(evaluation, verdicts, passed)
-    explanation, is_told = _explained(evaluation, checks, baseline.place), False
-    for check, block in checks:
-        verdict = check.blocking if block in OF_GATES else check.verdict
-        approvals = (*(check.record.approvals if check.record else ()), *check.approvals)
-        detail = partial(
-            _detail, evaluation, check.metric, verdict, check.comparison, approvals=approvals
-        )
-        enter_gate(
-            evaluation,
-            check.metric,
-            _checked_rows(check, block, evaluation, verdict),
-            detail,
-            other=check.record,
-            explanation=None if block is None else explanation,
-            is_told=is_told,
-            remedy=None if block is None else _remedy(check, block, baseline.place),
-            test=baseline.test_id,
-            baseline_file=str(baseline.place),
-        )
-        is_told = is_told or block is not None
+    explanation = _explained(evaluation, checks, baseline.place)
+    gates_entered = [_entered(evaluation, *each, baseline.place) for each in checks]
+    place = {"test": baseline.test_id, "baseline_file": str(baseline.place)}
+    enter_gates(evaluation, gates_entered, explanation, **place)
     return explanation
 
 
-def _remedy(check: MetricCheck, block: Block, place: Place) -> Remedy | None:
-    from pytest_rankcheck.reports.text.blocked_text import remedy_of
+def _entered(
+    evaluation: Evaluation, check: MetricCheck, block: Block | None, place: Place
+) -> EnteredGate:
+    """Return what is entered of a check against a record."""
+    verdict, remedy = check.verdict, None
+    if block is not None:
+        from pytest_rankcheck.reports.text.blocked_text import remedy_of
 
-    return remedy_of(check, block, place)
+        verdict = check.blocking if block in OF_GATES else check.verdict
+        remedy = remedy_of(check, block, place)
+    approvals = (*(check.record.approvals if check.record else ()), *check.approvals)
+    numbers = partial(
+        _numbers, evaluation, check.metric, verdict, check.comparison, approvals=approvals
+    )
+    rows = _checked_rows(check, block, evaluation, verdict)
+    fails = block is not None
+    return EnteredGate(check.metric, rows, numbers, check.record, fails=fails, remedy=remedy)
 
 
 def _explained(
@@ -216,7 +215,7 @@ def held(
 
         caveats = _caveats(comparison, failing.values())
         explanation = explained_falls(comparison, failing, len(verdicts), caveats=caveats)
-    is_told = False
+    gates = []
     for metric, verdict in verdicts.items():
         fails = metric in failing
         if verdict.inconclusive and not fails:
@@ -224,38 +223,27 @@ def held(
 
             enter(Note(Topic.INCONCLUSIVE, inconclusive_text(verdict, evaluation)))
         labels = _concerned([verdict]) if fails else ()
-        rows = _verdict_rows(verdict, str(verdict.outcome), labels, fails=fails)
-        enter_gate(
-            evaluation,
-            metric,
-            rows,
-            partial(_detail, evaluation, metric, verdict, comparison),
-            other=comparison.other,
-            explanation=explanation if fails else None,
-            is_told=is_told,
-        )
-        is_told = is_told or fails
+        rows = _verdict_rows(verdict, verdict.outcome, labels, fails=fails)
+        numbers = partial(_numbers, evaluation, metric, verdict, comparison)
+        gates.append(EnteredGate(metric, rows, numbers, comparison.other, fails=fails))
+    enter_gates(evaluation, gates, explanation)
     return explanation
 
 
-def _detail(
+def _numbers(
     evaluation: Evaluation,
     metric: Metric,
     verdict: Verdict | None,
     comparison: Comparison | None,
-    label: str,
-    *,
-    in_full: bool,
     approvals: Sequence[Approval] = (),
-) -> Mapping[str, Any]:
+    **row: Any,
+) -> GateNumbers:
     """Return what a report shows of a row; of a metric that could not be compared, its mean."""
-    from pytest_rankcheck.reports.gate_detail import new_detail, slice_detail, verdict_detail
+    from pytest_rankcheck.explanation.gate_numbers import new_numbers, verdict_numbers
 
     if verdict is None or comparison is None:
-        return new_detail(metric, evaluation)
-    if label:
-        return slice_detail(verdict, label, in_full=in_full)
-    return verdict_detail(verdict, comparison, approvals, in_full=in_full)
+        return new_numbers(metric, evaluation)
+    return verdict_numbers(verdict, comparison, approvals, **row)
 
 
 def _enter_undecided(
@@ -286,57 +274,69 @@ def _checked_rows(
         evaluation: what was measured.
         verdict: the verdict that is shown; None without one.
     """
-    word = str(block or "; ".join(approval.text for approval in check.approvals))
-    if check.is_granted and not word:
-        word = "passed, as recorded on this branch"
-    failed, approved = block is not None, check.approvals
+    said: Said | Block | None = block
+    if block is None and (check.approvals or check.is_granted):
+        said = Said.APPROVED if check.approvals else Said.GRANTED
+    failed, approved = block is not None, {"approved": check.approvals}
     if verdict is None:
-        word = word or ("new" if check.is_new else "recorded anew")
+        word = said or (Said.NEW if check.is_new else Said.ANEW)
         yield GateRow("", evaluation.mean(check.metric), None, word, failed, approved)
         return
     verdicts = [each for each in (check.verdict, check.strict) if each is not None]
     labels = _concerned(verdicts) if block in (None, *OF_GATES) else {""}
-    labels = labels if word else set()
+    labels = labels if said else set()
     if labels.isdisjoint(part.label for part in _gated(verdict)):
         labels = {""} if labels else labels
-    for row in _verdict_rows(verdict, word, labels, fails=failed, better=check.is_better):
-        yield row._replace(approved=approved) if row.label in labels else row
+    said = said or Said.PASSED
+    for row in _verdict_rows(verdict, said, labels, fails=failed, better=check.is_better):
+        yield row._replace(more=approved) if row.label in labels else row
 
 
 def _verdict_rows(
-    verdict: Verdict, word: str, labels: Container[str], *, fails: bool, better: bool = False
+    verdict: Verdict,
+    said: Said | Block | Outcome,
+    labels: Container[str],
+    *,
+    fails: bool,
+    better: bool = False,
 ) -> Iterator[GateRow]:
     """Yield the rows of a verdict: all queries, and each gated slice, with its own numbers.
 
     Args:
         verdict: what a gate decided.
-        word: what is said instead of the outcomes of some rows.
+        said: what is said instead of the outcomes of some rows.
         labels: the labels of these.
         fails: whether these fail their test.
         better: whether an update would raise the record.
     """
     for part in _gated(verdict):
-        before, now = part.pairs.mean_before, part.pairs.mean_after
-        shown = word if part.label in labels else _word(part, verdict, better=better)
-        yield GateRow(part.label, now, before, shown, failed=fails and part.label in labels)
+        means = part.pairs.mean_after, part.pairs.mean_before
+        if part.label in labels:
+            yield GateRow(part.label, *means, said, failed=fails)
+        else:
+            own, more = _said(part, better=better), _besides(part, verdict)
+            yield GateRow(part.label, *means, own, failed=False, more=more)
 
 
-def _word(part: Decision, verdict: Verdict, *, better: bool) -> str:
-    """Return what a gate decided that does not block, and what it left undecided."""
-    words = {
-        Outcome.BETTER: f"passed{BETTER}" if better else "passed",
-        Outcome.LOWER: f"passed, {'lower' if part.pairs.difference < 0 else 'higher'}",
-        Outcome.INCONCLUSIVE: "inconclusive",
-        Outcome.REGRESSED: "approved",
+def _said(part: Decision, *, better: bool) -> Said:
+    """Return what a gate decided that does not block."""
+    said = {
+        Outcome.BETTER: Said.BETTER if better else Said.PASSED,
+        Outcome.LOWER: Said.LOWER if part.pairs.difference < 0 else Said.HIGHER,
+        Outcome.INCONCLUSIVE: Said.INCONCLUSIVE,
+        Outcome.REGRESSED: Said.APPROVED,
     }
-    word = words.get(part.outcome, "passed")
+    return said.get(part.outcome, Said.PASSED)
+
+
+def _besides(part: Decision, verdict: Verdict) -> Mapping[str, Any]:
+    """Return what a gate that does not block left undecided, as fields of its finding."""
+    remarks: tuple[Remark, ...] = ()
     if verdict.ungated_falls and not part.label:
-        word += ", but a slice that is not gated fell"
+        remarks = (Remark.UNGATED_FALL,)
     elif part.futility:
-        word += ", untested" if part.label else ", decides nothing"
-    if verdict.standardised_by is not None and not part.label:
-        word += f", at the mix of {quoted(verdict.standardised_by, 40)}"
-    return word
+        remarks = (Remark.UNTESTED if part.label else Remark.DECIDES_NOTHING,)
+    return {"remarks": remarks, "mix": None if part.label else verdict.standardised_by}
 
 
 def _concerned(verdicts: Sequence[Verdict]) -> set[str]:

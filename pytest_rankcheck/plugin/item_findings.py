@@ -52,13 +52,13 @@ def without_false_better(
     """Return findings that call a metric better only if an update would raise its record."""
     if not ledger:
         return ledger
-    from pytest_rankcheck.reports.findings import BETTER, GateFinding
+    from pytest_rankcheck.reports.findings import GateFinding, Said
 
     if passed and BASELINE in item.stash and item.stash[BASELINE].raised_record:
         return ledger
     return [
-        replace(each, verdict=each.verdict.replace(BETTER, ""))
-        if isinstance(each, GateFinding)
+        replace(each, said=Said.PASSED)
+        if isinstance(each, GateFinding) and each.said is Said.BETTER
         else each
         for each in ledger
     ]
@@ -66,12 +66,12 @@ def without_false_better(
 
 def caught(ledger: Ledger) -> Iterator[ReportedFinding]:
     """Yield the findings of a test that passed: it caught the failures of its gates itself."""
-    from pytest_rankcheck.reports.findings import GateFinding
+    from pytest_rankcheck.reports.findings import GateFinding, Remark
 
     for each in ledger:
         if isinstance(each, GateFinding) and each.failed:
-            verdict = f"{each.verdict}, caught by the test"
-            yield replace(each, failed=False, verdict=verdict, remedy=None, failure=None)
+            remarks = (*each.remarks, Remark.CAUGHT)
+            yield replace(each, failed=False, remarks=remarks, remedy=None, failure=None)
         elif not each.failed:
             yield each
 
@@ -154,7 +154,7 @@ def _of_baseline(item: pytest.Item, *, stopped: bool) -> Iterator[ReportedFindin
 
     baseline = item.stash[BASELINE]
     if stopped:
-        from pytest_rankcheck.reports.gate_detail import unreached_findings
+        from pytest_rankcheck.assertions.unreached_gates import unreached_findings
 
         yield from unreached_findings(baseline, next(_evaluations(item), None))
     yield from watched_findings(baseline)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.reports.findings import GateFinding, ReportedFinding, rows_of
+from pytest_rankcheck.reports.text.wording import gate_words
 
 _LONGEST = 4000
 """Characters; GitHub cuts what is longer."""
@@ -33,7 +34,7 @@ def properties_of(findings: Iterable[ReportedFinding]) -> Iterator[tuple[str, ob
         if row.baseline is not None:
             yield f"{name}.baseline", f"{row.baseline:.6f}"
         if isinstance(row, GateFinding):
-            yield f"{name}.verdict", row.verdict
+            yield f"{name}.verdict", gate_words(row)
 
 
 def annotation(path: str, line: int, failure: str) -> str:

@@ -1,27 +1,57 @@
 """Findings: what assertions and the test session found, as values. Reports turn them into words.
 
-A note is a finding that is words already: a sentence under the heading of its topic. What only
-reports show (the detail of a gate, the queries of a measurement) is kept as the JSON report has it;
-``report.schema.json`` describes it. A worker of pytest-xdist pickles findings; nothing else reads
-that pickle.
+A note is a finding that is words already: a sentence under the heading of its topic. The queries of
+a measurement are kept as the JSON report has them; ``report.schema.json`` describes it. A worker of
+pytest-xdist pickles findings; nothing else reads that pickle.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
-from enum import Enum
+from dataclasses import dataclass, replace
+from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Any, Self
 
 from pytest_rankcheck.errors import quoted
 
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.approval import Approval
+    from pytest_rankcheck.baselines.check import Block
+    from pytest_rankcheck.explanation.bounds import Bound, Bounded
     from pytest_rankcheck.explanation.explanation import Explanation
+    from pytest_rankcheck.explanation.gate_numbers import GateNumbers
+    from pytest_rankcheck.gates.verdict import Outcome
     from pytest_rankcheck.remedies import Remedy
 
-BETTER = ", better"
-"""Follows the word of a gate that passed, if an update would raise the record."""
+
+class Said(StrEnum):
+    """What the row of a gate says that does not fail its test."""
+
+    PASSED = "passed"
+    BETTER = "passed, better"
+    """An update would raise the record."""
+    LOWER = "passed, lower"
+    HIGHER = "passed, higher"
+    INCONCLUSIVE = "inconclusive"
+    APPROVED = "approved"
+    GRANTED = "passed, as recorded on this branch"
+    NEW = "new"
+    ANEW = "recorded anew"
+    NOT_REACHED = "not reached"
+    """The test stopped before the assertion."""
+    WITHIN = "within its bound"
+    BEYOND = "beyond its bound"
+    """Like the last one, shown as the bound; this one fails the test."""
+
+
+class Remark(StrEnum):
+    """What else the row of a gate says."""
+
+    UNGATED_FALL = "but a slice that is not gated fell"
+    UNTESTED = "untested"
+    DECIDES_NOTHING = "decides nothing"
+    CAUGHT = "caught by the test"
+    """The test went on after its gate had failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +98,15 @@ class MetricFinding(ReportedFinding):
 class GateFinding(MetricFinding):
     """A metric that an assertion compared with a baseline, or with a fixed bound."""
 
-    verdict: str
-    """What the assertion decided, in a word or two."""
+    said: Said | Block | Outcome
+    """What the assertion decided."""
+    remarks: tuple[Remark, ...] = ()
+    bound: tuple[Bound, Bounded] | None = None
+    """What was held to which bound; None for a comparison."""
+    mix: str | None = None
+    """The attribute at whose mix in the baseline all queries were compared."""
+    failed_queries: int = 0
+    """On how many queries the ranker failed."""
     failed: bool = False
     reached: bool = True
     """Whether the test reached the assertion before it stopped."""
@@ -81,14 +118,19 @@ class GateFinding(MetricFinding):
     """Why its assertion failed, if a report is written and no other row has it."""
     remedy: Remedy | None = None
     """What its failure text says to type."""
-    detail: dict[str, Any] = field(default_factory=dict)
-    """What else the JSON report has of a gate; empty if no report is written."""
+    numbers: GateNumbers | None = None
+    """What else reports show of it; None if no report is written."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the gate left open if the metric regressed."""
+        return self.numbers is not None and self.numbers.outcome == "inconclusive"
 
     @property
     def is_plain(self) -> bool:
         """Whether it passed, and nobody need look at it."""
-        open_words = ("inconclusive", "approved")
-        return not (self.failed or self.approved or self.verdict.startswith(open_words))
+        is_open = self.said in (Said.INCONCLUSIVE, Said.APPROVED)
+        return not (self.failed or self.approved or is_open)
 
     def with_test(self, test: str) -> Self:
         """Return it with the test that made it, unless it has one."""

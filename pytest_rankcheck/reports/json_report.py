@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
+from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.explanation.explanation import ExplainedQuery, Explanation
 from pytest_rankcheck.files.text_files import text_of
@@ -16,9 +16,16 @@ from pytest_rankcheck.reports.findings import GateFinding, Note
 from pytest_rankcheck.reports.measurement_findings import as_json
 from pytest_rankcheck.reports.report_data import Report
 from pytest_rankcheck.reports.text.failure_text import failure_lines, headline, remark_lines
+from pytest_rankcheck.reports.text.wording import gate_words
 
 FORMAT_NAME = "pytest-rankcheck report"
 FORMAT_VERSION = 2
+
+_OF_FINDING = (
+    *("test", "golden_set", "ranker", "metric", "slice", "failed", "reached"),
+    *("approved", "baseline", "now", "baseline_file"),
+)
+"""The fields of a gate that are those of its finding."""
 
 
 def report_json(report: Report) -> dict[str, Any]:
@@ -43,14 +50,31 @@ def report_json(report: Report) -> dict[str, Any]:
 
 
 def _gate(gate: GateFinding) -> dict[str, Any]:
-    finding = as_json(replace(gate, detail={}, remedy=None, failure=None))
-    del finding["detail"]
+    finding = as_json({name: getattr(gate, name) for name in _OF_FINDING})
+    finding["verdict"] = gate_words(gate)
+    numbers = gate.numbers
+    assert numbers is not None
+    approvals = [*map(_approval, numbers.approvals)]
     text, failure = None, None
     if gate.failure is not None:
         text = "\n".join(failure_lines(gate.failure, in_full=True))
         failure = _failure(gate.failure)
     told = {"text": text, "failure": failure, "remedy": _command(gate.remedy)}
-    return {**finding, **gate.detail, **told}
+    return {**finding, **as_json(numbers), "approvals": approvals, **told}
+
+
+def _approval(approval: Approval) -> dict[str, Any]:
+    """Return a reason with what it allows, each by its name in the record."""
+    sides = ("before", "after", "weight")
+    keys = [
+        {"name": change.name, **{side: getattr(change, side) for side in sides}}
+        for change in approval.keys
+    ]
+    names = ("reason", "date", "commit", "author")
+    told: dict[str, Any] = as_json(
+        {**{each: getattr(approval, each) for each in names}, "keys": keys}
+    )
+    return told
 
 
 def _failure(explanation: Explanation) -> dict[str, Any]:

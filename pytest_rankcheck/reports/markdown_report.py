@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_rankcheck.errors import markdown_text, plural, quoted
-from pytest_rankcheck.gates.verdict import Outcome, Verdict
+from pytest_rankcheck.gates.verdict import Verdict
 from pytest_rankcheck.reports.findings import GateFinding, Note, Topic, by_heading
 from pytest_rankcheck.reports.leaderboard import LeaderboardFinding
 from pytest_rankcheck.reports.report_data import Report
@@ -23,7 +23,7 @@ from pytest_rankcheck.reports.text.failure_text import (
     remark_lines,
     slice_line,
 )
-from pytest_rankcheck.reports.text.wording import change, number_text
+from pytest_rankcheck.reports.text.wording import change, gate_words, number_text
 
 LONGEST_COMMENT = 60_000
 """Characters; GitHub takes 65,536 in a comment."""
@@ -136,7 +136,7 @@ def _verdicts(gates: Sequence[GateFinding]) -> str:
     has_rankers = len(runs) > len({name for name, _ in runs})
     rows = [["", "metric", "golden set", "ranker", "baseline", "now", "change", "verdict", "test"]]
     for gate in gates[:_MOST_GATES]:
-        difference = gate.detail["overall"]["difference"]
+        difference = gate.numbers.overall.difference if gate.numbers else None
         cells = (
             _sign(gate),
             markdown_text(gate.subject),
@@ -144,8 +144,8 @@ def _verdicts(gates: Sequence[GateFinding]) -> str:
             markdown_text(gate.ranker, 40),
             number_text(gate.baseline),
             number_text(gate.now),
-            "" if difference is None else change(difference),
-            markdown_text(gate.verdict),
+            "" if difference is None or math.isnan(difference) else change(difference),
+            markdown_text(gate_words(gate)),
             markdown_text(gate.test),
         )
         rows.append([*cells])
@@ -219,4 +219,4 @@ def _sign(gate: GateFinding) -> str:
         return "⚠️"
     if not gate.reached:
         return "–"
-    return "❔" if gate.detail["outcome"] == Outcome.INCONCLUSIVE else "✅"
+    return "❔" if gate.is_open else "✅"

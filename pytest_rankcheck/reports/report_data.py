@@ -10,7 +10,6 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from pytest_rankcheck.errors import plural
-from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.remedies import Remedy, joined
 from pytest_rankcheck.reports.findings import (
     DocumentToJudge,
@@ -145,7 +144,7 @@ class Report:
         """What to look at though it passed, such as ``2 inconclusive``."""
         passed = [gate for gate in self.gates if not gate.failed]
         counts = {
-            "inconclusive": sum(gate.detail["outcome"] == Outcome.INCONCLUSIVE for gate in passed),
+            "inconclusive": sum(gate.is_open for gate in passed),
             "approved": sum(bool(gate.approved) for gate in passed),
         }
         for topic, words in _WARNINGS.items():
@@ -186,9 +185,9 @@ def report_of(
         [finding for finding in findings if isinstance(finding, MeasurementFinding)]
     )
     gates = [
-        replace(each, detail={**each.detail, "measurement": moved[each.detail["measurement"]]})
+        replace(each, numbers=replace(each.numbers, measurement=moved[each.numbers.measurement]))
         for each in findings
-        if isinstance(each, GateFinding) and each.detail
+        if isinstance(each, GateFinding) and each.numbers
     ]
     notes = tuple(dict.fromkeys(each for each in findings if isinstance(each, Note)))
     unrun = (f"not run: {note.text}" for note in notes if note.topic is Topic.NOT_RUN)

@@ -128,7 +128,7 @@ def test_sizes_that_chance_does_not_explain(entered: list[object]) -> None:
     assert expected < 0.0001
     assert "chance does not explain this (chi-square test, p < 0.0001)" in note.text
     (gate,) = [each for each in entered if isinstance(each, GateFinding)]
-    assert gate.verdict == "inconclusive"
+    assert gate.said == "inconclusive"
 
 
 def test_an_inconclusive_comparison_fails_if_the_project_says_so() -> None:
@@ -141,7 +141,7 @@ def test_a_planned_ratio(entered: list[object]) -> None:
     evaluation = experiment((300, 400), (150, 200))
     check(evaluation, ratio=0.5)
     (gate,) = [each for each in entered if isinstance(each, GateFinding)]
-    assert gate.verdict.startswith("passed")
+    assert gate.said.startswith("passed")
 
 
 @pytest.mark.parametrize(

@@ -43,9 +43,9 @@ NOT_NEEDED = [
     "golden.interactions",
     *("metrics.families.catalogue", "metrics.families.shown_documents"),
     *("plugin.lint_items", "rankers.adapters", "rankers.shared_run"),
-    *("reports.gate_detail", "reports.html_report", "reports.report_data"),
+    *("explanation.gate_numbers", "reports.html_report", "reports.report_data"),
     *("reports.text.blocked_text", "reports.text.evidence_text", "reports.text.branch_notes"),
-    *("reports.text.regression_text", "reports.text.verdict_notes"),
+    *("reports.text.failure_text", "reports.text.verdict_notes"),
     *("statistics.sample_size", "statistics.two_samples"),
 ]
 MOST = 190

@@ -101,8 +101,9 @@ def test_two_samples_have_no_counts_of_queries(report: Report) -> None:
 def test_the_title_counts_what_did_not_simply_pass(report: Report) -> None:
     passed = [gate for gate in report.gates if not gate.failed]
     [unsure] = [gate for gate in report.gates if gate.metric == "RR"]
-    detail = {**unsure.detail, "outcome": "inconclusive"}
-    inconclusive = replace(unsure, failed=False, detail=detail)
+    assert unsure.numbers is not None
+    numbers = replace(unsure.numbers, outcome="inconclusive")
+    inconclusive = replace(unsure, failed=False, numbers=numbers)
     others = (Note(Topic.NO_SLICE_GATED, "none of 3"), Note(Topic.NOT_RUN, "x.json (RR)"))
     notes = (*report.notes, *others)
     text = markdown_of(replace(report, gates=(inconclusive, passed[-1]), notes=notes))
@@ -184,5 +185,5 @@ def test_for_markdown_alone_only_what_it_shows_is_made(report: Report, brief: Re
     worst = {query.id for each in explained for query in each.worst}
     shown = {query["id"] for measurement in brief.measurements for query in measurement["queries"]}
     assert shown == worst
-    passed = [gate.detail for gate in brief.gates if not gate.failed]
-    assert not any(detail["unjudged"] for detail in passed)
+    passed = [gate.numbers for gate in brief.gates if not gate.failed]
+    assert not any(numbers.unjudged for numbers in passed if numbers)

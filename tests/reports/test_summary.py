@@ -15,6 +15,7 @@ from pytest_rankcheck.reports.findings import (
     MetricFinding,
     Note,
     ReportedFinding,
+    Said,
     Topic,
     rows_of,
 )
@@ -36,7 +37,7 @@ def row(
     **more: Any,
 ) -> GateFinding:
     more = {"golden_set": "web", "now": now, "baseline": baseline, **more}
-    return GateFinding(metric=metric, verdict=verdict, failed=failed, **more)
+    return GateFinding(metric=metric, said=verdict, failed=failed, **more)  # type: ignore[arg-type]
 
 
 def texts(*findings: ReportedFinding) -> list[str]:
@@ -61,7 +62,7 @@ def test_a_row_is_one_gate() -> None:
         "web         dense   RR          0.6000  0.5000  -0.1000  passed, lower",
         "web         dense   RR[l=de]    0.6000  0.2000  -0.4000  FAILED: regressed",
     ]
-    short = summary_lines([gate, part, replace(part, failed=False, verdict="passed")], most=3)
+    short = summary_lines([gate, part, replace(part, failed=False, said=Said.PASSED)], most=3)
     assert [line.text.split()[1] for line in short] == ["set", "RR", "RR[l=de]"]
     assert texts(part, row("AP", 0.2, 0.2, "passed", test="test_c", ranker="dense")) == [
         "golden set  metric    baseline     now   change  verdict",
@@ -174,11 +175,12 @@ def test_the_table_fits_the_width_of_the_terminal() -> None:
         "                                                                  but at least",
         "                                                                  0.4000",
     ]
-    part = replace(entries[0], slice="locale=Schweizerdeutsch", verdict="lower")
+    part = replace(entries[0], slice="locale=Schweizerdeutsch", said=Said.LOWER)
     lines = [line.text for line in summary_lines([*entries, part], 69)]
-    assert lines[-2:] == [
+    assert lines[-3:] == [
         "web         nDCG(gain=exponential)@10    0.6000  0.5000  -0.1000  FAILED:",
-        "            [locale=Schweizerdeutsch]                             lower",
+        "            [locale=Schweizerdeutsch]                             passed,",
+        "                                                                  lower",
     ]
     assert [*summary_lines(entries, 200)] == [*summary_lines(entries)]
     narrow = summary_lines([row("RR", 0.5, 0.6, "passed")], 20)  # numbers are shown all the same

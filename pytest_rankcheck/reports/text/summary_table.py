@@ -21,7 +21,7 @@ from pytest_rankcheck.reports.findings import (
     rows_of,
 )
 from pytest_rankcheck.reports.leaderboard import LeaderboardFinding
-from pytest_rankcheck.reports.text.wording import change, number_text
+from pytest_rankcheck.reports.text.wording import change, gate_words, number_text
 
 _HEADER = ("ranker", "metric", "baseline", "now", "change", "verdict")
 _RIGHT = {3, 4, 5}
@@ -144,7 +144,7 @@ def _row_lines(cells: Sequence[str], widths: Mapping[int, int], colour: str = ""
 
 def _cells(row: MetricFinding) -> tuple[str, ...]:
     where = f"{_BREAK}[{quoted(row.slice, 40)}]" if row.slice else ""
-    verdict = row.verdict if isinstance(row, GateFinding) else "not gated"
+    verdict = gate_words(row) if isinstance(row, GateFinding) else "not gated"
     return (
         quoted(row.golden_set, 30),
         quoted(row.ranker, 30),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pytest_rankcheck.explanation.bounds import Bound, Bounded
     from pytest_rankcheck.golden.judged_queries import JudgedQueries
     from pytest_rankcheck.metrics.kinds import MeasurementKind
+    from pytest_rankcheck.reports.findings import GateFinding
 
 
 _WIDTH = 96
@@ -199,6 +200,22 @@ def packed(items: Iterable[str], indent: str, gap: str = "      ") -> Iterator[s
 
 
 # --- bounds --------------------------------------------------------------------------------------
+
+
+def gate_words(finding: GateFinding) -> str:
+    """Return what the row of a gate says, in a word or two."""
+    words = str(finding.said)
+    if finding.bound is not None:
+        bound, part = finding.bound
+        words = (bound_text if part.holds else broken_text)(bound) + precision_text(part)
+    elif finding.approved and finding.said == "approved":
+        words = "; ".join(approval.text for approval in finding.approved)
+    if finding.mix is not None:
+        words += f", at the mix of {quoted(finding.mix, 40)}"
+    words += "".join(f", {remark}" for remark in finding.remarks)
+    if finding.failed_queries:
+        words += f"; {plural(finding.failed_queries, 'query', 'queries')} failed"
+    return words
 
 
 def bound_text(bound: Bound) -> str:
