@@ -124,9 +124,10 @@ def headline(explanation: Explanation) -> str:
     most = next((each for each in explanation.slices if each.outcome is Outcome.REGRESSED), None)
     place = f", most in {quoted(most.label)}" if most else ""
     allowed = f"; allowed: {gates.pop()}" if len(gates) == 1 else ""
-    if verdicts[0].groups is not None:
-        other, tested = map(quoted, verdicts[0].groups.names)
-        where = f"{where}, {tested} against {other}"
+    groups = verdicts[0].groups
+    if groups is not None:
+        other, tested = map(quoted, groups.names)
+        where = f"{set_text(explanation.kind, groups.log)}, {tested} against {other}"
     return f"{explanation.before_headline}{some} {word} on {where} ({size}){place}{allowed}"
 
 
