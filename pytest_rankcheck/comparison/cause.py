@@ -13,7 +13,7 @@ import numpy as np
 from pytest_rankcheck.array_types import BoolArray
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.measurement import Measured
-from pytest_rankcheck.comparison.unjudged_documents import top_of
+from pytest_rankcheck.comparison.unjudged_documents import TOP
 from pytest_rankcheck.errors import listed, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
@@ -115,12 +115,13 @@ class Fall:
 
     def __init__(self, evaluation: Evaluation, other: Measured, values: ComparedValues) -> None:
         self.golden, self.query_ids = evaluation.golden, values.query_ids
-        self.k = top_of(evaluation, other, values.metric)
+        self.k = values.metric.cutoff or TOP
         """How many documents count as the top."""
         self.fell, self.rose = values.gains < -SLACK, values.gains > SLACK
         """``[Q]`` which queries fell, and which rose."""
         self._losses = np.where(self.fell, -values.gains, 0.0)
-        sides = (other, evaluation)
+        self.sides = sides = (other, evaluation)
+        """What is known before, and now."""
         self.has_rankings = (
             values.metric.kind.is_of_documents
             and other.known_depth != 0

@@ -130,7 +130,7 @@ def _words(fall: Fall) -> Iterator[tuple[_Trait, int]]:
         text = fall.golden.query(query_id).text or ""
         if text:
             yield (CauseKind.WORDS, (), len(text.split())), place
-        for word in sorted({*_WORD.findall(text.casefold())}):
+        for word in sorted({*_WORD.findall(text.lower())}):
             yield (CauseKind.WORDS, (word,), None), place
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -12,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from pytest_rankcheck.comparison.cause import LEVEL, Cause, CauseKind, Fall, Rankings
+from pytest_rankcheck.comparison.unjudged_documents import TOP
 from pytest_rankcheck.document_ids import DocIdMap, joining_rule
 from pytest_rankcheck.errors import ConfigurationError, GoldenSetError
 from pytest_rankcheck.statistics.enrichment import more_falls_p
 
-_TOP = 10
 _SHORT = 10
 """A ranking is short if it has fewer documents."""
 _LEAST_MISSING, _MISSING_SHARE = 3, 0.02
@@ -55,24 +56,32 @@ def ranking_facts(fall: Fall) -> Iterator[Cause | None]:
 
 
 def _lost(fall: Fall) -> Lost:
-    """Return the relevant documents that left the top of queries that fell."""
+    """Return the relevant documents that left the top of queries that fell.
+
+    The top is what the metric looks at, or ten documents.
+    """
     lost = []
     for place in np.flatnonzero(fall.fell).tolist():
-        grades, kept = fall.golden.grades(fall.query_ids[place]), {*fall.now[place][: fall.k]}
-        top = fall.before[place][: fall.k]
-        lost += [(place, doc) for doc in top if grades.get(doc, 0) > 0 and doc not in kept]
+        query_id = fall.query_ids[place]
+        before, now = (side.ranks(query_id) for side in fall.sides)
+        relevant = (doc for doc, grade in fall.golden.grades(query_id).items() if grade > 0)
+        lost += [
+            (place, doc)
+            for doc in relevant
+            if before.get(doc, math.inf) <= fall.k < now.get(doc, math.inf)
+        ]
     return lost
 
 
 def _repeated(rankings: Rankings) -> set[str]:
     """Return the documents that two queries have in their top."""
-    counts = Counter(doc for ranking in rankings for doc in ranking[:_TOP])
+    counts = Counter(doc for ranking in rankings for doc in ranking[:TOP])
     return {doc for doc, count in counts.items() if count > 1}
 
 
 def _not_in(doc_ids: set[str], rankings: Rankings) -> set[str]:
     """Return the documents that are in none of the rankings."""
-    tops = (ranking[:_TOP] for ranking in rankings)  # most documents are found here
+    tops = (ranking[:TOP] for ranking in rankings)  # most documents are found here
     return doc_ids.difference(*tops).difference(*rankings)
 
 
@@ -158,6 +167,6 @@ def _turned(before: Sequence[str], now: Sequence[str]) -> float:
     NaN if hardly any of them are ranked now.
     """
     rank = {doc: place for place, doc in enumerate(now)}
-    ranks = [rank[doc] for doc in before[:_TOP] if doc in rank]
+    ranks = [rank[doc] for doc in before[:TOP] if doc in rank]
     turned = [first > second for first, second in combinations(ranks, 2)]
     return float(np.mean(turned)) if len(ranks) >= _LEAST_ORDERED else np.nan

@@ -214,6 +214,19 @@ def test_documents_that_left_the_catalogue_are_named() -> None:
     )
 
 
+def test_documents_are_lost_where_the_metric_no_longer_looks_at_them() -> None:
+    """R@12 falls by documents that leave rank 12, which is below the top ten."""
+    documents: dict[str, dict[str, object]] = {f"guide-{each[1:]}": {} for each in QUERIES[3:]}
+    before = {each: answer(each, rank=12) for each in QUERIES}
+    now = {each: [doc for doc in before[each] if doc[:5] != "guide"] for each in QUERIES[:3]}
+    now["q30"] = answer("q30", rank=13)
+    comparison = compared(now, before, documents=documents)
+    assert [cause.text for cause in comparison.in_common("R@12")] == [
+        "3 of 4 lost documents that are no longer in the catalogue: guide-00, guide-01, guide-02"
+    ]
+    assert len(comparison.in_common("R@13")[0].queries) == comparison.values("R@13").losses == 3
+
+
 def pairs_of(now: Callable[[str], Sequence[str]]) -> dict[str, Sequence[str]]:
     return {each: now(each) for each in QUERIES}
 
