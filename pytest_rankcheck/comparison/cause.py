@@ -130,8 +130,6 @@ class Fall:
         """Whether the rankings of both sides are known, and the values come from them."""
         self.before, self.now = map(self._rankings, sides)
         """``[Q]`` the ranking of each query on both sides, as far as it is known."""
-        self.known_depth = evaluation.known_depth
-        """How far down the rankings are known now; None: to the end."""
 
     def _rankings(self, side: Measured) -> Rankings:
         known = side.tops() if self.has_rankings else {}

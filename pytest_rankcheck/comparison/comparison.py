@@ -303,9 +303,10 @@ class Comparison(QueryOverlap):
     def in_common(self, metric: MetricLike, world: Sequence[str] = ()) -> Sequence[Cause]:
         """Return what the queries that fell have in common, facts first, then the best contrasts.
 
-        A cause is named if a third of the queries that fell have it. A contrast must also be more
-        frequent among them than chance explains, and have more falls than rises. Empty if there is
-        none, and for a metric or two logs in which no query has a difference of its own.
+        A cause is named if the queries that have it have a third of the fall. A contrast must also
+        be more frequent among the queries that fell than chance explains, and have more falls than
+        rises. Empty if there is none, and for a metric or two logs in which no query has a
+        difference of its own.
 
         Args:
             metric: the metric that fell.

@@ -47,7 +47,7 @@ def ranking_facts(fall: Fall) -> Iterator[Cause | None]:
     yield _of_lost(fall, CauseKind.GONE, [each for each in lost if each[1] in unknown])
     if _are_missing(fall, shared, shared & absent):
         rest = [each for each in lost if each[1] in absent - unknown and fall.now[each[0]]]
-        yield _of_lost(fall, CauseKind.MISSING, rest, number=fall.known_depth)
+        yield _of_lost(fall, CauseKind.MISSING, rest, number=fall.sides[1].known_depth)
     yield _no_answer(fall)
     yield _reversed(fall)
 

@@ -168,6 +168,19 @@ def test_the_best_contrast_comes_first_and_others_of_the_same_falls_are_left_out
     ]
 
 
+@pytest.mark.parametrize(("shared", "is_named"), [(7, True), (8, False)])
+def test_contrasts_that_share_four_of_five_falls_are_one(shared: int, is_named: bool) -> None:
+    televisions = {*QUERIES[:shared], *QUERIES[30 + shared :]}
+    attributes = {
+        each: {"locale": "de" if each < "q12" else "en", "on_tv": each in televisions}
+        for each in QUERIES
+    }
+    now = fallen(*QUERIES[:12], *sorted(televisions))
+    lines = named(compared(now, attributes=attributes))
+    assert lines[0].endswith(f"of {22 - shared} are locale=de (30% of all are)")
+    assert (len(lines) == 2) == is_named
+
+
 def test_nothing_in_common_is_said_in_words() -> None:
     comparison = compared(fallen("q03", "q15", "q29"), attributes=LOCALES)
     assert comparison.in_common(RR) == ()
@@ -247,6 +260,21 @@ def test_documents_that_no_query_returns_are_named(kept: int | None) -> None:
     assert not named(compared({**now, **new}, before, kept=kept)), "3 gone and 1 new: p = 0.31"
     two = {each: [doc for doc in docs if doc not in own[:2]] for each, docs in before.items()}
     assert not named(compared(two, before, kept=kept))
+
+
+@pytest.mark.parametrize(("others", "is_named"), [(5, True), (6, False)])
+def test_missing_documents_are_two_percent_of_those_that_two_queries_had(
+    others: int, is_named: bool
+) -> None:
+    """Pairs of queries have the same documents: 140 in all, or 160. Three of them are missing."""
+    before = {}
+    for number, each in enumerate(QUERIES):
+        partner, pair = QUERIES[number ^ 1], number // 2
+        both = [f"guide-{each[1:]}", f"guide-{partner[1:]}"]
+        before[each] = [*both, *(f"pair{pair}-{place}" for place in range(others))]
+    missing = {"guide-00", "guide-02", "guide-04"}
+    now = {each: [doc for doc in docs if doc not in missing] for each, docs in before.items()}
+    assert bool(named(compared(now, before))) == is_named
 
 
 @pytest.mark.parametrize("kept", [None, 10])
