@@ -76,7 +76,7 @@ GROUPS = (
         "assert_map_at_least assert_map_not_regressed assert_precision_at_least "
         "assert_precision_not_regressed assert_recall_at_least assert_recall_not_regressed "
         "assert_hit_rate_at_least assert_hit_rate_not_regressed assert_err_at_least "
-        "assert_err_not_regressed",
+        "assert_err_not_regressed assert_exposure",
     ),
     Group(
         "Gates and verdicts",

@@ -5,6 +5,7 @@ from pytest_rankcheck import metrics as metrics, rankers as rankers
 from pytest_rankcheck.assertions.bound_assertions import (
     assert_at_least as assert_at_least,
     assert_at_most as assert_at_most,
+    assert_exposure as assert_exposure,
 )
 from pytest_rankcheck.assertions.determinism_assertion import (
     assert_consistent_depth as assert_consistent_depth,

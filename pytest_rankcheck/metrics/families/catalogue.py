@@ -117,18 +117,18 @@ def exposure(run: WholeRun, cutoff: int | None, *, by: Value, of: Value) -> Floa
     attribute, group, top = str(by), str(of), run.top(cutoff)
     queries, grades, values = run.known.judged(attribute)
     gains = np.maximum(grades, 0.0)
-    owned = np.array([_label(value) == group for value in values], dtype=np.float64)
+    owned = np.array([group_label(value) == group for value in values], dtype=np.float64)
     count = len(top)
     gain = np.bincount(queries, gains, count)
     of_group = np.bincount(queries, gains * owned, count)
     if not of_group.sum():
-        known = sorted({_label(value) for value in values if value is not None})
+        known = sorted({group_label(value) for value in values if value is not None})
         raise MetricError(
             f"Exposure(by={attribute},of={group}): no relevant document has the {quoted(attribute)}"
             f" '{quoted(group)}', so its share of the relevance is 0; judged documents have "
             f"{listed(known, 10)}"
         )
-    shown = [_label(value) == group for value in run.known.values(attribute)]
+    shown = [group_label(value) == group for value in run.known.values(attribute)]
     discount = np.where(top >= 0, 1 / np.log2(np.arange(top.shape[1]) + 2), 0.0)
     is_of_group = np.append(shown, False)[top]
     parts = np.stack([(discount * is_of_group).sum(axis=1), discount.sum(axis=1), of_group, gain])
@@ -138,7 +138,8 @@ def exposure(run: WholeRun, cutoff: int | None, *, by: Value, of: Value) -> Floa
     return jackknife(float(ratio[-1]), np.where(np.isnan(ratio), ratio[-1], ratio)[:-1])
 
 
-def _label(value: object) -> str:
+def group_label(value: object) -> str:
+    """Return an attribute's value as it is written in a metric's name."""
     return str(value).lower() if isinstance(value, bool | np.bool_) else str(value)
 
 
