@@ -103,7 +103,7 @@ class ExtensionRegistry:
         """
         from pytest_rankcheck.errors import SessionLogError
         from pytest_rankcheck.files.json_rows import table_of_objects
-        from pytest_rankcheck.files.row_numbering import Numbering
+        from pytest_rankcheck.files.table_batches import Numbering
         from pytest_rankcheck.sessions.log_files import LOG_FORMATS
 
         def table(source: Any) -> Any:

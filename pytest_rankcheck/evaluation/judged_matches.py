@@ -1,17 +1,27 @@
-"""Which ranked documents are judged, where the ids of both sides are in columns."""
+"""Which ranked documents are judged: of ids in columns, and of rankings in lists or dicts."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, pairwise, repeat
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
 
-from pytest_rankcheck.array_types import FloatArray, IntArray
+from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
+from pytest_rankcheck.evaluation.row_order import RowOrder
+from pytest_rankcheck.files import id_runs
 from pytest_rankcheck.files.id_columns import NumberIds, TextIds
-from pytest_rankcheck.files.id_runs import rows_of_groups
 from pytest_rankcheck.golden.judgments import Judgments
-from pytest_rankcheck.rankers.ranked_columns import RankedColumns
+from pytest_rankcheck.rankers.ranked_columns import HeldDocuments, RankedColumns
+
+_SPARSE = 8
+"""If the judged documents are fewer than the ranked ones by this factor, they are looked up among
+these, otherwise the other way round."""
+_FEW = 3
+"""Up to so many judged documents are searched for in a list that is known to have no duplicates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +54,21 @@ def ids_matched(columns: RankedColumns, codes: IntArray, judgments: Judgments) -
         codes: the place of each query in the golden set; -1 for a query that it lacks.
         judgments: the golden set's.
     """
-    from pytest_rankcheck.files.id_runs import keys_of, rows_with_equal_keys, same_ids
-
     documents = columns.documents
     assert isinstance(documents, (TextIds, NumberIds))
     first_row = _judged_alike(columns, codes, judgments)
     if first_row is not None:
         return _all_matched(columns, first_row)
     judged, row_of, starts = _judged_like(documents, judgments)
-    candidates, candidate_starts = rows_of_groups(starts, codes)
+    candidates, candidate_starts = id_runs.rows_of_groups(starts, codes)
     judged_places = np.repeat(np.arange(len(codes)), np.diff(candidate_starts))
     count = len(documents)
     places = np.repeat(np.arange(len(columns)), np.diff(columns.starts))
-    keys = np.concatenate([keys_of(documents), keys_of(judged.reordered(candidates))])
+    keys = np.concatenate(
+        [id_runs.keys_of(documents), id_runs.keys_of(judged.reordered(candidates))]
+    )
     both_places = np.concatenate([places, judged_places])
-    first, second = rows_with_equal_keys(keys, both_places)
+    first, second = id_runs.rows_with_equal_keys(keys, both_places)
     is_match = (first < count) & (second >= count)
     chained = np.zeros(0, bool)
     if len(first):
@@ -69,7 +79,7 @@ def ids_matched(columns: RankedColumns, codes: IntArray, judgments: Judgments) -
     order = np.argsort(rows)  # neighbours are compared, and returned, together
     rows, own = rows[order], own[order]
     judged_rows = candidates[own - count]
-    same = same_ids(documents, rows, judged, judged_rows)
+    same = id_runs.same_ids(documents, rows, judged, judged_rows)
     same &= places[rows] == both_places[own]
     unmatched = [first[~is_match], second[~is_match]]
     wrong = np.concatenate([*unmatched, rows[~same], own[~same]])
@@ -85,8 +95,6 @@ def _judged_alike(columns: RankedColumns, codes: IntArray, judgments: Judgments)
 
     None if they differ. In learning to rank, scores and grades often come in the same order.
     """
-    from pytest_rankcheck.files.id_runs import have_equal_ids
-
     documents = columns.documents
     assert isinstance(documents, (TextIds, NumberIds))
     if not len(codes) or codes[0] < 0:
@@ -98,7 +106,7 @@ def _judged_alike(columns: RankedColumns, codes: IntArray, judgments: Judgments)
         return None
     first, last = int(starts[0]), int(starts[-1])
     judged = judgments.documents.part(first, last)
-    return first if have_equal_ids(documents, judged) else None
+    return first if id_runs.have_equal_ids(documents, judged) else None
 
 
 def _all_matched(columns: RankedColumns, first_row: int) -> Matches:
@@ -120,3 +128,145 @@ def _judged_like(
         return judgments.texts, None, judgments.starts
     judged, row_of = judgments.numbers
     return judged, row_of, np.searchsorted(row_of, judgments.starts)
+
+
+# --- rankings in lists or dicts ------------------------------------------------------------------
+
+_Found = tuple[IntArray, IntArray, FloatArray]
+"""The places of queries, the rows of their judged documents, and the grades or rows of these."""
+
+
+class HeldJoin:
+    """Looks for the judged documents in lists and dicts.
+
+    Args:
+        columns: the rankings, with documents in lists or dicts.
+        codes: the place of each query in the golden set; -1 for a query that it lacks.
+        judgments: the golden set's.
+        order: the order of the rows.
+        as_rows: whether to return the rows of the judged documents instead of their grades.
+    """
+
+    def __init__(
+        self,
+        columns: RankedColumns,
+        codes: IntArray,
+        judgments: Judgments,
+        order: RowOrder,
+        *,
+        as_rows: bool,
+    ) -> None:
+        assert isinstance(columns.documents, HeldDocuments)
+        self._columns, self._codes, self._judgments = columns, codes, judgments
+        self._held, self._order, self._as_rows = columns.documents, order, as_rows
+        self._groups: Sequence[Any] = columns.documents.groups
+        self._known: Callable[[int], Mapping[str, float]]
+        self._known = judgments.rows_of if as_rows else judgments.of_query
+
+    def matches(self) -> Matches:
+        """Return which documents are judged, with their grades or their rows."""
+        columns = self._columns
+        lengths = np.diff(columns.starts)
+        counts = np.append(np.diff(self._judgments.starts), 0)[self._codes]
+        are_distinct = columns.are_dicts or self._held.are_distinct
+        documents = self._groups if are_distinct else list(map(set, self._groups))
+        sizes = np.fromiter(map(len, documents), np.int64, len(counts))
+        doubtful = np.flatnonzero(sizes < lengths).tolist()
+        is_open = (counts > 0) & (lengths > 0)
+        is_open[doubtful] = False
+        is_few = is_open & (counts * _SPARSE <= lengths)
+        if columns.are_dicts:
+            few, is_tied = self._found_in_dicts(np.flatnonzero(is_few))
+            is_few &= ~is_tied
+        else:
+            is_few = is_open & (counts <= _FEW) | is_few & (not are_distinct)
+            few = self._found_in_lists(np.flatnonzero(is_few), documents)
+        many = self._looked_up(np.flatnonzero(is_open & ~is_few))
+        if not len(few[0]) or not len(many[0]):
+            places, rows, judged = few if len(few[0]) else many
+            return Matches(places, rows, judged, doubtful)
+        places, rows = (np.concatenate([few[at], many[at]]) for at in (0, 1))
+        judged = np.concatenate([few[2], many[2]])
+        order = np.argsort(places, kind="stable")
+        return Matches(places[order], rows[order], judged[order], doubtful)
+
+    def _judged_documents(self, places: IntArray) -> tuple[IntArray, IntArray, list[str]]:
+        """Return the rows of the judgments of some queries, where each begins, and their ids."""
+        judged, begins = id_runs.rows_of_groups(self._judgments.starts, self._codes[places])
+        return judged, begins, self._judgments.documents.texts(judged)
+
+    def _known_of(self, judged: IntArray) -> FloatArray:
+        return judged.astype(np.float64) if self._as_rows else self._judgments.grades[judged]
+
+    def _found_in_lists(self, places: IntArray, documents: Sequence[Container[str]]) -> _Found:
+        """Return the matches of some queries, whose judged documents are searched for in lists.
+
+        Args:
+            places: the queries.
+            documents: of each query, for a search that is quicker than in a long list.
+        """
+        judged, begins, docs = self._judged_documents(places)
+        found = list[tuple[int, int, int]]()
+        bounds = pairwise(begins.tolist())
+        for place, start, (first, last) in zip(
+            places.tolist(), self._columns.starts[places].tolist(), bounds, strict=True
+        ):
+            group, own = self._groups[place], documents[place]
+            found += [
+                (place, start + [*group].index(doc), at)
+                for at, doc in enumerate(docs[first:last], first)
+                if doc in own
+            ]
+        of_places, rows, at = np.array(found, np.int64).reshape(-1, 3).T
+        return of_places, rows, self._known_of(judged[at])
+
+    def _found_in_dicts(self, places: IntArray) -> tuple[_Found, BoolArray]:
+        """Return the matches of some queries, whose judged documents are looked up in dicts.
+
+        A dict gives a score, and the order has the row with that score. Also returns ``[S]`` in
+        which queries a score was found that several rows have; these have no matches.
+        """
+        judged, begins, docs = self._judged_documents(places)
+        counts = np.diff(begins)
+        groups = map(repeat, map(self._groups.__getitem__, places.tolist()), counts.tolist())
+        scores = map(dict.get, chain.from_iterable(groups), docs, repeat(np.nan))
+        own = np.fromiter(scores, np.float64, len(docs))
+        at = np.flatnonzero(~np.isnan(own))
+        of_places = np.repeat(places, counts)[at]
+        rows, are_tied = self._order.with_score(of_places, own[at])
+        is_tied = np.zeros(len(self._groups), dtype=np.bool_)
+        is_tied[of_places[are_tied]] = True
+        kept = ~is_tied[of_places]
+        return (of_places[kept], rows[kept], self._known_of(judged[at[kept]])), is_tied
+
+    def _looked_up(self, places: IntArray) -> _Found:
+        """Return the matches of some queries, whose documents are looked up among the judged ones.
+
+        Grades that are whole numbers from 0 to 254 are held in bytes, which are faster.
+        """
+        are_bytes = self._judgments.has_byte_grades and not self._as_rows
+        missing = 255 if are_bytes else np.nan
+        packed: Callable[[Any], Any] = bytes if are_bytes else list
+        absent, may_all_be_judged = repeat(missing), True
+        found = []
+        groups = map(self._groups.__getitem__, places.tolist())
+        lookups = map(self._known, self._codes[places].tolist())
+        for group, lookup in zip(groups, lookups, strict=True):
+            values: Any = None
+            if may_all_be_judged and 1 < len(group) <= len(lookup):
+                try:
+                    values = itemgetter(*group)(lookup)
+                except KeyError:
+                    may_all_be_judged = False
+            if values is None:
+                values = map(lookup.get, group, absent)
+            found.append(packed(values))
+        if are_bytes:
+            known = np.frombuffer(b"".join(found), np.uint8)
+            at = np.flatnonzero(known != missing)
+        else:
+            known = np.array(list(chain.from_iterable(found)), np.float64)
+            at = np.flatnonzero(~np.isnan(known))
+        rows, starts = id_runs.rows_of_groups(self._columns.starts, places)
+        of_places = np.repeat(places, np.diff(starts))[at]
+        return of_places, rows[at], known[at].astype(np.float64)

@@ -167,17 +167,13 @@ class MetricValues:
         Raises:
             MetricError: the metric's mean is geometric, a median or a sum.
         """
-        parsed = Metric.parse(metric)
+        parsed, everything = Metric.parse(metric), range(len(self.query_ids))
         if parsed.quantile is not None:
-            return self.quantile_interval_at(parsed, range(len(self.query_ids)), level)
+            return self.quantile_interval_at(parsed, everything, level)
         aggregate = parsed.definition.aggregate
         if aggregate in ("geometric", "median", "sum"):
             raise MetricError(f"{parsed} has no interval here: its mean is {aggregate}")
-        everything = range(len(self.query_ids))
-        spread = self.differences_at(parsed, everything, self.values(parsed))
-        if spread.count > 1:
-            return spread.interval(level)
-        return (math.nan, math.nan)
+        return self.differences_at(parsed, everything, self.values(parsed)).interval(level)
 
     @checked_arguments
     def quantile_interval_at(
@@ -276,9 +272,7 @@ class MetricValues:
             if parsed.definition.is_mean_of_values:
                 outside = np.setdiff1d(np.arange(len(values)), places).tolist()
                 p = p_of_difference(self._sample(parsed, outside, values), own)
-                spread = self.differences_at(parsed, places, values)
-                if spread.count > 1:
-                    low, high = spread.interval()
+                low, high = self.differences_at(parsed, places, values).interval()
             rows.append((self.mean_at(parsed, places), len(own[0]), low, high, p))
         columns = ["mean", "queries", "low", "high", "p"]
         return pd.DataFrame(rows, columns=columns, index=pd.Index(list(slices), name=attribute))

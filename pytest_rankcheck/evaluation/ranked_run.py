@@ -21,6 +21,7 @@ from pytest_rankcheck.evaluation.expected_matches import in_expected_texts
 from pytest_rankcheck.evaluation.measured_source import Source
 from pytest_rankcheck.evaluation.metric_checks import refuse_constant, warn_if_rankings_are_short
 from pytest_rankcheck.evaluation.run_golden_join import Joined, block_size, join, judged_hits
+from pytest_rankcheck.evaluation.tied_scores import mostly_tied, tied_queries, ties_reordered
 from pytest_rankcheck.evaluation.unfit_runs import (
     Notes,
     UnmetIds,
@@ -323,8 +324,6 @@ class RankedRun(Source):
     def tied(self, k: int | None) -> Sequence[str]:
         """Return the queries in which a judged document of the top k shares its score."""
         if k not in self._tied:
-            from pytest_rankcheck.evaluation.tied_scores import tied_queries
-
             self._tied[k] = tied_queries(self._run_with_scores(), self.golden, k)
         return self._tied[k]
 
@@ -334,16 +333,12 @@ class RankedRun(Source):
 
         Of many rankings, only a sample is looked at.
         """
-        from pytest_rankcheck.evaluation.tied_scores import mostly_tied
-
         if self.run is None:
             return ()
         return mostly_tied(self.run, self.golden)
 
     def with_ties(self, order: TieOrder) -> RankedRun:
         """Return the run with its tied documents in another order."""
-        from pytest_rankcheck.evaluation.tied_scores import ties_reordered
-
         run = ties_reordered(self._run_with_scores(), self.golden, order)
         known, joined = (self.name, self.depth, self.golden), join(run, self.golden)
         return RankedRun(*known, self.conventions, joined, run=run)

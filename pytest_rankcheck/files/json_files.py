@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from pytest_rankcheck.errors import RankcheckError, quoted
 from pytest_rankcheck.files.delimited_tables import DOC_ID, normalised_name
-from pytest_rankcheck.files.row_numbering import Numbering
+from pytest_rankcheck.files.table_batches import Numbering
 from pytest_rankcheck.files.table_columns import Column
 from pytest_rankcheck.files.text_files import (
     OnBroken,

@@ -15,8 +15,7 @@ from pytest_rankcheck.files.json_files import (
     with_named,
 )
 from pytest_rankcheck.files.packed_files import failures_named, polars_should_read
-from pytest_rankcheck.files.row_numbering import Numbering
-from pytest_rankcheck.files.table_batches import Batch, Table
+from pytest_rankcheck.files.table_batches import Batch, Numbering, Table
 from pytest_rankcheck.files.table_columns import Column
 from pytest_rankcheck.files.text_files import OnBroken, blocks_of_lines, lines_of_block
 

@@ -16,8 +16,7 @@ from urllib.parse import unquote
 from pytest_rankcheck.errors import RankcheckError, listed, quoted
 from pytest_rankcheck.files.file_patterns import is_pattern, matching_paths, natural_order
 from pytest_rankcheck.files.packed_files import failures_named, size_of
-from pytest_rankcheck.files.row_numbering import JoinedNumbering
-from pytest_rankcheck.files.table_batches import Batch, Table
+from pytest_rankcheck.files.table_batches import Batch, JoinedNumbering, Table
 from pytest_rankcheck.files.table_columns import Column
 
 _NOT_PARTS = ("_", ".")

@@ -27,8 +27,7 @@ from pytest_rankcheck.files.parquet_files import (
     scan_of,
 )
 from pytest_rankcheck.files.part_files import are_parts, files_of_parts, partition_columns
-from pytest_rankcheck.files.row_numbering import Numbering
-from pytest_rankcheck.files.table_batches import Batch, Table, batches_of_rows
+from pytest_rankcheck.files.table_batches import Batch, Numbering, Table, batches_of_rows
 from pytest_rankcheck.files.text_files import OnBroken, begins_json, first_line
 
 TableKind = Literal["delimited", "JSON", "Parquet", "Arrow"]

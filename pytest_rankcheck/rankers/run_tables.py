@@ -14,8 +14,7 @@ from pytest_rankcheck.errors import RunError, quoted
 from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, NumberIds, TextIds
 from pytest_rankcheck.files.id_runs import counts_of, joined_ids, last_run_start, run_starts
 from pytest_rankcheck.files.plain_values import decimal_comma_hint
-from pytest_rankcheck.files.row_numbering import Numbering
-from pytest_rankcheck.files.table_batches import Batch, Table
+from pytest_rankcheck.files.table_batches import Batch, Numbering, Table
 from pytest_rankcheck.files.tables import read_table
 from pytest_rankcheck.golden.golden_source import kind_of
 from pytest_rankcheck.rankers.misread_scores import OpposedRanks

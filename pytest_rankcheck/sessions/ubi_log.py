@@ -19,8 +19,7 @@ from pytest_rankcheck.errors import (
 )
 from pytest_rankcheck.files.delimited_tables import normalised_name
 from pytest_rankcheck.files.json_files import object_in
-from pytest_rankcheck.files.row_numbering import JoinedNumbering
-from pytest_rankcheck.files.table_batches import Batch, Table
+from pytest_rankcheck.files.table_batches import Batch, JoinedNumbering, Table
 from pytest_rankcheck.files.table_columns import Column
 from pytest_rankcheck.sessions.event_frames import FrameLike, description
 from pytest_rankcheck.sessions.event_sessions import names_by_start

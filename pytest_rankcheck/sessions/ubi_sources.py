@@ -19,8 +19,7 @@ from pytest_rankcheck.argument_checks import library_of_frame
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import ConfigurationError, SessionLogError, quoted, suggestion
 from pytest_rankcheck.files.json_files import with_nested
-from pytest_rankcheck.files.row_numbering import JoinedNumbering
-from pytest_rankcheck.files.table_batches import Table
+from pytest_rankcheck.files.table_batches import JoinedNumbering, Table
 from pytest_rankcheck.files.table_columns import Column
 from pytest_rankcheck.files.tables import read_table
 from pytest_rankcheck.sessions.event_frames import FrameLike

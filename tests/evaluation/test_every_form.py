@@ -14,7 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, Metric, Run, evaluate
-from pytest_rankcheck.evaluation import held_matches, row_order
+from pytest_rankcheck.evaluation import judged_matches, row_order
 from pytest_rankcheck.files import id_runs, packed_files
 from pytest_rankcheck.rankers import ranked_columns, run_tables
 from pytest_rankcheck.rankers.formats import trec_runs
@@ -184,8 +184,8 @@ def read_in(way: str) -> Iterator[None]:
             patch.setattr(id_runs, "keys_of", lambda column: keys(column) & np.uint64(1))
             patch.setattr(id_runs, "_mixed", lambda numbers: numbers & np.uint64(1))
         if way == "few judged":
-            patch.setattr(held_matches, "_SPARSE", 0)
-            patch.setattr(held_matches, "_FEW", 1000)
+            patch.setattr(judged_matches, "_SPARSE", 0)
+            patch.setattr(judged_matches, "_FEW", 1000)
         patch.setattr(packed_files, "LARGE_FILE", 1 << 60 if way == "lines" else 0)
         yield
 

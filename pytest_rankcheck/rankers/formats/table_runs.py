@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import RunError, listed, plural
 from pytest_rankcheck.files.part_files import joined_tables, partition_columns, with_columns
-from pytest_rankcheck.files.row_numbering import JoinedNumbering
+from pytest_rankcheck.files.table_batches import JoinedNumbering
 from pytest_rankcheck.files.table_formats import table_formats
 from pytest_rankcheck.files.tables import TableKind, read_table
 from pytest_rankcheck.rankers.ranked_columns import RankedColumns

@@ -28,7 +28,7 @@ from pytest_rankcheck.files.id_columns import HeldIds, TextIds
 from pytest_rankcheck.files.id_runs import starts_of, starts_of_runs
 from pytest_rankcheck.files.packed_files import failures_named, polars_should_read, size_of
 from pytest_rankcheck.files.plain_values import finite_number
-from pytest_rankcheck.files.row_numbering import Numbering
+from pytest_rankcheck.files.table_batches import Numbering
 from pytest_rankcheck.files.text_files import opened_text
 from pytest_rankcheck.files.trec_columns import columns_of, is_utf8, trec_text, words_of_lines
 from pytest_rankcheck.files.whole_files import write_whole
