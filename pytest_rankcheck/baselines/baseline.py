@@ -47,6 +47,7 @@ from pytest_rankcheck.remedies import Place
 
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.reference_commit import Reference
+    from pytest_rankcheck.baselines.seal import Seal
     from pytest_rankcheck.baselines.world import World
     from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 
@@ -66,6 +67,8 @@ class Defaults:
     """How an inconclusive verdict counts: ``"pass"``, ``"warn"`` or ``"fail"``."""
     failures: str | None = None
     """On how many queries, or which share of them, the ranker may fail; None: on none."""
+    sealed: tuple[str, ...] = ()
+    """The golden sets of whose queries and documents no record says anything."""
 
 
 class Baseline:
@@ -158,9 +161,22 @@ class Baseline:
             )
         if golden_name not in self._files:
             store = self._store_for(golden_name)
-            made = BaselineFile(store, self._command, self.mode, self._reference)
+            made = BaselineFile(store, self._command, self.mode, self._reference, self._seal)
             self._files[golden_name] = made
         return self._files[golden_name]
+
+    @property
+    def _is_sealed(self) -> bool:
+        return self.golden_name in self.defaults.sealed
+
+    @property
+    def _seal(self) -> Seal | None:
+        """The seal of the golden set that was measured on, if it is sealed."""
+        if not self._is_sealed or self.evaluation is None:
+            return None
+        from pytest_rankcheck.baselines.seal import Seal
+
+        return Seal(self.evaluation.golden)
 
     @property
     def path(self) -> Path:
@@ -231,6 +247,11 @@ class Baseline:
             BaselineError: the record cannot be read, or the test used it for another evaluation.
         """
         self._use(evaluation)
+        if self._is_sealed:
+            raise BaselineError(
+                f"{self.test_id}: golden set '{self.golden_name}' is sealed, so no record has its "
+                "rankings; compare the metrics"
+            )
         [(check, block)] = self._checked(limits)
         assert isinstance(check, RankingCheck)
         return check, block
@@ -337,6 +358,8 @@ class Baseline:
                 f"{self.test_id} compares two evaluations with one baseline, which is the record "
                 "of one evaluation. Write a test for each, or parametrise the test"
             )
+        if self.evaluation is None:
+            self._files.clear()  # a file that the test has read before is not opened
         self.evaluation = before
 
     def _attributes(
@@ -478,7 +501,7 @@ class Baseline:
             failures=self.defaults.failures,
             rewritten=rewritten,
             is_approved=is_approved,
-            kept_depth=self.defaults.kept_depth,
+            kept_depth=0 if self._is_sealed else self.defaults.kept_depth,
             test=self._key,
             world=self._world() if world is None else world,
         )

@@ -16,6 +16,7 @@ from pytest_rankcheck.remedies import Place, Remedy
 
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.reference_commit import Reference
+    from pytest_rankcheck.baselines.seal import Seal
 
 
 class Store(Protocol):
@@ -41,15 +42,22 @@ class BaselineFile:
         mode: what the test session may do. An update compares with the record that it writes; one
             with a reason may replace a record that cannot be read.
         reference: the commit whose baselines count; None: those of the working tree.
+        seal: of the golden set, if it is sealed.
     """
 
     def __init__(
-        self, store: Store, test: str, mode: Mode, reference: Reference | None = None
+        self,
+        store: Store,
+        test: str,
+        mode: Mode,
+        reference: Reference | None = None,
+        seal: Seal | None = None,
     ) -> None:
         self.store = store
         self._test = test
         self._mode = mode
         self._reference = reference
+        self._seal = seal
         self.path = store.path
 
     @property
@@ -86,11 +94,16 @@ class BaselineFile:
         if self._text_now is None:
             return None
         try:
-            return Record.from_text(self._text_now, self.store.shown_path, self._mending)
+            return self._opened(
+                Record.from_text(self._text_now, self.store.shown_path, self._mending)
+            )
         except BaselineError:
             if self._mode.approval is None:
                 raise
             return None
+
+    def _opened(self, record: Record) -> Record:
+        return self._seal.opened(record) if self._seal else record
 
     def _mending(self) -> Remedy:
         """Return how to get a record that can be read again.
@@ -149,7 +162,7 @@ class BaselineFile:
         try:
             if self._obstacle is not None:
                 raise BaselineError(f"{self._obstacle}, not the record\n  {place.approve()}")
-            return Record.from_text(self._reference_text, str(place), place.approve)
+            return self._opened(Record.from_text(self._reference_text, str(place), place.approve))
         except BaselineError:
             here = self.working_record
             keys = [key.name for a in (here.approvals if here else ()) for key in a.keys]
@@ -194,7 +207,7 @@ class BaselineFile:
         Raises:
             BaselineError: the file cannot be written.
         """
-        text = record.text
+        text = (self._seal.closed(record) if self._seal else record).text
         self.store.submit(text)
         return text != self._text_now
 

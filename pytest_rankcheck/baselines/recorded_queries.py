@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -83,6 +83,20 @@ class RecordedQueries:
             for value in slices.get(attribute, ()):
                 members.setdefault(value, []).append(place)
         return members
+
+    def renamed(self, ids: Sequence[str]) -> RecordedQueries:
+        """Return the lines under other ids, sorted by these."""
+        order = sorted(range(len(ids)), key=ids.__getitem__)
+
+        def ordered(column: Any) -> Any:
+            if column is None:
+                return None
+            return column[order] if isinstance(column, np.ndarray) else [column[n] for n in order]
+
+        columns = {each.name: getattr(self, each.name) for each in fields(self)}
+        values = {name: ordered(column) for name, column in columns.pop("values").items()}
+        others = {name: ordered(column) for name, column in {**columns, "ids": ids}.items()}
+        return RecordedQueries(**others, values=values)
 
     @classmethod
     def of(

@@ -19,7 +19,7 @@ from pytest_rankcheck.errors import ConfigurationError, GitError, quoted
 from pytest_rankcheck.files.git_commands import git, git_line
 from pytest_rankcheck.remedies import Remedy, fetch, fetch_history, restore
 
-_OPTION = "--rankcheck-baseline-ref"
+_OPTION = "baseline-ref"
 _NO_FOLDERS = {"120000": "a symbolic link", "160000": "a submodule"}
 """What git may have in place of a folder or a file, by its mode."""
 _TEST_MODULE = re.compile(r"(^|/)test_[^/]*\.(py|rank\.toml)$|_test\.py$")

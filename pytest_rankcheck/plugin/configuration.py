@@ -12,7 +12,7 @@ import pytest
 
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
 from pytest_rankcheck.plugin.given_options import given_options
-from pytest_rankcheck.plugin.option_parsers import PATH
+from pytest_rankcheck.plugin.option_parsers import PATH, VARIABLE
 from pytest_rankcheck.plugin.option_rows import OptionRow, option_rows
 from pytest_rankcheck.plugin.option_table import Config
 from pytest_rankcheck.reports.report_formats import REPORT_FORMATS, report_format
@@ -72,6 +72,12 @@ def read_configuration(config: pytest.Config) -> Config:
     given = given_options(config)
     if not given.has("--rankcheck-approve"):
         values["approval"] = None
+    if not given.has("--rankcheck-unseal"):
+        values["unseal"] = False
+    left_out = [path for path in values["golden"] if VARIABLE.search(path.name)]
+    values["golden"] = tuple(path for path in values["golden"] if path not in left_out)
+    if values["sealed"] and values["golden"] and not left_out:
+        _refuse_unknown_sets(values["sealed"], values["golden"])
     reports = report_paths(config)
     for name in reports:
         option = name if name in REPORT_FORMATS else "report"
@@ -83,8 +89,19 @@ def read_configuration(config: pytest.Config) -> Config:
         reports=reports,
         update=given.has("--snapshot-update"),
         new_only=given.has("--snapshot-update-new-only"),
+        left_out=tuple(path.name for path in left_out),
         inputs=(*_places(given.options), *_inputs(rows.values(), config)),
     )
+
+
+def _refuse_unknown_sets(sealed: Iterable[str], golden: Iterable[Path]) -> None:
+    """Refuse a name that seals nothing, such as one that is misspelt."""
+    from pytest_rankcheck.files.packed_files import shown_name
+
+    unknown = sorted({*sealed} - {*map(shown_name, golden)})
+    if unknown:
+        names = ", ".join(map(quoted, unknown))
+        raise ConfigurationError(f"rankcheck_sealed: no configured golden set is called {names}")
 
 
 def _places(options: argparse.Namespace) -> Iterator[str]:

@@ -247,6 +247,7 @@ def _baseline(request: pytest.FixtureRequest) -> Baseline:
         chosen.kept_depth,
         chosen.inconclusive,
         chosen.failures,
+        chosen.sealed,
     )
     made = Baseline(
         partial(_store, item, mode),
@@ -256,7 +257,7 @@ def _baseline(request: pytest.FixtureRequest) -> Baseline:
         settings.reference,
         key=item_key(item),
         inputs=chosen.inputs,
-        expected_golden=partial(_golden_name, item),
+        expected_golden=partial(golden_name, item),
         world=partial(_whole_world, request),
         loosened=lambda: settings.loosened,
     )
@@ -317,13 +318,23 @@ def _model_features(request: pytest.FixtureRequest) -> World:
     return model_features(ranker, golden)
 
 
-def _golden_name(item: pytest.Item) -> str | None:
+def golden_name(item: pytest.Item) -> str | None:
     """Return the name of the golden set or log that a test has asked for; None if it has not."""
     values: dict[str, Any] = getattr(item, "funcargs", {})
     evaluations = [values.get(name) for name in ("evaluation", "session_evaluation")]
     sets: list[Any] = [getattr(evaluation, "golden", None) for evaluation in evaluations]
     sets += [values.get(name) for name in HAS_GOLDEN]
     return next((str(golden.name) for golden in sets if hasattr(golden, "name")), None)
+
+
+def golden_path(item: pytest.Item) -> Path | None:
+    """Return the configured golden set that a test is given; None if it is given none."""
+    if "golden_set" not in fixtures_of(item):
+        return None
+    callspec = getattr(item, "callspec", None)
+    given = callspec.params.get("golden_set") if callspec else None
+    configured = item.config.stash[CONFIG].golden
+    return given if isinstance(given, Path) else next(iter(configured), None)
 
 
 def fixtures_of(item: pytest.Item) -> dict[str, Sequence[pytest.FixtureDef[Any]]]:

@@ -110,6 +110,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[SHOWN] = {}
     # Registered without names, so that no part can be switched off alone with -p no:NAME.
     config.pluginmanager.register(fixtures.configured_fixtures(chosen))
+    if chosen.sealed and not chosen.unseal:
+        from pytest_rankcheck.plugin.sealed_tests import SealedWarnings
+
+        config.pluginmanager.register(SealedWarnings(config))
     watched = WatchedTests(config)
     config.pluginmanager.register(watched)
     if not _is_worker(config):
@@ -215,7 +219,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     printed = item.config.stash.setdefault(PRINTED, PrintedDocuments())
     name_run(item)
     with collecting(
-        detail=chosen.writes_reports,
+        detail=chosen.writes_reports or bool(chosen.sealed),
         queries=show_queries(chosen.reports),
         strict=strict,
         evidence=item.config.get_verbosity() > 0,
@@ -282,6 +286,11 @@ def pytest_runtest_makereport(
     if item.stash.get(LEDGER, None) or (report.failed and users_of_our_fixtures([item])):
         setattr(report, CARRIED, item.stash.get(LEDGER, []))
         item.stash[LEDGER] = []
+    chosen = item.config.stash[CONFIG]
+    if chosen.sealed and not chosen.unseal:
+        from pytest_rankcheck.plugin.sealed_tests import seal
+
+        seal(report, item, call.excinfo.value if call.excinfo else None)
     return report
 
 

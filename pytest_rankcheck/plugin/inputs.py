@@ -164,6 +164,11 @@ class Inputs:
     @property
     def golden_paths(self) -> Sequence[Path]:
         """The configured golden sets, of which there is at least one."""
+        if self.config.left_out and not self.config.golden:
+            raise ConfigurationError(
+                f"golden set {', '.join(self.config.left_out)}: the environment variable is not "
+                "set; set it, or name another golden set"
+            )
         if not self.config.golden:
             raise _missing(
                 "golden set", "golden_set", "golden/web.jsonl", 'GoldenSet.load("golden/web.jsonl")'
@@ -227,6 +232,10 @@ class Inputs:
         for attribute in config.slices:
             golden.check_no_feature(attribute)
         return golden
+
+    def is_sealed(self, name: str) -> bool:
+        """Return whether nothing may be said of the queries and documents of a golden set."""
+        return name in self.config.sealed and not self.config.unseal
 
     def _columns(
         self, path: Path, others: Sequence[Path], unused: Collection[str]

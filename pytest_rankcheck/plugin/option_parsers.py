@@ -6,6 +6,8 @@ that names the option.
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -69,6 +71,20 @@ def _path(given: Given) -> Path | None:
 
 def _paths(given: Given) -> tuple[Path, ...]:
     return tuple(given.folder / value for value in given.value)
+
+
+VARIABLE = re.compile(r"\$\{(\w+)\}")
+"""An environment variable in the path of a golden set."""
+
+
+def _golden_paths(given: Given) -> tuple[Path, ...]:
+    """Return paths with the values of environment variables; one that is not set stays."""
+    paths = []
+    for value in given.value:
+        before, variable, rest = str(value).partition("${")
+        meant = VARIABLE.sub(lambda each: os.environ.get(each[1], each[0]), f"{variable}{rest}")
+        paths.append(given.folder / before / meant)
+    return tuple(paths)
 
 
 def whole_number(lowest: int, default: int) -> Kind:
@@ -253,6 +269,7 @@ TEXT = Kind(_text)
 LINES = Kind(_lines, "linelist", default=())
 WORDS = Kind(_lines, "args", default=())
 PATH = Kind(_path, "paths", "PATH")
+GOLDEN_PATHS = Kind(_golden_paths, "paths", "PATH", (), repeated=True)
 PATHS = Kind(_paths, "paths", "PATH", (), repeated=True)
 FAILURES = Kind(_failures, default="0")
 SECONDS = above_zero("a number of seconds above 0")

@@ -14,6 +14,7 @@ from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.plugin.option_parsers import (
     CANDIDATES,
     FAILURES,
+    GOLDEN_PATHS,
     GRADES,
     LINES,
     PATH,
@@ -49,7 +50,7 @@ class Config:
     # --- what is measured
 
     golden: tuple[Path, ...] = option(
-        PATHS,
+        GOLDEN_PATHS,
         "golden set to test on, a file or a folder (may be given several times)",
         "golden-sets.md",
         selects_input=True,
@@ -119,6 +120,16 @@ class Config:
         "a table with the columns user and item: what each user, whose id is that of a query, has "
         "interacted with before",
         "golden-sets.md#documents-and-interactions",
+    )
+    sealed: tuple[str, ...] = setting(
+        LINES,
+        "golden sets of which nothing that is printed or written names a query or a document",
+        "how-to/seal-a-golden-set.md",
+    )
+    unseal: bool = flag(
+        SWITCH,
+        "show the queries and documents of sealed golden sets",
+        "how-to/seal-a-golden-set.md",
     )
     sessions: tuple[Path, ...] = option(
         PATHS,
@@ -356,6 +367,8 @@ class Config:
     """The summary of a step of GitHub Actions, to which a report in Markdown is appended."""
     inputs: tuple[str, ...] = ()
     """The options of the command line that choose what is measured, to be given again."""
+    left_out: tuple[str, ...] = ()
+    """The golden sets whose environment variable is not set."""
 
     def __init__(self, **values: Any) -> None:
         defaults = {name: row.kind.default for name, row in option_rows(Config).items()}

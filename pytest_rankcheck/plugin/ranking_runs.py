@@ -55,7 +55,8 @@ def ranked(
     runs = []
     for number in range(1, origin.inputs.config.replicates + 1):
         compute = partial(ranked_once, session, ranker, golden, origin, number)
-        if not hasattr(session.config, "workerinput"):
+        # What workers share is in a file, which would name queries and documents.
+        if not hasattr(session.config, "workerinput") or origin.inputs.is_sealed(golden.name):
             runs.append(compute())
         else:
             from pytest_rankcheck.rankers.shared_run import run_computed_once
@@ -83,7 +84,7 @@ def ranked_once(
     with ranking_progress(config, golden.name, number) as progress:
         run = ranked_as(execution, ranker, task, rules, progress)
     run = run.with_facts(name=origin.label or run.name)
-    if chosen.save_run and number == 1:
+    if chosen.save_run and number == 1 and not inputs.is_sealed(golden.name):
         save_run(config, run, golden.name, origin.label, chosen.save_run)
     return run
 

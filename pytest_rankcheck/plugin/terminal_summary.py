@@ -177,6 +177,9 @@ def _unused_line_notes(
     from pytest_rankcheck.plugin.inputs import inputs_of
     from pytest_rankcheck.reports.findings import MetricFinding, Note, Topic
 
+    for name in config.stash[CONFIG].left_out:
+        why = "left out, because the environment variable is not set"
+        yield Note(Topic.UNUSED_GATE, f"golden set '{quoted(name)}': {why}")
     measured = dict.fromkeys(f.golden_set for f in findings if isinstance(f, MetricFinding))
     if not measured:
         return
@@ -209,7 +212,9 @@ def _notes_from_git(
     if reference is not None:
         from pytest_rankcheck.plugin.rank_file import golden_sets_of
 
-        golden = [*config.stash[CONFIG].golden, *golden_sets_of(watched, config)]
+        chosen = config.stash[CONFIG]
+        sealed = () if chosen.unseal else chosen.sealed
+        golden = [*chosen.golden, *golden_sets_of(watched, config)]
         files = {shown_name(path): path for path in golden if path.suffix == ".jsonl"}
-        yield from notes.branch_notes(reference, config.invocation_params.dir)
+        yield from notes.branch_notes(reference, config.invocation_params.dir, sealed)
         yield from notes.unchecked_expectations(files, findings, config.invocation_params.dir)

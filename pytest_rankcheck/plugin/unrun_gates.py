@@ -30,7 +30,9 @@ from pytest_rankcheck.baselines.baseline_path import (
 )
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.record_file import is_foreign
+from pytest_rankcheck.files.packed_files import shown_name
 from pytest_rankcheck.plugin.baseline_settings import baseline_settings
+from pytest_rankcheck.plugin.configuration import CONFIG
 from pytest_rankcheck.plugin.given_options import command_line
 from pytest_rankcheck.plugin.watched_tests import Collected, Outcome, WatchedTests
 
@@ -100,6 +102,7 @@ class ExpectedGates:
         self._start = Path(os.path.realpath(config.invocation_params.dir))
         self._reference = baseline_settings(config).reference
         self._command = command_line(config)
+        self._left_out = config.stash[CONFIG].left_out
         by_file = groupby(sorted(watched.collected), key=lambda test: test.file)
         self._tests = {self._real(file): [*tests] for file, tests in by_file}
         """The tests by their file."""
@@ -184,6 +187,10 @@ class ExpectedGates:
         if tests:
             why = self._why_of(tests)
             is_part = why is _NOT_COMPARED and "[" in "".join(words)
+            if why is _NOT_COMPARED and self._is_left_out_set(golden_name):
+                return Reason(
+                    Loss.SKIPPED, "its golden set was left out", ", ".join(self._left_out)
+                )
             return NOT_CHOSEN if is_part else why  # such as one of two golden sets
         if "::" in "".join(words) or self._has("lf") or self._is_left_out(file):
             return NOT_CHOSEN
@@ -193,6 +200,11 @@ class ExpectedGates:
         if reason is not None:
             return Reason(Loss.SKIPPED, "its test file skips itself", reason)
         return _GONE
+
+    def _is_left_out_set(self, golden_name: str) -> bool:
+        """Whether a golden set may be one whose environment variable is not set."""
+        configured = map(shown_name, self._config.stash[CONFIG].golden)
+        return bool(self._left_out) and golden_name not in configured
 
     def tests_of(self, path: Path, golden_name: str) -> Sequence[Collected]:
         """Return the tests that were collected to which a baseline belongs."""

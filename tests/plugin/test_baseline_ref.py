@@ -86,7 +86,7 @@ def test_an_unknown_commit_is_a_usage_error(branched: Project) -> None:
         result = branched.run(f"--rankcheck-baseline-ref={ref}")
         assert result.ret == pytest.ExitCode.USAGE_ERROR
         text = text_of(result)
-        assert f"--rankcheck-baseline-ref {ref}: git does not find it" in text
+        assert f"baseline-ref {ref}: git does not find it" in text
         assert not (branched.path / "x").exists()
         assert "git fetch" not in text, "there is nowhere to fetch from"
 

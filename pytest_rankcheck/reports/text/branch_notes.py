@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from pytest_rankcheck.baselines.approval import Approval
@@ -47,17 +47,25 @@ def written_notes(findings: Iterable[ReportedFinding], folder: Path) -> Iterator
         yield Note(Topic.IGNORED, f"{example}{others}: ignored by {rule}; {remedy}")
 
 
-def branch_notes(reference: Reference, folder: Path) -> Iterator[Note]:
-    """Yield the baselines that differ from the reference commit, named from a folder."""
+def branch_notes(
+    reference: Reference, folder: Path, sealed: Collection[str] = ()
+) -> Iterator[Note]:
+    """Yield the baselines that differ from the reference commit.
+
+    Args:
+        reference: the commit.
+        folder: from which files are named.
+        sealed: the golden sets whose queries are not named.
+    """
     about, notes = quoted(reference.name), []
     for changed in reference.changes():
         file = quoted(os.path.relpath(changed.path, folder), 200)
-        for topic, text in _change_texts(changed):
+        for topic, text in _change_texts(changed, sealed):
             notes.append(Note(topic, f"{file}: {text}", about))
     yield from notes or [Note(Topic.BRANCH, "none", about)]
 
 
-def _change_texts(changed: ChangedFile) -> Iterator[tuple[Topic, str]]:
+def _change_texts(changed: ChangedFile, sealed: Collection[str]) -> Iterator[tuple[Topic, str]]:
     """Yield what a branch makes of a record, and which of its queries it removes or edits."""
     records = []
     for text, side in ((changed.before, "there"), (changed.after, "here")):
@@ -74,7 +82,7 @@ def _change_texts(changed: ChangedFile) -> Iterator[tuple[Topic, str]]:
         reasons = [earlier] if added is None else map(_reason, added)
         yield Topic.BRANCH, "; ".join((_moved(before, after), *reasons))
         lost = lost_text(before, QueryOverlap(after, before))
-        if lost:
+        if lost and before.golden_set.name not in sealed:
             yield Topic.LOST_QUERIES, lost
     elif before:
         yield Topic.BRANCH, f"removed ({_means(before)})"

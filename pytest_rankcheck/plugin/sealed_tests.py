@@ -1,0 +1,132 @@
+"""Sealed golden sets: what pytest reports of their tests names no query and no document."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+
+import pytest
+
+from pytest_rankcheck.errors import plural, quoted
+from pytest_rankcheck.explanation.explanation import Explanation
+from pytest_rankcheck.files.packed_files import shown_name
+from pytest_rankcheck.plugin.configuration import CONFIG
+from pytest_rankcheck.plugin.fixtures import BASELINE, golden_name, golden_path
+from pytest_rankcheck.plugin.terminal_summary import CARRIED
+from pytest_rankcheck.reports.findings import (
+    GateFinding,
+    JudgingFinding,
+    MeasurementFinding,
+    Note,
+    ReportedFinding,
+    Topic,
+)
+from pytest_rankcheck.reports.text.failure_text import failure_lines
+from pytest_rankcheck.reports.text.wording import gate_words, means_change
+
+_SAYS_MEANS_ONLY = frozenset(
+    {
+        *(Topic.CAN_BE_RAISED, Topic.NOISE_FLOOR, Topic.NOT_RUN, Topic.LOOSER_GATE),
+        *(Topic.FAMILIES, Topic.NO_LONGER_GATED, Topic.NO_SLICE_GATED, Topic.DECIDES_NOTHING),
+        *(Topic.RUN_NOISE, Topic.KEPT, Topic.KEPT_WITHIN_NOISE, Topic.KEPT_MORE_RUNS),
+        *(Topic.UNUSED_APPROVAL, Topic.WRITTEN),
+    }
+)
+"""The notes that name no query and no document."""
+
+
+_TESTS = pytest.StashKey[set[str]]()
+"""The ids of the tests that measured on sealed golden sets."""
+
+
+class SealedWarnings:
+    """A plugin that leaves out what sealed tests warn of, which can name queries as well."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._tests = config.stash.setdefault(_TESTS, set())
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_warning_recorded(
+        self, warning_message: warnings.WarningMessage, nodeid: str
+    ) -> None:
+        """Replace the text of a warning."""
+        if nodeid in self._tests:
+            text = f"{warning_message.category.__name__} of a test of a sealed golden set"
+            warning_message.message = UserWarning(text)
+
+
+def seal(report: pytest.TestReport, item: pytest.Item, error: BaseException | None) -> None:
+    """Leave out of a report what it may not say, if its test measures on a sealed golden set.
+
+    That is what the test printed and what it raised, also outside of assertions: the code of a
+    ranker can raise and print anything.
+    """
+    findings: Sequence[ReportedFinding] = getattr(report, CARRIED, [])
+    name = _sealed_name(item, findings)
+    if name is None:
+        return
+    item.config.stash[_TESTS].add(item.nodeid)
+    sealed = [*_sealed(findings)]
+    setattr(report, CARRIED, sealed)
+    report.sections.clear()
+    if report.failed:
+        explained = (each.failure for each in sealed if isinstance(each, GateFinding))
+        texts = [failure_lines(each) for each in explained if each is not None]
+        other = [f"{type(error).__name__} on {_sealed_set(name)}"]
+        report.longrepr = "\n".join(chain.from_iterable(texts or [other]))
+
+
+def _sealed_name(item: pytest.Item, findings: Sequence[ReportedFinding]) -> str | None:
+    """Return the sealed golden set that a test measures on; None if it measures on none."""
+    path, sealed = golden_path(item), item.config.stash[CONFIG].sealed
+    names = [golden_name(item), path and shown_name(path), shown_name(item.path)]  # or its lint
+    if BASELINE in item.stash:
+        names.append(item.stash[BASELINE].golden_name)
+    names += [getattr(finding, "golden_set", None) for finding in findings]
+    return next((name for name in names if name in sealed), None)
+
+
+def _sealed(findings: Sequence[ReportedFinding]) -> Iterator[ReportedFinding]:
+    """Yield what may be said: means, counts and verdicts."""
+    for each in findings:
+        if isinstance(each, GateFinding):
+            numbers = each.numbers and replace(each.numbers, query_drops=())
+            failure = each.failure and _sealed_explanation(each.failure, findings)
+            yield replace(each, numbers=numbers, failure=failure)
+        elif isinstance(each, MeasurementFinding):
+            data = {**each.data, "queries": [], "titles": {}, "missing": [], "extra": []}
+            yield replace(each, data=data, values={metric: [] for metric in each.values})
+        elif isinstance(each, Note):
+            if each.topic in _SAYS_MEANS_ONLY:
+                yield each
+        elif not isinstance(each, JudgingFinding):
+            yield each
+
+
+def _sealed_set(name: str) -> str:
+    return (
+        f"golden set '{quoted(name)}', which is sealed; --rankcheck-unseal shows what else is known"
+    )
+
+
+def _sealed_explanation(failure: Explanation, findings: Sequence[ReportedFinding]) -> Explanation:
+    """Return an explanation of the same failure by means and counts."""
+    failed = [each for each in findings if isinstance(each, GateFinding) and each.failed]
+    rows = (
+        f"{each.subject}  {means_change(each.baseline, each.now)}  {gate_words(each)}"
+        for each in failed
+        if each.baseline is not None
+    )
+    fell = f"{failure.fallen:,} of {failure.kind.counted(failure.queries)} fell"
+    return Explanation(
+        kind=failure.kind,
+        golden_set=failure.golden_set,
+        queries=failure.queries,
+        of=failure.of,
+        fallen=failure.fallen,
+        headline=f"{plural(len(failed), 'gate')} failed on {_sealed_set(failure.golden_set)}",
+        remarks=(*rows, *([fell] if failure.fallen else [])),
+        remedies=failure.remedies,
+    )

@@ -1,0 +1,237 @@
+"""Sealed golden sets: no output of a session has a text, an id, or a value of a single query."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from project import MAIN, NEEDS_GIT, Project
+
+pytestmark = pytest.mark.filterwarnings("always:slow")
+SECRETS = re.compile(r"hidden-q\d|zebra|zdoc")
+QUERIES = [
+    {
+        "query_id": f"hidden-q{number}",
+        "query": f"zebra {number}",
+        "relevance": {f"zdoc-{number}": 2, "zdoc-shared": 0},
+        "locale": "de" if number % 2 else "en",
+    }
+    for number in range(40)
+]
+CONFIGURATION = """
+[tool.pytest.ini_options]
+pythonpath = ["."]
+rankcheck_golden = ["golden/web.jsonl", "${HOLDOUT}"]
+rankcheck_sealed = ["holdout"]
+rankcheck_ranker = "engine:search"
+"""
+ENGINE = """
+import logging, pathlib, sys, warnings
+
+def search(text):
+    mode = (pathlib.Path(__file__).parent / "mode").read_text()
+    print("asked for", text)
+    print("asked for", text, file=sys.stderr)
+    logging.getLogger().warning("asked for %s", text)
+    warnings.warn(f"slow: {text}")
+    number = text.split()[-1]
+    if mode == "broken" and "zebra" in text:
+        raise KeyError(text)
+    if text.startswith("query"):
+        return [f"doc of {text}"]
+    places = [f"zdoc-{number}", f"zdoc-shared", f"zdoc-unjudged-{number}"]
+    return places[::-1] if mode == "worse" else places
+"""
+TEST = """
+from pytest_rankcheck import Gate, assert_expectations, assert_not_regressed
+
+def test_sealed(evaluation, baseline):
+    metrics = ["nDCG@3", "RR"]
+    assert_not_regressed(evaluation, baseline, metrics, gate=Gate.{gate}, by="locale")
+"""
+REPORTS = (
+    *("--rankcheck-json=out/r.json", "--rankcheck-html=out/r.html"),
+    *("--rankcheck-markdown=out/r.md", "--rankcheck-unjudged=out/u.csv"),
+    *("--junitxml=out/junit.xml", "-o", "junit_logging=all", "-o", "junit_log_passing_tests=true"),
+    *("--rankcheck-save-run=out/runs", "-rA", "-vv"),
+)
+
+
+@pytest.fixture
+def sealed(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """A project with a sealed golden set outside of it, whose baselines are recorded."""
+    holdout = project.path.parent / f"{project.path.name}-secret" / "holdout.jsonl"
+    project.golden(QUERIES, str(holdout))
+    monkeypatch.setenv("HOLDOUT", str(holdout))
+    project.write("pyproject.toml", CONFIGURATION)
+    project.write("engine.py", ENGINE)
+    project.write("mode", "good")
+    project.test(TEST.replace("{gate}", "significant()"))
+    assert project.run("--snapshot-update").ret == 0
+    return project
+
+
+def outputs(project: Project, done: pytest.RunResult) -> dict[str, str]:
+    """Return all that a session printed and wrote, by where."""
+    written = {name: data.decode("utf-8", "replace") for name, data in project.files().items()}
+    own = ("engine.py", ".git/")
+    texts = {name: text for name, text in written.items() if not name.startswith(own)}
+    return {**texts, "stdout": done.stdout.str(), "stderr": done.stderr.str()}
+
+
+def assert_no_secret(project: Project, done: pytest.RunResult) -> None:
+    for name, text in outputs(project, done).items():
+        found = SECRETS.search(text)
+        assert found is None, f"{name}: {text[max(0, found.start() - 200) : found.end() + 100]}"
+
+
+@pytest.mark.parametrize("mode", ["good", "worse", "broken"])
+@pytest.mark.parametrize("gate", ["significant()", "noninferior(margin=0.2)", "tolerance(abs=0.9)"])
+def test_no_output_names_a_query_or_a_document(sealed: Project, mode: str, gate: str) -> None:
+    sealed.write("mode", mode)
+    sealed.test(TEST.replace("{gate}", gate))
+    done = sealed.run(*REPORTS)
+    assert_no_secret(sealed, done)
+    assert {*map(str, (sealed.path / "out").glob("*.*"))} == {
+        str(sealed.path / "out" / name)
+        for name in ("r.json", "r.html", "r.md", "u.csv", "junit.xml")
+    }
+    assert "holdout" in done.stdout.str()
+    assert ("KeyError" in done.stdout.str() or "RankerError" in done.stdout.str()) is (
+        mode == "broken"
+    )
+
+
+@pytest.mark.slow
+def test_workers_seal_too(sealed: Project) -> None:
+    sealed.write("mode", "worse")
+    assert_no_secret(sealed, sealed.run(*REPORTS, "-n", "2"))
+
+
+def test_a_fall_is_shown_by_its_means_and_counts(sealed: Project) -> None:
+    sealed.write("mode", "worse")
+    out = sealed.run().stdout.str()
+    assert "6 gates failed on golden set 'holdout', which is sealed; --rankcheck-unseal" in out
+    assert "  RR  1.0000 -> 0.3333, -0.6667  regressed" in out
+    assert "  RR[locale=de]  1.0000 -> 0.3333, -0.6667  regressed" in out
+    assert "40 of 40 queries fell" in out
+
+
+def test_who_has_the_set_unseals_it_on_the_command_line(sealed: Project) -> None:
+    sealed.write("mode", "worse")
+    assert "zebra 1" in sealed.run("--rankcheck-unseal").stdout.str()
+    sealed.write("pyproject.toml", CONFIGURATION + 'addopts = "--rankcheck-unseal"\n')
+    assert "zebra 1" not in sealed.run().stdout.str()
+
+
+def test_the_record_pairs_queries_by_hashes(sealed: Project) -> None:
+    record = sealed.record("test_sealed", golden="holdout")
+    assert len({line["id"] for line in record["queries"]}) == 40
+    assert all(line["values"] == {"RR": 1.0, "nDCG@3": 1.0} for line in record["queries"])
+    assert not any("top" in line for line in record["queries"])
+    before = sealed.baseline_file("test_sealed", golden="holdout").read_bytes()
+    assert sealed.run("--snapshot-update").ret == 0
+    assert sealed.baseline_file("test_sealed", golden="holdout").read_bytes() == before
+    sealed.write("mode", "worse")
+    done = sealed.run("--rankcheck-approve", "half the latency")
+    assert done.ret == 0
+    assert_no_secret(sealed, done)
+    assert sealed.record("test_sealed", golden="holdout")["metrics"]["RR"]["mean"] < 0.34
+    assert sealed.run().ret == 0
+
+
+def test_a_query_that_is_edited_or_removed_is_lost(
+    sealed: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = [{**line, "query": "zebra 99"} if n < 5 else line for n, line in enumerate(QUERIES)]
+    other = sealed.path.parent / f"{sealed.path.name}-other" / "holdout.jsonl"
+    sealed.golden(changed, str(other))
+    monkeypatch.setenv("HOLDOUT", str(other))
+    done = sealed.run(*REPORTS)
+    assert done.ret == 1
+    assert_no_secret(sealed, done)
+
+
+def test_a_set_whose_variable_is_not_set_is_left_out(
+    sealed: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HOLDOUT")
+    done = sealed.run()
+    assert done.ret == 0
+    assert "golden set '${HOLDOUT}': left out, because the environment variable" in (
+        done.stdout.str()
+    )
+
+
+def test_a_test_of_nothing_but_a_left_out_set_says_so(
+    sealed: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HOLDOUT")
+    sealed.write("pyproject.toml", CONFIGURATION.replace('"golden/web.jsonl", ', ""))
+    done = sealed.run()
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    assert "${HOLDOUT}: the environment variable is not set" in done.stderr.str()
+
+
+@NEEDS_GIT
+@pytest.mark.parametrize(("options", "code"), [((), 1), (("--rankcheck-unrun=warn",), 0)])
+def test_its_gates_did_not_run_against_a_reference(
+    sealed: Project, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], code: int
+) -> None:
+    sealed.commit()
+    monkeypatch.delenv("HOLDOUT")
+    done = sealed.run(*MAIN, *options)
+    assert done.ret == code
+    assert "its golden set was left out: ${HOLDOUT}" in done.stdout.str()
+
+
+@NEEDS_GIT
+def test_a_reference_names_no_query_either(sealed: Project) -> None:
+    sealed.commit()
+    sealed.write("mode", "worse")
+    for arguments in ((), ("--rankcheck-approve", "half the latency"), ()):
+        assert_no_secret(sealed, sealed.run(*REPORTS, *MAIN, *arguments))
+
+
+def test_a_set_that_cannot_be_read_says_nothing_of_its_lines(
+    sealed: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken: list[dict[str, Any]] = [{**QUERIES[0], "relevance": {"zdoc-1": "zebra"}}]
+    other = Path(f"{sealed.path}-broken") / "holdout.jsonl"
+    sealed.golden(broken, str(other))
+    monkeypatch.setenv("HOLDOUT", str(other))
+    done = sealed.run(*REPORTS, "--rankcheck-lint")
+    assert done.ret == 1
+    assert_no_secret(sealed, done)
+    assert "GoldenSetError on golden set 'holdout', which is sealed" in done.stdout.str()
+
+
+def test_the_linter_names_nothing(sealed: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    doubled = [*QUERIES, {**QUERIES[0], "query_id": "hidden-q99"}]
+    other = Path(f"{sealed.path}-doubled") / "holdout.jsonl"
+    sealed.golden(doubled, str(other))
+    monkeypatch.setenv("HOLDOUT", str(other))
+    assert_no_secret(sealed, sealed.run(*REPORTS, "--rankcheck-lint"))
+
+
+def test_a_name_that_seals_nothing_is_an_error(sealed: Project) -> None:
+    text = CONFIGURATION.replace('"${HOLDOUT}"', '"golden/web.jsonl"').replace(
+        '"holdout"', '"web2"'
+    )
+    sealed.write("pyproject.toml", text)
+    done = sealed.run()
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    assert "rankcheck_sealed: no configured golden set is called web2" in done.stderr.str()
+
+
+def test_rankings_cannot_be_compared(sealed: Project) -> None:
+    sealed.test(
+        "from pytest_rankcheck import assert_ranking_stable\n\n"
+        "def test_sealed(evaluation, baseline):\n"
+        "    assert_ranking_stable(evaluation, baseline)\n"
+    )
+    done = sealed.run("-k", "holdout")
+    assert done.ret == 1
+    assert_no_secret(sealed, done)
