@@ -99,10 +99,6 @@ def _permissions(path: Path) -> int:
         return 0o666 & ~umask
 
 
-class FolderBusyError(Exception):
-    """Another process holds the lock of a folder."""
-
-
 @contextmanager
 def locked_folder(folder: Path, *, wait: bool = True) -> Iterator[None]:
     """Hold the lock of a folder, so that only one process on this machine writes there.
@@ -115,11 +111,11 @@ def locked_folder(folder: Path, *, wait: bool = True) -> Iterator[None]:
 
     Raises:
         OSError: the lock cannot be made.
-        FolderBusyError: another process holds it, and ``wait`` is false.
+        filelock.Timeout: another process holds it, and ``wait`` is false.
     """
     import tempfile  # which takes milliseconds, and most sessions write nothing
 
-    from filelock import FileLock, Timeout
+    from filelock import FileLock
 
     # Beside the files, a lock would be committed with them.
     digest = hashlib.sha256(str(folder.resolve()).encode("utf-8", "surrogatepass")).hexdigest()
@@ -127,17 +123,10 @@ def locked_folder(folder: Path, *, wait: bool = True) -> Iterator[None]:
     locks.mkdir(exist_ok=True)
     with suppress(OSError):  # it belongs to another user, who has done this
         locks.chmod(0o1777)
-    lock = FileLock(locks / f"{digest[:24]}.lock", mode=0o666)
-    try:
-        lock.acquire(timeout=-1 if wait else 0)
-    except Timeout:
-        raise FolderBusyError(str(folder)) from None
-    try:
+    with FileLock(locks / f"{digest[:24]}.lock", timeout=-1 if wait else 0, mode=0o666):
         # What a killed writer left; no file of anybody else.
         for path in folder.glob(f".*{_SUFFIX}"):
             if _TEMPORARY.fullmatch(path.name) and path.is_file() and not path.is_symlink():
                 with suppress(OSError):
                     path.unlink()
         yield
-    finally:
-        lock.release()

@@ -11,10 +11,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.remedies import is_placeholder
+
+N = TypeVar("N", int, float)
 
 
 class Given(NamedTuple):
@@ -91,13 +93,8 @@ def whole_number(lowest: int, default: int) -> Kind:
     """Return the kind of whole numbers from ``lowest`` on."""
 
     def parse(given: Given) -> int:
-        try:
-            value = int(given.value)
-        except ValueError:
-            value = lowest - 1
-        if value < lowest:
-            raise _invalid_number(given, f"a whole number from {lowest} on")
-        return value
+        meaning = f"a whole number from {lowest} on"
+        return _number(given, int, lambda value: value >= lowest, meaning)
 
     return Kind(parse, "int", "N", default)
 
@@ -108,19 +105,20 @@ def above_zero(meaning: str) -> Kind:
     def parse(given: Given) -> float | None:
         if not given.value:
             return None
-        try:
-            value = float(given.value)
-        except ValueError:
-            value = 0.0
-        if not 0 < value < float("inf"):
-            raise _invalid_number(given, meaning)
-        return value
+        return _number(given, float, lambda value: 0 < value < float("inf"), meaning)
 
     return Kind(parse)
 
 
-def _invalid_number(given: Given, meaning: str) -> ConfigurationError:
-    return ConfigurationError(f"{given.name} = {quoted(given.value)} is invalid; give {meaning}")
+def _number(
+    given: Given, convert: Callable[[str], N], is_valid: Callable[[N], bool], meaning: str
+) -> N:
+    """Return a value as a valid number."""
+    with suppress(ValueError):
+        number = convert(given.value)
+        if is_valid(number):
+            return number
+    raise ConfigurationError(f"{given.name} = {quoted(given.value)} is invalid; give {meaning}")
 
 
 def one_of(*words: str, default: str | None) -> Kind:

@@ -11,8 +11,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from filelock import Timeout
+
 from pytest_rankcheck.errors import ConfigurationError, RunError, plural, quoted
-from pytest_rankcheck.files.whole_files import FolderBusyError, locked_folder
+from pytest_rankcheck.files.whole_files import locked_folder
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.rankers.adapter_protocol import Adapter, OnAnswer, QueryAnswer, RankingTask
 from pytest_rankcheck.rankers.ranking import Ranking
@@ -86,7 +88,7 @@ class ResumedRanker(Adapter):
         try:
             with locked_folder(self._folder, wait=False):
                 yield
-        except FolderBusyError:
+        except Timeout:
             raise ConfigurationError(
                 f"{self._named}: another process is ranking into this folder; wait for it, or give "
                 "another folder"
