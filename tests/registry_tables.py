@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from pytest_rankcheck.metrics.metric_parameters import spelled
 from pytest_rankcheck.metrics.metric_registry import definitions, judged_definitions
 from pytest_rankcheck.plugin.configuration import all_option_rows
 from pytest_rankcheck.sessions.log_columns import ROLES
+from tests.manual_tables import DOCS
 
 Rows = Iterator[tuple[str, ...]]
 
@@ -160,11 +162,17 @@ def laws() -> Rows:
 
 
 def options() -> Rows:
+    """Yield each option with the guide that the page names; a new option needs a row with one."""
+    rows = re.findall(
+        r"^\|\D*?((?:--rankcheck-|rankcheck_)[\w-]+).* (\[[\w ]+\]\([\w#.-]+\)) \|$",
+        (DOCS / "configuration.md").read_text("utf-8"),
+        re.MULTILINE,
+    )
+    guides = dict(rows)
     for row in all_option_rows().values():
         flag = f"`{row.flag}{f' {row.shown_value}' if row.shown_value else ''}`" if row.flag else ""
-        guide = row.guide.partition(".")[0].replace("-", " ")
         what = row.help.replace("|", "\\|")
-        yield flag, f"`{row.ini}`" if row.ini else "", what, f"[{guide}]({row.guide})"
+        yield flag, f"`{row.ini}`" if row.ini else "", what, guides[row.flag or str(row.ini)]
 
 
 _METRICS = "reference/metrics.md"

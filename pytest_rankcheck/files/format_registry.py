@@ -116,8 +116,6 @@ class Format(Generic[T]):
     """Whether a file seems to have the format, judging by its beginning."""
     read: Callable[..., T]
     write: Callable[[Any, Path], None] | None = None
-    scan: Callable[..., Any] | None = None
-    """Reads only what an evaluation needs, for formats that support it."""
     endings: tuple[str, ...] = ()
     """File name endings that select this format for writing."""
     is_first: bool = False

@@ -34,7 +34,7 @@ def all_option_rows() -> dict[str, OptionRow]:
 
 def _report_rows() -> dict[str, OptionRow]:
     return {
-        name: OptionRow(PATH, report.help, "reports.md", is_setting=False, name=name)
+        name: OptionRow(PATH, report.help, is_setting=False, name=name)
         for name, report in REPORT_FORMATS.items()
     }
 

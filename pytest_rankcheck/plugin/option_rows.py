@@ -19,8 +19,6 @@ class OptionRow:
 
     kind: Kind
     help: str
-    guide: str
-    """Where the manual explains it: a file in docs/ and its heading."""
     is_flag: bool = True
     """Whether it is an option of the command line."""
     is_setting: bool = True
@@ -92,16 +90,15 @@ class OptionRow:
         return self.kind.parse(Given(name, value, config.invocation_params.dir))
 
 
-def option(kind: Kind, help: str, guide: str, **how: Any) -> Any:
+def option(kind: Kind, help: str, **how: Any) -> Any:
     """Return a row of the table; the configuration holds the option's value in its place.
 
     Args:
         kind: what it takes.
         help: what it does, for ``pytest --help`` and the manual.
-        guide: where the manual explains it.
         how: the other fields of `OptionRow`.
     """
-    return OptionRow(kind, help, guide, **how)
+    return OptionRow(kind, help, **how)
 
 
 setting = partial(option, is_flag=False)

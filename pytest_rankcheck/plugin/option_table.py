@@ -52,74 +52,59 @@ class Config:
     golden: tuple[Path, ...] = option(
         GOLDEN_PATHS,
         "golden set to test on, a file or a folder (may be given several times)",
-        "golden-sets.md",
         selects_input=True,
     )
     grades: Mapping[str, float] | float | None = setting(
         GRADES,
         "what the codes of golden sets mean, one code=grade per line; or one number, the grade of "
         "every row of tables without grades",
-        "formats.md",
     )
     columns: Mapping[str, str] = setting(
         pairs("query_id=keyword"),
         "columns or keys of golden sets and runs, one per line: query_id=keyword, or web: "
         "query_id=keyword for golden set web",
-        "formats.md#tables-csv-tsv-parquet",
     )
     attributes: tuple[str, ...] = setting(
         LINES,
         "columns or keys that are attributes of queries, one per line (default: all that can be)",
-        "golden-sets.md#attributes",
     )
     scale: float | None = setting(
         above_zero("the highest grade of the scale, a number above 0"),
         "the highest grade that a document could get, where no judgment has it",
-        "golden-sets.md#the-scale-of-the-grades",
     )
-    split: str | None = setting(
-        TEXT, "which judgments of a BEIR folder (default: test)", "formats.md"
-    )
+    split: str | None = setting(TEXT, "which judgments of a BEIR folder (default: test)")
     max_unpacked: float | None = setting(
         above_zero("how many MiB, a number above 0"),
         "MiB that a packed file may unpack to, if that is more than 50 times its size (default 64)",
-        "formats.md",
     )
     contradictions: str = setting(
         one_of("error", "first", "last", "highest", default="error"),
         "what counts where a document is judged twice: first, last, highest, or error (default)",
-        "golden-sets.md",
     )
     doc_id_lines: tuple[str, ...] = setting(
         LINES,
         "how the ids of documents in golden sets and runs are mapped, one rule per line: lower, "
         "before:#, package.module:function, or web: lower for golden set web",
-        "golden-sets.md#when-no-id-meets",
         name="doc_id",
     )
     lint: bool = flag(
-        SWITCH,
-        "check the golden sets for what would mislead a gate, in one test for each",
-        "golden-sets.md#what-is-wrong-with-a-golden-set",
+        SWITCH, "check the golden sets for what would mislead a gate, in one test for each"
     )
     lint_lines: tuple[str, ...] = setting(
         LINES,
         "for --rankcheck-lint, one per line: scale=0..3, min_queries=30, or "
         "rule=error|warning|ignore",
-        "golden-sets.md#what-is-wrong-with-a-golden-set",
         name="lint",
     )
     documents: Path | None = option(
         PATH,
         "all documents that can be ranked, with their attributes: a file or a folder (default: "
         "corpus.jsonl of a BEIR folder)",
-        "golden-sets.md#documents-and-interactions",
     )
     interactions: Path | None = setting(
         PATH,
         "a table with the columns user and item: what each user, whose id is that of a query, has "
         "interacted with before",
-        "golden-sets.md#documents-and-interactions",
     )
     sealed: tuple[str, ...] = setting(
         LINES,
@@ -134,25 +119,21 @@ class Config:
     sessions: tuple[Path, ...] = option(
         PATHS,
         "session log to measure: a file, folder or pattern (may be given several times)",
-        "sessions.md",
         selects_input=True,
     )
     session_columns: Mapping[str, str] = setting(
         pairs("session=sid"),
         "columns of session logs, one meaning=name per line, such as session=sid",
-        "sessions.md#reading-a-log",
     )
     session_reading: Mapping[str, object] = setting(
         SESSION_READING,
         "how logs are read: keywords of SessionLog.load, one per line, such as first_rank=0",
-        "sessions.md#reading-a-log",
     )
 
     session_clusters: str | None = setting(
         TEXT,
         "attribute of sessions whose values are independent units, such as user (default: each "
         "session is one)",
-        "sessions.md#users-not-sessions-are-independent",
     )
 
     # --- the ranker and its runs
@@ -160,104 +141,81 @@ class Config:
     ranker: str | None = option(
         TEXT,
         "ranker under test, package.module:name; with () at the end it is called once to make it",
-        "rankers.md",
         metavar="MODULE:NAME",
         selects_input=True,
     )
     candidates: Mapping[str, str | Callable[[], object]] = setting(
         CANDIDATES,
         "rankers to compare with the one that ships, one name = package.module:name per line",
-        "rankers.md#candidates-beside-the-ranker-that-ships",
     )
     leaderboard: bool = flag(
-        SWITCH,
-        "rank with rankcheck_candidates too, and compare them with the ranker",
-        "rankers.md#candidates-beside-the-ranker-that-ships",
+        SWITCH, "rank with rankcheck_candidates too, and compare them with the ranker"
     )
     run: Path | None = option(
         PATH,
         "take the rankings from this run, a folder of its parts, or a folder that "
         "--rankcheck-save-run wrote, instead of calling the ranker",
-        "rankers.md",
         selects_input=True,
     )
     incomplete_ranks: IncompleteRanks = setting(
         one_of("error", "close_gaps", default="error"),
         "gaps and repeats in the ranks of a run without scores: error (default), or close_gaps",
-        "formats.md#runs",
     )
     save_run: Path | None = flag(
-        PATH,
-        "save the run of each golden set in this folder, for --rankcheck-run",
-        "rankers.md",
-        metavar="DIR",
+        PATH, "save the run of each golden set in this folder, for --rankcheck-run", metavar="DIR"
     )
     save_run_format: str | None = flag(
         one_of(*RUN_ENDINGS, default=None),
         "trec (default; jsonl where ids have white space), parquet, csv or jsonl",
-        "formats.md",
         metavar="FORMAT",
     )
     replicates: int = option(
         whole_number(1, 1),
         "rank N times, and let gates allow for how much the means vary; a ranker whose name ends "
         "in () is made anew for each",
-        "rankers.md#replicates",
         selects_input=True,
     )
     depth: int = setting(
-        whole_number(1, 100),
-        "documents to keep in each query's ranking (default: 100)",
-        "rankers.md",
+        whole_number(1, 100), "documents to keep in each query's ranking (default: 100)"
     )
     concurrency: int = setting(
-        whole_number(1, 8),
-        "queries that an async ranker works on at the same time (default: 8)",
-        "rankers.md",
+        whole_number(1, 8), "queries that an async ranker works on at the same time (default: 8)"
     )
     timeout: float | None = setting(
         SECONDS,
         "seconds that an async ranker or rankers.http has for one query, and rankers.command for "
         "its next answer (default: no limit)",
-        "rankers.md",
     )
     retries: int = setting(
         whole_number(0, 0),
         "how often to retry a query after an error of rankcheck_retry_on (default: 0)",
-        "rankers.md",
     )
     retry_on: tuple[str, ...] = setting(
         LINES,
         "errors of the ranker after which to retry, by the names of their classes, one per line",
-        "rankers.md",
     )
     failures: str = setting(
         FAILURES,
         "queries that the ranker may fail on after its retries: a number, or 1% (default: 0)",
-        "rankers.md#rankers-that-fail-now-and-then",
     )
     executor: str | None = option(
         TEXT,
         "where to rank: processes:4, or package.module:name, which makes an executor (default: in "
         "this process)",
-        "rankers.md#on-several-processes-or-machines",
         metavar="EXECUTOR",
     )
     chunk: int = setting(
         whole_number(1, 50),
         "how many queries are sent together to a worker of rankcheck_executor (default: 50)",
-        "rankers.md#on-several-processes-or-machines",
     )
     resume: Path | None = flag(
         PATH,
         "keep answers in this folder until a run is complete, to continue after a crash",
-        "rankers.md#resuming",
         metavar="DIR",
     )
     resume_key: str | None = flag(
         TEXT,
         "for --rankcheck-resume: a text that changes whenever the rankings may change",
-        "rankers.md#resuming",
         metavar="KEY",
     )
     conventions: Mapping[str, str] = setting(
@@ -267,7 +225,6 @@ class Config:
         "missing=empty|error, extra=ignore|error, no_relevant=zero|exclude|one|one_in_ndcg, "
         "gain=linear|exponential, divide=relevant|min, own_document=keep|drop; or all those of a "
         "tool: lightgbm, xgboost or catboost",
-        "metrics.md#conventions",
     )
 
     # --- metrics and gates
@@ -275,68 +232,52 @@ class Config:
     metrics: tuple[str, ...] = setting(
         LINES,
         "metrics to show in the summary and to record in baselines, gated or not, one per line",
-        "metrics.md",
     )
     gate_lines: tuple[str, ...] = setting(
         LINES,
         "gates of assert_not_regressed for tests without a gate, one per line: gate, metric: gate, "
         "set: gate, or set metric: gate",
-        "gates.md#gates",
         name="gate",
     )
     slices: tuple[str, ...] = setting(
-        WORDS,
-        "attributes by whose slices assert_not_regressed gates where a test gives no by",
-        "gates.md#slices",
+        WORDS, "attributes by whose slices assert_not_regressed gates where a test gives no by"
     )
     inconclusive: str = setting(
         one_of("pass", "warn", "fail", default="warn"),
         "what to do about an inconclusive verdict: pass, warn (default) or fail",
-        "gates.md#gates",
     )
     plan: bool = flag(
-        SWITCH,
-        "show how many queries the margin of each gate needs, also in each slice",
-        "gates.md#how-many-queries-are-enough",
+        SWITCH, "show how many queries the margin of each gate needs, also in each slice"
     )
     prove: bool = flag(
-        SWITCH,
-        "show which faults of a ranker the gates would block, and how many innocent changes",
-        "prove.md",
+        SWITCH, "show which faults of a ranker the gates would block, and how many innocent changes"
     )
     # --- baselines
 
     approval: str | None = flag(
         REASON,
         "record what is measured now, though it is lower, and write this reason into the baselines",
-        "baselines.md",
         name="approve",
     )
     baseline_ref: str | None = flag(
-        TEXT,
-        "compare with the baselines of this git commit, such as origin/main",
-        "baselines.md#in-ci-what-the-target-branch-has-approved",
-        metavar="REF",
+        TEXT, "compare with the baselines of this git commit, such as origin/main", metavar="REF"
     )
 
     unrun: str = option(
         one_of("ignore", "warn", "fail", default="warn"),
         "what to do about baselines whose gates did not run: ignore, warn (default) or fail; with "
         "--rankcheck-baseline-ref they fail, and the command line may say warn about skipped ones",
-        "baselines.md#gates-that-did-not-run",
     )
 
     world: tuple[str, ...] = setting(
         LINES,
         "what was ranked with, recorded in baselines, one per line: a file, folder or pattern in "
         "the project, package:name, or model:features",
-        "baselines.md#what-was-ranked-with",
     )
 
     kept_depth: int = setting(
         whole_number(0, 10),
         "how many documents of each ranking a baseline keeps, to show what moved (default 10)",
-        "baselines.md#the-file",
     )
 
     # --- reports; each format has an option of its own too
@@ -344,13 +285,11 @@ class Config:
     unjudged_depth: int = setting(
         whole_number(1, 10),
         "how many documents of each ranking --rankcheck-unjudged looks at (default: 10)",
-        "reports.md#what-to-judge-next",
     )
 
     added_reports: Mapping[str, str] = flag(
         pairs("chat=report.txt"),
         "write a report in a format that an extension adds (may be given several times)",
-        "extending.md",
         name="report",
         metavar="NAME=PATH",
     )

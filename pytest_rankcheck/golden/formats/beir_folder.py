@@ -25,7 +25,6 @@ from pytest_rankcheck.golden.query import Query
 _QUERIES, _CORPUS, _QRELS = "queries.jsonl", "corpus.jsonl", "qrels"
 _HEADER = ["query-id", "corpus-id", "score"]
 _USUAL_SPLIT = "test"
-_METADATA = "metadata"
 
 
 def read(source: Source) -> Contents:
