@@ -109,13 +109,8 @@ class Config:
     sealed: tuple[str, ...] = setting(
         LINES,
         "golden sets of which nothing that is printed or written names a query or a document",
-        "how-to/seal-a-golden-set.md",
     )
-    unseal: bool = flag(
-        SWITCH,
-        "show the queries and documents of sealed golden sets",
-        "how-to/seal-a-golden-set.md",
-    )
+    unseal: bool = flag(SWITCH, "show the queries and documents of sealed golden sets")
     sessions: tuple[Path, ...] = option(
         PATHS,
         "session log to measure: a file, folder or pattern (may be given several times)",
