@@ -29,7 +29,13 @@ from pytest_rankcheck.gates.gate import Gate, decide_family
 from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike, metrics_of
 from pytest_rankcheck.reports.findings import Note, Remark, Said, Topic
-from pytest_rankcheck.reports.ledger import enter, fails_if_inconclusive, wants_proof
+from pytest_rankcheck.reports.ledger import (
+    enter,
+    fails_if_inconclusive,
+    wants_detail,
+    wants_evidence,
+    wants_proof,
+)
 
 if TYPE_CHECKING:
     from pytest_rankcheck.explanation.explanation import Explanation
@@ -153,7 +159,7 @@ def _explained(
     failing = [(check, block) for check, block in checks if block is not None]
     if not failing:
         return None
-    from pytest_rankcheck.explanation.explained_failures import explained_falls, explained_state
+    from pytest_rankcheck.explanation.explained_failures import explained_state
     from pytest_rankcheck.reports.text.blocked_text import is_of_gate, record_words
 
     said = record_words(failing, len(checks), evaluation, place)
@@ -162,17 +168,20 @@ def _explained(
     comparison = next((check.comparison for check in fallen if check.comparison), None)
     if comparison is None:
         return explained_state(evaluation, len(checks), **said)
-    caveats = _caveats(comparison, verdicts.values())
-    return explained_falls(comparison, verdicts, len(checks), caveats=caveats, **said)
+    return _explained_falls(comparison, verdicts, len(checks), **said)
 
 
-def _caveats(comparison: Comparison, verdicts: Iterable[Verdict]) -> tuple[str, ...]:
+def _explained_falls(
+    comparison: Comparison, verdicts: Mapping[Metric, Verdict], of: int, **said: Any
+) -> Explanation:
+    from pytest_rankcheck.explanation.explained_failures import explained_falls
     from pytest_rankcheck.reports.text.evidence_text import noise_caveats
     from pytest_rankcheck.reports.text.wording import caveats
 
-    has_noise = any(verdict.overall.pairs.noise is not None for verdict in verdicts)
-    of_noise = noise_caveats(comparison) if has_noise else ()
-    return (*caveats(comparison.evaluation), *of_noise)
+    has_noise = any(verdict.overall.pairs.noise is not None for verdict in verdicts.values())
+    told = (*caveats(comparison.evaluation), *(noise_caveats(comparison) if has_noise else ()))
+    in_full = wants_detail() or wants_evidence()
+    return explained_falls(comparison, verdicts, of, in_full=in_full, caveats=told, **said)
 
 
 def _hold_evaluation(
@@ -209,12 +218,7 @@ def held(
     }
     passed = [verdict for metric, verdict in verdicts.items() if metric not in failing]
     _enter_undecided(evaluation, verdicts.values(), passed)
-    explanation = None
-    if failing:
-        from pytest_rankcheck.explanation.explained_failures import explained_falls
-
-        caveats = _caveats(comparison, failing.values())
-        explanation = explained_falls(comparison, failing, len(verdicts), caveats=caveats)
+    explanation = _explained_falls(comparison, failing, len(verdicts)) if failing else None
     gates = []
     for metric, verdict in verdicts.items():
         fails = metric in failing

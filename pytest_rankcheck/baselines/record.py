@@ -248,6 +248,7 @@ class Record:
         gates = {str(metric): gate for metric, gate in pairs}
         names = [*sorted(gates), *sorted({str(metric) for metric in watched} - gates.keys())]
         golden = evaluation.golden
+        cutoffs = [0, *(Metric.parse(name).cutoff or 0 for name in gates)]
         slices = {name: golden.slices(name) for name in sorted(set(attributes))}
         return cls(
             test=test,
@@ -266,7 +267,7 @@ class Record:
                 name: RecordedMetric.of(name, gates.get(name), evaluation, slices) for name in names
             },
             approvals=approvals,
-            queries=RecordedQueries.of(evaluation, names, slices, kept_depth),
+            queries=RecordedQueries.of(evaluation, names, slices, kept_depth, max(cutoffs)),
         )
 
     # --- what it says --------------------------------------------------------------------------
@@ -394,8 +395,11 @@ class Record:
         """Do nothing: a record has no more of a ranking than its top."""
 
     def ranks(self, query_id: str) -> Mapping[str, int]:
-        """Return the rank of each document of `ranking`."""
-        return first_ranks(self.ranking(query_id))
+        """Return the rank of each document of `ranking`, and of relevant ones below it."""
+        ranks, place = first_ranks(self.ranking(query_id)), self.queries.place_of.get(query_id)
+        if place is not None and self.queries.below is not None:
+            return {**self.queries.below[place], **ranks}
+        return ranks
 
 
 _IN_USE: WeakValueDictionary[str, Record] = WeakValueDictionary()

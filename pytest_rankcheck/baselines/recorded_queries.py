@@ -32,6 +32,9 @@ class RecordedQueries:
     """By metric, the value of each query, ``[Q]``; NaN where it did not count."""
     tops: Sequence[Sequence[str]]
     """The first documents of the ranking of each."""
+    below: Sequence[Mapping[str, int]] | None = None
+    """The ranks of relevant documents below these, down to the largest gated cutoff; None where no
+    gated metric looks further down."""
     weights: FloatArray | None = None
     """How much each counts, ``[Q]``; None where all count the same."""
     judged: FloatArray | None = None
@@ -100,7 +103,12 @@ class RecordedQueries:
 
     @classmethod
     def of(
-        cls, evaluation: Evaluation, names: Sequence[str], attributes: Iterable[str], depth: int
+        cls,
+        evaluation: Evaluation,
+        names: Sequence[str],
+        attributes: Iterable[str],
+        depth: int,
+        cutoff: int = 0,
     ) -> RecordedQueries:
         """Return what to keep of each query of an evaluation.
 
@@ -109,6 +117,7 @@ class RecordedQueries:
             names: the metrics.
             attributes: the attributes by whose slices the test gates.
             depth: how many documents of each ranking to keep.
+            cutoff: how far down a gated metric looks at most.
         """
         evaluation.read_rankings(depth)
         ids, units = evaluation.query_ids, evaluation.cluster_names
@@ -131,6 +140,9 @@ class RecordedQueries:
             [fingerprints[ids[place]] for place in order],
             {name: recorded_values(evaluation, Metric.parse(name))[order] for name in names},
             [tuple(tops[ids[place]]) for place in order],
+            [_below(evaluation, ids[place], depth, cutoff) for place in order]
+            if 0 < depth < cutoff
+            else None,
             weights=None if weights is None else np.asarray(weights, dtype=np.float64)[order],
             judged=judged if by_judged else None,
             slices=[slices[place] for place in order] if any(slices) else None,
@@ -158,6 +170,8 @@ class RecordedQueries:
                 entry["cluster"] = self.clusters[place]
             if self.tops[place]:
                 entry["top"] = list(self.tops[place])
+            if self.below and self.below[place]:
+                entry["below"] = dict(self.below[place])
             yield entry
 
     @classmethod
@@ -199,11 +213,22 @@ class RecordedQueries:
                 for name, of_metric in metrics.items()
             },
             [decoded(tuple[str, ...], entry.get("top", [])) for entry in entries],
+            [decoded(Mapping[str, int], entry.get("below", {})) for entry in entries]
+            if any("below" in entry for entry in entries)
+            else None,
             weights=weights,
             judged=judged,
             slices=slices,
             clusters=clusters,
         )
+
+
+def _below(evaluation: Evaluation, query_id: str, depth: int, cutoff: int) -> Mapping[str, int]:
+    """Return the ranks of relevant documents below the top, the best first."""
+    grades, ranks = evaluation.golden.grades(query_id), evaluation.ranks(query_id)
+    relevant = ((doc, ranks[doc]) for doc in ranks if grades.get(doc, 0) > 0)
+    found = [(doc, rank) for doc, rank in relevant if depth < rank <= cutoff]
+    return dict(sorted(found, key=lambda each: each[1]))
 
 
 def _numbers(name: str, ids: Sequence[str], values: Sequence[Any]) -> FloatArray:

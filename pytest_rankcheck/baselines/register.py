@@ -24,6 +24,9 @@ from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.rankers.allowed_failures import allows_more
 
+Documents = tuple[Sequence[str], Mapping[str, int]]
+"""The top of a ranking, and the ranks of relevant documents below it."""
+
 
 def next_record(
     before: Record | None,
@@ -167,13 +170,25 @@ def _with_lines_of_failed(
             "Run the test again once the ranker answers; rankcheck_retries asks it again"
         )
     values = {name: column.copy() for name, column in measured.queries.values.items()}
-    tops = [*measured.queries.tops]
+    lines = [*_kept_documents(measured)]
     for query_id in evaluation.failed:
         now, then = measured.queries.place_of[query_id], before.queries.place_of[query_id]
-        tops[now] = before.queries.tops[then]
+        lines[now] = _kept_documents(before)[then]
         for name, column in values.items():
             column[now] = before.queries.values[name][then]
-    return replace(measured.queries, values=values, tops=tops)
+    return _with_documents(replace(measured.queries, values=values), lines)
+
+
+def _kept_documents(record: Record) -> Sequence[Documents]:
+    """Return what a record keeps of the documents of each query: the top, and the ranks below."""
+    queries = record.queries
+    below = queries.below or [{}] * len(queries)
+    return [*zip(queries.tops, below, strict=True)]
+
+
+def _with_documents(queries: RecordedQueries, lines: Sequence[Documents]) -> RecordedQueries:
+    below = [ranks for _, ranks in lines]
+    return replace(queries, tops=[top for top, _ in lines], below=below if any(below) else None)
 
 
 def _next_lines(
@@ -188,14 +203,15 @@ def _next_lines(
             values[name] = Metric.parse(name).kind.kept(
                 values[name], now, before.queries.values[name], then
             )
-    tops = list(measured.queries.tops)
+    lines, earlier = [*_kept_documents(measured)], _kept_documents(before)
     # Compared rankings change only with a reason, even if a metric is better.
     if before.limits or not rewritten:
         for at, place in zip(now.tolist(), then.tolist(), strict=True):
-            approved = tuple(before.queries.tops[place])
-            if tuple(tops[at][: len(approved)]) != approved:
-                tops[at] = approved[: measured.kept_depth]
-    return replace(measured.queries, values=values, tops=tops)
+            top, (approved, below) = lines[at][0], earlier[place]
+            if tuple(top[: len(approved)]) != tuple(approved):
+                top = approved[: measured.kept_depth]
+            lines[at] = top, below
+    return _with_documents(replace(measured.queries, values=values), lines)
 
 
 def _is_rewritten(

@@ -325,11 +325,17 @@ class Comparison(QueryOverlap):
         """
         return self.unjudged_in(self.values(metric))
 
-    def unjudged_in(self, values: ComparedValues) -> Unjudged:
-        """Return how much unjudged documents could explain, for all queries or for a slice."""
+    def unjudged_in(self, values: ComparedValues, *, in_full: bool = True) -> Unjudged:
+        """Return how much unjudged documents could explain, for all queries or for a slice.
+
+        Args:
+            values: those of the queries.
+            in_full: whether with all bounds, or only with that of the new ones.
+        """
         from pytest_rankcheck.comparison.unjudged_documents import unjudged_between
 
-        return unjudged_between(self.evaluation, self.other, values, self._top_documents)
+        sides = self.evaluation, self.other
+        return unjudged_between(*sides, values, self._top_documents, in_full=in_full)
 
     def crossing(self, values: ComparedValues) -> Crossing | None:
         """Return how many relevant documents crossed the cutoff; None if none, or not known."""

@@ -87,6 +87,8 @@ def unjudged_between(
     other: Measured,
     values: ComparedValues,
     known: dict[int, TopDocuments],
+    *,
+    in_full: bool = True,
 ) -> Unjudged:
     """Return how much unjudged documents could change a difference.
 
@@ -100,6 +102,7 @@ def unjudged_between(
         other: what it is compared with.
         values: the values of a metric on both sides, for all queries or for a slice.
         known: the documents that other metrics needed, by how many count as the top.
+        in_full: whether with all bounds, or only with that of the new ones; the others are NaN.
     """
     if not isinstance(values, Paired) or values.metric.kind.takes is not JudgedHits:
         return _NOTHING
@@ -113,7 +116,8 @@ def unjudged_between(
     )
 
     def bound(of_new: float, of_left: float) -> float:
-        return documents.difference(values, of_new, of_left) if is_known else math.nan
+        is_wanted = is_known and (in_full or of_new > 0)
+        return documents.difference(values, of_new, of_left) if is_wanted else math.nan
 
     return Unjudged(
         k=k,
@@ -293,18 +297,32 @@ def _is_decided_by_first(side: Measured, metric: Metric) -> bool:
         return False
 
     def value(ranks: Sequence[float], judged: int) -> float:
-        hits = JudgedHits(
-            ranks=np.array([ranks]),
-            grades=np.full((1, len(ranks)), _HIGH),
-            retrieved=np.array([10.0]),
-            ideal=np.full((1, judged), _HIGH),
-            max_grade=_HIGH,
-        )
-        return float(metric.compute(hits)[0])
+        return _tried(metric, ranks, judged)
 
     with suppress(MetricError):  # it asks for more than ranks and grades
         return value([2.0], 1) == value([2.0], 2) == value([2.0, 3.0], 2)
     return False
+
+
+def ignores_order(metric: Metric) -> bool:
+    """Return whether it only matters if a document is above the cutoff. It is tried."""
+    if not metric.cutoff or metric.kind.takes is not JudgedHits:
+        return False
+    with suppress(MetricError):
+        return _tried(metric, [1.0], 1) == _tried(metric, [float(metric.cutoff)], 1)
+    return False
+
+
+def _tried(metric: Metric, ranks: Sequence[float], judged: int) -> float:
+    """Return the value of a query with relevant documents at some ranks."""
+    hits = JudgedHits(
+        ranks=np.array([ranks]),
+        grades=np.full((1, len(ranks)), _HIGH),
+        retrieved=np.array([max(10.0, *ranks)]),
+        ideal=np.full((1, judged), _HIGH),
+        max_grade=_HIGH,
+    )
+    return float(metric.compute(hits)[0])
 
 
 def values_under(

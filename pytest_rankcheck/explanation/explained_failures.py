@@ -57,7 +57,12 @@ def explained_state(evaluation: Evaluation, of: int, **known: Any) -> Explanatio
 
 
 def explained_falls(
-    comparison: Comparison, verdicts: Mapping[Metric, Verdict], of: int, **known: Any
+    comparison: Comparison,
+    verdicts: Mapping[Metric, Verdict],
+    of: int,
+    *,
+    in_full: bool = True,
+    **known: Any,
 ) -> Explanation:
     """Return the explanation of verdicts that fail their assertion.
 
@@ -65,6 +70,7 @@ def explained_falls(
         comparison: what they were decided from.
         verdicts: of the metrics that failed, at least one.
         of: how many metrics the assertion has.
+        in_full: whether with all bounds on what unjudged documents could explain.
         known: further fields.
     """
     evaluation = comparison.evaluation
@@ -76,10 +82,10 @@ def explained_falls(
         for place, query_id in enumerate(each.query_ids if each.is_paired else ()):
             if query_id in values and each.gains[place] < -SLACK:
                 values[query_id][name] = (float(each.before[place]), float(each.after[place]))
-    cutoffs = {str(metric): metric.cutoff for metric in verdicts}
+    metrics = {str(metric): metric for metric in verdicts}
 
     def documents(query_id: str) -> Sequence[RankedDocument]:
-        return moved_documents(comparison, query_id, (cutoffs[name] for name in values[query_id]))
+        return moved_documents(comparison, query_id, [metrics[each] for each in values[query_id]])
 
     first = next(iter(pairs.values()))
     knows_documents = evaluation.source.unmet_ids is None
@@ -92,7 +98,7 @@ def explained_falls(
         fallen=len(losses),
         worst=tuple(_query(evaluation, each, values[each], documents) for each in worst),
         taken_over=tuple(_taken_over(comparison, verdicts)),
-        unjudged=comparison.unjudged_in(first) if knows_documents else None,
+        unjudged=comparison.unjudged_in(first, in_full=in_full) if knows_documents else None,
         **known,
     )
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 
 from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.comparison.measurement import Measured
-from pytest_rankcheck.comparison.unjudged_documents import TOP
+from pytest_rankcheck.comparison.unjudged_documents import TOP, ignores_order
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.explanation.explanation import Absence, Rank, RankedDocument
+from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.rankers.ranking import first_ranks
 
 _RELEVANT = 4
@@ -19,7 +20,7 @@ _BEST = 3
 
 
 def moved_documents(
-    comparison: Comparison, query_id: str, cutoffs: Iterable[int | None]
+    comparison: Comparison, query_id: str, metrics: Collection[Metric]
 ) -> Sequence[RankedDocument]:
     """Return the documents that explain why a query fell.
 
@@ -29,12 +30,12 @@ def moved_documents(
     Args:
         comparison: what is compared.
         query_id: the query.
-        cutoffs: of the metrics in which it fell.
+        metrics: those in which it fell.
     """
     evaluation, other = comparison.evaluation, comparison.other
     if other.known_depth == 0:  # no document is known to be new
         return []
-    known = [cutoff for cutoff in cutoffs if cutoff]
+    known = [metric.cutoff for metric in metrics if metric.cutoff]
     moves = comparison.moved(query_id, TOP)
     grades, before, now = (
         evaluation.golden.grades(query_id),
@@ -67,6 +68,8 @@ def moved_documents(
         ),
         key=importance,
     )[:_RELEVANT]
+    if all(map(ignores_order, metrics)):
+        relevant = [doc for doc in relevant if crossed(doc)] or relevant
     places = {before.get(doc) for doc in relevant}
     is_shallow = min(known, default=TOP) <= TOP
     came = [

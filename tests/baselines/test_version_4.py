@@ -411,6 +411,15 @@ def test_a_record_under_a_preset_has_its_conventions() -> None:
     assert record.values(Metric.parse("ndcg@5")).tolist() == [0.644287, 1.0]
 
 
+def test_a_record_of_a_deep_metric_has_the_relevant_documents_below_its_top() -> None:
+    ranks = loaded("deep.json").ranks("q")
+    assert {doc: ranks[doc] for doc in ("first", "lost", "gone")} == {
+        "first": 1,
+        "lost": 42,
+        "gone": 45,
+    }
+
+
 def test_a_record_of_queries_says_what_was_approved() -> None:
     record = loaded("TestShop.test_gate-phone--shop.json")
     assert record.test == "TestShop::test_gate[phone]"
