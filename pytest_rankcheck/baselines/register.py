@@ -210,7 +210,7 @@ def _next_lines(
             top, (approved, below) = lines[at][0], earlier[place]
             if tuple(top[: len(approved)]) != tuple(approved):
                 top = approved[: measured.kept_depth]
-            lines[at] = top, below
+            lines[at] = top, below if measured.kept_depth else {}
     return _with_documents(replace(measured.queries, values=values), lines)
 
 
