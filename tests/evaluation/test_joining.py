@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, Metric, Run, evaluate
 from pytest_rankcheck.evaluation.run_golden_join import join, judged_hits
-from tests.examples import examples
 
 METRICS = [
     "nDCG",
@@ -50,11 +47,6 @@ SEES_THE_UNJUDGED = {"P", "KendallTau", "Spearman@7", "TauAP", "TauAP(ties=b)@8"
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest_rankcheck.errors.MetricWarning")
 
-docs = st.sampled_from([f"d{i}" for i in range(30)])
-judged = st.dictionaries(docs, st.sampled_from([-1, 0, 0.5, 1, 2, 3]), max_size=25)
-rankings = st.lists(docs, unique=True, max_size=30)
-queries = st.sampled_from([f"q{i}" for i in range(12)])
-
 
 def values(run: Run, golden: GoldenSet, block: int) -> dict[str, bytes]:
     blocks = list(judged_hits(join(run, golden), golden, block=block))
@@ -74,31 +66,6 @@ def test_long_rankings_do_not_change_the_values_of_short_ones() -> None:
         ranked[f"q{query}"] = [str(name) for name in random.permutation(names)]
     golden, run = GoldenSet.from_dict(judgments), Run.from_dict(ranked)
     assert values(run, golden, 1) == values(run, golden, 7) == values(run, golden, 4096)
-
-
-@examples(60)
-@given(
-    st.dictionaries(queries, judged, min_size=1),
-    st.dictionaries(queries, rankings.filter(bool), min_size=1),
-    st.randoms(use_true_random=False),
-)
-def test_the_order_of_queries_and_judgments_does_not_change_the_values(
-    judgments: dict[str, dict[str, float]], ranked: dict[str, list[str]], random: object
-) -> None:
-    def shuffled(mapping: dict) -> dict:
-        items = list(mapping.items())
-        random.shuffle(items)  # type: ignore[attr-defined]
-        return dict(items)
-
-    if not set(judgments) & set(ranked):
-        return
-    first = evaluate(Run.from_dict(ranked), GoldenSet.from_dict(judgments))
-    second = evaluate(
-        Run.from_dict(shuffled(ranked)),
-        GoldenSet.from_dict({q: shuffled(grades) for q, grades in shuffled(judgments).items()}),
-    )
-    for name in METRICS:
-        assert first.per_query(name).to_dict() == second.per_query(name).to_dict()
 
 
 def test_the_hits_are_the_documents_that_are_both_ranked_and_judged() -> None:

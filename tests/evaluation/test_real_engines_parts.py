@@ -193,12 +193,6 @@ class TestDask:
             some.append(str(file))
         return some
 
-    def test_parts_of_files(self, client: Any, files: list[str]) -> None:
-        futures = client.map(evaluate_part, files, golden=GOLDEN)
-        merged = Evaluation.merge(client.gather(futures), GOLDEN, expected=len(files))
-        assert_same(merged)
-        assert len(merged.extra) == 20
-
     def test_the_recipe(
         self, client: Any, files: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -213,12 +207,3 @@ class TestDask:
         futures = client.map(evaluate_part, files, golden=GOLDEN, pure=False)
         with pytest.raises(RunError, match=r"part-3\.parquet: cannot be read as Parquet"):
             client.gather(futures)
-
-    def test_files_that_cut_queries_are_an_error(self, client: Any, tmp_path: Path) -> None:
-        half = len(FRAME) // 2
-        files = [str(tmp_path / f"half-{number}.parquet") for number in range(2)]
-        for file, part in zip(files, (FRAME[:half], FRAME[half:]), strict=True):
-            part.to_parquet(file, index=False)
-        parts = client.gather(client.map(evaluate_part, files, golden=GOLDEN))
-        with pytest.raises(RunError, match="Partition by query"):
-            Evaluation.merge(parts, GOLDEN)

@@ -132,13 +132,6 @@ def test_fractional_grades_are_not_rounded() -> None:
     assert value("CG", (0.5, 0.25)) == 0.75
 
 
-def test_the_exponential_discount_weighs_ranks_as_rbp_does() -> None:
-    for p in (0.5, 0.8, 0.95):
-        rbp = value(f"RBP(p={p})", *MIXED)
-        binary = f"DCG(gain={{1:1,2:1,3:1}},discount=exponential({1 / p}))"
-        assert (1 - p) * value(binary, *MIXED) == pytest.approx(rbp, abs=1e-12)
-
-
 def test_an_ideal_of_retrieved_documents_rewards_short_lists() -> None:
     """One relevant document at rank 1 is enough for 1, however many are missed."""
     assert value("nDCG(ideal=retrieved)", (3,), (3, 3, 3)) == 1
