@@ -79,8 +79,9 @@ def explained_falls(
     worst = _largest(losses)
     values = {query_id: dict[str, tuple[float | None, float]]() for query_id in worst}
     for name, each in pairs.items():
-        for place, query_id in enumerate(each.query_ids if each.is_paired else ()):
-            if query_id in values and each.gains[place] < -SLACK:
+        gains = each.gains
+        for place, query_id in enumerate(each.query_ids[: len(gains)]):
+            if query_id in values and gains[place] < -SLACK:
                 values[query_id][name] = (float(each.before[place]), float(each.after[place]))
     metrics = {str(metric): metric for metric in verdicts}
 

@@ -25,7 +25,7 @@ def test_two_runs_are_compared_and_the_exit_code_is_that_of_the_gate(
     out = capsys.readouterr().out
     assert "nDCG@10 regressed on golden set 'web' (40 queries)" in out
     assert "RR regressed on golden set 'web' (40 queries): 1.0000 -> 0.9250, -0.0750" in out
-    assert "locale=de  1.0000 -> 0.8500" in out
+    assert "locale=de (20 queries" in out
     assert main(["compare", "worse.run", "good.run", *GOLDEN]) == 0
     assert "+0.0750  passed\n" in capsys.readouterr().out
     gate = ["--gate", "tolerance(abs=0.1)", "--metric", "RR"]

@@ -127,8 +127,8 @@ def test_a_failure_quotes_the_file_and_prints_what_to_do(
         [
             "    [[]test.no_regression[]]",
             '>   not_regressed = [[]"nDCG@10", "RR"[]]',
-            "E   AssertionError: 2 of 2 metrics failed: nDCG@10, RR",
-            "E   *nDCG@10 regressed on golden set 'web'*",
+            "E   AssertionError: 2 of 2 metrics regressed on golden set 'web'*",
+            "E     nDCG@10   1.0000 -> 0.8155*",
             f"{FILE}:11: AssertionError",
         ]
     )

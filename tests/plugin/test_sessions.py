@@ -71,7 +71,7 @@ def test_a_baseline_of_last_week_gates_the_log_of_this_week(sessions: Project) -
             "*SuccessRate@3 is 0.3750 on session log 'week' (96 sessions); it must be at least*",
             "*SessionRR(abandoned=zero) regressed on session log 'week' (96 sessions)*",
             "*96 sessions in the baseline, 96 now: different sessions, so compared as two samples*",
-            "*group=B  *(48 sessions, regressed*",
+            "*group=B (48 sessions, regressed)*",
         ]
     )
     text = text_of(result)

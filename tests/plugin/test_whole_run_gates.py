@@ -95,8 +95,10 @@ def test_a_fall_is_blocked_and_approved(project: Project) -> None:
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
-            "*CatalogCoverage@2 regressed * 0.7000 -> 0.4000, -0.3000; allowed -0.1000",
-            "*one value of the whole run (95% interval * jackknife over the queries)",
+            "*2 of 2 metrics regressed on golden set 'golden' (6 queries); allowed: tolerance(abs=0.1*",
+            "*CatalogCoverage@2 *0.7000 -> 0.4000 *-0.3000 *one value of the whole run (95% interval *",
+            '* d9 "Title 9" is in the top 2 of 6 queries, 0 before',
+            '* d3 "Title 3" is in no top 2 any more, 2 before',
         ]
     )
     project.run("--snapshot-update").assert_outcomes(failed=1)

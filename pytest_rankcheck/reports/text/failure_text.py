@@ -215,8 +215,8 @@ def _cells(failure: MetricFailure) -> Sequence[str]:
     overall = failure.verdict.overall
     pairs, p = overall.pairs, overall.p
     means = f"{number_text(pairs.mean_before)} -> {number_text(pairs.mean_after)}"
-    counts = failure.metric.kind.single
-    if not counts:
+    counts = f"{failure.metric.kind.single}{interval_text(failure.interval)}"
+    if not failure.metric.kind.single:
         counts = counts_text(pairs)
     tested = "" if math.isnan(p) else f"p {p_text(p)}"
     return [str(failure.metric), means, change(pairs.difference), counts, tested]
@@ -353,11 +353,10 @@ def document_text(explanation: Explanation, document: RankedDocument) -> str:
 def _taken_over(explanation: Explanation) -> Iterator[str]:
     """Yield which documents are in more tops than before, and which are in none now."""
     for document in explanation.taken_over:
-        queries = explanation.kind.counted(document.now)
-        yield (
-            f"  {named(document.id, document.title)} is in the top {document.k} of {queries}, "
-            f"{document.before:,} before"
-        )
+        place = f"is in the top {document.k} of {explanation.kind.counted(document.now)}"
+        if not document.now:
+            place = f"is in no top {document.k} any more"
+        yield f"  {named(document.id, document.title)} {place}, {document.before:,} before"
 
 
 def _unjudged(explanation: Explanation, *, in_full: bool) -> Iterator[str]:
