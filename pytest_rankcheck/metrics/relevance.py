@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pytest_rankcheck.array_types import BoolArray, FloatArray
+from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.errors import MetricError
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, choice, number, one_of
@@ -62,9 +62,12 @@ def count_of(flags: BoolArray) -> FloatArray:
     return np.asarray(np.sum(flags, axis=1, dtype=np.float64), dtype=np.float64)
 
 
-def share_of(part: FloatArray, whole: FloatArray) -> FloatArray:
-    """Return ``part / whole``, or 0 where the whole is 0."""
-    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+def share_of(
+    part: FloatArray | IntArray, whole: FloatArray | IntArray, otherwise: float = 0.0
+) -> FloatArray:
+    """Return ``part / whole``, or ``otherwise`` where the whole is 0."""
+    out: FloatArray = np.full(part.shape, otherwise)
+    return np.divide(part, whole, out=out, where=whole > 0)
 
 
 MAX_GRADE = Parameter(

@@ -302,8 +302,7 @@ def _whole_world(request: pytest.FixtureRequest) -> World:
             f"the fixture rankcheck_world returned {quoted(repr(returned), 100)}; return a mapping "
             'of names to texts, such as {"index": "built from 3f2a91c"}'
         )
-    settings = baseline_settings(request.config)
-    return {**settings.world, **_model_features(request), **returned}
+    return {**baseline_settings(request.config).world, **_model_features(request), **returned}
 
 
 def _model_features(request: pytest.FixtureRequest) -> World:

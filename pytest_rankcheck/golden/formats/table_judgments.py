@@ -121,8 +121,8 @@ def _marked_names(
 ) -> list[str]:
     """Return the names under which columns are written, so that each is read with its meaning."""
     rows = repeated_rows(query_ids)
-    are_marked = bool(features)  # beside which numbers are features too
-    names = [f"{ATTRIBUTE}{n}" if are_marked or is_index(n) else n for n in attributes]
+    # Beside features, an attribute that is a number would be one too.
+    names = [f"{ATTRIBUTE}{name}" if features or is_index(name) else name for name in attributes]
     for name, cells in features.items():
         is_taken = is_index(name) or normalised_name(name) in NO_FEATURES
         is_plain = first_varying(rows, cells) is not None and not is_taken

@@ -15,6 +15,7 @@ from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.metrics.metric_inputs import WholeRun
 from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, number
 from pytest_rankcheck.metrics.metric_registry import metric
+from pytest_rankcheck.metrics.relevance import share_of
 
 _of_run = partial(metric, unit="run", unjudged="-")
 """Declares a metric of the whole run."""
@@ -77,9 +78,7 @@ def head_share(run: WholeRun, cutoff: int | None, *, head: Value) -> FloatArray:
     size = math.ceil(cast("float", head) * ordered.size - 1e-9)
     in_head = _times_shown(top) >= ordered[max(size, 1) - 1]
     shown = (top >= 0).sum(axis=1)
-    taken = (in_head & (top >= 0)).sum(axis=1)
-    share: FloatArray = np.divide(taken, shown, out=np.zeros(len(top)), where=shown > 0)
-    return share
+    return share_of((in_head & (top >= 0)).sum(axis=1), shown)
 
 
 @_of_run("NoResults", aliases=("ZeroResults",), higher_is_better=False, at=None)

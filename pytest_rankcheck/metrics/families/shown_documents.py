@@ -14,6 +14,7 @@ from pytest_rankcheck.metrics.families.catalogue import BY
 from pytest_rankcheck.metrics.metric_inputs import WholeRun
 from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, choice
 from pytest_rankcheck.metrics.metric_registry import metric
+from pytest_rankcheck.metrics.relevance import share_of
 
 _BLOCK = 4096
 """Queries whose vectors are compared at once, which bounds the memory."""
@@ -81,9 +82,7 @@ def seen_items(run: WholeRun, cutoff: int | None) -> FloatArray:
     Source: by definition
     """
     top = run.top(cutoff)
-    seen, shown = run.known.seen(top).sum(axis=1), (top >= 0).sum(axis=1)
-    share: FloatArray = np.divide(seen, shown, out=np.zeros(len(top)), where=shown > 0)
-    return share
+    return share_of(run.known.seen(top).sum(axis=1), (top >= 0).sum(axis=1))
 
 
 @_of_run("Duplicates", parameters=(replace(BY, is_required=False),), higher_is_better=False)
@@ -105,9 +104,7 @@ def duplicates(run: WholeRun, cutoff: int | None, *, by: Value) -> FloatArray:
     if by is not None:
         shown = np.sort(np.append(_codes(run.known.values(str(by))), -1)[top], axis=1)
         different -= ((shown[:, 1:] == shown[:, :-1]) & (shown[:, 1:] >= 0)).sum(axis=1)
-    again = ranked - different
-    share: FloatArray = np.divide(again, ranked, out=np.zeros(len(top)), where=ranked > 0)
-    return share
+    return share_of(ranked - different, ranked)
 
 
 @_of_run("ILD", parameters=(BY,), range=(0.0, 2.0))
@@ -141,7 +138,7 @@ def intra_list_diversity(run: WholeRun, cutoff: int | None, *, by: Value) -> Flo
         are_known = (one >= 0) & (other >= 0)
         pairs += are_known.sum(axis=1)
         different += (are_known & (one != other)).sum(axis=1)
-    return np.divide(different, pairs, out=np.zeros(len(top)), where=pairs > 0)
+    return share_of(different, pairs)
 
 
 def _codes(values: Sequence[object]) -> IntArray:
@@ -155,9 +152,7 @@ def _mean_shown(run: WholeRun, cutoff: int | None, values: FloatArray) -> FloatA
     """Return the mean of a value of the documents in each top k; NaN for an empty ranking."""
     top = run.top(cutoff)
     total, shown = np.append(values, 0.0)[top].sum(axis=1), (top >= 0).sum(axis=1)
-    mean = np.full(len(top), np.nan)
-    np.divide(total, shown, out=mean, where=shown > 0)
-    return mean
+    return share_of(total, shown, np.nan)
 
 
 def _mean_distance(top: IntArray, vectors: FloatArray) -> FloatArray:

@@ -111,11 +111,7 @@ class _Model(BatchedAdapter):
                 "Parquet, LETOR)"
             )
         attributes = set(golden.attributes).difference(columns)
-        source = FeatureSource(
-            columns,
-            attributes,
-            is_sparse=golden.contents.candidates.is_sparse,
-        )
+        source = FeatureSource(columns, attributes, golden.contents.candidates.is_sparse)
         features, is_named = features_of_model(self.estimator, self.features, source)
         query_ids = rows["query_id"]
         of_queries = {query_id: golden.query(query_id).attributes for query_id in set(query_ids)}

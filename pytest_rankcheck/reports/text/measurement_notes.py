@@ -80,11 +80,9 @@ def _remarks(evaluation: Evaluation) -> Iterator[tuple[Topic, str]]:
         queries = plural(len(golden), "weighted query", "weighted queries")
         warning = ""
         if size < MIN_QUERIES or size < _TINY * len(golden):
-            few, advice = "queries", "judge more of those that count most"
-            if golden.replay is not None:
-                few, advice = "selections", "replay a longer log, or clip more"
             warning = (
-                f", too small for a reliable mean: few {few} carry most of the weight; {advice}"
+                ", too small for a reliable mean: few queries carry most of the weight; judge more "
+                "of these (of a replay: replay a longer log, or clip more)"
             )
         topic = Topic.MISLEADING if warning else Topic.MEASURED
         yield topic, f"the effective sample size of {queries} is {size:,.1f}{warning}"
