@@ -7,6 +7,7 @@ known. An *innocent* change has a true mean of zero. Sections, chosen with ``--s
   both directions of skew and 25 to 500 queries; fixed tolerances.
 - ``choice``: which gate to take, by the number of queries (gate_choice.py).
 - ``lost``: queries that lost their answers (lost_answers.py).
+- ``proved``: whether what ``prove`` says holds for real rankers (proved_gates.py).
 - ``designs``: weights, clusters, two samples, ten slices together, and a rare large gain.
 - ``sessions``: simulated users with many sessions (user_sessions.py); a quarter of the draws.
 - ``retraining``: LambdaRank models that differ in the seed alone (retraining.py).
@@ -31,6 +32,7 @@ from gate_choice import choice_tables
 from lost_answers import lost_answers_tables
 from manual_parts import DOCS, write_part
 from pair_tables import PairCounts, all_tables, summary, tolerances_table
+from proved_gates import SAMPLED, proved_tables
 from ratchet import ratchet_table
 from real_pairs import DATA, cached
 from replayed_logs import SEARCHES, replays_table
@@ -82,6 +84,13 @@ def lost_section(settings: Settings) -> Iterator[Part]:
     yield PAGE, "lost answers", [*tables, "", f"{error} The second table has a quarter of them."]
 
 
+def proved_section(settings: Settings) -> Iterator[Part]:
+    """Yield the table of harms that are blocked, beside worse rankers."""
+    samples = max(1, settings.draws // SAMPLED)
+    counted = f"{samples:,} samples of the queries per column."
+    yield PAGE, "proved gates", [*proved_tables(DATA, samples), "", counted]
+
+
 def designs_section(settings: Settings) -> Iterator[Part]:
     """Yield the tables of weights, clusters, two samples and slices."""
     pairs, draws = cached(settings.pairs), settings.draws
@@ -122,6 +131,7 @@ SECTIONS: dict[str, Callable[[Settings], Iterator[Part]]] = {
     "pairs": pairs_section,
     "choice": choice_section,
     "lost": lost_section,
+    "proved": proved_section,
     "designs": designs_section,
     "retraining": retraining_section,
     "ratchet": ratchet_section,

@@ -168,8 +168,9 @@ def _hold(evaluation: Evaluation, bounds: Mapping[Metric, Bound], by: By, min_qu
         if wants_proof():
             from pytest_rankcheck.proof.gate_questions import bound_question
 
-            tested = partial(_tested_values, metric, bound, by, min_queries)
-            enter_question(bound_question(evaluation, metric, tested, bound.limit, bound.is_floor))
+            bounded = partial(_bounded, metric=metric, bound=bound, by=by, min_queries=min_queries)
+            limit, is_floor = bound.limit, bound.is_floor
+            enter_question(bound_question(evaluation, metric, bounded, limit, is_floor=is_floor))
     parts = {
         metric: list(_bounded(evaluation, metric, bound, by, min_queries))
         for metric, bound in bounds.items()
@@ -285,14 +286,6 @@ def _bounded(
 
             held = replace(held, interval=whole_interval(evaluation, metric))
         yield held
-
-
-def _tested_values(
-    metric: Metric, bound: Bound, by: By, min_queries: int, evaluation: Evaluation
-) -> Mapping[str, float]:
-    """Return what is compared with a bound, by slice."""
-    parts = _bounded(evaluation, metric, bound, by, min_queries)
-    return {part.label: part.tested for part in parts if part.gated}
 
 
 def _tested(evaluation: Evaluation, metric: Metric, places: Sequence[int], bound: Bound) -> float:

@@ -203,7 +203,7 @@ def _ask(evaluation: Evaluation, gates: Mapping[Metric, Gate], by: By) -> None:
     if wants_proof():
         from pytest_rankcheck.proof.gate_questions import gate_question
 
-        enter_question(gate_question(evaluation, gates, by, fails_if_inconclusive()))
+        enter_question(gate_question(evaluation, gates, by, is_strict=fails_if_inconclusive()))
 
 
 def held(

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from pytest_rankcheck.comparison.unjudged_documents import Crossing, TopDocuments, Unjudged
     from pytest_rankcheck.comparison.unpaired_values import Unpaired
 
+Tops = Mapping[str, Sequence[str]]
+
 
 @dataclass(frozen=True, slots=True)
 class Move:
@@ -92,6 +94,7 @@ class Comparison(QueryOverlap):
         self._has_earlier_terms = has_earlier_terms
         self._values: dict[Metric, ComparedValues] = {}
         self._top_documents: dict[int, TopDocuments] = {}
+        self._tops: dict[int, tuple[Tops, Tops]] = {}
 
     @cached_property
     def query_ids(self) -> tuple[str, ...]:
@@ -139,6 +142,12 @@ class Comparison(QueryOverlap):
             return self.other.clusters[then]
         clusters = self.evaluation.clusters
         return None if clusters is None else clusters[now]
+
+    def tops(self, k: int) -> tuple[Tops, Tops]:
+        """Return the first ``k`` documents of each query's ranking, before and after."""
+        if k not in self._tops:
+            self._tops[k] = (self.other.tops(k), self.evaluation.tops(k))
+        return self._tops[k]
 
     # --- values ------------------------------------------------------------------------------
 

@@ -90,7 +90,7 @@ def fewest_of(compared: int, fewest: int) -> float:
 def _lost_and_gained(comparison: Comparison) -> tuple[list[int], list[int]]:
     """Return the places of the queries that lost their answers, and of those that gained some."""
     golden, lost, gained = comparison.evaluation.golden, [], []
-    before, now = (side.tops(TOP) for side in (comparison.other, comparison.evaluation))
+    before, now = comparison.tops(TOP)
     for place, query_id in enumerate(comparison.query_ids):
         then, since = before[query_id], now[query_id]
         if [*then] == [*since]:

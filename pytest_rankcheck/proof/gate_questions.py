@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -32,7 +32,7 @@ class Change:
         return compare(self.now, self.before)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Question:
     """Whether an assertion would block a change."""
 
@@ -46,23 +46,19 @@ class Question:
     """If it compares, the gate of each metric."""
     by: str | Sequence[str] | None = None
     """The attributes by whose slices these decide."""
+    name: str = ""
+    """The name of the test that asserts it; of a gate that is only advised, the gate in words."""
     asks_innocents: bool = True
     """Whether an innocent change must pass, too."""
-    name: str = ""
-    """The id of the test that asserts it; of a gate that is only advised, the gate in words."""
-
-    @property
-    def test(self) -> str:
-        """The name of the test that asserts it."""
-        return self.name.rpartition("::")[2]
 
 
 def gate_question(
     evaluation: Evaluation,
     gates: Mapping[Metric, Gate],
     by: str | Sequence[str] | None = None,
-    is_strict: bool = False,
     name: str = "",
+    *,
+    is_strict: bool = False,
 ) -> Question:
     """Return whether a family of gates blocks, which compares rankings with those before.
 
@@ -70,8 +66,8 @@ def gate_question(
         evaluation: what was measured.
         gates: the gate of each metric.
         by: an attribute of the queries, or several, by whose slices they decide.
-        is_strict: whether an inconclusive verdict blocks where a gate says nothing else.
         name: of the question.
+        is_strict: whether an inconclusive verdict blocks where a gate says nothing else.
     """
 
     def blocked_by(change: Change) -> str:
@@ -84,21 +80,15 @@ def gate_question(
                 return _subject(metric, verdict.leading.label)
         return ""
 
-    return Question(
-        evaluation=evaluation,
-        blocked_by=blocked_by,
-        metrics=tuple(gates),
-        gates=gates,
-        by=by,
-        name=name,
-    )
+    return Question(evaluation, blocked_by, tuple(gates), gates, by, name)
 
 
 def bound_question(
     evaluation: Evaluation,
     metric: Metric,
-    tested: Callable[[Evaluation], Mapping[str, float]],
+    bounded: Callable[[Evaluation], Iterable[Any]],
     limit: float,
+    *,
     is_floor: bool,
 ) -> Question:
     """Return whether a floor or a ceiling of a metric blocks.
@@ -109,20 +99,20 @@ def bound_question(
     Args:
         evaluation: what was measured.
         metric: the metric.
-        tested: returns what is compared with the bound, by slice.
+        bounded: returns what is held to the bound: all queries, and slices.
         limit: the bound.
         is_floor: whether it is the lowest value, or the highest.
     """
 
     def blocked_by(change: Change) -> str:
-        own, before, now = map(tested, (evaluation, change.before, change.now))
-        for label, value in own.items():
-            distance = value + now[label] - before[label] - limit
-            if not (distance if is_floor else -distance) >= -SLACK:
-                return _subject(metric, label)
+        sides = map(bounded, (evaluation, change.before, change.now))
+        for own, before, now in zip(*sides, strict=True):
+            distance = own.tested + now.tested - before.tested - limit
+            if own.gated and not (distance if is_floor else -distance) >= -SLACK:
+                return _subject(metric, own.label)
         return ""
 
-    return Question(evaluation=evaluation, blocked_by=blocked_by, metrics=(metric,))
+    return Question(evaluation, blocked_by, (metric,))
 
 
 def expectation_question(
@@ -140,7 +130,7 @@ def expectation_question(
         fails = any(each.fails and not old.fails for each, old in zip(now, then, strict=True))
         return "expectations" if fails else ""
 
-    return Question(evaluation=evaluation, blocked_by=blocked_by, asks_innocents=False)
+    return Question(evaluation, blocked_by, asks_innocents=False)
 
 
 def _subject(metric: Metric, label: str) -> str:
@@ -162,15 +152,12 @@ def usual_questions(
         asserted: what tests assert; gates with half of their allowance are among those yielded.
     """
     gate = Gate.significant()
-    deep = [metric for metric in probes if (metric.cutoff or 0) > 10]
-    top = [metric for metric in probes if metric not in deep]
-    for metric in deep:
-        yield gate_question(evaluation, {metric: gate}, name=f"{metric}, significant()")
-    for attribute in attributes:
-        name = f"{top[0]} by {attribute}, significant()"
-        yield gate_question(evaluation, {top[0]: gate}, attribute, name=name)
-    for metric in top:
-        yield gate_question(evaluation, {metric: gate}, name=f"{metric}, significant()")
+    top = [metric for metric in probes if (metric.cutoff or 0) <= 10]
+    deep = [(metric, None) for metric in probes if metric not in top]
+    sliced = [(top[0], attribute) for attribute in attributes]
+    for metric, by in (*deep, *sliced, *((metric, None) for metric in top)):
+        name = f"{metric} by {by}, significant()" if by else f"{metric}, significant()"
+        yield gate_question(evaluation, {metric: gate}, by, name)
     for question in asserted:
         for metric, own in question.gates.items():
             rule: Any = own.rule
@@ -179,4 +166,4 @@ def usual_questions(
             if given:
                 half = replace(own, rule=replace(rule, **given))
                 name = f"{metric}, {half.text}"
-                yield gate_question(evaluation, {metric: half}, question.by, name=name)
+                yield gate_question(evaluation, {metric: half}, question.by, name)

@@ -7,19 +7,16 @@ with the data, so the same rankings are always harmed in the same way.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
-from itertools import chain
+from functools import partial
 from zlib import crc32
 
 import numpy as np
 from numpy.random import Generator
 
-from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.proof.kept_rankings import KeptRankings, Rankings
 
-Rankings = Mapping[str, Sequence[str]]
-"""The documents of queries, best first."""
 Change = Callable[[str], Sequence[str]]
 """Returns the harmed ranking of a query."""
 
@@ -27,8 +24,6 @@ DRAWS = 12
 """How often a harm is drawn if chance has a part in it."""
 
 _TOP = 10
-_FEWEST = 5
-"""A slice with fewer queries is not harmed: queries that lose all their answers stand for it."""
 _MISSPELT = re.compile(r"typo|mis-?spel|spelling", re.IGNORECASE)
 _NEGATIVE = ("0", "false", "no", "none", "(none)")
 """Values that say that an attribute does not hold."""
@@ -56,55 +51,6 @@ class Harm:
             drawn = draw.choice(len(queries), self.count, replace=False)
             queries = [queries[place] for place in sorted(drawn.tolist())]
         return {query: change(query) for query in queries}
-
-
-@dataclass(frozen=True)
-class KeptRankings:
-    """The rankings of all queries of a golden set, as they were measured."""
-
-    golden: GoldenSet
-    rankings: Rankings
-
-    @cached_property
-    def queries(self) -> Sequence[str]:
-        """The queries, in the golden set's order."""
-        return tuple(self.rankings)
-
-    @cached_property
-    def relevant(self) -> Mapping[str, Collection[str]]:
-        """The relevant documents of each query."""
-        grades = {query: self.golden.grades(query).items() for query in self.queries}
-        return {query: {doc for doc, grade in of if grade > 0} for query, of in grades.items()}
-
-    @cached_property
-    def documents(self) -> Sequence[str]:
-        """All ranked documents, each once."""
-        return tuple(dict.fromkeys(chain.from_iterable(self.rankings.values())))
-
-    @cached_property
-    def longest(self) -> int:
-        """How many documents the longest ranking has."""
-        return max(map(len, self.rankings.values()))
-
-    @cached_property
-    def slices(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
-        """By attribute, the queries of each value that enough queries have, and others lack."""
-        found: dict[str, Mapping[str, Sequence[str]]] = {}
-        for attribute in self.golden.attributes:
-            slices = self.golden.slices(attribute).items()
-            found[attribute] = {
-                value: ids for value, ids in slices if _FEWEST <= len(ids) < len(self.queries)
-            }
-        return {attribute: slices for attribute, slices in found.items() if slices}
-
-    def without(self, lost: Collection[str], query: str) -> Sequence[str]:
-        """Return a query's ranking without some documents."""
-        return [doc for doc in self.rankings[query] if doc not in lost]
-
-    def reciprocal_rank(self, query: str) -> float:
-        """Return 1 / the rank of a query's first answer; 0 without one."""
-        ranks = enumerate(self.rankings[query], 1)
-        return next((1 / rank for rank, doc in ranks if doc in self.relevant[query]), 0.0)
 
 
 def harms(kept: KeptRankings) -> Iterator[Harm]:

@@ -6,20 +6,19 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.array_types import BoolArray
 from pytest_rankcheck.errors import MetricWarning
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.proof.gate_questions import Change, Question, gate_question, usual_questions
-from pytest_rankcheck.proof.harmed_copies import HarmedCopies, SwappedQueries
 from pytest_rankcheck.proof.harms import DRAWS, Harm, harms
+from pytest_rankcheck.proof.kept_rankings import KeptRankings, SwappedQueries
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,110 +125,99 @@ def proofs_of(questions: Iterable[Question]) -> Iterator[Proof]:
 
 def _proof(asserted: Sequence[Question]) -> Proof:
     """Return what assertions on the same rankings say of every harm."""
-    copies = HarmedCopies(asserted[0].evaluation)
-    now, golden = copies.unharmed, copies.kept.golden
-    depth = now.depth or copies.kept.longest
+    kept = KeptRankings(asserted[0].evaluation)
+    depth = kept.unharmed.depth or kept.longest
     probed = (Metric.of(name, cutoff and min(cutoff, depth)) for name, cutoff in PROBES)
     probes = [*dict.fromkeys(probed)]
-    usual = [*usual_questions(now, probes, [*copies.kept.slices], asserted)]
-    gated = dict.fromkeys(metric for question in asserted for metric in question.metrics)
-    asked = [*asserted, *usual]
-    trials = [trial_of(harm, copies, asked, probes, [*gated]) for harm in harms(copies.kept)]
-    harmful = [trial.swaps for trial in trials if trial.fall[0]]
-    swaps = np.concatenate(harmful or [np.zeros((1, len(asked)), np.bool_)])
-    own: BoolArray = np.any(swaps[:, : len(asserted)], axis=1, keepdims=True)
-    fits = (swaps | own).mean(axis=0) <= MOST_INNOCENT
-    rows = [_row(trial, asserted, usual, fits[len(asserted) :].tolist()) for trial in trials]
+    asked = [*asserted, *usual_questions(kept.unharmed, probes, [*kept.slices], asserted)]
+    gated = [metric for question in asserted for metric in question.metrics]
+    trials = [trial_of(harm, kept, asked, (probes, gated)) for harm in harms(kept)]
+    swaps = np.concatenate([trial.swaps for trial in trials if trial.metric] or [trials[0].swaps])
+    own = swaps[:, : len(asserted)]
+    fits = (swaps | own.any(axis=1, keepdims=True)).mean(axis=0) <= MOST_INNOCENT
+    advised = {n: asked[n].name for n in range(len(asserted), len(asked)) if fits[n]}
+    rows = [trial.row(asserted, advised) for trial in trials]
     rows.sort(key=lambda row: OUTCOMES.index(row.outcome))
-    shares = swaps[:, : len(asserted)].mean(axis=0)
-    worst = int(shares.argmax())
-    most_by = (asserted[worst].test, float(shares[worst]))
-    return Proof(golden.name, rows, float(own.mean()), most_by)
+    worst = int(own.mean(axis=0).argmax())
+    most_by = (asserted[worst].name, float(own[:, worst].mean()))
+    return Proof(kept.golden.name, rows, float(own.any(axis=1).mean()), most_by)
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
     """What was answered to a harm, and to innocent changes of its size."""
 
-    harm: Harm
-    fall: tuple[str, float]
-    """The metric that fell most, and its mean change; empty if nothing fell."""
-    answers: Sequence[Sequence[str]]
-    """``[questions][draws]`` what blocks it; empty if nothing does."""
-    swaps: BoolArray
+    harm: str
+    metric: str
+    """The metric that fell most; empty if nothing did."""
+    change: float
+    answers: np.ndarray[Any, Any]
+    """``[draws, questions]`` what blocks it; empty if nothing does."""
+    swaps: np.ndarray[Any, Any]
     """``[DRAWS, questions]`` whether a question blocks a swapped copy."""
+
+    def row(self, asserted: Sequence[Question], advised: Mapping[int, str]) -> ProofRow:
+        """Return the row of the table.
+
+        Args:
+            asserted: the assertions, which were asked first.
+            advised: by their places, the names of gates that may be advised.
+        """
+        blocks = self.answers != ""
+        own, draws = blocks[:, : len(asserted)], len(blocks)
+        blocked = int(own.any(axis=1).sum())
+        outcome, advice = "survives" if self.metric else "harmless", ""
+        if blocked >= ENOUGH * draws:
+            outcome = "blocked"
+        elif self.metric:
+            enough = blocks.mean(axis=0) >= ENOUGH
+            advice = next((name for place, name in advised.items() if enough[place]), "")
+        names = ((asserted[place].name, self.answers[n, place]) for n, place in np.argwhere(own))
+        by = Counter(": ".join(filter(None, pair)) for pair in names).most_common(1)
+        what = by[0][0] if by else ""
+        fell = (self.metric, self.change)
+        return ProofRow(self.harm, outcome, *fell, draws, blocked, what, advice)
 
 
 def trial_of(
     harm: Harm,
-    copies: HarmedCopies,
+    kept: KeptRankings,
     asked: Sequence[Question],
-    probes: Sequence[Metric],
-    gated: Sequence[Metric],
+    metrics: Iterable[Iterable[Metric]],
 ) -> Trial:
-    """Ask questions about every draw of a harm, and about a swapped copy of each."""
-    unharmed, answers, swaps = copies.unharmed, [], []
-    means: dict[Metric, list[float]] = {metric: [] for metric in (*probes, *gated)}
+    """Ask questions about every draw of a harm, and about a swapped copy of each.
+
+    Args:
+        harm: the harm.
+        kept: the rankings.
+        asked: the questions.
+        metrics: groups of metrics; the worst of the first group with a fall is named.
+    """
+    copies, answers, swaps = [], [], []
     for number in range(DRAWS):
-        draw = copies.generator(harm.name, number)
+        draw = kept.generator(harm.name, number)
         if number < harm.draws:
             changed = harm.changed(draw)
-            harmed = copies.with_changed(changed)
-            change = Change(harmed, unharmed)
+            copies.append(kept.evaluated(changed))
+            change = Change(copies[-1], kept.unharmed)
             answers.append([each.blocked_by(change) for each in asked])
-            for metric, found in means.items():
-                found.append(harmed.mean(metric))
         swapped = {query for query in changed if draw.random() < 0.5}
-        sides = ((harmed, unharmed), (unharmed, harmed))
+        sides = ((copies[-1], kept.unharmed), (kept.unharmed, copies[-1]))
         innocent = Change(*(Evaluation(SwappedQueries(*side, swapped)) for side in sides))
         swaps.append([each.asks_innocents and each.blocked_by(innocent) != "" for each in asked])
-    now = {metric: float(np.mean(found)) for metric, found in means.items()}
-    fall = _largest_fall(unharmed, now, probes) or _largest_fall(unharmed, now, gated)
-    return Trial(harm, fall or ("", 0.0), [*zip(*answers, strict=True)], np.array(swaps))
+    falls = filter(None, (_largest_fall(kept.unharmed, copies, group) for group in metrics))
+    answered = np.array(answers, dtype=object)
+    return Trial(harm.name, *next(falls, ("", 0.0)), answered, np.array(swaps))
 
 
 def _largest_fall(
-    before: Evaluation, now: Mapping[Metric, float], metrics: Iterable[Metric]
+    before: Evaluation, copies: Sequence[Evaluation], metrics: Iterable[Metric]
 ) -> tuple[str, float] | None:
-    """Return the metric that fell most, and by how much; None if none fell."""
-    gains = {metric: metric.gain(before.mean(metric), now[metric]) for metric in metrics}
-    worst = min(gains, key=lambda metric: gains[metric], default=None)
-    if worst is None or not gains[worst] < -SLACK:
-        return None
-    return str(worst), now[worst] - before.mean(worst)
-
-
-def _row(
-    trial: Trial, asserted: Sequence[Question], usual: Sequence[Question], fits: Sequence[bool]
-) -> ProofRow:
-    """Return the row of a harm.
-
-    Args:
-        trial: the answers, to the assertions first.
-        asserted: the assertions.
-        usual: gates that could be added.
-        fits: whether each of these may be advised.
-    """
-    own, others = trial.answers[: len(asserted)], trial.answers[len(asserted) :]
-    draws = len(own[0])
-    blocked = sum(any(answers) for answers in zip(*own, strict=True))
-    by = Counter(
-        ": ".join(filter(None, (question.test, what)))
-        for question, answers in zip(asserted, own, strict=True)
-        for what in filter(None, answers)
-    )
-    outcome = "survives" if trial.fall[0] else "harmless"
-    advice = (
-        question.name
-        for question, answers, is_fit in zip(usual, others, fits, strict=True)
-        if is_fit and sum(map(bool, answers)) >= ENOUGH * draws
-    )
-    return ProofRow(
-        trial.harm.name,
-        "blocked" if blocked >= ENOUGH * draws else outcome,
-        *trial.fall,
-        draws,
-        blocked,
-        by.most_common(1)[0][0] if by else "",
-        next(advice, "") if outcome == "survives" and blocked < ENOUGH * draws else "",
-    )
+    """Return the metric whose mean over copies fell most, and by how much; None if none fell."""
+    falls = []
+    for metric in metrics:
+        now = float(np.mean([copy.mean(metric) for copy in copies]))
+        change = now - before.mean(metric)
+        falls.append((metric.gain(before.mean(metric), now), str(metric), change))
+    gain, worst, change = min(falls, default=(0.0, "", 0.0))
+    return (worst, change) if gain < -SLACK else None

@@ -22,7 +22,7 @@ class QuestionFinding(ReportedFinding):
 
     def with_test(self, test: str) -> QuestionFinding:
         """Return it with the test that asserts it."""
-        return replace(self, question=replace(self.question, name=test))
+        return replace(self, question=replace(self.question, name=test.rpartition("::")[2]))
 
 
 def proof_notes(findings: Iterable[ReportedFinding]) -> Iterator[Note]:

@@ -7,35 +7,35 @@ from collections.abc import Sequence
 import pytest
 
 from pytest_rankcheck import Evaluation
-from pytest_rankcheck.proof.harmed_copies import HarmedCopies
 from pytest_rankcheck.proof.harms import Harm, harms
+from pytest_rankcheck.proof.kept_rankings import KeptRankings
 
 Rankings = dict[str, list[str]]
 
 
 @pytest.fixture(scope="module")
-def copies(measured: Evaluation) -> HarmedCopies:
-    return HarmedCopies(measured)
+def kept(measured: Evaluation) -> KeptRankings:
+    return KeptRankings(measured)
 
 
-def harm(copies: HarmedCopies, name: str) -> Harm:
-    found = {each.name: each for each in harms(copies.kept)}
+def harm(kept: KeptRankings, name: str) -> Harm:
+    found = {each.name: each for each in harms(kept)}
     return found[name]
 
 
-def drawn(copies: HarmedCopies, name: str) -> tuple[Rankings, Rankings]:
+def drawn(kept: KeptRankings, name: str) -> tuple[Rankings, Rankings]:
     """Return the rankings that a harm changes, before and after."""
-    changed = harm(copies, name).changed(copies.generator(name, 0))
+    changed = harm(kept, name).changed(kept.generator(name, 0))
     after = {query: [*docs] for query, docs in changed.items()}
-    return {query: [*copies.kept.rankings[query]] for query in after}, after
+    return {query: [*kept.rankings[query]] for query in after}, after
 
 
 def answers(query: str) -> list[str]:
     return [f"{query}-{1 + int(query[1:]) % 3}", f"{query}-12"]
 
 
-def test_the_list_is_closed(copies: HarmedCopies) -> None:
-    assert [each.name for each in harms(copies.kept)] == [
+def test_the_list_is_closed(kept: KeptRankings) -> None:
+    assert [each.name for each in harms(kept)] == [
         "1 of 60 queries lose all their answers",
         "2 of 60 queries lose all their answers",
         "3 of 60 queries lose all their answers",
@@ -56,21 +56,21 @@ def test_the_list_is_closed(copies: HarmedCopies) -> None:
     ]
 
 
-def test_lost_answers_are_lost_and_the_rest_moves_up(copies: HarmedCopies) -> None:
-    before, after = drawn(copies, "3 of 60 queries lose all their answers")
+def test_lost_answers_are_lost_and_the_rest_moves_up(kept: KeptRankings) -> None:
+    before, after = drawn(kept, "3 of 60 queries lose all their answers")
     assert len(after) == 3
     for query, docs in after.items():
         assert docs == [doc for doc in before[query] if doc not in answers(query)]
 
 
-def test_nothing_is_found(copies: HarmedCopies) -> None:
-    _, after = drawn(copies, "3 of 60 queries find nothing")
+def test_nothing_is_found(kept: KeptRankings) -> None:
+    _, after = drawn(kept, "3 of 60 queries find nothing")
     assert [*after.values()] == [[]] * 3
 
 
 @pytest.mark.parametrize("shards", [8, 32])
-def test_a_shard_is_lost_for_all_queries(copies: HarmedCopies, shards: int) -> None:
-    before, after = drawn(copies, f"one of {shards} shards lost")
+def test_a_shard_is_lost_for_all_queries(kept: KeptRankings, shards: int) -> None:
+    before, after = drawn(kept, f"one of {shards} shards lost")
     assert len(after) == 60
     lost = 1 - sum(map(len, after.values())) / sum(map(len, before.values()))
     assert lost == pytest.approx(1 / shards, abs=0.5 / shards)
@@ -78,19 +78,19 @@ def test_a_shard_is_lost_for_all_queries(copies: HarmedCopies, shards: int) -> N
         assert docs == [doc for doc in before[query] if doc in set(docs)]
 
 
-def test_other_draws_lose_another_shard(copies: HarmedCopies) -> None:
+def test_other_draws_lose_another_shard(kept: KeptRankings) -> None:
     name = "one of 8 shards lost"
-    one, other = (harm(copies, name).changed(copies.generator(name, n)) for n in (0, 1))
+    one, other = (harm(kept, name).changed(kept.generator(name, n)) for n in (0, 1))
     assert one != other
 
 
-def test_only_the_top_is_retrieved(copies: HarmedCopies) -> None:
-    before, after = drawn(copies, "only the top 10 retrieved")
+def test_only_the_top_is_retrieved(kept: KeptRankings) -> None:
+    before, after = drawn(kept, "only the top 10 retrieved")
     assert after == {query: docs[:10] for query, docs in before.items()}
 
 
-def test_the_first_two_are_swapped(copies: HarmedCopies) -> None:
-    before, after = drawn(copies, "the first two places swapped")
+def test_the_first_two_are_swapped(kept: KeptRankings) -> None:
+    before, after = drawn(kept, "the first two places swapped")
     assert after == {query: [docs[1], docs[0], *docs[2:]] for query, docs in before.items()}
 
 
@@ -99,38 +99,38 @@ def moves(before: Sequence[str], after: Sequence[str]) -> list[int]:
     return [after.index(doc) - place for place, doc in enumerate(before)]
 
 
-def test_places_move_by_up_to_three(copies: HarmedCopies) -> None:
-    before, after = drawn(copies, "every place moved by up to 3")
+def test_places_move_by_up_to_three(kept: KeptRankings) -> None:
+    before, after = drawn(kept, "every place moved by up to 3")
     by = [move for query in after for move in moves(before[query], after[query])]
     assert {*by} == {*range(-3, 4)}
 
 
-def test_a_foreign_document_comes_first(copies: HarmedCopies) -> None:
-    before, after = drawn(copies, "a foreign document first for 12 of 60 queries")
+def test_a_foreign_document_comes_first(kept: KeptRankings) -> None:
+    before, after = drawn(kept, "a foreign document first for 12 of 60 queries")
     assert len(after) == 12
     for query, docs in after.items():
         assert docs == ["a foreign document", *before[query][:19]]
 
 
-def test_queries_get_the_answer_of_another(copies: HarmedCopies) -> None:
-    before, after = drawn(copies, "6 of 60 queries get the answer of another")
+def test_queries_get_the_answer_of_another(kept: KeptRankings) -> None:
+    before, after = drawn(kept, "6 of 60 queries get the answer of another")
     assert len(after) == 6
     for query, docs in after.items():
         assert docs != before[query]
-        assert docs in map(list, copies.kept.rankings.values())
+        assert docs in map(list, kept.rankings.values())
 
 
-def test_the_rest_is_in_random_order(copies: HarmedCopies) -> None:
-    before, after = drawn(copies, "results 11 to 20 in random order")
+def test_the_rest_is_in_random_order(kept: KeptRankings) -> None:
+    before, after = drawn(kept, "results 11 to 20 in random order")
     for query, docs in after.items():
         assert docs[:10] == before[query][:10]
         assert docs[10:] != before[query][10:]
         assert sorted(docs) == sorted(before[query])
 
 
-def test_answers_of_the_slice_that_is_harmed_most_are_halved(copies: HarmedCopies) -> None:
-    before, after = drawn(copies, "answers of locale=de halved")
-    assert [*after] == copies.kept.golden.slices("locale")["de"]
+def test_answers_of_the_slice_that_is_harmed_most_are_halved(kept: KeptRankings) -> None:
+    before, after = drawn(kept, "answers of locale=de halved")
+    assert [*after] == kept.golden.slices("locale")["de"]
     kept = [doc for query, docs in after.items() for doc in answers(query) if doc in docs]
     assert 0.3 < len(kept) / (2 * len(after)) < 0.7
     for query, docs in after.items():
@@ -139,18 +139,18 @@ def test_answers_of_the_slice_that_is_harmed_most_are_halved(copies: HarmedCopie
         ]
 
 
-def test_misspelt_queries_find_nothing(copies: HarmedCopies) -> None:
-    _, after = drawn(copies, "typing errors no longer corrected (typo=yes)")
+def test_misspelt_queries_find_nothing(kept: KeptRankings) -> None:
+    _, after = drawn(kept, "typing errors no longer corrected (typo=yes)")
     assert after == {f"q{number}": [] for number in range(0, 60, 10)}
 
 
-def test_the_newest_documents_are_missing(copies: HarmedCopies) -> None:
-    before, after = drawn(copies, "the newest tenth of the documents missing (created)")
+def test_the_newest_documents_are_missing(kept: KeptRankings) -> None:
+    before, after = drawn(kept, "the newest tenth of the documents missing (created)")
     assert after == {query: docs[:18] for query, docs in before.items()}
 
 
-def test_no_harm_is_drawn_twice_where_chance_has_no_part(copies: HarmedCopies) -> None:
-    for each in harms(copies.kept):
-        draws = [each.changed(copies.generator(each.name, number)) for number in range(12)]
+def test_no_harm_is_drawn_twice_where_chance_has_no_part(kept: KeptRankings) -> None:
+    for each in harms(kept):
+        draws = [each.changed(kept.generator(each.name, number)) for number in range(12)]
         is_drawn = any(draw != draws[0] for draw in draws)
         assert each.draws == (12 if is_drawn else 1), each.name

@@ -1,0 +1,112 @@
+"""The rankings that were measured, and evaluations of copies in which some are others."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
+from itertools import chain
+from zlib import crc32
+
+import numpy as np
+from numpy.random import Generator, default_rng
+
+from pytest_rankcheck.array_types import FloatArray
+from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.measured_source import Source
+from pytest_rankcheck.evaluation.ranked_run import RankedRun
+from pytest_rankcheck.evaluation.run_golden_join import join
+from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.rankers.ranking import Ranking
+
+Rankings = Mapping[str, Sequence[str]]
+"""The documents of queries, best first."""
+
+_FEWEST = 5
+"""A slice with fewer queries is not harmed: queries that lose all their answers stand for it."""
+
+
+class KeptRankings:
+    """The rankings of all queries of a golden set; of replicates, those of the first.
+
+    Raises:
+        ConfigurationError: the evaluation has no whole rankings.
+    """
+
+    def __init__(self, evaluation: Evaluation) -> None:
+        source = evaluation.source
+        if not isinstance(source, RankedRun) or source.run is None:
+            raise ConfigurationError(
+                f"'{quoted(evaluation.name)}' has no whole rankings to harm; evaluate a run in one "
+                "piece"
+            )
+        self.golden, self._run, self._conventions = source.golden, source.run, source.conventions
+        self.queries = self.golden.query_ids
+        self.rankings: Rankings = {query: self._run.get(query) for query in self.queries}
+        self.longest = max(map(len, self.rankings.values()))
+        """How many documents the longest ranking has."""
+        grades = {query: self.golden.grades(query).items() for query in self.queries}
+        self.relevant = {q: {doc for doc, grade in of if grade > 0} for q, of in grades.items()}
+        """The relevant documents of each query."""
+
+    @cached_property
+    def unharmed(self) -> Evaluation:
+        """The evaluation of a copy without a change."""
+        return self.evaluated({})
+
+    def evaluated(self, changed: Rankings) -> Evaluation:
+        """Return the evaluation of a copy in which some rankings are others."""
+        rankings = {query: tuple(docs) for query, docs in {**self.rankings, **changed}.items()}
+        run = self._run.with_rankings({query: Ranking(docs) for query, docs in rankings.items()})
+        how = (run.name, run.depth, self.golden, self._conventions, join(run, self.golden))
+        copy = RankedRun(*how, run=run)
+        self.golden.title("")  # looks up its documents now, so that no table keeps the copy
+        return Evaluation(copy)
+
+    def generator(self, harm: str, number: int) -> Generator:
+        """Return the generator of a draw of a harm: the same for the same golden set."""
+        return default_rng([crc32(self.golden.fingerprint.encode()), crc32(harm.encode()), number])
+
+    @cached_property
+    def documents(self) -> Sequence[str]:
+        """All ranked documents, each once."""
+        return tuple(dict.fromkeys(chain.from_iterable(self.rankings.values())))
+
+    @cached_property
+    def slices(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
+        """By attribute, the queries of each value that enough queries have, and others lack."""
+        found = {
+            attribute: {
+                value: ids
+                for value, ids in self.golden.slices(attribute).items()
+                if _FEWEST <= len(ids) < len(self.queries)
+            }
+            for attribute in self.golden.attributes
+        }
+        return {attribute: slices for attribute, slices in found.items() if slices}
+
+    def without(self, lost: Collection[str], query: str) -> Sequence[str]:
+        """Return a query's ranking without some documents."""
+        return [doc for doc in self.rankings[query] if doc not in lost]
+
+    def reciprocal_rank(self, query: str) -> float:
+        """Return 1 / the rank of a query's first answer; 0 without one."""
+        ranks = enumerate(self.rankings[query], 1)
+        return next((1 / rank for rank, doc in ranks if doc in self.relevant[query]), 0.0)
+
+
+class SwappedQueries(Source):
+    """Some queries as one evaluation has them, and the rest as another has them."""
+
+    def __init__(self, some: Evaluation, rest: Evaluation, queries: Collection[str]) -> None:
+        super().__init__(rest.name, rest.depth, rest.golden, rest.conventions)
+        self._some, self._rest, self._queries = some, rest, queries
+        self._are_swapped = np.array([query in queries for query in rest.query_ids])
+
+    def values(self, metric: Metric) -> FloatArray:
+        """Return the value of each query, ``[Q]``."""
+        return np.where(self._are_swapped, self._some.values(metric), self._rest.values(metric))
+
+    def ranking(self, query_id: str) -> Sequence[str]:
+        """Return the documents ranked for a query, best first."""
+        return (self._some if query_id in self._queries else self._rest).ranking(query_id)
