@@ -164,7 +164,7 @@ def laws() -> Rows:
 def options() -> Rows:
     """Yield each option with the guide that the page names; a new option needs a row with one."""
     rows = re.findall(
-        r"^\|\D*?((?:--rankcheck-|rankcheck_)[\w-]+).* (\[[\w ]+\]\([\w#.-]+\)) \|$",
+        r"^\|\D*?((?:--rankcheck-|rankcheck_)[\w-]+).* (\[[\w /]+\]\([\w#./-]+\)) \|$",
         (DOCS / "configuration.md").read_text("utf-8"),
         re.MULTILINE,
     )
