@@ -391,6 +391,14 @@ class Record:
         tops = self.queries.tops
         return {each: tops[place][:depth] for each, place in self.queries.place_of.items()}
 
+    @property
+    def relevant_depth(self) -> int | None:
+        """How far down `ranks` has the relevant documents."""
+        if self.queries.below is None:
+            return self.kept_depth
+        cutoffs: list[int] = [Metric.parse(name).cutoff or 0 for name in self.gated]
+        return max(self.kept_depth, *cutoffs)
+
     def read_rankings(self, k: int) -> None:
         """Do nothing: a record has no more of a ranking than its top."""
 

@@ -39,6 +39,10 @@ class Measured(Protocol):
         """How far down `ranking` goes; None: to the end."""
 
     @property
+    def relevant_depth(self) -> int | None:
+        """How far down `ranks` has the relevant documents; None: to the end."""
+
+    @property
     def recorded_metrics(self) -> Sequence[Metric] | None:
         """The only metrics that have values; None if every metric can be computed."""
 

@@ -146,12 +146,32 @@ def crossing_between(
     cutoff = values.metric.cutoff
     if not isinstance(values, Paired) or values.metric.kind.takes is not JudgedHits or not cutoff:
         return None
-    if top_of(evaluation, other, values.metric) < cutoff:
+    if top_of(evaluation, other, values.metric) >= cutoff:
+        documents = known[cutoff] = known.get(cutoff) or TopDocuments(evaluation, other, cutoff)
+        found = [documents.of_query[query_id] for query_id in values.query_ids]
+        left = sum(top.relevant_left for top in found)
+        entered = sum(top.relevant_new for top in found)
+    elif other.relevant_depth is None or other.relevant_depth >= cutoff:
+        before, now = (
+            _relevant_in(side, evaluation, values, cutoff) for side in (other, evaluation)
+        )
+        left, entered = len(before - now), len(now - before)
+    else:
         return None
-    documents = known[cutoff] = known.get(cutoff) or TopDocuments(evaluation, other, cutoff)
-    found = [documents.of_query[query_id] for query_id in values.query_ids]
-    left, entered = sum(top.relevant_left for top in found), sum(top.relevant_new for top in found)
     return Crossing(cutoff, left, entered) if left or entered else None
+
+
+def _relevant_in(
+    side: Measured, evaluation: Evaluation, values: ComparedValues, cutoff: int
+) -> set[tuple[str, str]]:
+    """Return the relevant documents in the top of each compared query."""
+    golden = evaluation.golden
+    return {
+        (query_id, doc)
+        for query_id in values.query_ids
+        for doc, rank in side.ranks(query_id).items()
+        if rank <= cutoff and golden.grades(query_id).get(doc, 0) > 0
+    }
 
 
 def top_of(evaluation: Evaluation, other: Measured, metric: Metric) -> int:

@@ -161,6 +161,11 @@ class Evaluation(MetricValues):
         """How far down `ranking` goes; None: to the end."""
         return self.source.known_depth
 
+    @property
+    def relevant_depth(self) -> int | None:
+        """How far down `ranks` has the relevant documents; None: to the end."""
+        return self.known_depth
+
     def ranking(self, query_id: str) -> Sequence[str]:
         """Return the documents ranked for a query, best first, down to `known_depth`."""
         return self.source.ranking(query_id)
