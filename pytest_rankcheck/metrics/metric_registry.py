@@ -8,7 +8,7 @@ import keyword
 import pkgutil
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TypedDict, Unpack
 
@@ -63,8 +63,8 @@ def metric(
     The function takes the judged hits, the cutoff (None for the whole ranking) and each parameter
     by keyword, and returns one float64 per query. The first line of its docstring is the metric's
     summary. Of the other paragraphs, the metric's card has what begins with ``Formula:`` (plain
-    text), ``Use:`` (when to use it, in one sentence) and ``Source:`` (paper, equation; without it,
-    the function).
+    text), ``Use:`` (when to use it, in one sentence), ``Source:`` (paper, equation; without it, the
+    function), and the name of a parameter without a description.
 
     Args:
         name: the canonical name, as it is printed.
@@ -120,7 +120,12 @@ def metric(
                 reference=said.get("Source", f"the function {FunctionOrigin.of(compute)}"),
                 formula=said.get("Formula", ""),
                 use=said.get("Use", ""),
-                parameters={parameter.name: parameter for parameter in every},
+                parameters={
+                    each.name: replace(
+                        each, description=each.description or said.get(each.name, "")
+                    )
+                    for each in every
+                },
                 **declared,
             )
         )

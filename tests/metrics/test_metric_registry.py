@@ -35,6 +35,8 @@ def test_a_decorated_function_is_a_metric() -> None:
 
         More text: of no section.
 
+        times: how often a document counts
+
         Formula: documents ranked * times
 
         Source: Luhn, The automatic creation
@@ -51,6 +53,7 @@ def test_a_decorated_function_is_a_metric() -> None:
         parsed.definition.reference == "Luhn, The automatic creation of literature abstracts, 1958"
     )
     assert parsed.definition.use == ""
+    assert parsed.definition.parameters["times"].description == "how often a document counts"
     evaluation = evaluate(
         Run.from_dict({"p": list("abcd"), "q": ["a"]}),
         GoldenSet.from_dict({"p": {"c": 1}, "q": {"x": 1}, "r": {"x": 1}}),

@@ -32,10 +32,6 @@ DIVIDE = Parameter(
     default="relevant",
     check=choice("relevant", "retrieved", "min"),
     allowed="relevant, retrieved or min",
-    description=(
-        "the denominator: all relevant documents (relevant), those in the top k (retrieved), or "
-        "the smaller of k and all relevant documents (min)"
-    ),
 )
 
 THRESHOLDS = Parameter(
@@ -43,10 +39,6 @@ THRESHOLDS = Parameter(
     default="equal",
     check=one_of(choice("equal"), mapping),
     allowed="equal, or a mapping of grades to probabilities that sum to 1, such as {1:0.3,2:0.7}",
-    description=(
-        "the probability that this is the lowest grade that a user finds relevant; with equal, a "
-        "document of grade g is relevant with probability g / (highest grade)"
-    ),
 )
 
 SMALLEST_AP = 1e-5
@@ -71,6 +63,9 @@ def average_precision(
     AP@k = (sum over relevant i <= k of P@i) / m, where m is the number of all relevant documents:
     those outside the top k count as 0, so a short ranking has no advantage. ``divide`` selects
     another denominator.
+
+    divide: the denominator: all relevant documents (relevant), those in the top k (retrieved), or
+    the smaller of k and all relevant documents (min)
 
     Formula: (sum over relevant i <= k of P@i) / (number of relevant documents)
 
@@ -139,6 +134,9 @@ def graded_average_precision(
 
     GAP@k = (sum over i <= k of 1/i * sum over j <= i of min(G(g_i), G(g_j))) / (sum of G over all
     judged documents), where G(g) is the probability that a user finds grade g relevant.
+
+    thresholds: the probability that this is the lowest grade that a user finds relevant; with
+    equal, a document of grade g is relevant with probability g / (highest grade)
 
     Formula: AP with the expected precision and denominator, over the lowest grade that a user finds
     relevant

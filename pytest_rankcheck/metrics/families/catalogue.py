@@ -93,7 +93,6 @@ def gini(run: WholeRun, cutoff: int | None) -> FloatArray:
             default=None,
             check=text,
             allowed="acme, or another value of that column",
-            description="the value that the group shares",
             is_required=True,
         ),
     ),
@@ -105,6 +104,8 @@ def exposure(run: WholeRun, cutoff: int | None, *, by: Value, of: Value) -> Floa
 
     1 is its share; below 1 it gets less than that, above 1 more. Unjudged documents take
     exposure too. A negative grade has no gain.
+
+    of: the value that the group shares
 
     Formula: (discount of the group / discount of all documents in the top k) / (gain of the group /
     gain of all judged documents), discount 1 / log2(i + 1), gain the grade, sums over all queries

@@ -49,15 +49,7 @@ DISCOUNT = Parameter(
 )
 
 IDEAL = Parameter(
-    "ideal",
-    default="judged",
-    check=choice("judged", "retrieved"),
-    allowed="judged or retrieved",
-    description=(
-        "the documents of the ideal ranking: all judged ones, or only those that the ranker "
-        "returned, as in scikit-learn and torchmetrics. Retrieved rewards short lists: a ranker "
-        "that returns one relevant document and misses all others scores 1"
-    ),
+    "ideal", default="judged", check=choice("judged", "retrieved"), allowed="judged or retrieved"
 )
 
 
@@ -132,6 +124,10 @@ def ndcg(
     grades of 0 or less have no gain, unless a mapping gives them one. The value is 0 if the ideal
     ranking has no gain. With ``ideal=retrieved``, the ideal ranking has only the documents that
     were returned, above or below rank k, so that missing a relevant document costs nothing.
+
+    ideal: the documents of the ideal ranking: all judged ones, or only those that the ranker
+    returned, as in scikit-learn and torchmetrics. Retrieved rewards short lists: a ranker that
+    returns one relevant document and misses all others scores 1
 
     Formula: DCG@k / DCG@k of the ideal ranking, DCG@k = sum over i <= k of gain(g_i) / log2(i+1)
 

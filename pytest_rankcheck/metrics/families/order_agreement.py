@@ -27,21 +27,13 @@ _correlation = partial(metric, range=(-1.0, 1.0), unjudged="of grade 0")
 @_correlation(
     "KendallTau",
     aliases=("Kendall",),
-    parameters=(
-        Parameter(
-            "ties",
-            default="b",
-            check=choice("a", "b", "c"),
-            allowed="a, b or c",
-            description=(
-                "the denominator; a: all n(n-1)/2 pairs; b: corrected for equal grades; c: "
-                "n^2 (m-1) / 2m, with m distinct grades"
-            ),
-        ),
-    ),
+    parameters=(Parameter("ties", default="b", check=choice("a", "b", "c"), allowed="a, b or c"),),
 )
 def graded_kendall_tau(hits: JudgedHits, cutoff: int | None, *, ties: Value) -> FloatArray:
     """Kendall's tau: the rank correlation of the ranking with the grades.
+
+    ties: the denominator; a: all n(n-1)/2 pairs; b: corrected for equal grades; c: n^2 (m-1) / 2m,
+    with m distinct grades
 
     Formula: (concordant pairs - discordant pairs) / sqrt(all pairs * pairs with different grades)
 
@@ -71,10 +63,6 @@ def graded_kendall_tau(hits: JudgedHits, cutoff: int | None, *, ties: Value) -> 
             default="none",
             check=choice("none", "pairs", "graded"),
             allowed="none, pairs or graded",
-            description=(
-                "the denominator: 1 (none), all n(n-1)/2 pairs (pairs), or the pairs with "
-                "different grades (graded)"
-            ),
         ),
     ),
     higher_is_better=False,
@@ -85,6 +73,9 @@ def graded_kendall_distance(
     hits: JudgedHits, cutoff: int | None, *, normalised: Value
 ) -> FloatArray:
     """Kendall's distance: the number of document pairs in the wrong order by their grades.
+
+    normalised: the denominator: 1 (none), all n(n-1)/2 pairs (pairs), or the pairs with different
+    grades (graded)
 
     Formula: number of discordant pairs: the document with the lower grade is above the other
 
@@ -137,24 +128,16 @@ def graded_spearman(hits: JudgedHits, cutoff: int | None) -> FloatArray:
 
 @_correlation(
     "TauAP",
-    parameters=(
-        Parameter(
-            "ties",
-            default="a",
-            check=choice("a", "b"),
-            allowed="a or b",
-            description=(
-                "how equal grades count; a: the mean over all their possible orders; b: the mean "
-                "of both directions, over the documents below the first group"
-            ),
-        ),
-    ),
+    parameters=(Parameter("ties", default="a", check=choice("a", "b"), allowed="a or b"),),
 )
 def graded_tau_ap(hits: JudgedHits, cutoff: int | None, *, ties: Value) -> FloatArray:
     """AP correlation: Kendall's tau with more weight on the top of the ranking.
 
     The mean over the documents i below the first of (c_i - d_i) / (i - 1), where c_i documents
     above i have a higher grade and d_i a lower one.
+
+    ties: how equal grades count; a: the mean over all their possible orders; b: the mean of both
+    directions, over the documents below the first group
 
     Formula: mean over i = 2..n of (documents above i with a higher grade - with a lower grade) /
     (i-1)

@@ -51,7 +51,6 @@ def distinct(run: WholeRun, cutoff: int | None) -> FloatArray:
             default=0.01,
             check=number(above=0, at_most=1),
             allowed="a share above 0, at most 1",
-            description="the share of all shown documents, most shown first, that is the head",
         ),
     ),
     higher_is_better=False,
@@ -62,6 +61,8 @@ def head_share(run: WholeRun, cutoff: int | None, *, head: Value) -> FloatArray:
     The head is the share ``head``, rounded up, of all documents in the top k of any query, those
     that most queries show first; documents tied with the last of them belong to it too. An empty
     ranking has 0.
+
+    head: the share of all shown documents, most shown first, that is the head
 
     Formula: head documents in the top k / documents in the top k
 

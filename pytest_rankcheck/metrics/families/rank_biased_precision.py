@@ -29,13 +29,7 @@ TREC_EVAL_P = 0.9
     parameters=(
         P,
         REL,
-        Parameter(
-            "graded",
-            default=False,
-            check=flag,
-            allowed="true or false",
-            description="true: the gain is the grade divided by the highest grade, max_grade",
-        ),
+        Parameter("graded", default=False, check=flag, allowed="true or false"),
         MAX_GRADE,
     ),
     graded=lambda parameters: bool(parameters["graded"]),
@@ -47,6 +41,8 @@ def rank_biased_precision(
 
     RBP@k = (1 - p) * sum over i <= k of b_i * p^(i-1), where b_i is 1 if the document at rank i is
     relevant, else 0; with ``graded``, g_i / max replaces b_i.
+
+    graded: true: the gain is the grade divided by the highest grade, max_grade
 
     Formula: (1-p) * sum over i <= k of b_i * p^(i-1)
 

@@ -18,16 +18,9 @@ from pytest_rankcheck.metrics.metric_registry import metric
             default=None,
             check=number(above=0, below=1),
             allowed="0.95, or another share above 0 and below 1",
-            description="the share of the queries that the time must not exceed",
             is_required=True,
         ),
-        Parameter(
-            "warm_up",
-            default=0,
-            check=number(at_least=0),
-            allowed="a number of at least 0",
-            description="how many queries to leave out, those that were asked first",
-        ),
+        Parameter("warm_up", default=0, check=number(at_least=0), allowed="a number of at least 0"),
     ),
     higher_is_better=False,
     range=(0.0, np.inf),
@@ -40,6 +33,10 @@ def seconds(times: Timings, cutoff: int | None, *, q: Value, warm_up: Value) -> 
     """The time in seconds that the share q of the queries does not exceed.
 
     A query that failed counts as the slowest one.
+
+    q: the share of the queries that the time must not exceed
+
+    warm_up: how many queries to leave out, those that were asked first
 
     Formula: the smallest time t such that at least the share q of the queries took t or less
 

@@ -79,17 +79,15 @@ def precision(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray
     parameters=(
         REL,
         Parameter(
-            "divide",
-            default="relevant",
-            check=choice("relevant", "min"),
-            allowed="relevant or min",
-            description="the denominator: all relevant documents, or the smaller of k and that",
+            "divide", default="relevant", check=choice("relevant", "min"), allowed="relevant or min"
         ),
     ),
     trec_eval=("recall",),
 )
 def recall(hits: JudgedHits, cutoff: int | None, *, rel: Value, divide: Value) -> FloatArray:
     """Recall: the share of relevant documents that are in the top k; 0 if nothing is relevant.
+
+    divide: the denominator: all relevant documents, or the smaller of k and that
 
     Formula: relevant documents in the top k / all relevant documents
 
@@ -106,13 +104,7 @@ def recall(hits: JudgedHits, cutoff: int | None, *, rel: Value, divide: Value) -
     aliases=("set_F",),
     spellings={"SetF": _with_root_of_beta, "f1": {"beta": 1}},
     parameters=(
-        Parameter(
-            "beta",
-            default=1,
-            check=number(above=0),
-            allowed="a number above 0",
-            description="the weight of recall relative to precision",
-        ),
+        Parameter("beta", default=1, check=number(above=0), allowed="a number above 0"),
         REL,
     ),
 )
@@ -120,6 +112,8 @@ def f_measure(hits: JudgedHits, cutoff: int | None, *, beta: Value, rel: Value) 
     """F-measure: the weighted harmonic mean of precision and recall; 0 if both are 0.
 
     F = (1 + beta^2) P R / (beta^2 P + R).
+
+    beta: the weight of recall relative to precision
 
     Formula: (1 + beta^2) P R / (beta^2 P + R)
 
@@ -159,18 +153,10 @@ def r_precision(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArr
             default=None,
             check=number(at_least=0, at_most=1),
             allowed="a number from 0 to 1",
-            description="the recall level; it is written after the @",
         ),
         REL,
         Parameter(
-            "needed",
-            default="exact",
-            check=choice("exact", "rounded"),
-            allowed="exact or rounded",
-            description=(
-                "how many of m relevant documents make a recall of r: at least r m (exact), or r m "
-                "rounded to the nearest whole number (rounded), as in trec_eval 10"
-            ),
+            "needed", default="exact", check=choice("exact", "rounded"), allowed="exact or rounded"
         ),
     ),
     at="recall",
@@ -184,6 +170,11 @@ def interpolated_precision(
 
     The mean of IPrec@0, IPrec@0.1, ..., IPrec@1 is trec_eval's ``11pt_avg``. The value is 0 if
     no rank reaches the recall.
+
+    recall: the recall level; it is written after the @
+
+    needed: how many of m relevant documents make a recall of r: at least r m (exact), or r m
+    rounded to the nearest whole number (rounded), as in trec_eval 10
 
     Formula: highest P@i of any rank i with R@i >= r
 

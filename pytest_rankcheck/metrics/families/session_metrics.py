@@ -24,7 +24,6 @@ _ABANDONED = Parameter(
     default=None,
     check=choice("zero", "exclude"),
     allowed="zero or exclude",
-    description="whether a session without a selection counts as 0 or is left out of the mean",
     is_required=True,
 )
 
@@ -60,6 +59,8 @@ _effort = partial(_of_session, higher_is_better=False, range=(0.0, np.inf), at=N
 @_of_session("SessionRR", aliases=("SessionMRR",), parameters=(_ABANDONED, _REL), at=None)
 def session_rr(trails: Trails, cutoff: int | None, *, abandoned: Value, rel: Value) -> FloatArray:
     """1 / rank of the session's final selection; with ``rel``, of its last one with that grade.
+
+    abandoned: whether a session without a selection counts as 0 or is left out of the mean
 
     Formula: 1 / rank of the final selection
 
@@ -192,20 +193,8 @@ def events_per_session(trails: Trails, cutoff: int | None) -> FloatArray:
 @metric(
     "sDCG",
     parameters=(
-        Parameter(
-            "bq",
-            default=4,
-            check=number(above=1),
-            allowed="a number above 1",
-            description="the base of the discount of later queries; larger means more patient",
-        ),
-        Parameter(
-            "b",
-            default=2,
-            check=number(above=1),
-            allowed="a number above 1",
-            description="the base of the discount of lower ranks",
-        ),
+        Parameter("bq", default=4, check=number(above=1), allowed="a number above 1"),
+        Parameter("b", default=2, check=number(above=1), allowed="a number above 1"),
     ),
     range=(0.0, np.inf),
     unit="session",
@@ -216,6 +205,10 @@ def session_dcg(trails: Trails, cutoff: int | None, *, bq: Value, b: Value) -> F
     sDCG@k = sum over the queries j of DCG_j@k / (1 + log_bq j), with the DCG of Järvelin and
     Kekäläinen (2002): DCG_j@k = sum over i <= k of g_i / max(1, log_b i). Unjudged documents and
     grades of 0 or less have no gain.
+
+    bq: the base of the discount of later queries; larger means more patient
+
+    b: the base of the discount of lower ranks
 
     Formula: sum over queries j of DCG_j@k / (1 + log_bq j)
 

@@ -44,11 +44,7 @@ def novelty(run: WholeRun, cutoff: int | None) -> FloatArray:
     aliases=("ARP",),
     parameters=(
         Parameter(
-            "normalised",
-            default="none",
-            check=choice("none", "users"),
-            allowed="none or users",
-            description="the denominator: 1 (none), or the number of all users (users)",
+            "normalised", default="none", check=choice("none", "users"), allowed="none or users"
         ),
     ),
     higher_is_better=False,
@@ -58,6 +54,8 @@ def average_popularity(run: WholeRun, cutoff: int | None, *, normalised: Value) 
     """The mean number of users who have interacted with the items in the top k.
 
     The mean is over the items that are shown; an empty ranking has no value.
+
+    normalised: the denominator: 1 (none), or the number of all users (users)
 
     Formula: mean over the top k of the users of the item
 
