@@ -64,7 +64,16 @@ def test_the_benchmark_of_speed_makes_its_tables(tmp_path: Path) -> None:
 @pytest.mark.oracle
 def test_the_calibration_and_the_choice_of_a_gate_make_their_tables(tmp_path: Path) -> None:
     pairs = ("--pairs", str(tmp_path / "pairs.npz"))
-    sections = ("--sections", "pairs", "lost", "designs", "sessions", "replays", "ratchet")
+    sections = (
+        "--sections",
+        "pairs",
+        "lost",
+        "proved",
+        "designs",
+        "sessions",
+        "replays",
+        "ratchet",
+    )
     text = printed("calibration.py", *pairs, *sections, "--draws", "48", "--histories", "40")
     assert "48 draws per cell" in text
     for family in ("nDCG@10", "RR", "AP", "Success@1", "count", "duration"):
@@ -79,6 +88,9 @@ def test_the_calibration_and_the_choice_of_a_gate_make_their_tables(tmp_path: Pa
     assert all(" holds in all " in line or " exceeded in " in line for line in sentences)
     # Any two rankers: at most 5% of innocent changes lose answers as 4% of the queries would.
     assert max(rates_of(text, "87 pairs, exchanged at random: the worst")) < 5
+    # What prove says holds for real rankers.
+    cells = next(line for line in text.splitlines() if line.startswith("| rank correlation |"))
+    assert all(float(cell) > 0.4 for cell in re.findall(r"-?[01]\.\d\d", cells))
     assert text.count("| two samples: ") == 2
     assert text.count("Zipf weights, ") == 2
     # The ratchet: a baseline that rises on any gain blocks more at the end than at the beginning.

@@ -49,6 +49,16 @@ def test_the_summary_says_of_every_stated_rate_whether_it_holds() -> None:
         assert holds or not line.startswith("- `noninferior")
 
 
+def test_sets_of_gates_that_block_more_harms_block_more_real_rankers_that_are_worse() -> None:
+    found = rows(part(CALIBRATION, "proved gates"))
+    correlations = [float(cell) for cell in found.pop("rank correlation") if cell]
+    assert len(found) >= 12
+    assert all(percent(cells[0]) <= 6 for cells in found.values()), "of innocent changes"
+    assert len(correlations) == 4
+    page = (DOCS / "prove.md").read_text("utf-8")
+    assert f"the rank correlation is {min(correlations)} to {max(correlations)}" in page
+
+
 def test_replays_keep_their_promises() -> None:
     """Blocks of about 6% at most and intervals of 93% or more, with all assumptions right."""
     found = {

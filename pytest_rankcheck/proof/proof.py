@@ -216,8 +216,7 @@ def _largest_fall(
     """Return the metric whose mean over copies fell most, and by how much; None if none fell."""
     falls = []
     for metric in metrics:
-        now = float(np.mean([copy.mean(metric) for copy in copies]))
-        change = now - before.mean(metric)
-        falls.append((metric.gain(before.mean(metric), now), str(metric), change))
-    gain, worst, change = min(falls, default=(0.0, "", 0.0))
+        then, now = before.mean(metric), float(np.mean([copy.mean(metric) for copy in copies]))
+        falls.append((float(metric.gain(then, now)), str(metric), now - then))
+    gain, worst, change = min(falls, key=lambda fall: fall[0], default=(0.0, "", 0.0))
     return (worst, change) if gain < -SLACK else None
