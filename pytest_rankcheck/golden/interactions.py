@@ -11,8 +11,8 @@ import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, IntArray
 from pytest_rankcheck.document_ids import DocIdMap, DocIdRule
-from pytest_rankcheck.errors import GoldenSetError, listed
-from pytest_rankcheck.files.delimited_tables import DOC_ID, Role, index_of_roles
+from pytest_rankcheck.errors import GoldenSetError
+from pytest_rankcheck.files.delimited_tables import DOC_ID, Role, index_of_roles, lacks
 from pytest_rankcheck.files.id_columns import numbered
 from pytest_rankcheck.files.tables import read_table
 from pytest_rankcheck.golden.golden_source import checked_id
@@ -105,14 +105,9 @@ class Interactions:
 
     def _places(self, header: Sequence[str], columns: Mapping[str, str]) -> Iterator[int]:
         places = index_of_roles(header, [*ROLES.values()], columns, self.name, GoldenSetError)
-        for name in ROLES:
-            if name not in places:
-                raise GoldenSetError(
-                    f"{self.name}: the interactions have no column {name}, but "
-                    f"{listed(header, 10)}; rename the column, or name it in "
-                    f"rankcheck_columns, as {name}=..."
-                )
-            yield places[name]
+        if missing := [role for name, role in ROLES.items() if name not in places]:
+            raise GoldenSetError(f"{self.name} {lacks(header, places.values(), missing)}")
+        return map(places.__getitem__, ROLES)
 
 
 def _numbers_in(known: Mapping[str, int], ids: Sequence[str]) -> IntArray:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pytest_rankcheck import GoldenSet, MetricError, Run, evaluate
+from pytest_rankcheck import GoldenSet, MetricError, Run, assert_at_most, evaluate
 from pytest_rankcheck.reports.text.measurement_notes import evaluation_notes
 
 INTERACTIONS = pd.DataFrame(
@@ -177,3 +177,5 @@ def test_the_number_of_users_stands_beside_the_popularity() -> None:
     evaluation.mean("AvgPopularity@2")
     text = "AvgPopularity@2 is of 4 users in the interactions"
     assert [note.text for note in evaluation_notes(evaluation) if text in note.text]
+    with pytest.raises(AssertionError, match=text):
+        assert_at_most(evaluation, "AvgPopularity@2", 1)

@@ -21,6 +21,7 @@ from pytest_rankcheck.reports.text.wording import (
     golden_name,
     number_text,
     unanswered_text,
+    user_counts,
 )
 
 _USUAL = LintOptions()
@@ -108,7 +109,8 @@ def _remarks(evaluation: Evaluation) -> Iterator[tuple[Topic, str]]:
 
 def _mean_remarks(evaluation: Evaluation) -> Iterator[str]:
     """Yield what the means depend on: queries that are left out, weights, the number of users."""
-    golden, known = evaluation.golden, evaluation.golden.contents.interactions
+    yield from user_counts(evaluation)
+    golden = evaluation.golden
     for metric in evaluation.computed:
         values = evaluation.values(metric)
         left_out = sum(map(math.isnan, values.tolist()))
@@ -121,8 +123,6 @@ def _mean_remarks(evaluation: Evaluation) -> Iterator[str]:
                 f"{metric} is {number_text(evaluation.mean(metric))} weighted by {by}, and {alike} "
                 "if all queries count the same"
             )
-        if metric.name == "AvgPopularity" and known is not None:
-            yield f"{metric} is of {plural(known.user_count, 'user')} in {known.name}"
 
 
 def document_notes(evaluation: Evaluation) -> Iterator[Note]:

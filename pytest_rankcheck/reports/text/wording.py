@@ -142,6 +142,15 @@ def caveats(evaluation: Evaluation) -> Iterator[str]:
     if evaluation.unanswered:
         yield unanswered_text(evaluation)
     yield from (text for text, are_many in evaluation.source.document_notes.items() if are_many)
+    yield from user_counts(evaluation)
+
+
+def user_counts(evaluation: Evaluation) -> Iterator[str]:
+    """Yield how many users there are, beside each metric that moves with their number."""
+    known = evaluation.golden.contents.interactions
+    for metric in evaluation.computed:
+        if metric.name == "AvgPopularity" and known is not None:
+            yield f"{metric} is of {plural(known.user_count, 'user')} in {known.name}"
 
 
 def documents_once(
