@@ -57,11 +57,8 @@ def world_changes(recorded: World, now: World) -> Iterator[str]:
         if recorded.get(entry) != now.get(entry):
             changed.setdefault((recorded.get(entry), now.get(entry)), []).append(entry)
     for states, entries in changed.items():
-        before, after = (quoted(state, 120) for state in states)
-        name, verb = quoted(entries[0], 120), "is"
-        if len(entries) > 1:
-            name, verb = listed(entries, _NAMED), "are"
-            before, after = f"({before})", f"({after})"
+        before, after = map(quoted, states)
+        name, verb = listed(entries, _NAMED), "is" if len(entries) == 1 else "are"
         if states[0] is None:
             yield f"{name} {after} {verb} not in the baseline"
         elif states[1] is None:

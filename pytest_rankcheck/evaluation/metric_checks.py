@@ -82,8 +82,7 @@ def refuse_constant(metric: Metric, duplicates: Duplicates) -> None:
     if is_by_id and duplicates != "keep_places":
         raise MetricError(
             f"{metric} is 0 whatever the ranker does, because duplicates={duplicates} leaves no "
-            "document twice in a ranking; write duplicates=keep_places (rankcheck_conventions), or "
-            "name the column of the documents that repeats, such as by=text"
+            "document twice; write duplicates=keep_places (rankcheck_conventions), or by=text"
         )
 
 

@@ -113,14 +113,14 @@ class _Model(BatchedAdapter):
         attributes = set(golden.attributes).difference(columns)
         source = FeatureSource(columns, attributes, golden.contents.candidates.is_sparse)
         features, is_named = features_of_model(self.estimator, self.features, source)
-        query_ids = rows["query_id"]
-        of_queries = {query_id: golden.query(query_id).attributes for query_id in set(query_ids)}
         table: dict[str, Any] = {}
         for name, column in features.items():
             if column in columns:
                 table[name] = rows[column]
             elif column in attributes:
-                table[name] = [of_queries[query_id].get(column) for query_id in query_ids]
+                table[name] = [
+                    golden.query(each).attributes.get(column) for each in rows["query_id"]
+                ]
             else:
                 table[name] = np.zeros(len(rows))  # sparse files omit zeros
         return table, is_named
