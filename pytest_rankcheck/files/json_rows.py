@@ -21,8 +21,6 @@ from pytest_rankcheck.files.text_files import OnBroken, blocks_of_lines, lines_o
 
 _BLOCK = 8 << 20
 
-Objects = Sequence[Mapping[str, object]]
-
 
 def table_of_json(
     path: Path, error: type[RankcheckError], *, what: str, on_broken: OnBroken | None
@@ -79,22 +77,19 @@ def _in_blocks(
 
 
 def _by_layout(objects: Iterable[tuple[int, Mapping[str, object]]]) -> Iterator[Batch]:
-    rows = list(objects)
-    return layouts_of_objects([number for number, _ in rows], [row for _, row in rows])
-
-
-def _values(header: Sequence[str], objects: Objects, index: int) -> Column:
-    return Column([row.get(header[index]) for row in objects])
-
-
-def layouts_of_objects(numbers: Sequence[int], objects: Objects) -> Iterator[Batch]:
     """Yield objects in batches with the same keys, in the order of their first rows."""
+    found = list(objects)
+    numbers, rows = [number for number, _ in found], [row for _, row in found]
     places: dict[tuple[str, ...], list[int]] = {}
-    for place, keys in enumerate(map(tuple, objects)):
+    for place, keys in enumerate(map(tuple, rows)):
         places.setdefault(keys, []).append(place)
-    for keys, rows in places.items():
-        chosen = objects if len(places) == 1 else [objects[row] for row in rows]
-        yield Batch(keys, [numbers[row] for row in rows], partial(_values, keys, chosen))
+    for keys, own in places.items():
+        chosen = rows if len(places) == 1 else [rows[place] for place in own]
+        yield Batch(keys, [numbers[place] for place in own], partial(_values, keys, chosen))
+
+
+def _values(header: Sequence[str], objects: Sequence[Mapping[str, object]], index: int) -> Column:
+    return Column([row.get(header[index]) for row in objects])
 
 
 def table_of_objects(

@@ -5,6 +5,8 @@ A document is relevant if its grade is above 0, or at least ``rel`` if that is g
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray
@@ -18,17 +20,16 @@ from pytest_rankcheck.metrics.relevance import (
     relevant_hits,
 )
 
-
-def _missing(what: str, omitted: str) -> Parameter:
-    """Return the parameter that says what a relevant document outside the top k counts as."""
-    return Parameter(
-        "missing",
-        default="next",
-        check=choice("next", "omit"),
-        allowed="next or omit",
-        description=f"{what}: next is k+1, or n+1 for a ranking of n documents without a cutoff; "
-        f"omit leaves {omitted}",
-    )
+_rank = partial(
+    metric,
+    parameters=(
+        REL,
+        Parameter("missing", default="next", check=choice("next", "omit"), allowed="next or omit"),
+    ),
+    higher_is_better=False,
+    range=(1.0, np.inf),
+)
+"""Declares a mean of ranks, in which documents outside the top k count as ``missing`` says."""
 
 
 @metric("RR", aliases=("MRR", "recip_rank"), parameters=(REL,))
@@ -46,23 +47,14 @@ def reciprocal_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> Floa
     return np.asarray(1.0 / _first_rank(hits, cutoff, rel), dtype=np.float64)
 
 
-@metric(
-    "FirstRank",
-    aliases=("FRP",),
-    parameters=(
-        REL,
-        _missing(
-            "the value of a query without a relevant document in the top k",
-            "the query out of the mean",
-        ),
-    ),
-    higher_is_better=False,
-    range=(1.0, np.inf),
-)
+@_rank("FirstRank", aliases=("FRP",))
 def first_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value, missing: Value) -> FloatArray:
     """The rank of the first relevant document.
 
     Use it with a cutoff: without one, a ranking that misses everything is better if it is shorter.
+
+    missing: the value of a query without a relevant document in the top k: next is k+1, or n+1 for
+    a ranking of n documents without a cutoff; omit leaves the query out of the mean
 
     Formula: rank of the first relevant document; k+1 without one
 
@@ -75,23 +67,15 @@ def first_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value, missing: Val
     return np.where(np.isinf(first), absent, first)
 
 
-@metric(
-    "MeanRank",
-    aliases=("MR",),
-    parameters=(
-        REL,
-        _missing(
-            "the rank of a relevant document outside the top k",
-            "the document out, and a query without any other out of the mean",
-        ),
-    ),
-    higher_is_better=False,
-    range=(1.0, np.inf),
-)
+@_rank("MeanRank", aliases=("MR",))
 def mean_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value, missing: Value) -> FloatArray:
     """The mean rank of the relevant documents.
 
     A query without relevant documents has the value of one whose only relevant document is missing.
+
+    missing: the rank of a relevant document outside the top k: next is k+1, or n+1 for a ranking of
+    n documents without a cutoff; omit leaves the document out, and a query without any other out of
+    the mean
 
     Formula: mean rank of the relevant documents, k+1 for each one outside the top k
 

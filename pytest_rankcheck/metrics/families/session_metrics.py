@@ -6,6 +6,7 @@ are selected at once, it is the one with the best rank. An abandoned session has
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import cast
 
@@ -17,7 +18,7 @@ from pytest_rankcheck.metrics.judged_hits import last_of_running_sum
 from pytest_rankcheck.metrics.metric_inputs import Trails
 from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, choice, number
 from pytest_rankcheck.metrics.metric_registry import metric
-from pytest_rankcheck.metrics.relevance import in_top
+from pytest_rankcheck.metrics.relevance import REL, in_top
 
 _ABANDONED = Parameter(
     "abandoned",
@@ -40,11 +41,8 @@ _NEXT = Parameter(
     is_required=True,
 )
 
-_REL = Parameter(
-    "rel",
-    default=None,
-    check=number(),
-    allowed="a number",
+_REL = replace(
+    REL,
     description=(
         "the lowest grade that counts as a selection, such as that of a purchase; by default, "
         "every selection counts"
