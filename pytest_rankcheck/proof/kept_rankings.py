@@ -41,7 +41,7 @@ class KeptRankings:
                 "piece"
             )
         self.golden, self._run, self._conventions = source.golden, source.run, source.conventions
-        self.queries = self.golden.query_ids
+        self.queries, self._averaged = self.golden.query_ids, source.averaged
         self.rankings: Rankings = {query: self._run.get(query) for query in self.queries}
         self.longest = max(map(len, self.rankings.values()))
         """How many documents the longest ranking has."""
@@ -60,6 +60,7 @@ class KeptRankings:
         run = self._run.with_rankings({query: Ranking(docs) for query, docs in rankings.items()})
         how = (run.name, run.depth, self.golden, self._conventions, join(run, self.golden))
         copy = RankedRun(*how, run=run)
+        copy.averaged = self._averaged  # type: ignore[method-assign]  # the noise of replicates
         self.golden.title("")  # looks up its documents now, so that no table keeps the copy
         return Evaluation(copy)
 
@@ -102,6 +103,7 @@ class SwappedQueries(Source):
         super().__init__(rest.name, rest.depth, rest.golden, rest.conventions)
         self._some, self._rest, self._queries = some, rest, queries
         self._are_swapped = np.array([query in queries for query in rest.query_ids])
+        self.averaged = rest.averaged  # type: ignore[method-assign]
 
     def values(self, metric: Metric) -> FloatArray:
         """Return the value of each query, ``[Q]``."""

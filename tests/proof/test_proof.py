@@ -132,6 +132,18 @@ def test_an_inconclusive_verdict_blocks_only_where_it_fails(measured: Evaluation
     assert gate_question(measured, {NDCG: strict}).blocked_by(change) == "nDCG@10"
 
 
+def test_copies_have_the_noise_of_the_replicates_that_were_measured(measured: Evaluation) -> None:
+    run, golden = measured.run, measured.golden
+    assert run is not None
+    assert isinstance(golden, GoldenSet)
+    rotated = {query: [*run[query][1:], run[query][0]] for query in run}
+    replicates = evaluate([run, Run.from_dict(rotated, depth=20)], golden)
+    change = harmed(replicates, "6 of 60 queries get the answer of another")
+    allowed = [Gate.tolerance(abs=0.01, noise=noise) for noise in (0, 100)]
+    found = [gate_question(replicates, {NDCG: gate}).blocked_by(change) for gate in allowed]
+    assert found == ["nDCG@10", ""]
+
+
 def test_a_slice_that_blocks_is_named(measured: Evaluation) -> None:
     change = harmed(measured, "typing errors no longer corrected (typo=yes)")
     question = gate_question(measured, {NDCG: Gate.tolerance(0.2, min_queries=5)}, "typo")
