@@ -153,14 +153,3 @@ class Contents:
         if self.scale in (None, self.judgments.highest):
             return None
         return self.scale
-
-    def stored_queries(self) -> Mapping[str, Query]:
-        """Return `complete_queries` for a file: each also has the scale, if it must be stored."""
-        scale, queries = self.stored_scale, self.complete_queries()
-        if scale is None:
-            return queries
-        stored = {}
-        for query in queries.values():
-            attributes = {**query.attributes, SCALE: scale}
-            stored[query.id] = replace(query, attributes=attributes)
-        return stored

@@ -22,7 +22,7 @@ from pytest_rankcheck.files.text_files import blocks_of_lines, decode_utf8
 from pytest_rankcheck.files.trec_columns import columns_of, columns_of_lines, trec_text
 from pytest_rankcheck.files.whole_files import write_whole
 from pytest_rankcheck.golden.contents_builder import ContentsBuilder
-from pytest_rankcheck.golden.golden_contents import Contents
+from pytest_rankcheck.golden.golden_contents import SCALE, Contents
 from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.query import attribute_names
 
@@ -94,16 +94,17 @@ def write(contents: Contents, path: Path) -> None:
 
 def _queries_text(contents: Contents) -> str:
     """Return the text of the file of queries; empty if qrels alone can hold the set."""
-    queries = list(contents.stored_queries().values())
-    attributes = attribute_names(queries)
+    queries = list(contents.complete_queries().values())
+    attributes, scale = attribute_names(queries), contents.stored_scale
     is_in_qrels = all(query.text is None and contents.grades[query.id] for query in queries)
-    if is_in_qrels and not attributes:
+    if is_in_qrels and not attributes and scale is None:
         return ""
+    own = {} if scale is None else {SCALE: scale}
     rows = []
     for query in queries:
         values = map(query.attributes.get, attributes)
-        rows.append([query.id, query.text, *values])
-    return table_text(["query_id", "query", *attributes], rows, GoldenSetError, "\t")
+        rows.append([query.id, query.text, *values, *own.values()])
+    return table_text(["query_id", "query", *attributes, *own], rows, GoldenSetError, "\t")
 
 
 def queries_file(path: Path) -> Path:
