@@ -168,8 +168,7 @@ def document_notes(golden: GoldenSet, ranking: Rankings) -> Iterator[tuple[str, 
         query_id, (doc_id, times) = max(again.items(), key=lambda each: each[1][1])
         text = (
             f"{len(again):,} of {plural(len(sample), 'query', 'queries')} repeat a document in the "
-            f"top {_NEAR_TOP}, most '{quoted(query_id)}': '{quoted(doc_id)}' {times} times "
-            f"(Duplicates@{_NEAR_TOP})"
+            f"top {_NEAR_TOP}, most '{quoted(query_id)}': '{quoted(doc_id)}' {times} times"
         )
         yield text, False
     if golden.catalogue is None or golden.doc_id is None or ATTRIBUTE not in golden.doc_id.name:

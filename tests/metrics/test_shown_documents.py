@@ -92,7 +92,7 @@ def test_the_same_document_again_in_an_answer(name: str, values: list[float]) ->
 
 
 def test_a_note_says_which_answer_repeats_a_document_most() -> None:
-    text = "2 of 4 queries repeat a document in the top 10, most 'q1': 'a' 3 times (Duplicates@10)"
+    text = "2 of 4 queries repeat a document in the top 10, most 'q1': 'a' 3 times"
     assert AGAIN.source.document_notes[text] is False
     assert evaluate(Run.from_dict(RANKINGS), GOLDEN).source.document_notes == {}
 
