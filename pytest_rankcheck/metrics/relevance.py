@@ -70,6 +70,11 @@ def share_of(
     return np.divide(part, whole, out=out, where=whole > 0)
 
 
+def share_of_top(count: FloatArray, hits: JudgedHits, cutoff: int | None) -> FloatArray:
+    """Return ``count / k``, ``[Q]``; without a cutoff, k is the length of the ranking."""
+    return share_of(count, hits.retrieved) if cutoff is None else count / cutoff
+
+
 MAX_GRADE = Parameter(
     "max_grade",
     default=None,

@@ -21,6 +21,7 @@ from pytest_rankcheck.metrics.relevance import (
     relevant_count,
     relevant_hits,
     share_of,
+    share_of_top,
 )
 
 
@@ -66,10 +67,7 @@ def precision(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray
 
     Source: van Rijsbergen, Information Retrieval, 2nd edition, 1979, chapter 7
     """
-    count = found_count(hits, cutoff, rel)
-    if cutoff is not None:
-        return count / cutoff
-    return share_of(count, hits.retrieved)
+    return share_of_top(found_count(hits, cutoff, rel), hits, cutoff)
 
 
 @metric(

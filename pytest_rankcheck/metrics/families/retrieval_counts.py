@@ -17,7 +17,7 @@ from pytest_rankcheck.metrics.relevance import (
     found_count,
     in_top,
     relevant_count,
-    share_of,
+    share_of_top,
 )
 
 _count = partial(metric, parameters=(REL,), range=(0.0, np.inf))
@@ -37,10 +37,7 @@ def judged(hits: JudgedHits, cutoff: int | None) -> FloatArray:
 
     Source: ir_measures, Judged, which divides by the length of a shorter ranking
     """
-    count = count_of(in_top(hits, cutoff) & (hits.grades >= 0))
-    if cutoff is None:
-        return share_of(count, hits.retrieved)
-    return count / cutoff
+    return share_of_top(_judged_count(hits, cutoff), hits, cutoff)
 
 
 @metric(
@@ -59,11 +56,12 @@ def unjudged(hits: JudgedHits, cutoff: int | None) -> FloatArray:
 
     Source: trec_eval 10, measure unj
     """
-    judged_count = count_of(in_top(hits, cutoff) & (hits.grades >= 0))
-    count = depth_of(hits, cutoff) - judged_count
-    if cutoff is None:
-        return share_of(count, hits.retrieved)
-    return count / cutoff
+    count = depth_of(hits, cutoff) - _judged_count(hits, cutoff)
+    return share_of_top(count, hits, cutoff)
+
+
+def _judged_count(hits: JudgedHits, cutoff: int | None) -> FloatArray:
+    return count_of(in_top(hits, cutoff) & (hits.grades >= 0))
 
 
 @_count("NumRet", unjudged="retrieved")
