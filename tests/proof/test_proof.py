@@ -41,6 +41,12 @@ def significant(measured: Evaluation) -> pd.DataFrame:
     return prove(measured, {"nDCG@10": Gate.significant()})
 
 
+@pytest.fixture
+def unadvised(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ask no usual gate, which takes most of the time."""
+    monkeypatch.setattr("pytest_rankcheck.proof.proof.usual_questions", lambda *_: [])
+
+
 def names(frame: pd.DataFrame, outcome: str) -> list[str]:
     return frame.index[frame.outcome == outcome].tolist()
 
@@ -76,6 +82,7 @@ def test_each_row_says_how_far_and_how_often(significant: pd.DataFrame) -> None:
     assert (row.outcome, row.draws, row.blocked, row.blocked_by) == ("blocked", 1, 1, "nDCG@10")
 
 
+@pytest.mark.usefixtures("unadvised")
 def test_a_harm_is_blocked_from_nine_of_twelve_draws(measured: Evaluation) -> None:
     table = prove(measured, {"RR@3": Gate.significant()})
     drawn = table[(table.draws == 12) & (table.outcome != "harmless")]
@@ -95,6 +102,7 @@ def test_survivors_come_first_and_harmless_harms_last(significant: pd.DataFrame)
     assert significant.loc["results 11 to 20 in random order", "metric"] == ""
 
 
+@pytest.mark.usefixtures("unadvised")
 def test_a_harm_of_a_gated_value_is_not_harmless(measured: Evaluation) -> None:
     table = prove(measured, {"AP": Gate.significant()})
     row = table.loc["results 11 to 20 in random order"]
@@ -150,6 +158,7 @@ def test_a_slice_that_blocks_is_named(measured: Evaluation) -> None:
     assert question.blocked_by(change) == "nDCG@10[typo=yes]"
 
 
+@pytest.mark.usefixtures("unadvised")
 def test_what_blocks_is_named_with_its_test(measured: Evaluation) -> None:
     name = "test_no_regression"
     found = proof(gate_question(measured, {NDCG: Gate.tolerance(0.2)}, name=name))
@@ -186,11 +195,13 @@ def test_a_ceiling_blocks_what_rises_above_it(measured: Evaluation) -> None:
     assert ceiling.blocked_by(better) == "nDCG@10"
 
 
+@pytest.mark.usefixtures("unadvised")
 def test_a_floor_close_to_the_mean_blocks_innocent_changes(measured: Evaluation) -> None:
     close = proof(bound(measured, measured.mean(NDCG) - 0.001, is_floor=True))
     assert close.innocent > 0.2
 
 
+@pytest.mark.usefixtures("unadvised")
 def test_an_expectation_sees_its_query_and_is_not_asked_of_innocents(measured: Evaluation) -> None:
     golden = measured.golden
     assert isinstance(golden, GoldenSet)
@@ -206,6 +217,7 @@ def test_an_expectation_sees_its_query_and_is_not_asked_of_innocents(measured: E
     assert by["typing errors no longer corrected (typo=yes)"] == "expectations"
 
 
+@pytest.mark.usefixtures("unadvised")
 def test_an_expectation_that_fails_already_blocks_nothing(measured: Evaluation) -> None:
     golden = measured.golden
     assert isinstance(golden, GoldenSet)
@@ -214,6 +226,7 @@ def test_an_expectation_that_fails_already_blocks_nothing(measured: Evaluation) 
     assert "blocked" not in outcomes(found).values()
 
 
+@pytest.mark.usefixtures("unadvised")
 def test_assertions_on_the_same_rankings_are_asked_together(measured: Evaluation) -> None:
     same = evaluate(measured.run, measured.golden)  # type: ignore[arg-type]
     shorter = measured.run.top(2)  # type: ignore[union-attr]
@@ -232,6 +245,7 @@ def test_rankings_that_are_not_kept_cannot_be_harmed(measured: Evaluation) -> No
         prove(merged, {"nDCG@10": Gate.significant()})
 
 
+@pytest.mark.usefixtures("unadvised")
 def test_shallow_rankings_are_not_asked_for_deep_metrics() -> None:
     queries = [f"q{number}" for number in range(20)]
     golden = GoldenSet.from_dict({query: {f"{query} 1": 1} for query in queries})
