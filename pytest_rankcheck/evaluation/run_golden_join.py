@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise, repeat
+from itertools import chain, compress, pairwise, repeat
 from typing import Any
 
 import numpy as np
@@ -61,8 +61,7 @@ class Joined:
         self._segments = np.full(len(judgments.query_ids), -1, dtype=np.int64)
         is_judged = codes >= 0
         self._segments[codes[is_judged]] = np.flatnonzero(is_judged)
-        lacking = np.flatnonzero(~self.is_ranked).tolist()
-        self.missing = tuple(judgments.query_ids[code] for code in lacking)
+        self.missing = tuple(compress(judgments.query_ids, (~self.is_ranked).tolist()))
         """The judged queries that the run lacks."""
         counts = [np.diff(block.starts) for block in blocks]
         ends = starts_of(np.concatenate([np.zeros(0, np.int64), *counts]))

@@ -140,10 +140,8 @@ def _add(entry: Definition) -> None:
     if not origin.module.startswith(_FAMILIES):
         _load_families()  # so that our own names count as taken
     words = {word.casefold(): word for word in (entry.name, *entry.aliases, *entry.spellings)}
-    for folded, word in words.items():
-        holder = _NAMES.get(folded)
-        if holder is None:
-            continue
+    holders = {word: _NAMES[folded] for folded, word in words.items() if folded in _NAMES}
+    for word, holder in holders.items():
         held_by = FunctionOrigin.of(holder.compute)
         if not origin.redefines(held_by):
             ours = held_by.module.startswith(_FAMILIES)
@@ -152,7 +150,7 @@ def _add(entry: Definition) -> None:
                 f"the metric name '{word}' is already taken by {holder.name} {whose}; "
                 f"give another name to the metric of {origin}"
             )
-    replaced = [_NAMES[folded] for folded in words if folded in _NAMES]
+    replaced = list(holders.values())
     for old in replaced:
         _DEFINITIONS.pop(old.name, None)
     for folded in [folded for folded, held in _NAMES.items() if held in replaced]:
