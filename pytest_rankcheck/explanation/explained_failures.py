@@ -207,14 +207,12 @@ def _query(
     values: Values,
     documents: Callable[[str], Sequence[RankedDocument]],
 ) -> ExplainedQuery:
-    grades, ranks = evaluation.golden.grades(query_id), evaluation.ranks(query_id)
     return ExplainedQuery(
         query_id,
         evaluation.golden.query(query_id).text or "",
         values,
         documents(query_id),
         tuple(evaluation.ranking(query_id)[:TOP]),
-        {doc: rank for doc, rank in ranks.items() if rank > TOP and grades.get(doc, 0) > 0},
     )
 
 

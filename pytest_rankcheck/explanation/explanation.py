@@ -54,8 +54,6 @@ class ExplainedQuery:
     documents: Sequence[RankedDocument]
     top: tuple[str, ...]
     """The first documents of its ranking now."""
-    below: Mapping[str, int]
-    """The ranks of relevant documents below the top that reports show."""
 
 
 @dataclass(frozen=True, slots=True)

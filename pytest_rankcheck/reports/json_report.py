@@ -91,7 +91,7 @@ def _failure(explanation: Explanation) -> dict[str, Any]:
 def _query(query: ExplainedQuery) -> dict[str, Any]:
     names = ("id", "grade", "before", "now")
     documents = [{name: getattr(each, name) for name in names} for each in query.documents]
-    changed = {"changed": query.values, "documents": documents, "below": query.below}
+    changed = {"changed": query.values, "documents": documents}
     found: dict[str, Any] = as_json({"id": query.id, **changed})
     return found
 

@@ -101,6 +101,9 @@ def _gate_lines(found: GateFinding) -> Iterator[str]:
     if slices:
         shown = (slice_line(part, explanation) for part in slices[:_MOST_WORST])
         yield f"  - slices: {markdown_text('; '.join(shown), 400)}"
+    if explanation.in_common and explanation.in_common.causes:
+        causes = (cause.text for cause in explanation.in_common.causes[:_MOST_WORST])
+        yield f"  - in common: {markdown_text('; '.join(causes), 400)}"
     if explanation.worst:
         shown = (query_line(query, explanation) for query in explanation.worst[:_MOST_WORST])
         yield f"  - worst: {markdown_text('; '.join(shown), 400)}"

@@ -174,7 +174,8 @@ def test_a_failure_is_shown_by_its_values_and_says_all_that_its_text_says(report
         "-0.3672 -0.4658 to -0.2686 regressed locale=en 30",
         "q00 text of q00 0.964 → 0.413 Baseline 1. q00 good grade 3 2. q00 bad grade 0",
         "3. q00 fair grade 1 · left Now 1. q00 new unjudged · entered 2. q00 bad grade 0",
-        "3. q00 good grade 3 · moved 1 → 3 q01 text of q01",
+        "3. q00 good grade 3 · moved 1 → 3 Relevant, not in this top now: q00 fair (grade 1) 3 → not",
+        "ranked q01 text of q01",
     ):
         assert part in shown
     # What is not a slice or a query is a sentence, which is there as it is.
@@ -191,7 +192,10 @@ def test_documents_below_the_top_are_named_with_their_rank() -> None:
     run = {f"q{i}": [*(f"x{n}" for n in range(11)), "deep"] for i in range(5)}
     with collecting(detail=True) as ledger, pytest.raises(AssertionError):
         assert_at_least(evaluate(Run.from_dict(run), golden), "RR", 0.9)
-    assert "Relevant, ranked lower now: deep (grade 2) at 12" in html_of(report_of(ledger, ""))
+    assert (
+        """Relevant, not in this top now: <span class="id">deep</span> (grade 2) 12"""
+        in html_of(report_of(ledger, ""))
+    )
 
 
 def test_the_library_of_charts_is_only_in_pages_that_have_one(report: Report) -> None:

@@ -23,10 +23,12 @@ HEAD = """\
 - nDCG@10 regressed on golden set 'golden set' (60 queries): 0.9639 -> 0.7833, -0.1806; allowed -0.0100
   - tests/test_it.py::test_it: 95% interval -0.2488 to -0.1124; 20 queries worse, 5 better, 35 equal
   - slices: locale=de (30 queries, regressed)   0.9639 -> 0.5967
+  - in common: 20 of 20 are locale=de (50% of all are)
   - worst: q00 "text of q00"   0.964 -> 0.413; q01 "text of q01"   0.964 -> 0.413; q02 "text of q02"   0.964 -> 0.413
 - RR regressed on golden set 'golden set' (60 queries): 1.0000 -> 0.7778, -0.2222; more than chance \
 explains, and a fall of 0.0010 is not ruled out (p < 0.0001, alpha 0.05)
   - tests/test_it.py::test_it: 95% interval -0.3041 to -0.1404; 20 queries worse, 0 better, 40 equal
+  - in common: 20 of 20 are locale=de (50% of all are)
   - worst: q00 "text of q00"   1.000 -> 0.333; q01 "text of q01"   1.000 -> 0.333; q02 "text of q02"   1.000 -> 0.333
 
 To reproduce:

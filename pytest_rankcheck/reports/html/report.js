@@ -33,18 +33,24 @@
   }
 
   // --- verdicts and slices ---
-  function kindOf(decision) {
+  const side = (gate) => gate.higher_is_better ? 1 : -1;
+  function kindOf(gate, decision) {
     if (decision.outcome === "regressed" || decision.outcome === "failed") return "worse";
     if (decision.outcome === "inconclusive") return "unsure";
-    return decision.outcome === "better" ? "better" : "same";
+    const sure = decision.interval && decision.interval.every((end) => side(gate) * end > 0);
+    return decision.outcome === "better" && sure ? "better" : "same";
   }
-  const side = (gate) => gate.higher_is_better ? 1 : -1;
+  // Where a rule decides: at its margin, or without a test at what it allows; a test alone has no fixed place.
+  function limit(gate, decision) {
+    const fall = gate.margin ?? (decision.p === null ? decision.allowed : null);
+    return fall === null ? null : -side(gate) * fall;
+  }
   function interval(gate, decision, label) {
-    const [low, high] = decision.interval || [decision.difference, decision.difference];
+    const [low, high] = decision.interval || [decision.difference, decision.difference], allowed = limit(gate, decision);
     return {
-      label, low, high, kind: kindOf(decision), outcome: decision.outcome,
+      label, low, high, kind: kindOf(gate, decision), outcome: decision.outcome,
       before: decision.before, now: decision.now, difference: decision.difference,
-      queries: decision.queries, allowed: -side(gate) * (decision.allowed ?? 0),
+      queries: decision.queries, allowed: allowed ?? 0, fixed: allowed !== null,
     };
   }
   const zero = { zero: [{ zero: 0 }] };

@@ -29,8 +29,10 @@ _RANKER, _METRIC, _VERDICT = 1, 2, 6
 _GAP = "  "
 _LONGEST_NOTE = 240
 """Characters of a note without -v."""
-_NARROWEST = ((_VERDICT, 12), (0, 12), (_RANKER, 12))
+_NARROWEST = ((_VERDICT, 17), (0, 12), (_RANKER, 12))
 """Columns of text, in the order in which they give way, and how narrow they may become."""
+_MOST_LINES = 2
+"""A verdict that takes more lines in its column has lines of its own below."""
 _BREAK = "\n"
 """Stands in a cell between a metric and a slice; neither is ever broken."""
 
@@ -114,7 +116,7 @@ def _table(rows: list[MetricFinding], width: int | None) -> Iterator[Line]:
     }
     if width is not None:
         longest = max(len(part) for cells in table for part in cells[_METRIC].split(_BREAK))
-        widths = _fitting(widths, width, (*_NARROWEST, (_METRIC, longest)))
+        widths = _fitting(widths, width, ((_METRIC, longest), *_NARROWEST))
     yield from _row_lines(table[0], widths)
     test = ""
     for row, cells in zip(rows, table[1:], strict=True):
@@ -126,10 +128,12 @@ def _table(rows: list[MetricFinding], width: int | None) -> Iterator[Line]:
 
 def _row_lines(cells: Sequence[str], widths: Mapping[int, int], colour: str = "") -> Iterator[Line]:
     """Yield the lines of a row."""
+    verdict = textwrap.wrap(cells[_VERDICT], widths[_VERDICT], break_on_hyphens=False)
+    is_long = len(verdict) > _MOST_LINES
     wrapped = [
         _pieces(cells[column], size)
         if column == _METRIC
-        else textwrap.wrap(cells[column], size, break_on_hyphens=False)
+        else verdict[: 0 if is_long else None]
         if column == _VERDICT
         else [_cut(cells[column], size)]
         for column, size in widths.items()
@@ -140,6 +144,10 @@ def _row_lines(cells: Sequence[str], widths: Mapping[int, int], colour: str = ""
             for part, (column, size) in zip(parts, widths.items(), strict=True)
         )
         yield Line(_GAP.join(padded).rstrip(), colour)
+    if is_long:
+        whole = sum(widths.values()) + len(_GAP) * (len(widths) - 2)
+        below = textwrap.wrap(cells[_VERDICT], whole, break_on_hyphens=False)
+        yield from (Line(f"{_GAP}{line}", colour) for line in below)
 
 
 def _cells(row: MetricFinding) -> tuple[str, ...]:
@@ -186,8 +194,8 @@ def _fitting(
 ) -> dict[int, int]:
     """Return widths of columns that together have at most ``width``, if possible.
 
-    Verdicts give way first, then the names of golden sets and rankers; slices go on a line below
-    their metrics; numbers and the names of metrics never give way.
+    Slices go on a line below their metrics first, then verdicts give way, then the names of golden
+    sets and rankers; numbers and the names of metrics never give way.
     """
     fitting = dict(widths)
     for column, least in narrowest:
