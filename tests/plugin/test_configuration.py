@@ -149,6 +149,7 @@ def test_every_row_of_the_table_of_options_is_read() -> None:
         "update",
         "new_only",
         "inputs",
+        "left_out",
         "reports",
         "step_summary",
     }
