@@ -43,9 +43,7 @@ class PolarsColumn(Column):
         """
         try:
             cells: list[object] = self.series.to_list()
-        except BaseException as failure:
-            if not isinstance(failure, Exception) and type(failure).__name__ != "PanicException":
-                raise
+        except (Exception, pl.exceptions.PanicException):
             cells = self.series.to_physical().cast(pl.String).to_list()
         return cells
 
