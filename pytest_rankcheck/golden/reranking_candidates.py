@@ -86,11 +86,10 @@ class Candidates:
         return bool(self.rows_of)
 
 
-class CandidateRows:
-    """Collects candidates whose columns are numbers, one by one."""
+class SparseRows:
+    """Collects candidates whose columns are numbers, one by one; absent numbers are 0."""
 
-    def __init__(self, absent: float = math.nan) -> None:
-        self.absent = absent
+    def __init__(self) -> None:
         self.rows_of: dict[str, dict[str, int]] = {}
         self.columns: dict[str, array[float]] = {}
         self._count = 0
@@ -109,17 +108,17 @@ class CandidateRows:
 
     def differs(self, row: int, numbers: Mapping[str, float]) -> bool:
         """Whether other numbers than these were added in a row."""
-        present = {name: column[row] for name, column in self.columns.items() if row < len(column)}
-        return _without(present, self.absent) != _without(numbers, self.absent)
+        columns = self.columns.items()
+        present = {name: column[row] for name, column in columns if any(column[row : row + 1])}
+        return present != {name: number for name, number in numbers.items() if number}
 
     def built(self) -> Candidates:
         """Return the candidates; numbered columns are in the order of their numbers."""
         filled = {name: np.array(self._filled(cells)) for name, cells in self.columns.items()}
-        columns = _in_order(filled) if self.absent == 0 else filled
-        return Candidates(self.rows_of, columns, self.absent)
+        return Candidates(self.rows_of, _in_order(filled), 0.0)
 
     def _filled(self, column: array[float]) -> array[float]:
-        column.extend([self.absent] * (self._count - len(column)))
+        column.extend([0.0] * (self._count - len(column)))
         return column
 
 
@@ -197,10 +196,6 @@ def _taken(column: Column, rows: Sequence[int]) -> Column:
 def _as_list(column: Column) -> list[object]:
     cells: list[object] = column if isinstance(column, list) else column.tolist()
     return cells
-
-
-def _without(numbers: Mapping[str, float], absent: float) -> dict[str, float]:
-    return {name: number for name, number in numbers.items() if number != absent}
 
 
 def _in_order(columns: Mapping[str, Column]) -> dict[str, Column]:

@@ -15,7 +15,7 @@ from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.log_replay import MAX_UNSEEN, Clipped, Replay
 from pytest_rankcheck.golden.query import REPLAY, WEIGHT, Query
-from pytest_rankcheck.golden.reranking_candidates import CandidateRows
+from pytest_rankcheck.golden.reranking_candidates import Candidates
 from pytest_rankcheck.sessions.log_contents import (
     LogContents,
     final_events,
@@ -109,7 +109,7 @@ def replayed_queries(
     replay = options.replay(propensities)
     weights = (1.0 / np.maximum(propensities, replay.clip or 0.0)).tolist()
     units = None if cluster_by is None else log.units_by(cluster_by)
-    builder, candidates = ContentsBuilder(), CandidateRows()
+    builder, shown = ContentsBuilder(), list[tuple[str, str]]()
     sessions = log.events.column("session")
     for number, state in enumerate(replayed):
         session = int(sessions[state.place])
@@ -120,10 +120,9 @@ def replayed_queries(
             attributes[WEIGHT] = weights[number]
         attributes[REPLAY] = replay.text
         builder.queries[state.id] = Query(state.id, log.queries[state.place], attributes)
-        for doc_id in dict.fromkeys(log.results[state.place] or ()):
-            candidates.add(state.id, doc_id, {})
+        shown += [(state.id, doc_id) for doc_id in dict.fromkeys(log.results[state.place] or ())]
         builder.collected.add_all(state.id, _judgments(log, state))
-    builder.candidates = candidates.built()
+    builder.candidates = Candidates.of(shown, {})
     return builder.built(
         cluster_by=cluster_by or _CLUSTER, weight_by=WEIGHT if is_weighted else None
     )

@@ -22,7 +22,7 @@ from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.query import Query
-from pytest_rankcheck.golden.reranking_candidates import CandidateRows, is_feature_number
+from pytest_rankcheck.golden.reranking_candidates import SparseRows, is_feature_number
 
 _LINE = re.compile(
     r"\s*(?:[-+.,\d]+|[^\s:#,;|]+)"  # a grade: a number, or a word without separators of tables
@@ -38,7 +38,7 @@ _NAMED_DOCUMENT = re.compile(r"docid\s*=\s*(\S+)")
 def read(source: Source) -> Contents:
     """Read candidates with features and grades."""
     builder = ContentsBuilder(source)
-    candidates = CandidateRows(absent=0.0)
+    candidates = SparseRows()
     headers: dict[str, str] = {}
     lines: list[int] = []  # of the candidates
     sizes = [source.file.with_name(f"{source.file.name}{ending}") for ending in _SIZES]
