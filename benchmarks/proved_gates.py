@@ -23,8 +23,17 @@ from rates import head, row
 from real_pairs import Ranking, cranfield_changes, lambdarank_changes
 from scipy.stats import spearmanr
 
-from pytest_rankcheck import Evaluation, Gate, GoldenSet, Metric, MetricWarning, Run, evaluate
-from pytest_rankcheck.proof.gate_questions import Change, Question, gate_question
+from pytest_rankcheck import (
+    Evaluation,
+    Gate,
+    GoldenSet,
+    Metric,
+    MetricWarning,
+    Run,
+    compare,
+    evaluate,
+)
+from pytest_rankcheck.proof.gate_questions import Question, gate_question
 from pytest_rankcheck.proof.harms import harms
 from pytest_rankcheck.proof.kept_rankings import KeptRankings
 from pytest_rankcheck.proof.proof import ENOUGH, MOST_INNOCENT, trial_of
@@ -136,7 +145,7 @@ def _shares(
         measured = [evaluate(run, sample) for run in runs]
         questions = _questions(measured[0])
         for old, new in worse:
-            change = Change(measured[new], measured[old])
+            change = compare(measured[new], measured[old])
             blocks.append([each.blocked_by(change) != "" for each in questions])
         kept = KeptRankings(measured[int(draw.integers(len(runs)))])
         for harm in harms(kept):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 from pytest_rankcheck.behaviour.expectation_check import check_expectations
-from pytest_rankcheck.comparison.comparison import Comparison, compare
+from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
@@ -20,25 +19,12 @@ from pytest_rankcheck.metrics.metric_names import Metric
 
 
 @dataclass(frozen=True)
-class Change:
-    """Rankings that were measured before and after a change."""
-
-    now: Evaluation
-    before: Evaluation
-
-    @cached_property
-    def comparison(self) -> Comparison:
-        """Both, paired by query."""
-        return compare(self.now, self.before)
-
-
-@dataclass(frozen=True)
 class Question:
     """Whether an assertion would block a change."""
 
     evaluation: Evaluation
     """What the assertion measured."""
-    blocked_by: Callable[[Change], str]
+    blocked_by: Callable[[Comparison], str]
     """Returns what blocks a change, such as ``RR[locale=de]``; empty if it passes."""
     metrics: Sequence[Metric] = ()
     """The metrics that it gates."""
@@ -70,8 +56,8 @@ def gate_question(
         is_strict: whether an inconclusive verdict blocks where a gate says nothing else.
     """
 
-    def blocked_by(change: Change) -> str:
-        verdicts = decide_family(change.comparison, gates, by, is_explained=False)
+    def blocked_by(change: Comparison) -> str:
+        verdicts = decide_family(change, gates, by, is_explained=False)
         for metric, verdict in verdicts.items():
             if verdict.loses_answers and verdict.overall.outcome is not Outcome.REGRESSED:
                 return "lost answers"
@@ -86,7 +72,7 @@ def gate_question(
 def bound_question(
     evaluation: Evaluation,
     metric: Metric,
-    bounded: Callable[[Evaluation], Iterable[Any]],
+    bounded: Callable[[Any], Iterable[Any]],
     limit: float,
     *,
     is_floor: bool,
@@ -99,13 +85,13 @@ def bound_question(
     Args:
         evaluation: what was measured.
         metric: the metric.
-        bounded: returns what is held to the bound: all queries, and slices.
+        bounded: returns what an evaluation has to hold to the bound: all queries, and slices.
         limit: the bound.
         is_floor: whether it is the lowest value, or the highest.
     """
 
-    def blocked_by(change: Change) -> str:
-        sides = map(bounded, (evaluation, change.before, change.now))
+    def blocked_by(change: Comparison) -> str:
+        sides = map(bounded, (evaluation, change.other, change.evaluation))
         for own, before, now in zip(*sides, strict=True):
             distance = own.tested + now.tested - before.tested - limit
             if own.gated and not (distance if is_floor else -distance) >= -SLACK:
@@ -124,8 +110,9 @@ def expectation_question(
     not asked about innocent changes.
     """
 
-    def blocked_by(change: Change) -> str:
-        runs = [side.run for side in (change.now, change.before) if side.run is not None]
+    def blocked_by(change: Comparison) -> str:
+        sides = (change.evaluation.run, evaluation.run)
+        runs = (run for run in sides if run is not None)
         now, then = (check_expectations(run, golden, expectations) for run in runs)
         fails = any(each.fails and not old.fails for each, old in zip(now, then, strict=True))
         return "expectations" if fails else ""

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
+from pytest_rankcheck.comparison.comparison import compare
 from pytest_rankcheck.errors import MetricWarning
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
-from pytest_rankcheck.proof.gate_questions import Change, Question, gate_question, usual_questions
+from pytest_rankcheck.proof.gate_questions import Question, gate_question, usual_questions
 from pytest_rankcheck.proof.harms import DRAWS, Harm, harms
 from pytest_rankcheck.proof.kept_rankings import KeptRankings, SwappedQueries
 
@@ -199,11 +200,11 @@ def trial_of(
         if number < harm.draws:
             changed = harm.changed(draw)
             copies.append(kept.evaluated(changed))
-            change = Change(copies[-1], kept.unharmed)
+            change = compare(copies[-1], kept.unharmed)
             answers.append([each.blocked_by(change) for each in asked])
         swapped = {query for query in changed if draw.random() < 0.5}
         sides = ((copies[-1], kept.unharmed), (kept.unharmed, copies[-1]))
-        innocent = Change(*(Evaluation(SwappedQueries(*side, swapped)) for side in sides))
+        innocent = compare(*(Evaluation(SwappedQueries(*side, swapped)) for side in sides))
         swaps.append([each.asks_innocents and each.blocked_by(innocent) != "" for each in asked])
     falls = filter(None, (_largest_fall(kept.unharmed, copies, group) for group in metrics))
     answered = np.array(answers, dtype=object)

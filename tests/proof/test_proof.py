@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from pytest_rankcheck import (
+    Comparison,
     ConfigurationError,
     Evaluation,
     Expectation,
@@ -17,13 +18,13 @@ from pytest_rankcheck import (
     GoldenSet,
     Metric,
     Run,
+    compare,
     evaluate,
     evaluate_part,
     prove,
 )
 from pytest_rankcheck.explanation.bounds import Bounded
 from pytest_rankcheck.proof.gate_questions import (
-    Change,
     Question,
     bound_question,
     expectation_question,
@@ -125,11 +126,11 @@ def test_half_of_a_margin_can_be_advised(measured: Evaluation) -> None:
     assert "nDCG@3, tolerance(abs=0.04, rel=0)" in set(table.advice)
 
 
-def harmed(measured: Evaluation, harm: str) -> Change:
+def harmed(measured: Evaluation, harm: str) -> Comparison:
     kept = KeptRankings(measured)
     found = {each.name: each for each in harms(kept)}
     changed = found[harm].changed(kept.generator(harm, 0))
-    return Change(kept.evaluated(changed), kept.unharmed)
+    return compare(kept.evaluated(changed), kept.unharmed)
 
 
 def test_an_inconclusive_verdict_blocks_only_where_it_fails(measured: Evaluation) -> None:
@@ -189,7 +190,8 @@ def test_a_floor_blocks_what_falls_below_it(measured: Evaluation) -> None:
 
 def test_a_ceiling_blocks_what_rises_above_it(measured: Evaluation) -> None:
     change = harmed(measured, "3 of 60 queries find nothing")
-    better = Change(change.before, change.now)
+    assert isinstance(change.other, Evaluation)
+    better = compare(change.other, change.evaluation)
     ceiling = bound(measured, measured.mean(NDCG) + 0.02, is_floor=False)
     assert ceiling.blocked_by(change) == ""
     assert ceiling.blocked_by(better) == "nDCG@10"
