@@ -6,6 +6,7 @@ import importlib
 import inspect
 import keyword
 import pkgutil
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -109,7 +110,7 @@ def metric(
         _check_signature(name, compute, [parameter.name for parameter in parameters])
         of_queries = declared.get("unit", "query") == "query"
         every = (*parameters, JUDGED_ONLY) if of_queries else parameters
-        summary, *others = inspect.cleandoc(compute.__doc__ or "").split("\n\n")
+        summary, *others = re.split(r"\n\s*\n", (compute.__doc__ or "").strip())
         labelled = (" ".join(each.split()).partition(": ") for each in others)
         said = {label: text for label, _, text in labelled}
         _add(
@@ -120,18 +121,20 @@ def metric(
                 reference=said.get("Source", f"the function {FunctionOrigin.of(compute)}"),
                 formula=said.get("Formula", ""),
                 use=said.get("Use", ""),
-                parameters={
-                    each.name: replace(
-                        each, description=each.description or said.get(each.name, "")
-                    )
-                    for each in every
-                },
+                parameters={each.name: _explained(each, said) for each in every},
                 **declared,
             )
         )
         return compute
 
     return register
+
+
+def _explained(parameter: Parameter, said: Mapping[str, str]) -> Parameter:
+    """Return a parameter with what a docstring says of it, unless it is described already."""
+    if parameter.description:
+        return parameter
+    return replace(parameter, description=said.get(parameter.name, ""))
 
 
 def _add(entry: Definition) -> None:
