@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from pytest_rankcheck.argument_checks import check_whole_number
@@ -76,7 +76,8 @@ def check_depths(ranker: RepeatedRanker, golden: GoldenSet, depths: Sequence[int
     runs = dict[int, Run]()
     for depth in wanted:
         try:
-            runs[depth] = ranker.at_depth(depth).first_run(golden)
+            asked = replace(ranker, options={**ranker.options, "depth": depth})
+            runs[depth] = asked.first_run(golden)
         except (RankerError, RunError) as error:
             raise type(error)(f"asked for depth {depth}: {error}") from error
     pairs = [

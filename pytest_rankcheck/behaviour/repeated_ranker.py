@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from pytest_rankcheck.errors import ConfigurationError, RunError, quoted, suggestion
@@ -66,10 +66,6 @@ class RepeatedRanker:
             return attempted(self.adapter, task, RankingRules(**rules, to_id=id_map(doc_id)))
         except Exception as error:  # it fails on all queries, unlike before
             return Attempt(Run({}), {query.id: error for query in golden})
-
-    def at_depth(self, depth: int) -> RepeatedRanker:
-        """Return the same ranker, asked for another number of documents."""
-        return replace(self, options={**self.options, "depth": depth})
 
 
 @dataclass(frozen=True, slots=True)

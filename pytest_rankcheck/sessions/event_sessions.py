@@ -89,18 +89,13 @@ def in_order(events: Events) -> Events:
     return events.taken(np.lexsort((events.column("position"), key, events.column("session"))))
 
 
-def same_session(events: Events) -> BoolArray:
-    """Return whether each event has the same session as the one before it, ``[N]``."""
-    same: BoolArray = np.diff(events.column("session"), prepend=-1) == 0
-    return same
-
-
 def check_order(events: Events, problems: Problems) -> None:
     """Note duplicate events, and times that run backwards.
 
     The events are in order.
     """
-    same, index = same_session(events), events.column("event")
+    same: BoolArray = np.diff(events.column("session"), prepend=-1) == 0
+    index = events.column("event")
     backwards = -np.diff(events.column("time"), prepend=np.nan)
     is_again = same & (np.diff(index, prepend=np.nan) == 0)
 

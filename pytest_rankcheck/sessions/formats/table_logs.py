@@ -14,7 +14,6 @@ A JSON file may also be an array of such objects, or one of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 from pytest_rankcheck.errors import SessionLogError
@@ -36,15 +35,10 @@ def read(source: LogSource, *, kind: TableKind) -> Table:
     )
 
 
-def may_have_events(header: Sequence[str]) -> bool:
-    """Whether a line may be the header of a log: it has several cells."""
-    return len(header) > 1
-
-
 FORMATS = (
     *table_formats(
         read,
-        may_have_events,
+        lambda header: len(header) > 1,
         columns="session_id,event,time,query,results,selected",
         error=SessionLogError,
     ),
