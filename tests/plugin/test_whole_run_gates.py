@@ -187,7 +187,7 @@ def test_columns_of_interactions_can_be_named(project: Project) -> None:
     Path("train.csv").write_text("customer,sku\nu0,d0\n")
     result = project.pytester.runpytest("-k", "seen")
     result.stdout.fnmatch_lines(
-        ["*no column user, but customer, sku; * rankcheck_columns, as user=..."]
+        ["*no column 'user', 'item'. Its columns are customer, sku.*(rankcheck_columns)*"]
     )
     named = 'rankcheck_columns = ["user=customer", "item=sku"]\n'
     Path("pyproject.toml").write_text(INI + named)
