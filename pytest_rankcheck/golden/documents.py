@@ -9,12 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_rankcheck.document_ids import ATTRIBUTE, DocIdMap, DocIdRule
 from pytest_rankcheck.errors import ConfigurationError, GoldenSetError, listed, quoted
 from pytest_rankcheck.files.plain_values import id_text, is_blank
 from pytest_rankcheck.golden.corpus import Corpus, CorpusSource
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 DocumentSource: TypeAlias = "CorpusSource | Mapping[str, Mapping[str, object]]"
 """A file or folder with a table of documents, a frame, or the attributes of each by its id."""
@@ -95,6 +99,15 @@ class Documents:
             self._read(self._shown.pop()())
         found = (self._columns.get(name, {}).get(doc_id) for name in _TITLES)
         return next((str(title) for title in found if title), None)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The documents that were looked up and have a row: ``doc_id`` and the attributes."""
+        import pandas as pd
+
+        ids = [doc_id for doc_id, is_known in self._known.items() if is_known]
+        columns = {name: list(map(of.get, ids)) for name, of in self._columns.items()}
+        return pd.DataFrame({"doc_id": ids, **columns})
 
     def _read(self, doc_ids: Iterable[str]) -> None:
         """Look up documents, all at once, unless they were looked up before."""

@@ -210,6 +210,23 @@ class JudgedQueries:
             found.may_show(self.columns.documents.texts)
         return found
 
+    @property
+    def documents(self) -> pd.DataFrame:
+        """One row per document that is judged, or was ranked in an evaluation with attributes.
+
+        ``doc_id`` and the attributes. A catalogue may be larger than memory, so its other rows are
+        not kept.
+
+        Raises:
+            GoldenSetError: nobody has said what the documents are, or the table cannot be read.
+        """
+        if self.catalogue is None:
+            raise GoldenSetError(
+                f"the documents of {self.kind} '{quoted(self.name)}' are unknown; give documents="
+            )
+        self.catalogue.has(self.columns.documents.texts())
+        return self.catalogue.frame
+
     def title(self, doc_id: str) -> str | None:
         """Return the title of a document, or None if it is unknown."""
         title = self.contents.titles.get(doc_id)
