@@ -5,7 +5,7 @@ Only modules that have found polars installed import this one.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -127,38 +127,17 @@ class PolarsColumn(Column):
 
 
 def frame_of_lines(
-    text: bytes,
-    separator: str,
-    count: int,
-    quote: str | None = None,
-    *,
-    numbers: Collection[int] = (),
-    wanted: Sequence[int] | None = None,
+    text: bytes, separator: str, count: int, quote: str | None = None
 ) -> pl.DataFrame | None:
-    """Return lines of so many cells in columns of text; None if polars finds something else.
-
-    Args:
-        text: complete lines.
-        separator: what is between two cells.
-        count: how many columns there are.
-        quote: what is around cells that have a separator; None: nothing.
-        numbers: the columns that have numbers instead.
-        wanted: the columns to return; None: all.
-    """
-    schema = {str(at): pl.Float64 if at in numbers else pl.String for at in range(count)}
+    """Return lines of so many cells in columns of text; None if polars finds something else."""
+    schema = {str(column): pl.String for column in range(count)}
     try:
         frame = pl.read_csv(
-            text,
-            has_header=False,
-            separator=separator,
-            quote_char=quote,
-            schema=schema,
-            columns=wanted,
+            text, has_header=False, separator=separator, quote_char=quote, schema=schema
         )
     except pl.exceptions.PolarsError:
         return None
-    lines = np.count_nonzero(np.frombuffer(text, dtype=np.uint8) == ord("\n"))
-    return frame if frame.height == lines else None
+    return frame if frame.height == text.count(b"\n") else None
 
 
 def batches_of_frames(

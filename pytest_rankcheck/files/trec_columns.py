@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import codecs
 import re
-from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -13,9 +11,6 @@ from pytest_rankcheck.errors import RankcheckError, quoted
 from pytest_rankcheck.files.table_columns import Column
 from pytest_rankcheck.files.text_files import PEEKED, begins_json, other_kind
 from pytest_rankcheck.files.whole_files import check_encodable
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _ASCII_SPACE = " \t\n\r\f\v"
 _SPACES = re.compile(f"[{_ASCII_SPACE}]+")
@@ -46,45 +41,22 @@ def columns_of_lines(text: bytes, count: int, *, is_large: bool) -> Sequence[Col
 
 
 def _polars_columns(text: bytes, count: int) -> Sequence[Column] | None:
-    from pytest_rankcheck.files.polars_columns import PolarsColumn
+    """Return the columns of lines in which one white space, always the same, separates words."""
+    from pytest_rankcheck.files.polars_columns import PolarsColumn, frame_of_lines
 
-    frame = frame_of_words(text, count)
-    return None if frame is None else [PolarsColumn(column) for column in frame]
-
-
-def frame_of_words(
-    text: bytes,
-    count: int,
-    *,
-    numbers: Collection[int] = (),
-    wanted: Sequence[int] | None = None,
-) -> pl.DataFrame | None:
-    """Return the columns of lines in which one white space, always the same, separates words.
-
-    None for other lines: comments, blank ones, or such that polars would read in another way.
-
-    Args:
-        text: complete lines.
-        count: how many columns there are.
-        numbers: the columns that have numbers.
-        wanted: the columns to return; None: all.
-    """
-    from pytest_rankcheck.files.polars_columns import frame_of_lines
-
-    if text.startswith(codecs.BOM_UTF8) or not is_utf8(text):  # polars would drop the mark
+    if text.startswith(b"#") or b"\n#" in text or not is_utf8(text):
         return None
+    lines = text.count(b"\n")
     separator = "\t" if b"\t" in text[: text.find(b"\n")] else " "
-    frame = frame_of_lines(text, separator, count, numbers=numbers, wanted=wanted)
-    if frame is None or frame.to_series(0).str.starts_with("#").any():
-        return None
     codes = np.frombuffer(text, dtype=np.uint8)
-    is_white = codes <= ord(" ")
-    # Any other white space separates words too, and two in a row are one separator, where polars
-    # would see an empty column. It refuses a line that has more columns.
-    is_usual = np.count_nonzero(codes == ord(separator)) == (count - 1) * frame.height
-    is_usual = is_usual and np.count_nonzero(is_white) == count * frame.height
-    is_usual = is_usual and not (is_white[1:] & is_white[:-1]).any()
-    return frame if is_usual and not any(frame.null_count().row(0)) else None
+    white = codes[codes <= ord(" ")]
+    is_usual = len(white) == count * lines and (white[count - 1 :: count] == ord("\n")).all()
+    if not is_usual or text.count(separator.encode()) != (count - 1) * lines:
+        return None
+    frame = frame_of_lines(text, separator, count)
+    if frame is None or any(frame.null_count().row(0)):
+        return None
+    return [PolarsColumn(column) for column in frame]
 
 
 def words_of_lines(text: bytes, count: int) -> list[list[bytes]] | None:

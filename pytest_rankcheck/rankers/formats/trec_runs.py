@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import codecs
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -30,12 +30,7 @@ from pytest_rankcheck.files.packed_files import failures_named, polars_should_re
 from pytest_rankcheck.files.plain_values import finite_number
 from pytest_rankcheck.files.table_batches import Numbering
 from pytest_rankcheck.files.text_files import opened_text
-from pytest_rankcheck.files.trec_columns import (
-    columns_of,
-    frame_of_words,
-    trec_text,
-    words_of_lines,
-)
+from pytest_rankcheck.files.trec_columns import columns_of, is_utf8, trec_text, words_of_lines
 from pytest_rankcheck.files.whole_files import write_whole
 from pytest_rankcheck.rankers.misread_scores import OpposedRanks
 from pytest_rankcheck.rankers.ranked_columns import HeldDocuments, RankedColumns
@@ -59,8 +54,7 @@ _LONGEST_QUERY_ID = 1000
 _NEAR = 1024
 _COUNTED_BYTES = 1 << 20
 
-_NEEDED: Mapping[str, Any] = {"numbers": [4], "wanted": [0, 2, 4]}
-"""The columns that polars reads: query, document, and the score, a number."""
+_SPACE, _TAB = 32, 9
 
 Item = TypeVar("Item")
 
@@ -97,8 +91,7 @@ def _in_blocks(run: RunFiles) -> Iterator[tuple[RankedColumns, Iterable[object]]
         # Smaller blocks take less memory; in a small file, that is what counts.
         block_bytes = min(LARGE_BLOCK_BYTES, max(size_of(file) // 8, LARGE_BLOCK_BYTES // 4))
         blocks = blocks_of_queries(file, block_bytes)
-        tables = ((block, frame_of_words(block.text, COLUMNS, **_NEEDED)) for block in blocks)
-        for block, table in _one_ahead(tables):
+        for block, table in _one_ahead((block, _table_of(block.text)) for block in blocks):
             columns = None if table is None else _columns_of_table(table, run)
             yield columns or _columns_of_lines(lines_of_block(block), run), _ranks(block)
 
@@ -139,16 +132,49 @@ def _rows_of_lines(lines: Lines, ranks: Iterable[str]) -> RunRows:
     return RunRows(numbers, HeldIds(query_ids), HeldIds(doc_ids), np.array(scores), own)
 
 
+def _table_of(text: bytes) -> pl.DataFrame | None:
+    """Return query, document and score of each line; None unless all lines have six columns."""
+    import polars as pl
+
+    if text.startswith(codecs.BOM_UTF8):  # polars would drop it, which only the first block may
+        return None
+    texts = dict.fromkeys(("query", "q0", "doc", "rank"), pl.String)
+    schema = {**texts, "score": pl.Float64, "tag": pl.String}
+    separator = "\t" if b"\t" in text[: text.find(b"\n")] else " "
+    try:
+        table = pl.read_csv(
+            text,
+            has_header=False,
+            separator=separator,
+            quote_char=None,
+            columns=[0, 2, 4],
+            schema=schema,
+        )
+    except pl.exceptions.PolarsError:
+        return None
+    codes = np.frombuffer(text, dtype=np.uint8)
+    separators = np.count_nonzero(codes == (_TAB if separator == "\t" else _SPACE))
+    # One more per line is the line feed. Any other white space separates columns too, and two in a
+    # row are one separator, where polars would see an empty column.
+    is_white = codes <= _SPACE
+    is_usual = separators == (COLUMNS - 1) * table.height
+    is_usual &= np.count_nonzero(is_white) == COLUMNS * table.height
+    is_usual = is_usual and not (is_white[1:] & is_white[:-1]).any()
+    return table if is_usual and is_utf8(text) else None
+
+
 def _columns_of_table(table: pl.DataFrame, run: RunFiles) -> RankedColumns | None:
     """Return a block that polars split; None if it must be read line by line."""
-    scores = table["4"].to_numpy()
-    if not np.isfinite(scores).all():
+    docs, scores = table["doc"], table["score"].to_numpy()
+    runs = table["query"].rle().struct
+    query_ids: list[str | None] = runs.field("value").to_list()
+    is_odd = any(query_id is None or query_id.startswith("#") for query_id in query_ids)
+    if is_odd or docs.null_count() or not np.isfinite(scores).all():
         return None
-    runs = table["0"].rle().struct
     return RankedColumns(
-        runs.field("value").to_list(),
+        [query_id for query_id in query_ids if query_id],
         starts_of(runs.field("len").to_numpy()),
-        TextIds(table["2"]),
+        TextIds(docs),
         scores,
         run.rules,
     )
