@@ -13,11 +13,7 @@ from typing import TYPE_CHECKING
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.baseline_file import BaselineFile, Store
 from pytest_rankcheck.baselines.change import Change
-from pytest_rankcheck.baselines.check import (
-    Block,
-    Check,
-    Mode,
-)
+from pytest_rankcheck.baselines.check import Block, Check, Mode
 from pytest_rankcheck.baselines.families import Family
 from pytest_rankcheck.baselines.metric_check import MetricAssertion, MetricCheck
 from pytest_rankcheck.baselines.policy import (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -11,6 +12,7 @@ from pytest_rankcheck.baselines.check import Mode
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.record_file import with_line_feeds
 from pytest_rankcheck.errors import BaselineError
+from pytest_rankcheck.files.git_commands import git_line
 from pytest_rankcheck.files.text_files import text_of
 from pytest_rankcheck.remedies import Place, Remedy
 
@@ -33,6 +35,7 @@ class Store(Protocol):
         """Return a context in which no other test session writes the file."""
 
 
+@dataclass(eq=False)
 class BaselineFile:
     """The file of one test in a store, and the same file at the reference commit.
 
@@ -45,20 +48,17 @@ class BaselineFile:
         seal: of the golden set, if it is sealed.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        test: str,
-        mode: Mode,
-        reference: Reference | None = None,
-        seal: Seal | None = None,
-    ) -> None:
-        self.store = store
-        self._test = test
-        self._mode = mode
-        self._reference = reference
-        self._seal = seal
-        self.path = store.path
+    store: Store
+    test: str
+    """The arguments of pytest that run its test."""
+    mode: Mode
+    reference: Reference | None = None
+    seal: Seal | None = None
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self.store.path
 
     @property
     def place(self) -> Place:
@@ -66,13 +66,13 @@ class BaselineFile:
         return self._place(is_there=self.is_from_reference)
 
     def _place(self, *, is_there: bool) -> Place:
-        name = self._reference.name if self._reference else None
-        return Place(self.store.shown_path, self._test, name, is_there)
+        name = self.reference.name if self.reference else None
+        return Place(self.store.shown_path, self.test, name, is_there)
 
     @property
     def is_from_reference(self) -> bool:
         """Whether the record that counts is the one at the reference commit."""
-        return not self._mode.update and self.reference_record is not None
+        return not self.mode.update and self.reference_record is not None
 
     @property
     def record(self) -> Record | None:
@@ -98,12 +98,12 @@ class BaselineFile:
                 Record.from_text(self._text_now, self.store.shown_path, self._mending)
             )
         except BaselineError:
-            if self._mode.approval is None:
+            if self.mode.approval is None:
                 raise
             return None
 
     def _opened(self, record: Record) -> Record:
-        return self._seal.opened(record) if self._seal else record
+        return self.seal.opened(record) if self.seal else record
 
     def _mending(self) -> Remedy:
         """Return how to get a record that can be read again.
@@ -114,8 +114,6 @@ class BaselineFile:
         text = self._committed_text
         if text is not None and readable_record(text):
             return place.restore(self._commit)
-        from pytest_rankcheck.files.git_commands import git_line
-
         is_tracked = git_line(self.path.parent, "ls-files", "--", self.path.name) is not None
         if text is None and is_tracked:
             return place.remove()
@@ -127,19 +125,15 @@ class BaselineFile:
 
         The reference; or without one what is being merged, usually main; or else HEAD.
         """
-        from pytest_rankcheck.files.git_commands import git_line
-
-        if self._reference is not None:
-            return self._reference.name
+        if self.reference is not None:
+            return self.reference.name
         merges = git_line(self.path.parent, "rev-parse", "--quiet", "--verify", "MERGE_HEAD")
         return "MERGE_HEAD" if merges else "HEAD"
 
     @property
     def _committed_text(self) -> str | None:
         """The file at the commit that has the approved record; None if that has none."""
-        from pytest_rankcheck.files.git_commands import git_line
-
-        if self._reference is not None:
+        if self.reference is not None:
             return self._reference_text
         return git_line(self.path.parent, "show", f"{self._commit}:./{self.path.name}")
 
@@ -166,7 +160,7 @@ class BaselineFile:
         except BaselineError:
             here = self.working_record
             keys = [key.name for a in (here.approvals if here else ()) for key in a.keys]
-            if "unreadable" in keys or self._mode.approval is not None:
+            if "unreadable" in keys or self.mode.approval is not None:
                 return None
             raise
 
@@ -174,15 +168,15 @@ class BaselineFile:
     def is_behind(self) -> bool:
         """Whether the reference has a newer record, and this branch has not touched its own."""
         return (
-            self._reference is not None
+            self.reference is not None
             and self._text_now != self._reference_text
-            and self._reference.is_behind(self.path, self._text_now)
+            and self.reference.is_behind(self.path, self._text_now)
         )
 
     @property
     def has_moved(self) -> bool:
         """Whether the reference has changed the record since this branch left it."""
-        return self._reference is not None and self._reference.has_moved(self.path)
+        return self.reference is not None and self.reference.has_moved(self.path)
 
     @property
     def merged_approvals(self) -> int:
@@ -207,7 +201,7 @@ class BaselineFile:
         Raises:
             BaselineError: the file cannot be written.
         """
-        text = (self._seal.closed(record) if self._seal else record).text
+        text = (self.seal.closed(record) if self.seal else record).text
         self.store.submit(text)
         return text != self._text_now
 
@@ -227,16 +221,16 @@ class BaselineFile:
         Raises:
             ConfigurationError: the file is not in the repository of the reference.
         """
-        if self._reference is None:
+        if self.reference is None:
             return None
-        self._reference.refuse_elsewhere(self.path)
-        text = self._reference.text(self.path)
+        self.reference.refuse_elsewhere(self.path)
+        text = self.reference.text(self.path)
         return "" if text is None and self._obstacle is not None else text
 
     @cached_property
     def _obstacle(self) -> str | None:
         """What the reference commit has in place of the file, such as a link to its folder."""
-        return self._reference.obstacle(self.path) if self._reference else None
+        return self.reference.obstacle(self.path) if self.reference else None
 
     @cached_property
     def _text_now(self) -> str | None:

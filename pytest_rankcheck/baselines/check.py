@@ -125,6 +125,8 @@ class Check:
     """What the gate leaves open."""
     is_better: bool = False
     """Whether it is better by the gate's rule."""
+    wanted_runs: int = 0
+    """How many runs an update needs to raise a record that averages as many; 0: it has enough."""
     rose: tuple[Change, ...] = ()
     """What is higher than in the record, of all queries and of gated slices."""
     rise: Change | None = None

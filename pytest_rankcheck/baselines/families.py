@@ -89,12 +89,8 @@ def _is_no_looser(kept: str, gate: str) -> bool:
 def _undecided(before: Iterable[Family], after: Sequence[Family]) -> Iterator[Family]:
     """Yield what earlier families decide, and later ones do not decide as strictly."""
     for family in before:
-        kept = {
-            metric: gate
-            for metric, gate in family.metrics.items()
-            if not any(metric in each.metrics for each in after)
-            or any(_lost(metric, gate, family.by, after))
-        }
+        metrics = family.metrics.items()
+        kept = {metric: gate for metric, gate in metrics if any(_lost(metric, family, after))}
         if kept:
             yield replace(family, metrics=kept)
 
@@ -102,18 +98,19 @@ def _undecided(before: Iterable[Family], after: Sequence[Family]) -> Iterator[Fa
 def lost_gates(before: Iterable[Family], after: Sequence[Family]) -> Iterator[Change]:
     """Yield the gates and the slices of metrics that later families do not decide as strictly."""
     for family in before:
-        for metric, gate in family.metrics.items():
-            if any(metric in each.metrics for each in after):
-                yield from _lost(metric, gate, family.by, after)
+        for metric in family.metrics:
+            yield from (key for key in _lost(metric, family, after) if key.kind != "metric-gone")
 
 
-def _lost(
-    metric: str, gate: str, attributes: Iterable[str], after: Sequence[Family]
-) -> Iterator[Change]:
+def _lost(metric: str, family: Family, after: Sequence[Family]) -> Iterator[Change]:
+    gate = family.metrics[metric]
     same = [each for each in after if metric in each.metrics]
     strict = [each for each in same if not is_looser(gate, each.metrics[metric])]
+    if not same:
+        yield Change("metric-gone", metric, gate)
+        return
     if not strict:
         yield Change("gate-looser", metric, gate, same[0].metrics[metric])
-    for attribute in attributes:
+    for attribute in family.by:
         if not any(attribute in each.by for each in strict or same):
             yield Change("slice-gone", attribute)

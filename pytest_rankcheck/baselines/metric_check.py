@@ -11,11 +11,7 @@ from pytest_rankcheck.baselines.check import Block, Check, State, compared
 from pytest_rankcheck.baselines.families import Family, families_of_last
 from pytest_rankcheck.baselines.golden_changes import have_moved, lost_values
 from pytest_rankcheck.baselines.record import Record, RecordedSet
-from pytest_rankcheck.baselines.succession import (
-    manner_changes,
-    other_basis,
-    reversed_direction,
-)
+from pytest_rankcheck.baselines.succession import manner_changes, other_basis, reversed_direction
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.comparison.measurement import recorded_values
@@ -39,8 +35,6 @@ class MetricCheck(Check):
     verdict: Verdict | None = None
     strict: Verdict | None = None
     """The verdict of the record's own family, with its gates, slices and labels, if it differs."""
-    wanted_runs: int = 0
-    """How many runs an update needs to raise a record that averages as many; 0: it has enough."""
 
     @property
     def blocking(self) -> Verdict | None:
@@ -188,11 +182,7 @@ def _decided(
 
 
 def _as_recorded(
-    record: Record,
-    comparison: Comparison,
-    asserted: Sequence[Family],
-    *,
-    is_reference: bool,
+    record: Record, comparison: Comparison, asserted: Sequence[Family], *, is_reference: bool
 ) -> Mapping[str, Verdict]:
     """Return the verdicts of the record's own families, where they differ from the last assertion.
 

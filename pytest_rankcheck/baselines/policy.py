@@ -17,12 +17,7 @@ from pytest_rankcheck.baselines.check import Block, Check, Mode, State
 from pytest_rankcheck.baselines.metric_check import MetricAssertion, MetricCheck, metric_checks
 from pytest_rankcheck.baselines.ranking_check import ranking_check
 from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.baselines.succession import (
-    allowed,
-    broken_promises,
-    changes,
-    new_approvals,
-)
+from pytest_rankcheck.baselines.succession import allowed, broken_promises, changes, new_approvals
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import EXACT
@@ -120,7 +115,7 @@ def updated(
         return Settlement(Action.KEEP_MORE_RUNS, after)
     if not fell and any(check.rise for check in checks):
         return Settlement(Action.KEEP_RISE, after)
-    is_better = any(isinstance(check, MetricCheck) and check.is_better for check in checks)
+    is_better = any(check.is_better for check in checks)
     return Settlement(Action.KEEP if fell or is_better else Action.REWRITE, after)
 
 
@@ -166,8 +161,7 @@ def raisable(checks: Sequence[Check]) -> frozenset[Metric]:
 
 def wanted_runs(checks: Sequence[Check]) -> int:
     """Return how many runs an update needs to raise the record; 0: it has enough."""
-    of_metrics = (check for check in checks if isinstance(check, MetricCheck))
-    return max((check.wanted_runs for check in of_metrics), default=0)
+    return max((check.wanted_runs for check in checks), default=0)
 
 
 def is_raise(before: Record, after: Record) -> bool:

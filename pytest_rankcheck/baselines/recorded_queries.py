@@ -20,6 +20,19 @@ from pytest_rankcheck.metrics.metric_names import Metric
 
 Slices = Mapping[str, tuple[str, ...]]
 
+_OPTIONAL: Mapping[str, tuple[str, Any, Any]] = {
+    "weights": ("weight", float, None),
+    "judged": ("judged", int, None),
+    "slices": ("slices", dict, tuple[Slices, ...]),
+    "clusters": ("cluster", int, tuple[int, ...]),
+    "tops": ("top", list, tuple[tuple[str, ...], ...]),
+    "below": ("below", dict, tuple[Mapping[str, int], ...]),
+}
+"""By column: its key and its type in a line, and the type of the column; None is of numbers.
+
+A record can lack a column, and a line what is empty.
+"""
+
 
 @dataclass(frozen=True, eq=False)
 class RecordedQueries:
@@ -92,14 +105,14 @@ class RecordedQueries:
         order = sorted(range(len(ids)), key=ids.__getitem__)
 
         def ordered(column: Any) -> Any:
-            if column is None:
-                return None
-            return column[order] if isinstance(column, np.ndarray) else [column[n] for n in order]
+            if isinstance(column, np.ndarray):
+                return column[order]
+            if isinstance(column, Mapping):
+                return {name: ordered(each) for name, each in column.items()}
+            return column and [column[place] for place in order]
 
         columns = {each.name: getattr(self, each.name) for each in fields(self)}
-        values = {name: ordered(column) for name, column in columns.pop("values").items()}
-        others = {name: ordered(column) for name, column in {**columns, "ids": ids}.items()}
-        return RecordedQueries(**others, values=values)
+        return RecordedQueries(*map(ordered, {**columns, "ids": ids}.values()))
 
     @classmethod
     def of(
@@ -157,21 +170,15 @@ class RecordedQueries:
             name: [None if math.isnan(value) else value for value in column.tolist()]
             for name, column in self.by_line.items()
         }
+        given = [(*_OPTIONAL[name][:2], getattr(self, name)) for name in _OPTIONAL]
+        optional = [each for each in given if each[2] is not None]
         for place, query_id in enumerate(self.ids):
             entry: dict[str, Any] = {"id": query_id, "fingerprint": self.fingerprints[place]}
             entry["values"] = {name: column[place] for name, column in columns.items()}
-            if self.weights is not None:
-                entry["weight"] = float(self.weights[place])
-            if self.judged is not None:
-                entry["judged"] = int(self.judged[place])
-            if self.slices and self.slices[place]:
-                entry["slices"] = {name: list(each) for name, each in self.slices[place].items()}
-            if self.clusters is not None:
-                entry["cluster"] = self.clusters[place]
-            if self.tops[place]:
-                entry["top"] = list(self.tops[place])
-            if self.below and self.below[place]:
-                entry["below"] = dict(self.below[place])
+            for key, written, column in optional:
+                value = written(column[place])
+                if value not in ([], {}):
+                    entry[key] = value
             yield entry
 
     @classmethod
@@ -192,17 +199,16 @@ class RecordedQueries:
             if query_id >= following:
                 what = "duplicate query" if query_id == following else "not sorted before"
                 raise ValueError(f"{what} '{quoted(following)}'")
-        weights = judged = clusters = slices = None
-        if any("weight" in entry for entry in entries):
-            weights = _numbers("weight", ids, [entry["weight"] for entry in entries])
-            if not (weights > 0).all():
-                raise ValueError("a weight is not above 0")
-        if any("judged" in entry for entry in entries):
-            judged = _numbers("judged", ids, [entry["judged"] for entry in entries])
-        if any("cluster" in entry for entry in entries):
-            clusters = [decoded(int, entry["cluster"]) for entry in entries]
-        if any("slices" in entry for entry in entries):
-            slices = [decoded(Mapping[str, tuple[str, ...]], e.get("slices", {})) for e in entries]
+        optional: dict[str, Any] = {}
+        for name, (key, written, kind) in _OPTIONAL.items():
+            if name == "tops" or any(key in entry for entry in entries):
+                is_always = written in (int, float)
+                given = [
+                    entry[key] if is_always else entry.get(key, written()) for entry in entries
+                ]
+                optional[name] = decoded(kind, given) if kind else _numbers(key, ids, given)
+        if not (optional.get("weights", np.ones(1)) > 0).all():
+            raise ValueError("a weight is not above 0")
         return cls(
             ids,
             decoded(tuple[str, ...], [entry["fingerprint"] for entry in entries]),
@@ -212,14 +218,7 @@ class RecordedQueries:
                 else np.full(len(ids), decoded(float, of_metric["mean"]))
                 for name, of_metric in metrics.items()
             },
-            [decoded(tuple[str, ...], entry.get("top", [])) for entry in entries],
-            [decoded(Mapping[str, int], entry.get("below", {})) for entry in entries]
-            if any("below" in entry for entry in entries)
-            else None,
-            weights=weights,
-            judged=judged,
-            slices=slices,
-            clusters=clusters,
+            **optional,
         )
 
 

@@ -215,11 +215,7 @@ def _next_lines(
 
 
 def _is_rewritten(
-    name: str,
-    before: Record,
-    measured: Record,
-    rewritten: Set[Metric],
-    comparison: Comparison,
+    name: str, before: Record, measured: Record, rewritten: Set[Metric], comparison: Comparison
 ) -> bool:
     """Whether the values of a metric on the unchanged queries are those that were measured."""
     if measured.metrics[name].gated:

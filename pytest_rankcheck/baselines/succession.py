@@ -11,6 +11,7 @@ from dataclasses import asdict
 
 import numpy as np
 
+from pytest_rankcheck.array_types import PlaceArray
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.change import Change, Side, is_looser, known_gate, united
 from pytest_rankcheck.baselines.families import lost_gates
@@ -25,8 +26,6 @@ from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES
 from pytest_rankcheck.evaluation.recorded_precision import EXACT
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.rankers.allowed_failures import allows_more
-
-Places = Sequence[int] | np.ndarray
 
 
 def broken_promises(before: Record, after: Record) -> Sequence[Change]:
@@ -146,8 +145,20 @@ def _of_metrics(before: Record, after: Record, overlap: QueryOverlap) -> Iterato
         if change.subject not in (*after.unknown, *after.approved):
             yield change
     for name in before.approved:
-        yield from _metric_changes(name, before, after)
-        lost = name in after.metrics and lost_values(before, overlap, Metric.parse(name))
+        then, now = before.metrics[name], after.metrics.get(name)
+        if now is None:
+            words = f"the values of {name} are gone"
+            yield Change("metric-gone", name, then.gate, words=words)
+            continue
+        if now.gate is None or (then.gated and not now.gated):
+            yield Change("metric-gone", name, then.gate)
+        elif then.lower_is_better != now.lower_is_better:
+            yield reversed_direction(name, then)
+        elif is_looser(then.gate, now.gate):
+            yield Change("gate-looser", name, then.gate, now.gate)
+        elif _allows_for_more_noise(then, now):
+            yield Change("noise-wider", name, then.deviation, now.deviation)
+        lost = lost_values(before, overlap, Metric.parse(name))
         if lost:
             yield lost
 
@@ -178,28 +189,13 @@ def unknown_metrics(record: Record) -> Iterator[Change]:
             yield Change("metric-gone", name, metric.gate, words=words)
 
 
-def _metric_changes(name: str, before: Record, after: Record) -> Iterator[Change]:
-    """Yield what else than its values changes of an approved metric."""
-    then, now = before.metrics[name], after.metrics.get(name)
-    if now is None:
-        yield Change("metric-gone", name, then.gate, words=f"the values of {name} are gone")
-    elif now.gate is None or (then.gated and not now.gated):
-        yield Change("metric-gone", name, then.gate)
-    elif then.lower_is_better != now.lower_is_better:
-        yield reversed_direction(name, then)
-    elif is_looser(then.gate, now.gate):
-        yield Change("gate-looser", name, then.gate, now.gate)
-    elif allows_for_more_noise(then, now):
-        yield Change("noise-wider", name, then.deviation, now.deviation)
-
-
 def reversed_direction(name: str, before: RecordedMetric) -> Change:
     """Return the key of a metric whose better direction is no longer that of its record."""
     sides = ("lower", "higher") if before.lower_is_better else ("higher", "lower")
     return Change("direction", name, *sides)
 
 
-def allows_for_more_noise(before: RecordedMetric, after: RecordedMetric) -> bool:
+def _allows_for_more_noise(before: RecordedMetric, after: RecordedMetric) -> bool:
     """Whether a gate that allows for the noise of runs has become wider."""
     gate = before.gate or "tolerance"
     ignores_noise = gate.startswith("tolerance") and "noise=" not in gate
@@ -224,11 +220,7 @@ def manner_changes(before: Record, after: Record | Evaluation) -> Iterator[Chang
         if then[name] != now[name]:
             old, new = (quoted(each[name] or "none") for each in (then, now))
             yield Change(
-                "convention",
-                name,
-                old,
-                new,
-                words=f"{name}: '{old}' in the baseline, '{new}' now",
+                "convention", name, old, new, words=f"{name}: '{old}' in the baseline, '{new}' now"
             )
     if before.depth != after.depth:
         yield Change("depth", "", before.depth, after.depth)
@@ -259,59 +251,47 @@ def looser_limits(record: Record, now: Sequence[StabilityLimits]) -> Iterator[Ch
 
 def _falls(before: Record, after: Record, overlap: QueryOverlap) -> Iterator[Change]:
     """Yield the approved means that are lower: of all queries that both share, and of slices."""
-    if overlap.is_paired:
-        then: Places = overlap.other_places
-        now: Places = overlap.places
-    else:
-        then, now = np.arange(len(before.queries)), np.arange(len(after.queries))
-    if not len(now):
-        return
     for name in before.approved:
-        metric = Metric.parse(name)
-        if name not in after.metrics or before.metrics[name].lower_is_better != (
-            after.metrics[name].lower_is_better
-        ):
+        metric, recorded, measured = (
+            Metric.parse(name),
+            before.metrics[name],
+            after.metrics.get(name),
+        )
+        if measured is None or measured.lower_is_better != recorded.lower_is_better:
             continue
-        yield from _fall(metric, (before, then), (after, now))
-        gate = known_gate(before.metrics[name].gate)
-        given = gate.min_queries if gate else None
-        smallest = max(1, MIN_QUERIES if given is None else given)
-        for attribute in metric.kind.sliced_by(before.slices):
-            slices = _slices(attribute, before, after, then, now, is_paired=overlap.is_paired)
-            for value, there, here in slices if attribute in after.slices else ():
-                if min(len(there), len(here)) >= smallest:
-                    part = attribute, value
-                    yield from _fall(metric, (before, there), (after, here), part)
+        for part, there, here in _parts(metric, before, after, overlap):
+            then, now = before.mean(metric, there), after.mean(metric, here)
+            if metric.gain(then, now) < -EXACT or (np.isnan(now) and not np.isnan(then)):
+                yield Change.of_means("fall", name, then, now, part)
 
 
-def _fall(
-    metric: Metric,
-    before: tuple[Record, Places],
-    after: tuple[Record, Places],
-    part: tuple[str, str] | None = None,
-) -> Iterator[Change]:
-    then, now = (record.mean(metric, places) for record, places in (before, after))
-    if metric.gain(then, now) < -EXACT or (np.isnan(now) and not np.isnan(then)):
-        yield Change.of_means("fall", str(metric), then, now, part)
-
-
-def _slices(
-    attribute: str, before: Record, after: Record, then: Places, now: Places, *, is_paired: bool
-) -> Iterator[tuple[str, Places, Places]]:
-    """Yield each slice of an attribute that both gate by, with its places in both.
+def _parts(
+    metric: Metric, before: Record, after: Record, overlap: QueryOverlap
+) -> Iterator[tuple[tuple[str, str] | None, PlaceArray, PlaceArray]]:
+    """Yield the places in both records of all queries that they share, and of gated slices.
 
     Queries can be moved to another slice: what a slice had counts, and what it has.
     """
-    old, new = before.queries.members(attribute), after.queries.members(attribute)
-    for value in {**old, **new}:
-        if not is_paired:
-            yield value, old.get(value, ()), new.get(value, ())
-            continue
-        for inside in (
-            np.isin(then, np.array(old.get(value, ()), np.intp)),
-            np.isin(now, np.array(new.get(value, ()), np.intp)),
-        ):
-            yield value, np.asarray(then)[inside], np.asarray(now)[inside]
+    then, now = np.arange(len(before.queries)), np.arange(len(after.queries))
+    if overlap.is_paired:
+        then, now = overlap.other_places, overlap.places
+    if not len(now):
+        return
+    yield None, then, now
+    gate = known_gate(before.gate(metric))
+    given = gate.min_queries if gate else None
+    smallest = max(1, MIN_QUERIES if given is None else given)
+    for attribute in metric.kind.sliced_by(before.slices):
+        old, new = before.queries.members(attribute), after.queries.members(attribute)
+        for value in {**old, **new} if attribute in after.slices else ():
+            there, here = (np.array(each.get(value, ()), np.intp) for each in (old, new))
+            sides = [(there, here)]
+            if overlap.is_paired:
+                inside = np.isin(then, there), np.isin(now, here)
+                sides = [(then[chosen], now[chosen]) for chosen in inside]
+            for places in sides:
+                if min(map(len, places)) >= smallest:
+                    yield (attribute, value), *places
 
 
 def _changed_rankings(before: Record, after: Record, overlap: QueryOverlap) -> int:

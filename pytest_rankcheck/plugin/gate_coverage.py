@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -21,10 +20,6 @@ from pytest_rankcheck.plugin.unrun_gates import ExpectedGates, Loss, Unrun
 from pytest_rankcheck.plugin.watched_tests import WatchedTests
 from pytest_rankcheck.remedies import delete, retire
 from pytest_rankcheck.reports.findings import Note, RecordFinding, ReportedFinding, Topic
-
-if TYPE_CHECKING:
-    pass
-
 
 _ENDED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
 

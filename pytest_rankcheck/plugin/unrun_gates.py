@@ -64,15 +64,11 @@ class Reason(NamedTuple):
 
 
 NOT_CHOSEN = Reason(Loss.NOT_CHOSEN, "its test was not chosen on the command line")
-_GONE = Reason(Loss.GONE, "its test is gone")
-_FILE_GONE = Reason(Loss.GONE, "its test file is gone")
 _NOT_COMPARED = Reason(Loss.GONE, "its test passed, but did not compare this golden set with it")
 _CAUGHT = Reason(Loss.UNSEEN, "its gate failed, and its test went on")
-_NOT_COLLECTED = Reason(Loss.UNSEEN, "its test file exists, but was not collected")
-_NOT_REACHED = Reason(Loss.UNSEEN, "the test session ended before its test")
 _DESELECTED = Reason(Loss.SKIPPED, "its test was deselected, and not on the command line")
+_NOT_REACHED = Reason(Loss.UNSEEN, "the test session ended before its test")
 _STOPPED = Reason(Loss.FAILED, _NOT_REACHED.text)
-_FAILED = Reason(Loss.FAILED, "its test failed")
 _NOT_MERGED = Reason(
     Loss.NOT_MERGED, "the reference has added it since this branch left it, so merge the reference"
 )
@@ -180,7 +176,7 @@ class ExpectedGates:
             return _NOT_MERGED
         file = test_file_of(path)
         if file is None:
-            return _FILE_GONE
+            return Reason(Loss.GONE, "its test file is gone")
         chosen = self._command.file_or_dir
         words = [each for each in chosen if real_file(self._path_of(each)) == file]
         tests = self.tests_of(path, golden_name)
@@ -195,11 +191,11 @@ class ExpectedGates:
         if "::" in "".join(words) or self._has("lf") or self._is_left_out(file):
             return NOT_CHOSEN
         if file not in self._files:
-            return _NOT_COLLECTED
+            return Reason(Loss.UNSEEN, "its test file exists, but was not collected")
         reason = self._files[file]
         if reason is not None:
             return Reason(Loss.SKIPPED, "its test file skips itself", reason)
-        return _GONE
+        return Reason(Loss.GONE, "its test is gone")
 
     def _is_left_out_set(self, golden_name: str) -> bool:
         """Whether a golden set may be one whose environment variable is not set."""
@@ -237,7 +233,7 @@ class ExpectedGates:
             options = ("keyword", "markexpr", "deselect", "lf", "stepwise")
             return NOT_CHOSEN if self._has(*options) else _DESELECTED
         if "failed" in ended:
-            return _FAILED
+            return Reason(Loss.FAILED, "its test failed")
         if None not in outcomes:
             return _NOT_COMPARED
         return _STOPPED if self._exit_status else _NOT_REACHED

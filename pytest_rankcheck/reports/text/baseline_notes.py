@@ -11,11 +11,7 @@ from pytest_rankcheck.baselines.change import Change, is_looser
 from pytest_rankcheck.baselines.families import larger_families
 from pytest_rankcheck.baselines.golden_changes import lost_text, set_changes, slice_changes
 from pytest_rankcheck.baselines.metric_check import MetricCheck
-from pytest_rankcheck.baselines.policy import (
-    Action,
-    Settlement,
-    wanted_runs,
-)
+from pytest_rankcheck.baselines.policy import Action, Settlement, wanted_runs
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.recorded_metric import as_decimal
 from pytest_rankcheck.baselines.succession import looser_limits
