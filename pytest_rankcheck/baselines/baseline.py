@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.baseline_file import BaselineFile, Store
-from pytest_rankcheck.baselines.change import Change
+from pytest_rankcheck.baselines.change import Change, is_looser
 from pytest_rankcheck.baselines.check import Block, Check, Mode
 from pytest_rankcheck.baselines.families import Family
 from pytest_rankcheck.baselines.metric_check import MetricAssertion, MetricCheck
@@ -263,18 +263,22 @@ class Baseline:
             if comparison and compares and metric not in gated and comparison.other.fits(metric):
                 yield comparison.values(metric)
 
-    def dropped_gates(self) -> Sequence[Change]:
-        """Return what the record gates, and the test does not."""
+    def less_strict(self) -> Iterator[Change]:
+        """Yield what the test decides less strictly than the record, or not at all."""
         record = self.record
         if record is None:
-            return ()
+            return
         gated = {check.subject for check in self.checks}
         attributes = {attribute for check in self.checks for attribute in check.attributes}
         gone = [name for name in record.gated if name not in gated]
-        keys = [Change("metric-gone", name, record.metrics[name].gate) for name in gone]
-        keys += unknown_metrics(record)
-        keys += [Change("slice-gone", name) for name in record.slices if name not in attributes]
-        return [*keys, *(() if self.ranking_checks else looser_limits(record, ()))]
+        yield from (Change("metric-gone", name, record.metrics[name].gate) for name in gone)
+        yield from unknown_metrics(record)
+        yield from (Change("slice-gone", name) for name in record.slices if name not in attributes)
+        for check in self.checks:
+            before = record.gate(check.metric)
+            if is_looser(before, check.gate.text):
+                yield Change("gate-looser", check.subject, before, check.gate.text)
+        yield from looser_limits(record, [check.limits for check in self.ranking_checks])
 
     @property
     def families(self) -> Sequence[Family]:
@@ -386,9 +390,11 @@ class Baseline:
         if self._branch is not None and self.all_checks:
             dropped = [
                 change
-                for change in self.dropped_gates()
+                for change in self.less_strict()
                 # Its own family still decides on the slices of the record.
-                if change.kind != "slice-gone" and not change.is_covered(self._branch.keys)
+                if change.is_drop
+                and change.kind != "slice-gone"
+                and not change.is_covered(self._branch.keys)
             ]
             if dropped:
                 why = "; ".join(change.text for change in dropped)

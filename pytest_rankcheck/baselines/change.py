@@ -141,6 +141,11 @@ class Change:
         return self.kind in kinds
 
     @property
+    def is_drop(self) -> bool:
+        """Whether something is not decided any more."""
+        return self.kind in ("metric-gone", "slice-gone", "limits") and self.after is None
+
+    @property
     def is_loosening(self) -> bool:
         """Whether something decides less strictly, which a branch allows for all its records."""
         return self.kind in ("gate-looser", "option-looser")

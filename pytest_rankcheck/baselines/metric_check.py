@@ -64,10 +64,9 @@ class MetricAssertion:
 def metric_checks(
     record: Record | None,
     evaluation: Evaluation,
-    assertion: MetricAssertion,
-    earlier: Sequence[MetricAssertion] = (),
-    *,
+    assertions: Sequence[MetricAssertion],
     failures: str | None = None,
+    *,
     is_reference: bool = False,
 ) -> Sequence[MetricCheck]:
     """Compare the record with the evaluation, and let the gates decide if they can.
@@ -77,17 +76,17 @@ def metric_checks(
     Args:
         record: the approved record; None without one.
         evaluation: what was measured.
-        assertion: the gates, and the slices that they decide on.
-        earlier: the assertions that the test has made before.
+        assertions: those that the test has made so far; the last one is decided.
         failures: on how many queries the ranker may fail.
         is_reference: whether the record is that of the reference commit.
     """
-    gates, attributes = assertion.gates, assertion.attributes
+    gates, attributes = assertions[-1].gates, assertions[-1].attributes
     for metric, gate in gates.items():
         gate.refuse_misfit(metric)
         evaluation.values(metric)  # a metric that does not fit fails now, not when it is written
-    new = {m: gate for m, gate in gates.items() if record is None or not record.fits(m)}
-    _refuse_undecidable(evaluation, new)
+    for metric, gate in gates.items():
+        if record is None or not record.fits(metric):  # refuse what could not decide later
+            gate.rule.allowed(compare(evaluation, evaluation).values(metric))
     checks = [
         MetricCheck(
             subject=str(metric),
@@ -115,7 +114,7 @@ def metric_checks(
     }
     comparable = {m: gates[m] for m, differing in of_wholes.items() if not differing}
     verdicts = decide_family(comparison, comparable, attributes) if comparable else {}
-    families = [each.family for each in (*earlier, assertion)]
+    families = [each.family for each in assertions]
     strict = _as_recorded(record, comparison, families, is_reference=is_reference)
     return [
         _decided(check, record, comparison, verdicts[check.metric], strict.get(check.subject))
@@ -164,12 +163,11 @@ def _decided(
         states.append(State(Block.UNCOUNTED, (lost,)))
     if (verdict.inconclusive and check.gate.inconclusive == "fail") or _fails_if_open(strict):
         states.append(State(Block.INCONCLUSIVE, undecided))
-    states += _unknown(check, record, fell)
-    states += _stricter(check, verdict, strict)
+    check = replace(check, verdict=verdict)
+    states += _loosened(check, record, strict, fell)
     return replace(
         check,
         is_decided=True,
-        verdict=verdict,
         strict=strict,
         fell=fell,
         undecided=undecided,
@@ -235,28 +233,29 @@ def _fails_if_open(strict: Verdict | None) -> bool:
     return gate is not None and gate.inconclusive == "fail"
 
 
-def _unknown(check: MetricCheck, record: Record, fell: Sequence[Change]) -> Iterator[State]:
-    """Yield the falls that a gate in the record may have blocked, if it is not known here."""
-    recorded, now = record.gate(check.metric), check.gate.text
+def _loosened(
+    check: MetricCheck, record: Record, strict: Verdict | None, fell: Sequence[Change]
+) -> Iterator[State]:
+    """Yield the falls that the record blocks and the code does not, after what lets them pass too.
+
+    What a gate blocks that is not known here is not known either: it may be every fall.
+    """
+    metric, recorded, now = check.subject, record.gate(check.metric), check.gate.text
     if recorded is not None and recorded != now and known_gate(recorded) is None:
-        looser = Change("gate-looser", str(check.metric), recorded, now)
-        yield from (State(Block.LOOSENED, (looser, fall)) for fall in fell)
-
-
-def _stricter(check: MetricCheck, verdict: Verdict, strict: Verdict | None) -> Iterator[State]:
-    """Yield the falls that only the record's own family blocks, after what lets them pass too."""
+        unknown = Change("gate-looser", metric, recorded, now)
+        yield from (State(Block.LOOSENED, (unknown, fall)) for fall in fell)
     if strict is None:
         return
-    looser: list[Change] = []
-    if is_looser(strict.gate, check.gate.text):
-        looser = [Change("gate-looser", str(check.metric), strict.gate, check.gate.text)]
+    is_loosened = is_looser(strict.gate, now)
+    looser = [Change("gate-looser", metric, strict.gate, now)] if is_loosened else []
     for fall in _blocked(strict):
         attribute = fall.slice[0] if fall.slice else ""
         is_gone = attribute and attribute not in check.attributes
         block = Block.LOOSENED if looser else Block.AS_RECORDED
         gone = [Change("slice-gone", attribute)] if is_gone else []
         yield State(block, (*looser, *gone, fall))
-    if looser and strict.inconclusive and not verdict.inconclusive:
+    is_decided = check.verdict is not None and not check.verdict.inconclusive
+    if looser and strict.inconclusive and is_decided:
         yield State(Block.LOOSENED, (*looser, _fall(strict.leading)))
 
 
@@ -286,16 +285,6 @@ def _fall(decision: Decision) -> Change:
     return Change.of_means("fall", str(pairs.metric), pairs.mean_before, pairs.mean_after, part)
 
 
-def _refuse_undecidable(evaluation: Evaluation, gates: Mapping[Metric, Gate]) -> None:
-    """Refuse gates that could not decide on what would be recorded.
-
-    Raises:
-        ConfigurationError: a gate needs what no run has measured.
-    """
-    for metric, gate in gates.items():
-        gate.rule.allowed(compare(evaluation, evaluation).values(metric))
-
-
 def _refuse_unrecordable(evaluation: Evaluation, attributes: Iterable[str]) -> None:
     """Refuse a first measurement that could never be compared.
 
@@ -318,30 +307,19 @@ def _differences(
     yield from manner_changes(record, evaluation)
     then, now = record.golden_set.scale, float(evaluation.golden.scale)
     for metric, gate in gates.items():
-        recorded = record.metrics.get(str(metric))
-        if recorded is not None and recorded.lower_is_better == metric.higher_is_better:
+        recorded, scale, by = record.metrics.get(str(metric)), max(then, now), gate.standardise
+        if recorded is None:
+            continue
+        if recorded.lower_is_better == metric.higher_is_better:
             yield reversed_direction(str(metric), recorded)
-        if (
-            recorded is not None
-            and then != now
-            and evaluation.source.depends_on_scale(metric, then)
-        ):
-            yield Change(
-                "scale",
-                "",
-                then,
-                now,
-                words=f"scale: that of the golden set was {then:g} in the baseline and is {now:g} "
+        if then != now and evaluation.source.depends_on_scale(metric, then):
+            words = (
+                f"scale: that of the golden set was {then:g} in the baseline and is {now:g} "
                 f"now, which changes {metric} of every query; give the golden set its scale, such "
-                f"as scale={max(then, now):g} (rankcheck_scale), or the metric, such as "
-                f"ERR(max_grade={max(then, now):g})@20",
+                f"as scale={scale:g} (rankcheck_scale), or the metric, such as "
+                f"ERR(max_grade={scale:g})@20"
             )
-        by = gate.standardise
-        if recorded is not None and by is not None and not record.slice_counts(by):
-            yield Change(
-                "gate-looser",
-                str(metric),
-                recorded.gate,
-                gate.text,
-                words=f"slices of '{quoted(by)}': unknown in the baseline, needed by the gate now",
-            )
+            yield Change("scale", "", then, now, words=words)
+        if by is not None and not record.slice_counts(by):
+            words = f"slices of '{quoted(by)}': unknown in the baseline, needed by the gate now"
+            yield Change("gate-looser", str(metric), recorded.gate, gate.text, words=words)

@@ -50,13 +50,11 @@ def judge(
         failures: on how many queries, or which share of them, the ranker may fail.
         is_reference: whether the record is that of the reference commit.
     """
-    *earlier, last = assertions
+    last = assertions[-1]
     if isinstance(last, StabilityLimits):
         return [ranking_check(record, evaluation, last, failures)]
-    of_metrics = [each for each in earlier if isinstance(each, MetricAssertion)]
-    return metric_checks(
-        record, evaluation, last, of_metrics, failures=failures, is_reference=is_reference
-    )
+    of_metrics = [each for each in assertions if isinstance(each, MetricAssertion)]
+    return metric_checks(record, evaluation, of_metrics, failures, is_reference=is_reference)
 
 
 class Action(StrEnum):

@@ -39,12 +39,10 @@ TOP = 10
 _ALWAYS = ("test", "depth", "kept_depth", "approvals")
 """What is written even if it is empty."""
 
+_REMEDY = "to mend it: run its test, which says how"
+
 _STRICTEST = "tolerance(abs=0, rel=0)"
 """The default gate: nothing may fall."""
-
-
-def _run_its_test() -> str:
-    return "to mend it: run its test, which says how"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +135,7 @@ class Record:
         known = _IN_USE.get(text)
         if known is not None:
             return known
-        with content_of_text(text, path, remedy or _run_its_test) as content:
+        with content_of_text(text, path, remedy or (lambda: _REMEDY)) as content:
             metrics = {name: e for name, e in content["metrics"].items() if _is_known(name)}
             unknown = {
                 name: UnknownMetric.of(name, content)
@@ -166,8 +164,7 @@ class Record:
     def text(self) -> str:
         """The text of its file."""
         content: dict[str, Any] = {}
-        for name in (each.name for each in fields(self)):
-            value = getattr(self, name)
+        for name, value in ((each.name, getattr(self, each.name)) for each in fields(self)):
             if name == "metrics":
                 content[name] = self._entries()
             elif name == "queries":
@@ -181,7 +178,16 @@ class Record:
 
     def _entries(self) -> Mapping[str, Mapping[str, Any]]:
         """Return the lines of the metrics in the file, the gated ones first."""
-        entries = {metric: self._entry(metric) for metric in self.metrics}
+        entries: dict[str, Mapping[str, Any]] = {
+            name: {
+                "mean": as_decimal(self.mean(Metric.parse(name))),
+                "counted": self.queries.counted(name),
+                "gated": metric.gated,
+                "gate": metric.gate,
+                **encoded(metric),
+            }
+            for name, metric in self.metrics.items()
+        }
         if not self.unknown:
             return entries
         entries |= {metric: each.entry for metric, each in self.unknown.items()}
@@ -198,17 +204,6 @@ class Record:
             if metric in line["values"] or metric in of_unknown
         }
         return {**line, "values": values}
-
-    def _entry(self, name: str) -> Mapping[str, object]:
-        """Return the line of a metric in the file."""
-        metric = self.metrics[name]
-        return {
-            "mean": as_decimal(self.mean(Metric.parse(name))),
-            "counted": self.queries.counted(name),
-            "gated": metric.gated,
-            "gate": metric.gate,
-            **encoded(metric),
-        }
 
     @classmethod
     def of(

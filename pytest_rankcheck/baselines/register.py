@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 
-from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.change import is_looser
 from pytest_rankcheck.baselines.families import Family, next_families
 from pytest_rankcheck.baselines.record import TOP, Record
-from pytest_rankcheck.baselines.recorded_metric import RecordedMetric
 from pytest_rankcheck.baselines.recorded_queries import RecordedQueries
 from pytest_rankcheck.baselines.succession import looser_limits, manner_changes
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
@@ -65,9 +63,6 @@ def next_record(
     Raises:
         BaselineError: the ranker failed on a query without a recorded line that can stay.
     """
-    approvals: tuple[Approval, ...] = ()
-    if before is not None:
-        approvals = before.approvals
     if before is not None and not is_approved:  # the stricter gates, slices and limits stay
         gated_before = map(Metric.parse, before.approved)
         watched = (*watched, *(metric for metric in gated_before if evaluation.fits(metric)))
@@ -86,7 +81,7 @@ def next_record(
         evaluation,
         gates,
         watched,
-        approvals,
+        before.approvals if before else (),
         attributes=attributes,
         assertions=assertions,
         limits=limits,
@@ -116,21 +111,19 @@ def next_record(
     # The world is that of the lines: of those that are rewritten, or that are reproduced.
     is_of_this_world = is_rewritten or (not before.world and queries == measured.queries)
     slices = {**before.slices, **measured.slices}
+    metrics = {**measured.metrics}
+    for name in before.metrics.keys() & metrics.keys():
+        then, now = before.metrics[name], metrics[name]
+        is_new = is_approved or _is_rewritten(name, before, measured, rewritten, comparison)
+        metrics[name] = replace(
+            now.with_noise_of(then, is_approved=is_approved),
+            gate=now.gate or (None if is_approved else then.gate),
+            averaged=now.averaged if is_new else then.averaged,
+        )
     after = replace(
         measured,
         queries=queries,
-        metrics={
-            name: _next_metric(
-                before.metrics[name],
-                each,
-                is_approved=is_approved,
-                is_rewritten=is_approved
-                or _is_rewritten(name, before, measured, rewritten, comparison),
-            )
-            if name in before.metrics
-            else each
-            for name, each in measured.metrics.items()
-        },
+        metrics=metrics,
         slices=measured.slices if is_approved else dict(sorted(slices.items())),
         world=measured.world if is_of_this_world else before.world,
         ranker=measured.ranker if is_rewritten else before.ranker,
@@ -226,13 +219,3 @@ def _is_rewritten(
         return True  # only what is measured now is of these queries
     # What was never gated follows the others, but no recorded mean is lowered in passing.
     return bool(rewritten) and comparison.values(name).gain >= 0
-
-
-def _next_metric(
-    before: RecordedMetric, measured: RecordedMetric, *, is_approved: bool, is_rewritten: bool
-) -> RecordedMetric:
-    """Return what is kept of a metric besides its values."""
-    gate = measured.gate or (None if is_approved else before.gate)
-    averaged = measured.averaged if is_rewritten else before.averaged
-    known = measured.with_noise_of(before, is_approved=is_approved)
-    return replace(known, gate=gate, averaged=averaged)

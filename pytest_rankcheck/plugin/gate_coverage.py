@@ -150,16 +150,16 @@ class _Coverage:
             is_gone = each.why.loss is Loss.GONE and _retirement(each.path) is None
             if not is_gone or each.record is None:
                 continue
-            found = {new: self._problems(each.record, new, added[new]) for new in added}
-            worse = {new: problems for new, problems in found.items() if problems}
-            new = next((new for new, problems in found.items() if problems == ()), None)
-            if new is not None:
-                del added[new]
-                replaced[each.path] = new
-            elif worse:
-                new, problems = next(iter(worse.items()))
-                texts = "; ".join(quoted(change.text, 200) for change in problems)
-                self._worse[each.path] = f"{quoted(_typed(new), 200)} would take its place: {texts}"
+            for new, after in added.items():
+                problems = self._problems(each.record, new, after)
+                if problems == ():
+                    replaced[each.path] = new
+                    del added[new]
+                    break
+                if problems and each.path not in self._worse:
+                    texts = "; ".join(quoted(change.text, 200) for change in problems)
+                    worse = f"{quoted(_typed(new), 200)} would take its place: {texts}"
+                    self._worse[each.path] = worse
         return replaced
 
     def _problems(

@@ -88,7 +88,7 @@ def test_a_golden_set_of_another_scale_is_not_compared_where_the_metric_depends_
     record = Record.of(evaluate(run, GoldenSet.from_dict(grades)), [Metric.parse(metric)])
     now = evaluate(run, GoldenSet.from_dict({**grades, "new": {"a": 5}}))
     [check] = metric_checks(
-        record, now, MetricAssertion({Metric.parse(metric): Gate.tolerance(abs=0.01)})
+        record, now, [MetricAssertion({Metric.parse(metric): Gate.tolerance(abs=0.01)})]
     )
     assert check.block(Mode()) is block
     if block is Block.INCOMPARABLE:
@@ -107,7 +107,7 @@ def test_a_part_is_compared_with_the_whole_in_every_metric() -> None:
     record = Record.of(evaluate(run, golden), [err])
     part = golden.subset([f"q{number}" for number in range(10)])
     [check] = metric_checks(
-        record, evaluate(run, part), MetricAssertion({err: Gate.tolerance(abs=0.01)})
+        record, evaluate(run, part), [MetricAssertion({err: Gate.tolerance(abs=0.01)})]
     )
     assert check.block(Mode()) is Block.STALE
     assert not check.changes(Block.INCOMPARABLE)
@@ -149,5 +149,5 @@ def test_a_lost_value_lowers_the_weighted_mean() -> None:
     }
     record = Record.of(evaluate(Run.from_dict(rankings), golden), [metric])
     now = evaluate(Run.from_dict({**rankings, "q3": ["d1"]}), golden)
-    [check] = metric_checks(record, now, MetricAssertion({metric: Gate.tolerance(abs=0.5)}))
+    [check] = metric_checks(record, now, [MetricAssertion({metric: Gate.tolerance(abs=0.5)})])
     assert [key.name for key in check.fell] == [f"fall:{metric}"]

@@ -116,7 +116,7 @@ def outcome(action: Action, **more: Any) -> list[str]:
         ranking_checks=[SimpleNamespace(changed=2, limits=None)],
         record=None,
         next_record=None,
-        dropped_gates=lambda: [Change("dropped", words="AP is no longer gated")],
+        less_strict=lambda: [Change("metric-gone", words="AP is no longer gated")],
     )
     vars(baseline).update(more)
     notes = texts(*baseline_notes(cast("Any", baseline), settlement))

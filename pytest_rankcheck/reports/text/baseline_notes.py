@@ -7,14 +7,12 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pytest_rankcheck.baselines.baseline import Baseline
-from pytest_rankcheck.baselines.change import Change, is_looser
 from pytest_rankcheck.baselines.families import larger_families
 from pytest_rankcheck.baselines.golden_changes import lost_text, set_changes, slice_changes
 from pytest_rankcheck.baselines.metric_check import MetricCheck
 from pytest_rankcheck.baselines.policy import Action, Settlement, wanted_runs
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.recorded_metric import as_decimal
-from pytest_rankcheck.baselines.succession import looser_limits
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric
@@ -159,27 +157,11 @@ def golden_change_text(baseline: Baseline, changes: Sequence[MeanChange]) -> str
 
 def _less_strict(baseline: Baseline) -> Iterator[tuple[Topic, str]]:
     """Yield what the test decides less strictly than its baseline."""
-    for dropped in baseline.dropped_gates():
-        yield Topic.NO_LONGER_GATED, dropped.text
-    for text in _looser_gates(baseline):
-        yield Topic.LOOSER_GATE, text
+    for loosened in baseline.less_strict():
+        yield Topic.NO_LONGER_GATED if loosened.is_drop else Topic.LOOSER_GATE, loosened.text
     if baseline.record is not None:
         for text in larger_families(baseline.record.assertions, baseline.families):
             yield Topic.FAMILIES, text
-
-
-def _looser_gates(baseline: Baseline) -> Iterator[str]:
-    """Yield the gates and limits that may let pass what those of the baseline block."""
-    record = baseline.record
-    if record is None:
-        return
-    for check in baseline.checks:
-        before = record.gate(check.metric)
-        if is_looser(before, check.gate.text):
-            yield Change("gate-looser", str(check.metric), before, check.gate.text).text
-    limits = [check.limits for check in baseline.ranking_checks]
-    if limits:
-        yield from (key.text for key in looser_limits(record, limits))
 
 
 class MeanChange(NamedTuple):
