@@ -127,13 +127,12 @@ def slice_changes(
         if record is not None and attribute in record.slices:
             before, now = record.slices[attribute], golden.slices(attribute)
             for value in [*before, *(each for each in now if each not in before)]:
-                name = quoted(f"{attribute}={value}")
+                size = before[value] if value in before else len(now[value])
+                name, queries = quoted(f"{attribute}={value}"), plural(size, "query", "queries")
                 if value not in now:
-                    size = plural(before[value], "query", "queries")
-                    yield f"the slice {name} has vanished ({size} in the baseline)"
+                    yield f"the slice {name} has vanished ({queries} in the baseline)"
                 elif value not in before:
-                    size = plural(len(now[value]), "query", "queries")
-                    yield f"the slice {name} is new ({size})"
+                    yield f"the slice {name} is new ({queries})"
 
 
 # --- labels: of slices, and of clusters ----------------------------------------------------------

@@ -221,10 +221,7 @@ class BranchRecord:
 
     @classmethod
     def of(
-        cls,
-        approved: Record,
-        record: Record | None,
-        loosened: Callable[[], Sequence[Change]] = tuple,
+        cls, approved: Record, record: Record | None, loosened: Callable[[], Sequence[Change]]
     ) -> BranchRecord:
         """Compare the record of this branch with the approved one."""
         if record is None:

@@ -31,9 +31,7 @@ def text_of_content(content: Mapping[str, Any]) -> str:
     parts = []
     for key, value in named.items():
         if key == "metrics":
-            lines = [
-                f"{readable_json(name)}: {readable_json(each)}" for name, each in value.items()
-            ]
+            lines = (f"{readable_json(name)}: {readable_json(value[name])}" for name in value)
             parts.append(f'"{key}": {{{_lines(lines)}}}')
         elif isinstance(value, list):
             parts.append(f'"{key}": [{_lines(map(readable_json, value))}]')

@@ -13,7 +13,7 @@ from pytest_rankcheck.errors import quoted
 _LARGEST_COUNT = 2**53
 """More than anyone counts, and the last whole number that a float holds exactly."""
 
-_PLAIN = {str: "a text", bool: "true or false", dict: "an object"}
+_NAMES = {str: "a text", bool: "true or false", dict: "an object", list: "an array"}
 """The types whose values are as JSON has them, as messages name them."""
 
 
@@ -47,25 +47,24 @@ def decoded(kind: Any, data: Any) -> Any:
     if isinstance(kind, UnionType):
         return _decoded_union(arguments, data)
     if origin is tuple:
-        entries = _checked(data, list, "an array")
-        if arguments[0] in _PLAIN and set(map(type, entries)) <= {arguments[0]}:
+        entries = _checked(data, list)
+        if arguments[0] in _NAMES and set(map(type, entries)) <= {arguments[0]}:
             return tuple(entries)  # at once: a record has hundreds of thousands of texts
         return tuple(decoded(arguments[0], each) for each in entries)
     if origin is not None:
-        entry = _checked(data, dict, "an object")
+        entry = _checked(data, dict)
         return {name: decoded(arguments[1], each) for name, each in entry.items()}
     if hasattr(kind, "from_dict"):
-        return kind.from_dict(_checked(data, dict, "an object"))
+        return kind.from_dict(_checked(data, dict))
     if is_dataclass(kind):
-        return decoded_fields(kind, _checked(data, dict, "an object"))
-    if kind is float:
-        return _finite(data)
+        return decoded_fields(kind, _checked(data, dict))
+    if kind is float:  # a whole number, such as a count, stays whole
+        is_finite = type(data) in (int, float) and abs(data) <= sys.float_info.max
+        return data if is_finite else refuse(data, "a finite number")
     if kind is int:
         is_count = type(data) is int and 0 <= data <= _LARGEST_COUNT
-        if is_count:
-            return data
-        return refuse(data, "a whole number from 0 on")
-    return _checked(data, kind, _PLAIN[kind])
+        return data if is_count else refuse(data, "a whole number from 0 on")
+    return _checked(data, kind)
 
 
 def decoded_fields(kind: Any, entry: Mapping[str, Any], **given: object) -> Any:
@@ -100,14 +99,8 @@ def _decoded_union(kinds: tuple[Any, ...], data: Any) -> Any:
     return decoded(others[0] if others else str, data)
 
 
-def _checked(data: Any, kind: type, expected: str) -> Any:
-    return data if isinstance(data, kind) else refuse(data, expected)
-
-
-def _finite(data: Any) -> Any:
-    """Return a number; a whole one, such as a count, stays whole."""
-    is_number = type(data) in (int, float) and abs(data) <= sys.float_info.max
-    return data if is_number else refuse(data, "a finite number")
+def _checked(data: Any, kind: type) -> Any:
+    return data if isinstance(data, kind) else refuse(data, _NAMES[kind])
 
 
 def _default_of(field: Any) -> Any:

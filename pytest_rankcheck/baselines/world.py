@@ -69,7 +69,13 @@ def world_changes(recorded: World, now: World) -> Iterator[str]:
 
 def _entry(line: str, root: Path) -> str:
     if line.startswith(_PACKAGE):
-        return _version(line.removeprefix(_PACKAGE).strip(), line)
+        try:
+            return version(line.removeprefix(_PACKAGE).strip())
+        except (PackageNotFoundError, ValueError):
+            raise ConfigurationError(
+                f"{_INI}: the package of '{quoted(line, 200)}' is not installed; install it, or "
+                "correct the line"
+            ) from None
     if Path(line).is_absolute():
         raise ConfigurationError(
             f"{_INI}: '{quoted(line, 200)}' is an absolute path, which other machines do not have; "
@@ -88,16 +94,6 @@ def _entry(line: str, root: Path) -> str:
     is_pattern = _MAGIC & set(line)
     problem = f"no file in {folder} matches {name}" if is_pattern else f"{name} is not in {folder}"
     raise ConfigurationError(f"{_INI}: {problem}; build it before the tests, or correct the line")
-
-
-def _version(package: str, line: str) -> str:
-    try:
-        return version(package)
-    except (PackageNotFoundError, ValueError):
-        raise ConfigurationError(
-            f"{_INI}: the package of '{quoted(line, 200)}' is not installed; install it, or "
-            "correct the line"
-        ) from None
 
 
 def _names(line: str, root: Path) -> Sequence[str]:

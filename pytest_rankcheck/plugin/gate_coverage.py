@@ -83,12 +83,12 @@ class _Coverage:
         # A test that failed may have no baseline yet, and be the one that is gone.
         is_red = exit_status == pytest.ExitCode.TESTS_FAILED
         self._lists_all = judges and not self._settings.mode.update
-        failing = [
-            Loss.UNSEEN,
-            *([] if is_red else [Loss.GONE]),
-            *([] if self._settings.may_skip else [Loss.SKIPPED]),
-        ]
-        self._failing = failing if self._settings.unrun == "fail" else []
+        fails = self._settings.unrun == "fail"
+        self._fails = {
+            Loss.UNSEEN: fails,
+            Loss.GONE: fails and not is_red,
+            Loss.SKIPPED: fails and not self._settings.may_skip,
+        }
 
     def findings(self) -> Iterator[ReportedFinding]:
         """Yield the baselines whose gates did not run, and what takes their place."""
@@ -121,7 +121,7 @@ class _Coverage:
         metrics = f" ({', '.join(gated)})" if gated else ""
         text = f"{quoted(_typed(unrun.path), 200)}{metrics}: {why}"
         text += f": {quoted(detail, 200)}" if detail else ""
-        if loss not in self._failing:
+        if not self._fails.get(loss):
             yield Note(Topic.NOT_RUN, text)
             return
         remedy = retire(_typed(unrun.path), reference.name if reference else None)
