@@ -31,6 +31,7 @@ from pytest_rankcheck.baselines.policy import (
 )
 from pytest_rankcheck.baselines.ranking_check import RankingCheck
 from pytest_rankcheck.baselines.record import TOP, Record
+from pytest_rankcheck.baselines.register import next_record
 from pytest_rankcheck.baselines.succession import looser_limits, unknown_metrics
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.errors import BaselineError, RankcheckError
@@ -117,7 +118,6 @@ class Baseline:
         self._files: dict[str, BaselineFile] = {}
         self.defaults = defaults or Defaults()
         """What is gated and recorded unless the test says otherwise."""
-        self._watched = [Metric.parse(metric) for metric in self.defaults.watched]
         self._assertions: list[Assertion] = []
         """Those that the test has made so far."""
         self.all_checks: list[Check] = []
@@ -258,9 +258,11 @@ class Baseline:
         gated = {check.metric for check in self.checks}
         if self.was_blocked and self.record is not None:  # what was not reached has its own row
             gated |= {*map(Metric.parse, self.record.gated)}
-        for metric in self._recorded() if comparison else ():
-            compares = comparison and metric.kind.compares(comparison)
-            if comparison and compares and metric not in gated and comparison.other.fits(metric):
+        if comparison is None:
+            return
+        for metric in self._recorded():
+            is_watched = metric not in gated and comparison.other.fits(metric)
+            if is_watched and metric.kind.compares(comparison):
                 yield comparison.values(metric)
 
     def less_strict(self) -> Iterator[Change]:
@@ -375,7 +377,8 @@ class Baseline:
     def _recorded(self) -> Sequence[Metric]:
         """Return the metrics to record, gated or not, that the evaluation has."""
         evaluation = self.evaluation
-        fit = (metric for metric in self._watched if evaluation and evaluation.fits(metric))
+        watched = map(Metric.parse, self.defaults.watched)
+        fit = (metric for metric in watched if evaluation and evaluation.fits(metric))
         return [metric for metric in fit if metric.kind.is_recorded]
 
     # --- what becomes of the record ------------------------------------------------------------
@@ -402,7 +405,7 @@ class Baseline:
                 return why
         if self.all_checks and self.mode.may_create:
             self._world()  # asked for now: fixtures are gone when the record is written
-            if self._is_any_failed:
+            if self.evaluation is not None and self.evaluation.failed:
                 self._settlement()  # refused now, not when the test has passed
         return None
 
@@ -437,27 +440,24 @@ class Baseline:
     def raised_record(self) -> Record | None:
         """What an update would record of what the test has measured, if it would raise it."""
         before = self.file.working_record
-        if before is None or not raisable(self.all_checks) or self._is_any_failed:
+        has_failed = self.evaluation is not None and self.evaluation.failed
+        if before is None or has_failed or not raisable(self.all_checks):
             return None
         settled = updated(self.all_checks, before, partial(self._next, before, world={}))
         return settled.record if settled.action is Action.RAISE else None
-
-    @property
-    def _is_any_failed(self) -> bool:
-        return self.evaluation is not None and bool(self.evaluation.failed)
 
     def _settlement(self) -> Settlement:
         """Return what becomes of the file of a test whose checks have passed."""
         before = self.file.record
         if self.mode.approval is not None:
-            return self._approved(before)
+            return self._approved(before, self.mode.approval)
         if before is None:
             return Settlement(Action.CREATE, self._next(None))
         if not self.mode.update:
             return Settlement(Action.LEAVE)
         return updated(self.all_checks, before, partial(self._next, before))
 
-    def _approved(self, before: Record | None) -> Settlement:
+    def _approved(self, before: Record | None, reason: str) -> Settlement:
         """Return what becomes of a record if everything that is measured is approved."""
         keys: list[Change] = []
         there = self.file.reference_record
@@ -474,11 +474,8 @@ class Baseline:
             counts = range(1, len(self._assertions) + 1)
             against = [check for count in counts for check in self._judge(there, count)]
             keys += approved_keys(against, there, after, [*given, *keys])
-        return approved(before, after, keys, merged, self._approval)
-
-    def _approval(self, keys: Sequence[Change]) -> Approval:
-        assert self.mode.approval is not None
-        return Approval.now(self.mode.approval, self.path.parent.parent, keys)
+        folder = self.path.parent.parent
+        return approved(before, after, keys, merged, partial(Approval.now, reason, folder))
 
     def _next(
         self,
@@ -488,8 +485,6 @@ class Baseline:
         is_approved: bool = False,
         world: World | None = None,
     ) -> Record:
-        from pytest_rankcheck.baselines.register import next_record
-
         assert self.evaluation is not None
         limits = {str(check.limits): check.limits for check in self.ranking_checks}
         return next_record(

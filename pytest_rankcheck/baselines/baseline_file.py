@@ -84,9 +84,7 @@ class BaselineFile:
         Raises:
             BaselineError: the file is not a record, or has another format version.
         """
-        if self.is_from_reference:
-            return self.reference_record
-        return self.working_record
+        return self.reference_record if self.is_from_reference else self.working_record
 
     @cached_property
     def working_record(self) -> Record | None:
@@ -181,10 +179,8 @@ class BaselineFile:
     @property
     def merged_approvals(self) -> int:
         """How many of the first approvals are merged: those of the approved record."""
-        text = self._committed_text
-        if text and readable_record(text):
-            return len(Record.from_text(text).approvals)
-        return 0
+        merged = readable_record(self._committed_text)
+        return len(merged.approvals) if merged else 0
 
     def read_again(self) -> bool:
         """Return whether the file has changed since the test read it; what it says now counts."""

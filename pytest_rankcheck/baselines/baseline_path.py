@@ -38,7 +38,13 @@ def baseline_path(test_file: Path, key: str, golden_name: str) -> Path:
         key: what identifies the test in its file, such as ``TestShop::test_mrr[de]``.
         golden_name: the name of the golden set or session log that the test measures on.
     """
-    return baseline_folder(test_file) / f"{_file_name(key, golden_name)}.json"
+    test, bracket, rest = key.partition("[")  # TestClass.test_name-parameter--golden
+    readable = test.replace("::", ".") + (f"-{rest.removesuffix(']')}" if bracket else "")
+    is_plain = bool(_PLAIN_KEY.fullmatch(key) and _PLAIN_NAME.fullmatch(golden_name))
+    if len(readable) > _LONGEST_TEST:
+        readable, is_plain = readable[:_LONGEST_TEST], False
+    name = safe_name(f"{readable}--{golden_name}", repr((key, golden_name)), is_plain=is_plain)
+    return baseline_folder(test_file) / f"{name}.json"
 
 
 def baseline_folder(test_file: Path) -> Path:
@@ -90,16 +96,6 @@ def baselines_under(folder: Path, unsearched: Sequence[str]) -> Iterator[Path]:
             and not (here / child / "pyvenv.cfg").exists()
         )
         yield from filter(is_baseline_path, (here / file for file in sorted(files)))
-
-
-def _file_name(key: str, golden_name: str) -> str:
-    """Return ``TestClass::test_name[parameter]`` as ``TestClass.test_name-parameter--golden``."""
-    test, bracket, rest = key.partition("[")
-    readable = test.replace("::", ".") + (f"-{rest.removesuffix(']')}" if bracket else "")
-    is_plain = bool(_PLAIN_KEY.fullmatch(key) and _PLAIN_NAME.fullmatch(golden_name))
-    if len(readable) > _LONGEST_TEST:
-        readable, is_plain = readable[:_LONGEST_TEST], False
-    return safe_name(f"{readable}--{golden_name}", repr((key, golden_name)), is_plain=is_plain)
 
 
 def safe_name(readable: str, identity: str | None = None, *, is_plain: bool = True) -> str:

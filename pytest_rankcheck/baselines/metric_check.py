@@ -108,7 +108,10 @@ def metric_checks(
         return checks
     measured_on = RecordedSet.of(evaluation.golden, gates)
     of_wholes = {
-        metric: [_state_of(each) for each in other_basis([metric], record.golden_set, measured_on)]
+        metric: [
+            State(Block.FOREIGN if each.kind == "golden-set" else Block.INCOMPARABLE, (each,))
+            for each in other_basis([metric], record.golden_set, measured_on)
+        ]
         for metric in gates
         if record.fits(metric)
     }
@@ -124,11 +127,6 @@ def metric_checks(
         else replace(check, states=(*states, State(Block.METRIC_ADDED)))
         for check in checks
     ]
-
-
-def _state_of(difference: Change) -> State:
-    is_other_set = difference.kind == "golden-set"
-    return State(Block.FOREIGN if is_other_set else Block.INCOMPARABLE, (difference,))
 
 
 def _decided(
@@ -147,10 +145,8 @@ def _decided(
         fell = (_fall(overall),)
     leaves_open = verdict.replay is not None and verdict.replay.leaves_open
     is_gain = not fell and not leaves_open and check.gate.rule.is_better(overall.pairs)
-    averaged = record.averaged(metric).count
     has_fewer = _has_fewer_runs(comparison, metric)
     is_better = is_gain and not has_fewer
-    is_within_noise = not is_better and overall.pairs.gain > EXACT
     undecided = united(
         _fall(decision)
         for each in (verdict, strict)
@@ -172,10 +168,10 @@ def _decided(
         fell=fell,
         undecided=undecided,
         rose=tuple(rose),
-        rise=rose[0] if is_within_noise else None,
+        rise=rose[0] if overall.pairs.gain > EXACT and not is_better else None,
         states=(*check.states, *states),
         is_better=is_better,
-        wanted_runs=averaged if is_gain and has_fewer else 0,
+        wanted_runs=record.averaged(metric).count if is_gain and has_fewer else 0,
     )
 
 
@@ -216,8 +212,8 @@ def _decided_as(family: Family, record: Record, comparison: Comparison) -> Mappi
     measured_on = RecordedSet.of(evaluation.golden, map(Metric.parse, known))
     for name, text in known.items():
         metric, gate = Metric.parse(name), known_gate(text)
-        is_comparable = record.fits(metric) and evaluation.fits(metric)
-        if gate and is_comparable and not [*other_basis([metric], record.golden_set, measured_on)]:
+        is_other = [*other_basis([metric], record.golden_set, measured_on)]
+        if gate and evaluation.fits(metric) and not is_other:
             gates[metric] = gate
     if not gates:
         return {}

@@ -164,12 +164,13 @@ class Record:
     def text(self) -> str:
         """The text of its file."""
         content: dict[str, Any] = {}
+        entries, unknown = self._entries(), self.unknown
         for name, value in ((each.name, getattr(self, each.name)) for each in fields(self)):
             if name == "metrics":
-                content[name] = self._entries()
+                content[name] = entries
             elif name == "queries":
-                lines = value.entries()
-                content[name] = [*(map(self._with_unknown, lines) if self.unknown else lines)]
+                further = {metric: each.values for metric, each in unknown.items()}
+                content[name] = [*value.entries(further, [*entries])]
             elif name == "unknown":
                 continue
             elif value or name in _ALWAYS:
@@ -192,18 +193,6 @@ class Record:
             return entries
         entries |= {metric: each.entry for metric, each in self.unknown.items()}
         return dict(sorted(entries.items(), key=lambda item: (not item[1]["gated"], item[0])))
-
-    def _with_unknown(self, line: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the line of a query with the values of metrics that are not known here."""
-        of_unknown = {metric: each.values for metric, each in self.unknown.items()}
-        values = {
-            metric: of_unknown[metric].get(line["id"])
-            if metric in of_unknown
-            else line["values"][metric]
-            for metric in self._entries()
-            if metric in line["values"] or metric in of_unknown
-        }
-        return {**line, "values": values}
 
     @classmethod
     def of(

@@ -21,7 +21,11 @@ FORMAT_VERSION = 4
 _BROKEN = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 """What reading raises where something is missing, of another type or out of range."""
 _POINTER = "version https://git-lfs"
-_CONFLICT = re.compile(r"^<{7}(?: |\r?$)", re.MULTILINE)
+_DAMAGES = {
+    r"(?m)^<{7}(?: |\r?$)": "unresolved merge conflict: two branches have changed this baseline",
+    r"\0": "this is damaged: it has a NUL byte",
+}
+"""What a damaged file has in a line, and what it means."""
 
 
 def text_of_content(content: Mapping[str, Any]) -> str:
@@ -62,17 +66,14 @@ def content_of_text(text: str, path: str, remedy: Callable[[], object]) -> Itera
     def refused(where: str, why: str) -> BaselineError:
         return BaselineError(f"{where}: {why}. The file is left as it is\n  {remedy()}")
 
-    marker = _CONFLICT.search(text)
-    if marker is not None:
-        line = text.count("\n", 0, marker.start()) + 1
-        why = "unresolved merge conflict: two branches have changed this baseline"
-        raise refused(f"{path}:{line}", why)
+    for pattern, why in _DAMAGES.items():
+        damage = re.search(pattern, text)
+        if damage is not None:
+            line = text.count("\n", 0, damage.start()) + 1
+            raise refused(f"{path}:{line}", why)
     if text.startswith(_POINTER):
         why = "this is a Git LFS pointer, not the record; keep baselines out of LFS"
         raise refused(path, why)
-    if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
-        raise refused(f"{path}:{line}", "this is damaged: it has a NUL byte")
     try:
         content = _parsed(text)
         version = content["version"]

@@ -164,12 +164,22 @@ class RecordedQueries:
 
     # --- the lines of a file -------------------------------------------------------------------
 
-    def entries(self) -> Iterator[Mapping[str, Any]]:
-        """Yield the line of each query as the file has it."""
+    def entries(
+        self, unknown: Mapping[str, Mapping[str, Any]] | None = None, order: Sequence[str] = ()
+    ) -> Iterator[Mapping[str, Any]]:
+        """Yield the line of each query as the file has it.
+
+        Args:
+            unknown: by query, the values of metrics that are not known here.
+            order: the metrics in the order of the file.
+        """
         columns = {
             name: [None if math.isnan(value) else value for value in column.tolist()]
             for name, column in self.by_line.items()
         }
+        for name, values in (unknown or {}).items():
+            columns[name] = [values.get(query_id) for query_id in self.ids]
+        columns = {name: columns[name] for name in order or columns if name in columns}
         given = [(*_OPTIONAL[name][:2], getattr(self, name)) for name in _OPTIONAL]
         optional = [each for each in given if each[2] is not None]
         for place, query_id in enumerate(self.ids):

@@ -71,7 +71,8 @@ class Reference:
                 f"write {' or '.join(map(quoted, refs))}"
             )
         # A name that git would read as an option must not reach it.
-        commit = None if name.startswith("-") else _commit(root, name)
+        verify = "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}"
+        commit = None if name.startswith("-") else git_line(root, *verify)
         if commit is None:
             raise ConfigurationError(f"{_OPTION} {quoted(name)}: {_unknown(root, name)}")
         bases = git_line(root, "merge-base", "--all", commit, "HEAD") or ""
@@ -81,13 +82,19 @@ class Reference:
 
     # --- one file ----------------------------------------------------------------------------
 
-    def text(self, path: Path) -> str | None:
-        """Return the text of a file at the commit; None if the commit does not have it.
+    def text(self, path: Path, commit: str | None = None) -> str | None:
+        """Return the text of a file at this or another commit; None if that does not have it.
 
         Raises:
             ConfigurationError: git has the file but cannot give it, as in a partial clone.
         """
-        return self._text(self.commit, path)
+        inside = self._inside(path)
+        try:
+            return _text_at(self.root, commit or self.commit, inside)
+        except GitError as error:
+            raise ConfigurationError(
+                f"{_OPTION} {quoted(self.name)}: git cannot show {inside}: {quoted(error, 200)}"
+            ) from None
 
     def refuse_elsewhere(self, path: Path) -> None:
         """Refuse a baseline file that is not in the repository.
@@ -119,7 +126,7 @@ class Reference:
 
     def has_moved(self, path: Path) -> bool:
         """Return whether the reference has changed a file since this branch left it."""
-        before = [self._text(base, path) for base in self.bases]
+        before = [self.text(path, base) for base in self.bases]
         return bool(before) and self.text(path) not in before
 
     def is_behind(self, path: Path, text: str | None) -> bool:
@@ -133,7 +140,7 @@ class Reference:
         """
         if not self.has_moved(path) or self.text(path) == text:
             return False
-        before = [self._text(base, path) for base in self.bases]
+        before = [self.text(path, base) for base in self.bases]
         if text is None:
             return all(each is None for each in before)
         if text in before:
@@ -143,15 +150,6 @@ class Reference:
         since = [f"^{base}" for base in self.bases]
         changes = ("log", "--format=", "--raw", "--no-abbrev", "--no-renames", self.commit, *since)
         return blob in git(self.root, *changes, "--", self._inside(path))
-
-    def _text(self, commit: str, path: Path) -> str | None:
-        inside = self._inside(path)
-        try:
-            return _text_at(self.root, commit, inside)
-        except GitError as error:
-            raise ConfigurationError(
-                f"{_OPTION} {quoted(self.name)}: git cannot show {inside}: {quoted(error, 200)}"
-            ) from None
 
     def _inside(self, path: Path) -> str:
         """Return a path of the repository as git names it."""
@@ -227,10 +225,6 @@ def _refs(root: Path, name: str) -> Sequence[str]:
     meant = [f"{kind}/{name}" for kind in kinds] + [f"refs/remotes/{name}/HEAD"]
     there = git(root, "for-each-ref", "--format=%(refname)", *meant).splitlines()
     return [ref for ref in meant if ref in there]
-
-
-def _commit(root: Path, name: str) -> str | None:
-    return git_line(root, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
 
 
 def _is_shallow(root: Path) -> bool:

@@ -125,7 +125,13 @@ def changes(before: Record, after: Record) -> Iterator[Change]:
     if not other_manner:
         yield from _falls(before, after, overlap)
     yield from _of_metrics(before, after, overlap)
-    yield from _of_assertions(before, after)
+    yield from (Change("slice-gone", name) for name in before.slices if name not in after.slices)
+    yield from lost_gates(before.assertions, after.assertions)
+    if before.assertions and not after.assertions:
+        yield _NO_ASSERTIONS
+    if before.assertions and allows_more(after.failures or "0", before.failures or "0"):
+        yield Change("option-looser", "failures", before.failures or "0", after.failures or "0")
+    yield from looser_limits(before, after.limits)
     yield from lost_labels(overlap, tuple(before.slices))
     few = lost_queries(before, after.query_fingerprints) if overlap.is_paired else None
     if few is not None:
@@ -161,20 +167,6 @@ def _of_metrics(before: Record, after: Record, overlap: QueryOverlap) -> Iterato
         lost = lost_values(before, overlap, Metric.parse(name))
         if lost:
             yield lost
-
-
-def _of_assertions(before: Record, after: Record) -> Iterator[Change]:
-    """Yield what is decided less strictly: slices, gates of families, limits, failed queries."""
-    for attribute in before.slices:
-        if attribute not in after.slices:
-            yield Change("slice-gone", attribute)
-    yield from lost_gates(before.assertions, after.assertions)
-    if before.assertions and not after.assertions:
-        yield _NO_ASSERTIONS
-    then, now = before.failures or "0", after.failures or "0"
-    if before.assertions and allows_more(now, then):
-        yield Change("option-looser", "failures", then, now)
-    yield from looser_limits(before, after.limits)
 
 
 def unknown_metrics(record: Record) -> Iterator[Change]:

@@ -183,10 +183,10 @@ class ExpectedGates:
         if tests:
             why = self._why_of(tests)
             is_part = why is _NOT_COMPARED and "[" in "".join(words)
-            if why is _NOT_COMPARED and self._is_left_out_set(golden_name):
-                return Reason(
-                    Loss.SKIPPED, "its golden set was left out", ", ".join(self._left_out)
-                )
+            configured = map(shown_name, self._config.stash[CONFIG].golden)
+            if why is _NOT_COMPARED and self._left_out and golden_name not in configured:
+                sets = ", ".join(self._left_out)  # their environment variables are not set
+                return Reason(Loss.SKIPPED, "its golden set was left out", sets)
             return NOT_CHOSEN if is_part else why  # such as one of two golden sets
         if "::" in "".join(words) or self._has("lf") or self._is_left_out(file):
             return NOT_CHOSEN
@@ -196,11 +196,6 @@ class ExpectedGates:
         if reason is not None:
             return Reason(Loss.SKIPPED, "its test file skips itself", reason)
         return Reason(Loss.GONE, "its test is gone")
-
-    def _is_left_out_set(self, golden_name: str) -> bool:
-        """Whether a golden set may be one whose environment variable is not set."""
-        configured = map(shown_name, self._config.stash[CONFIG].golden)
-        return bool(self._left_out) and golden_name not in configured
 
     def tests_of(self, path: Path, golden_name: str) -> Sequence[Collected]:
         """Return the tests that were collected to which a baseline belongs."""
