@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_rankcheck import Gate, GoldenSet, Run, assert_not_regressed, evaluate
+from pytest_rankcheck.reports.text.wording import change, number_text
 
 QUERIES = [f"q{number:02}" for number in range(40)]
 GOLDEN = GoldenSet.from_dict({query_id: {"good": 1} for query_id in QUERIES}, name="web")
@@ -45,3 +46,11 @@ def test_the_headline_says_what_would_have_failed(gate: Gate | None, fallen: int
         str(failure.value).partition("\n")[0]
         == f"RR regressed on golden set 'web' (40 queries): 1.0000 -> {end}"
     )
+
+
+def test_a_headline_rounds_as_reports_do_that_have_six_decimals() -> None:
+    value = 0.60035 - 1e-10
+    assert number_text(value) == f"{round(value, 6):.4f}" != f"{value:.4f}"
+    assert change(-value) == f"{round(-value, 6):+.4f}"
+    assert change(-1e-9) == "+0.0000"
+    assert change(1e-6) == "+0.000001"

@@ -42,7 +42,7 @@ pytest -q
 | ❌ | nDCG@10 | golden set | 0.9639 | 0.7833 | -0.1806 | regressed | tests/test_it.py::test_it |
 | ❌ | nDCG@10\\[locale=de] | golden set | 0.9639 | 0.5967 | -0.3672 | regressed | tests/test_it.py::test_it |
 | ❌ | RR | golden set | 1.0000 | 0.7778 | -0.2222 | regressed | tests/test_it.py::test_it |
-| ✅ | nDCG@10\\[locale=en] | golden set | 0.9639 | 0.9700 | +0.0060 | passed | tests/test_it.py::test_it |
+| ✅ | nDCG@10\\[locale=en] | golden set | 0.9639 | 0.9699 | +0.0060 | passed | tests/test_it.py::test_it |
 | ✅ | P@1 | golden set | - | 0.6667 |  | at least 0.1000 | tests/test_it.py::test_it |
 
 <details><summary>Full text 1 of 2</summary>

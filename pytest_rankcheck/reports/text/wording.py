@@ -25,15 +25,23 @@ _DEEP, _SEE = " " * 6, "documents: see"
 
 
 def number_text(value: float | None, digits: int = 4) -> str:
-    """Return a metric's value; ``-`` without a value."""
-    return "-" if value is None or math.isnan(value) else f"{value:.{digits}f}"
+    """Return a metric's value; ``-`` without a value.
+
+    It is that of reports, which are made of values with six decimals.
+    """
+    return "-" if value is None or math.isnan(value) else f"{_as_reported(value):.{digits}f}"
 
 
 def change(value: float, digits: int = 4) -> str:
     """Return a signed difference; one that rounds to nothing keeps enough digits to be seen."""
+    value = _as_reported(value)
     if value and abs(value) < 0.5 * 10**-digits:
         return f"{value:+.6f}"
     return f"{value:+.{digits}f}"
+
+
+def _as_reported(value: float) -> float:
+    return round(value, 6) + 0.0  # no negative zero
 
 
 def means_change(before: float, now: float) -> str:
