@@ -34,7 +34,7 @@ from pytest_rankcheck.metrics.metric_names import Metric
 
 _WORST = 5
 """How many queries are explained."""
-_TAKEN_OVER, _GONE = 3, 2
+_TAKEN_OVER, _GONE = 2, 1
 
 Values = Mapping[str, tuple[float | None, float]]
 

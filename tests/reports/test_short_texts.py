@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import cycle
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from pytest_rankcheck import (
     Expectation,
     GoldenSet,
+    Metric,
     Run,
     assert_at_least,
     assert_deterministic,
@@ -20,8 +22,17 @@ from pytest_rankcheck import (
     evaluate,
 )
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits, stability_of
-from pytest_rankcheck.reports.findings import Topic
+from pytest_rankcheck.comparison.cause import Cause, CauseKind
+from pytest_rankcheck.explanation.explanation import (
+    ExplainedQuery,
+    InCommon,
+    RankedDocument,
+    TakenOver,
+)
+from pytest_rankcheck.remedies import Remedy
+from pytest_rankcheck.reports.findings import GateFinding, Topic
 from pytest_rankcheck.reports.ledger import PrintedDocuments, collecting
+from pytest_rankcheck.reports.text.failure_text import failure_lines
 from pytest_rankcheck.reports.text.measurement_notes import evaluation_notes
 from pytest_rankcheck.reports.text.stability_text import stability_lines
 from pytest_rankcheck.reports.text.wording import shortened
@@ -61,10 +72,38 @@ def test_a_failure_has_at_most_40_lines() -> None:
     lines = fall_text(*metrics).splitlines()
     assert 20 < len(lines) <= 40
     assert lines[0].startswith("8 of 8 metrics regressed on golden set")
-    assert [line.split()[0] for line in lines[1:7]] == ["RR", "nDCG@3", "P@1", "AP", "P@2", "RBP"]
-    assert lines[7].startswith("  and 2 more metrics: ")
-    assert "  and 15 more slices" in lines
+    assert [line.split()[0] for line in lines[1:6]] == ["RR", "nDCG@3", "P@1", "AP", "P@2"]
+    assert lines[6].startswith("  and 3 more metrics: ")
+    assert "  and 16 more slices" in lines
     assert not any(line.endswith(("most", "first")) for line in lines[-1:]), "an empty heading"
+
+
+def test_a_failure_with_everything_has_40_lines_at_most_and_all_with_v() -> None:
+    document = RankedDocument("d" * 60, "t" * 40, 1.0, 2, 1)
+    query = ExplainedQuery(
+        "q", "text", {"RR": (1.0, 0.5), "AP": (1.0, 0.5)}, [document] * 7, ("d",)
+    )
+    with collecting(detail=True) as ledger, pytest.raises(AssertionError):
+        assert_not_regressed(BAD, GOOD, ["RR", "nDCG@3", "P@1", "AP", "P@2", "RBP"], by="topic")
+    (known,) = (each.failure for each in ledger if isinstance(each, GateFinding) and each.failure)
+    causes = [Cause(CauseKind.WORDS, ("q0",), 40, 9, 40, (f"w{n}",)) for n in range(6)]
+    explanation = replace(
+        known,
+        worst=(query,) * 9,
+        in_common=InCommon(Metric.parse("RR"), tuple(causes), 40),
+        taken_over=tuple(TakenOver(f"d{n}", None, 10, 0, 9) for n in range(3)),
+        caveats=("caveat",) * 4,
+        remarks=tuple(f"remark {n}" for n in range(9)),
+        remedies=(Remedy("to approve", "pytest"),) * 2,
+    )
+    lines = failure_lines(explanation)
+    assert 35 < len(lines) <= 40, "\n".join(lines)
+    assert [line for line in lines if "remark" in line] == [
+        *("  remark 0", "  remark 1", "  remark 7", "  remark 8")
+    ]
+    assert "  5 more lines: -v" in lines
+    in_full = failure_lines(explanation, in_full=True)
+    assert sum("remark" in line for line in in_full) == 9
 
 
 def test_other_texts_are_shortened() -> None:

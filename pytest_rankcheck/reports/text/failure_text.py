@@ -51,12 +51,13 @@ from pytest_rankcheck.reports.text.wording import (
     set_text,
 )
 
-_METRICS = 6
-_SLICES = 5
+_METRICS = 5
+_SLICES = 4
 _CAUSES = 3
 _QUERIES = 4
 _LINES_OF_DOCUMENTS = 2
-_REMARKS = 6
+_CAVEATS = 2
+_REMARKS = 5
 _HELD = "a value that the ranker must hold"
 
 
@@ -70,13 +71,13 @@ def failure_lines(explanation: Explanation, *, in_full: bool = False) -> Sequenc
     return [
         headline(explanation),
         *numbers_lines(explanation, in_full=in_full),
-        *(f"  {text}" for text in explanation.caveats),
+        *(f"  {text}" for text in explanation.caveats[:_CAVEATS]),
         *_slices(explanation),
         *_in_common(explanation),
         *_worst(explanation),
         *_taken_over(explanation),
         *_unjudged(explanation, in_full=in_full),
-        *(f"  {text}" for text in explanation.remarks),
+        *_remarks(explanation, in_full=in_full),
         *_to_do(explanation),
     ]
 
@@ -176,16 +177,14 @@ def _of_one(failure: MetricFailure, verdict: Verdict) -> Iterator[str]:
     if failure.metric.kind.single:
         yield f"  {failure.metric.kind.single}{interval_text(failure.interval)}"
     else:
-        yield f"  {counts_text(verdict.leading.pairs)}{_crossed(failure)}"
+        yield f"  {'; '.join((counts_text(verdict.leading.pairs), *_crossed(failure)))}"
     if verdict.leading is not verdict.overall:
         overall = verdict.overall.pairs
         everything = verdict.metric.kind.counted(len(overall.query_ids))
         mix = verdict.standardised_by
         where = "" if mix is None else f", at the baseline's mix of {quoted(mix, 60)}"
         yield f"  all {everything}{where}: {means_text(overall)}"
-    if verdict.query_drops:
-        yield f"  {query_drops_text(verdict)}"
-    yield from (f"  {gap_text(verdict, gap)}" for gap in verdict.wide_gaps[:1])
+    yield from (f"  {text}" for text in _broken_limits(verdict))
 
 
 def _table(explanation: Explanation, *, in_full: bool) -> Iterator[str]:
@@ -197,7 +196,7 @@ def _table(explanation: Explanation, *, in_full: bool) -> Iterator[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for failure, row in islice(zip(failures, rows, strict=True), _METRICS):
         cells = (cell.ljust(size) for cell, size in zip(row, widths, strict=True))
-        yield f"  {'   '.join(cells).rstrip()}{_besides(failure)}"
+        yield f"  {'; '.join(('   '.join(cells).rstrip(), *_besides(failure)))}"
         if in_full and failure.verdict is not None:
             yield from (f"  {line}" for line in _evidence(failure.verdict))
     if len(failures) > _METRICS:
@@ -222,22 +221,24 @@ def _cells(failure: MetricFailure) -> Sequence[str]:
     return [str(failure.metric), means, change(pairs.difference), counts, tested]
 
 
-def _besides(failure: MetricFailure) -> str:
-    """Return what else is said of one of several metrics, after its numbers."""
-    verdict, texts = failure.verdict, [_crossed(failure).removeprefix("; ")]
-    if verdict is not None:
-        texts += [query_drops_text(verdict)] if verdict.query_drops else []
-        texts += [gap_text(verdict, gap) for gap in verdict.wide_gaps[:1]]
-    said = "; ".join(filter(None, texts))
-    return f"; {said}" if said else ""
+def _besides(failure: MetricFailure) -> Iterator[str]:
+    """Yield what else is said of one of several metrics, after its numbers."""
+    yield from _crossed(failure)
+    if failure.verdict is not None:
+        yield from _broken_limits(failure.verdict)
 
 
-def _crossed(failure: MetricFailure) -> str:
+def _broken_limits(verdict: Verdict) -> Iterator[str]:
+    if verdict.query_drops:
+        yield query_drops_text(verdict)
+    yield from (gap_text(verdict, gap) for gap in verdict.wide_gaps[:1])
+
+
+def _crossed(failure: MetricFailure) -> Iterator[str]:
     crossing = failure.crossing
-    if crossing is None:
-        return ""
-    documents = plural(crossing.left, "relevant document")
-    return f"; {documents} left the top {crossing.k}, {crossing.entered:,} entered"
+    if crossing is not None:
+        documents = plural(crossing.left, "relevant document")
+        yield f"{documents} left the top {crossing.k}, {crossing.entered:,} entered"
 
 
 def _evidence(verdict: Verdict) -> Iterator[str]:
@@ -309,7 +310,8 @@ def _in_common(explanation: Explanation) -> Iterator[str]:
 
 def _worst(explanation: Explanation) -> Iterator[str]:
     """Yield the queries that fell most, each with its documents."""
-    shown, units = explanation.worst[:_QUERIES], explanation.kind.plural
+    most = _QUERIES - bool(explanation.taken_over)
+    shown, units = explanation.worst[:most], explanation.kind.plural
     if not shown:
         return
     of = f", of {explanation.fallen:,}" if explanation.fallen > len(shown) else ""
@@ -376,6 +378,16 @@ def _unjudged(explanation: Explanation, *, in_full: bool) -> Iterator[str]:
                 f"{change(unjudged.if_relevant)}"
             )
         yield text
+
+
+def _remarks(explanation: Explanation, *, in_full: bool) -> Iterator[str]:
+    """Yield what is said of the record; without -v the first and the last."""
+    remarks = explanation.remarks
+    hidden = len(remarks) - _REMARKS
+    if hidden > 0 and not in_full:
+        more = f"{plural(hidden + 1, 'more line')}: -v"
+        remarks = (*remarks[: _REMARKS - 3], more, *remarks[-2:])
+    yield from (f"  {text}" for text in remarks)
 
 
 def _to_do(explanation: Explanation) -> Iterator[str]:
