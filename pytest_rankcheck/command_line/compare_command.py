@@ -70,7 +70,10 @@ def _compare(chosen: argparse.Namespace) -> int:
     inconclusive = chosen.inconclusive or project.inputs.config.inconclusive
     paths = {name: path for name in _FORMATS if (path := getattr(chosen, name)) is not None}
     with collecting(
-        detail=bool(paths), queries=show_queries(paths), strict=inconclusive == "fail"
+        detail=bool(paths),
+        queries=show_queries(paths),
+        strict=inconclusive == "fail",
+        evidence=True,
     ) as ledger:
         for metric in chosen_metrics(chosen, old):
             text = chosen.gate or (record.gate(metric) if record else None)
