@@ -11,7 +11,12 @@ from pytest_rankcheck.baselines.check import Block, Check, State, compared
 from pytest_rankcheck.baselines.families import Family, families_of_last
 from pytest_rankcheck.baselines.golden_changes import have_moved, lost_values
 from pytest_rankcheck.baselines.record import Record, RecordedSet
-from pytest_rankcheck.baselines.succession import manner_changes, other_basis, reversed_direction
+from pytest_rankcheck.baselines.succession import (
+    manner_changes,
+    other_basis,
+    reversed_direction,
+    shared_parts,
+)
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.comparison.measurement import recorded_values
@@ -256,14 +261,20 @@ def _loosened(
 
 
 def _counts_less(record: Record, comparison: Comparison, metric: Metric) -> bool:
-    """Whether the mean is lower because queries lost their value, though no other fell."""
+    """Whether a mean is lower because queries lost their value, though no other fell."""
     if not comparison.is_paired:
         return False
-    evaluation, places = comparison.evaluation, comparison.places
-    weights = evaluation.weights_of(metric, places)
-    then = record.values(metric)[comparison.other_places]
-    now = recorded_values(evaluation, metric)[places]
-    return metric.gain(metric.mean(then, weights), metric.mean(now, weights)) < -EXACT
+    evaluation = comparison.evaluation
+    attributes = [each for each in record.slices if each in evaluation.golden.attributes]
+    values = record.values(metric), recorded_values(evaluation, metric)
+    for _, *places in shared_parts(metric, record, comparison, attributes):
+        weights = evaluation.weights_of(metric, places[1])
+        then, now = (
+            metric.mean(each[at], weights) for each, at in zip(values, places, strict=True)
+        )
+        if metric.gain(then, now) < -EXACT:
+            return True
+    return False
 
 
 def _blocked(verdict: Verdict) -> tuple[Change, ...]:

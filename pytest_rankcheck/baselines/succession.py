@@ -251,20 +251,21 @@ def _falls(before: Record, after: Record, overlap: QueryOverlap) -> Iterator[Cha
         )
         if measured is None or measured.lower_is_better != recorded.lower_is_better:
             continue
-        for part, there, here in _parts(metric, before, after, overlap):
+        attributes = [each for each in before.slices if each in after.slices]
+        for part, there, here in shared_parts(metric, before, overlap, attributes):
             then, now = before.mean(metric, there), after.mean(metric, here)
             if metric.gain(then, now) < -EXACT or (np.isnan(now) and not np.isnan(then)):
                 yield Change.of_means("fall", name, then, now, part)
 
 
-def _parts(
-    metric: Metric, before: Record, after: Record, overlap: QueryOverlap
+def shared_parts(
+    metric: Metric, before: Record, overlap: QueryOverlap, attributes: Iterable[str]
 ) -> Iterator[tuple[tuple[str, str] | None, PlaceArray, PlaceArray]]:
-    """Yield the places in both records of all queries that they share, and of gated slices.
+    """Yield the places of all queries that a record shares with what follows, and of gated slices.
 
     Queries can be moved to another slice: what a slice had counts, and what it has.
     """
-    then, now = np.arange(len(before.queries)), np.arange(len(after.queries))
+    then, now = (np.arange(len(each.query_ids)) for each in (before, overlap.measured))
     if overlap.is_paired:
         then, now = overlap.other_places, overlap.places
     if not len(now):
@@ -273,9 +274,9 @@ def _parts(
     gate = known_gate(before.gate(metric))
     given = gate.min_queries if gate else None
     smallest = max(1, MIN_QUERIES if given is None else given)
-    for attribute in metric.kind.sliced_by(before.slices):
-        old, new = before.queries.members(attribute), after.queries.members(attribute)
-        for value in {**old, **new} if attribute in after.slices else ():
+    for attribute in metric.kind.sliced_by(attributes):
+        old, new = before.slice_places(attribute), overlap.measured.slice_places(attribute)
+        for value in {**old, **new}:
             there, here = (np.array(each.get(value, ()), np.intp) for each in (old, new))
             sides = [(there, here)]
             if overlap.is_paired:

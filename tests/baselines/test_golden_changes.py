@@ -151,3 +151,31 @@ def test_a_lost_value_lowers_the_weighted_mean() -> None:
     now = evaluate(Run.from_dict({**rankings, "q3": ["d1"]}), golden)
     [check] = metric_checks(record, now, [MetricAssertion({metric: Gate.tolerance(abs=0.5)})])
     assert [key.name for key in check.fell] == [f"fall:{metric}"]
+
+
+def test_a_lost_value_lowers_the_mean_of_a_slice_alone() -> None:
+    """In en the ranks are 1 and 2, and the first loses its value: 1.5 -> 2, though none fell.
+
+    All queries together improve, (1 + 2 + 9 + 9) / 4 = 5.25 -> (2 + 1 + 1) / 3 = 1.33.
+    """
+    metric = Metric.parse("FirstRank(missing=omit)")
+    ranks = {"en1": 1, "en2": 2, "de1": 9, "de2": 9}
+    golden = GoldenSet.from_frame(
+        pd.DataFrame({"query_id": list(ranks), "doc_id": "good", "relevance": 1}),
+        pd.DataFrame({"query_id": list(ranks), "query": "a", "lang": [each[:2] for each in ranks]}),
+    )
+    rankings = {
+        query_id: [f"d{place}" for place in range(1, rank)] + ["good"]
+        for query_id, rank in ranks.items()
+    }
+    gate = Gate.tolerance(min_queries=1)
+    before = evaluate(Run.from_dict(rankings), golden)
+    record = Record.of(before, {metric: gate.text}, attributes=["lang"])
+    better = {**rankings, "de1": ["good"], "de2": ["good"]}
+    gates = [MetricAssertion({metric: gate}, ("lang",))]
+    [check] = metric_checks(record, evaluate(Run.from_dict(better), golden), gates)
+    assert check.is_better
+    lost = evaluate(Run.from_dict({**better, "en1": ["d1"]}), golden)
+    [check] = metric_checks(record, lost, gates)
+    assert check.fell
+    assert not check.is_better
