@@ -73,7 +73,7 @@ def seal(report: pytest.TestReport, item: pytest.Item, error: BaseException | No
     report.sections.clear()
     if report.failed:
         explained = (each.failure for each in sealed if isinstance(each, GateFinding))
-        texts = [failure_lines(each) for each in explained if each is not None]
+        texts = [failure_lines(each, in_full=True) for each in explained if each is not None]
         other = [f"{type(error).__name__} on {_sealed_set(name)}"]
         report.longrepr = "\n".join(chain.from_iterable(texts or [other]))
 
