@@ -120,19 +120,18 @@ class Change:
         """The change in words."""
         if self.words:
             return self.words
+        words = self._kind.words
+        if self.kind == "limits" and self.after is None:
+            words = "the rankings are no longer compared with those of the baseline"
+        elif isinstance(self.after, int) and self.kind in ("slice-gone", "clusters"):
+            words = "{after} of {before} queries have another label of {name}"
         about = f"{self.subject} in {'='.join(self.slice)}" if self.slice else self.subject
-        return self._words.format(
+        return words.format(
             name=about or self.kind,
             about=about,
             before=_shown(self.before),
             after=_shown(self.after),
         )
-
-    def reversed(self) -> Change:
-        """Return the change that undoes this one: of a rise, the fall; labels move back."""
-        if self.kind != "rise":
-            return self
-        return replace(self, kind="fall", before=self.after, after=self.before)
 
     @property
     def is_of_metric(self) -> bool:
@@ -149,14 +148,6 @@ class Change:
     def is_loosening(self) -> bool:
         """Whether something decides less strictly, which a branch allows for all its records."""
         return self.kind in ("gate-looser", "option-looser")
-
-    @property
-    def _words(self) -> str:
-        if self.kind == "limits" and self.after is None:
-            return "the rankings are no longer compared with those of the baseline"
-        if isinstance(self.after, int) and self.kind in ("slice-gone", "clusters"):
-            return "{after} of {before} queries have another label of {name}"
-        return self._kind.words
 
     def is_covered(self, approved: Iterable[Change]) -> bool:
         """Return whether changes that were approved let this one pass: the same, none worse."""

@@ -67,23 +67,19 @@ def next_families(before: Iterable[Family], asserted: Sequence[Family]) -> Seque
     kept = [*_undecided(before, asserted)]
     families = []
     for family in asserted:
+        wider = [each for each in kept if {*family.by} <= {*each.by}]
         metrics = {
             metric: gate
             for metric, gate in family.metrics.items()
-            if not any(
-                metric in each.metrics
-                and {*family.by} <= {*each.by}
-                and _is_no_looser(each.metrics[metric], gate)
-                for each in kept
-            )
+            if not any(_is_no_looser(each.metrics.get(metric), gate) for each in wider)
         }
         families += [replace(family, metrics=metrics)] if metrics else []
     return [*families, *kept]
 
 
-def _is_no_looser(kept: str, gate: str) -> bool:
+def _is_no_looser(kept: str | None, gate: str) -> bool:
     """Whether a kept gate blocks what another one does, or is not known to block less."""
-    return not is_looser(gate, kept) or is_looser(kept, gate)
+    return kept is not None and (not is_looser(gate, kept) or is_looser(kept, gate))
 
 
 def _undecided(before: Iterable[Family], after: Sequence[Family]) -> Iterator[Family]:

@@ -153,7 +153,7 @@ class Record:
                         f"its mean of {name} is {written:g}, but its queries give {mean:.6f}"
                     )
             for attribute, sizes in record.slices.items():
-                members = record.queries.members(attribute)
+                members = record.queries.members.get(attribute, {})
                 if {value: len(places) for value, places in members.items()} != sizes:
                     raise EditedError(f"its slices of {attribute} are not those of its queries")
         if not unknown:  # it can be registered later
@@ -346,7 +346,7 @@ class Record:
 
     def slice_places(self, attribute: str) -> Mapping[str, Sequence[int]]:
         """Return the places of each slice in `query_ids`; empty if it is not gated by."""
-        return self.queries.members(attribute)
+        return self.queries.members.get(attribute, {})
 
     def slice_counts(self, attribute: str) -> Mapping[str, int]:
         """Return how many queries each slice has; empty if it is not gated by the attribute."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -87,11 +87,6 @@ class UnknownMetric:
         decoded(str | None, entry["gate"])
         decoded(float | None, entry["mean"])
         return cls(entry, {each["id"]: each["values"].get(name) for each in content["queries"]})
-
-    @property
-    def gate(self) -> str | None:
-        """The gate that its values were approved under; None if it was never gated."""
-        return cast("str | None", self.entry["gate"])
 
 
 def as_decimal(value: float) -> float | None:

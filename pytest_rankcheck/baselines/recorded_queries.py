@@ -92,12 +92,14 @@ class RecordedQueries:
         """Return how many queries have a value of a metric."""
         return int(np.count_nonzero(~np.isnan(self.values[metric])))
 
-    def members(self, attribute: str) -> Mapping[str, Sequence[int]]:
-        """Return the indexes of the queries of each slice; empty for an attribute not gated by."""
-        members: dict[str, list[int]] = {}
+    @cached_property
+    def members(self) -> Mapping[str, Mapping[str, Sequence[int]]]:
+        """The indexes of the queries of each slice, by attribute that is gated by."""
+        members: dict[str, dict[str, list[int]]] = {}
         for place, slices in enumerate(self.slices or ()):
-            for value in slices.get(attribute, ()):
-                members.setdefault(value, []).append(place)
+            for attribute, values in slices.items():
+                for value in values:
+                    members.setdefault(attribute, {}).setdefault(value, []).append(place)
         return members
 
     def renamed(self, ids: Sequence[str]) -> RecordedQueries:

@@ -7,11 +7,11 @@ recorded anew by hand.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 
-from pytest_rankcheck.array_types import PlaceArray
+from pytest_rankcheck.array_types import BoolArray, PlaceArray
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.change import Change, Side, is_looser, known_gate, united
 from pytest_rankcheck.baselines.families import lost_gates
@@ -42,11 +42,9 @@ def allowed(before: Record, after: Record, new: Iterable[Approval]) -> Sequence[
     undone = [
         change for each in before.approvals if each not in after.approvals for change in each.keys
     ]
-    back = [
-        change.reversed()
-        for change in undone
-        if change.kind == "rise" or (change.kind in _LABELS and isinstance(change.after, int))
-    ]
+    rises = [each for each in undone if each.kind == "rise"]
+    back = [replace(each, kind="fall", before=each.after, after=each.before) for each in rises]
+    back += [each for each in undone if each.kind in _LABELS and isinstance(each.after, int)]
     if undone:  # the record may be older than the assertions in it
         back.append(_NO_ASSERTIONS)
     return [*(change for approval in new for change in approval.keys), *back]
@@ -84,7 +82,7 @@ def _mean(record: Record, change: Change) -> Side:
     places = None
     if change.slice is not None:
         attribute, value = change.slice
-        places = record.queries.members(attribute).get(value, ())
+        places = record.queries.members.get(attribute, {}).get(value, ())
     mean = record.mean(Metric.parse(change.subject), places)
     return Change.of_means("fall", change.subject, mean, mean, None).after
 
@@ -138,7 +136,10 @@ def changes(before: Record, after: Record) -> Iterator[Change]:
         yield few
     both = [Metric.parse(name) for name in before.approved if name in after.metrics]
     yield from other_basis(both, before.golden_set, after.golden_set)
-    yield from fewer_runs(before, after)
+    runs = [(before.averaged(metric).count, after.averaged(metric).count) for metric in both]
+    fewer = [(then, now) for then, now in runs if now < then]
+    if fewer:
+        yield Change("replicates", "", max(then for then, _ in fewer), min(now for _, now in fewer))
     if before.limits and after.limits and overlap.is_paired and not other_manner:
         changed = _changed_rankings(before, after, overlap)
         if changed:
@@ -172,13 +173,13 @@ def _of_metrics(before: Record, after: Record, overlap: QueryOverlap) -> Iterato
 def unknown_metrics(record: Record) -> Iterator[Change]:
     """Yield the gated metrics of a record that are not known here any more."""
     for name, metric in record.unknown.items():
-        if metric.gate is not None:
+        if metric.entry["gate"] is not None:
             mean = "none" if metric.entry["mean"] is None else f"{metric.entry['mean']:.4f}"
             words = (
                 f"{quoted(name)} is in the baseline ({mean}) and not known here; if it is one of "
                 "yours, import the module that registers it, in a conftest for example"
             )
-            yield Change("metric-gone", name, metric.gate, words=words)
+            yield Change("metric-gone", name, metric.entry["gate"], words=words)
 
 
 def reversed_direction(name: str, before: RecordedMetric) -> Change:
@@ -194,15 +195,6 @@ def _allows_for_more_noise(before: RecordedMetric, after: RecordedMetric) -> boo
     if ignores_noise or before.deviation is None:
         return False
     return after.deviation is None or after.deviation > before.deviation
-
-
-def fewer_runs(before: Record, after: Record) -> Iterator[Change]:
-    """Yield the key of approved values that are means of fewer runs than they were."""
-    names = [name for name in before.approved if name in after.metrics]
-    pairs = [(before.metrics[name].averaged, after.metrics[name].averaged) for name in names]
-    fewer = [(then, now) for then, now in pairs if now < then]
-    if fewer:
-        yield Change("replicates", "", max(then for then, _ in fewer), min(now for _, now in fewer))
 
 
 def manner_changes(before: Record, after: Record | Evaluation) -> Iterator[Change]:
@@ -265,7 +257,8 @@ def shared_parts(
 
     Queries can be moved to another slice: what a slice had counts, and what it has.
     """
-    then, now = (np.arange(len(each.query_ids)) for each in (before, overlap.measured))
+    sizes = len(before.query_ids), len(overlap.measured.query_ids)
+    then, now = map(np.arange, sizes)
     if overlap.is_paired:
         then, now = overlap.other_places, overlap.places
     if not len(now):
@@ -280,11 +273,18 @@ def shared_parts(
             there, here = (np.array(each.get(value, ()), np.intp) for each in (old, new))
             sides = [(there, here)]
             if overlap.is_paired:
-                inside = np.isin(then, there), np.isin(now, here)
+                inside = _marked(there, sizes[0])[then], _marked(here, sizes[1])[now]
                 sides = [(then[chosen], now[chosen]) for chosen in inside]
             for places in sides:
                 if min(map(len, places)) >= smallest:
                     yield (attribute, value), *places
+
+
+def _marked(places: PlaceArray, size: int) -> BoolArray:
+    """Return which of all queries are at some places."""
+    marks = np.zeros(size, dtype=np.bool_)
+    marks[places] = True
+    return marks
 
 
 def _changed_rankings(before: Record, after: Record, overlap: QueryOverlap) -> int:

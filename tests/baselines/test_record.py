@@ -88,7 +88,7 @@ def test_a_record_with_everything_has_the_schema_and_comes_back() -> None:
     assert record.metrics["RR"].averaged == 2
     assert record.metrics["RR"].replicates[""] == (0.666667, 1.0)
     assert record.metrics["RR"].replicates["lang=de"] == (0.333333, 1.0)
-    assert record.queries.members("lang") == {"de": [0], "en": [1], "(none)": [2]}
+    assert record.queries.members["lang"] == {"de": [0], "en": [1], "(none)": [2]}
     assert record.ranking("a") == ("1", "2")
     text = record.text
     record_schema().validate(json.loads(text))

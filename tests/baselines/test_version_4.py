@@ -440,7 +440,7 @@ def test_a_record_of_queries_says_what_was_approved() -> None:
     assert by_judged is not None
     assert weights.tolist() == [3, 1, 2, 2]
     assert (by_judged / weights).tolist() == [2, 2, 1, 1]
-    assert record.queries.members("locale") == {"de": [0, 1], "en": [2, 3]}
+    assert record.queries.members["locale"] == {"de": [0, 1], "en": [2, 3]}
     assert record.ranking("q3") == ("b", "a")
     (approval,) = record.approvals
     assert approval.reason == 'the supplier\'s "new" feed'
