@@ -45,7 +45,10 @@ def decoded(kind: Any, data: Any) -> Any:
     if kind is Any:
         return data
     if isinstance(kind, UnionType):
-        return _decoded_union(arguments, data)
+        if (data is None and NoneType in arguments) or (isinstance(data, str) and str in arguments):
+            return data
+        others = [each for each in arguments if each not in (NoneType, str)]
+        return decoded(others[0] if others else str, data)
     if origin is tuple:
         entries = _checked(data, list)
         if arguments[0] in _NAMES and set(map(type, entries)) <= {arguments[0]}:
@@ -88,15 +91,6 @@ def refuse(value: object, expected: str) -> Any:
         ValueError: always.
     """
     raise ValueError(f"'{quoted(value, 60)}' is not {expected}")
-
-
-def _decoded_union(kinds: tuple[Any, ...], data: Any) -> Any:
-    if data is None and NoneType in kinds:
-        return None
-    if isinstance(data, str) and str in kinds:
-        return data
-    others = [kind for kind in kinds if kind not in (NoneType, str)]
-    return decoded(others[0] if others else str, data)
 
 
 def _checked(data: Any, kind: type) -> Any:
