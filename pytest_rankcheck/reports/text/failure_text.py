@@ -57,7 +57,7 @@ _CAUSES = 3
 _QUERIES = 4
 _LINES_OF_DOCUMENTS = 2
 _CAVEATS = 2
-_REMARKS = 5
+_REMARKS, _REMARKS_ALONE = 5, 20
 _HELD = "a value that the ranker must hold"
 
 
@@ -383,10 +383,11 @@ def _unjudged(explanation: Explanation, *, in_full: bool) -> Iterator[str]:
 def _remarks(explanation: Explanation, *, in_full: bool) -> Iterator[str]:
     """Yield what is said of the record; without -v the first and the last."""
     remarks = explanation.remarks
-    hidden = len(remarks) - _REMARKS
+    most = _REMARKS if explanation.failures else _REMARKS_ALONE
+    hidden = len(remarks) - most
     if hidden > 0 and not in_full:
         more = f"{plural(hidden + 1, 'more line')}: -v"
-        remarks = (*remarks[: _REMARKS - 3], more, *remarks[-2:])
+        remarks = (*remarks[: most - 3], more, *remarks[-2:])
     yield from (f"  {text}" for text in remarks)
 
 
