@@ -65,7 +65,7 @@ class Defaults:
     failures: str | None = None
     """On how many queries, or which share of them, the ranker may fail; None: on none."""
     sealed: tuple[str, ...] = ()
-    """The golden sets of whose queries and documents no record says anything."""
+    """The golden sets whose queries and documents no record names."""
 
 
 class Baseline:
@@ -162,17 +162,13 @@ class Baseline:
         return self._files[golden_name]
 
     @property
-    def _is_sealed(self) -> bool:
-        return self.golden_name in self.defaults.sealed
-
-    @property
     def _seal(self) -> Seal | None:
         """The seal of the golden set that was measured on, if it is sealed."""
-        if not self._is_sealed or self.evaluation is None:
+        if self.evaluation is None or self.golden_name not in self.defaults.sealed:
             return None
         from pytest_rankcheck.baselines.seal import Seal
 
-        return Seal(self.evaluation.golden)
+        return Seal(self.evaluation)
 
     @property
     def path(self) -> Path:
@@ -243,11 +239,6 @@ class Baseline:
             BaselineError: the record cannot be read, or the test used it for another evaluation.
         """
         self._use(evaluation)
-        if self._is_sealed:
-            raise BaselineError(
-                f"{self.test_id}: golden set '{self.golden_name}' is sealed, so no record has its "
-                "rankings; compare the metrics"
-            )
         [(check, block)] = self._checked(limits)
         assert isinstance(check, RankingCheck)
         return check, block
@@ -498,7 +489,7 @@ class Baseline:
             failures=self.defaults.failures,
             rewritten=rewritten,
             is_approved=is_approved,
-            kept_depth=0 if self._is_sealed else self.defaults.kept_depth,
+            kept_depth=self.defaults.kept_depth,
             test=self._key,
             world=self._world() if world is None else world,
         )

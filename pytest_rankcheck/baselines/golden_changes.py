@@ -90,13 +90,15 @@ def set_changes(record: Record, overlap: QueryOverlap) -> Mapping[str, float]:
     """Return how far added, removed and edited queries move each mean of a record.
 
     It is the mean with the values of the record on all unchanged queries, minus the mean of the
-    record; empty if the golden set is unchanged, and for session logs.
+    record; empty if all of the golden set is unchanged or nothing of it, and for session logs.
 
     Args:
         record: the approved record.
         overlap: of what was measured later with the record.
     """
     if not overlap.is_paired or not (overlap.added or overlap.changed or overlap.removed):
+        return {}
+    if not overlap.query_ids:  # what the ranker changed cannot be told apart
         return {}
     changes = {}
     for metric in record.recorded_metrics:

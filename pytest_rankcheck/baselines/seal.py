@@ -1,48 +1,82 @@
-"""The seal of a golden set: its records have a hash in place of each query's id, and no documents.
+"""The seal of a golden set: its records have hashes in place of the ids of queries and documents.
 
-The hash is salted with the text of the query and the name of the golden set, so that only whoever
-has the golden set can tell which query a line is about, and the same query has the same hash in
-every record.
+A hash is salted with the text of the query and the name of the golden set, so that only whoever has
+the golden set can tell which query a line is about, and the same query has the same hash in every
+record.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.golden.judged_queries import JudgedQueries
+from pytest_rankcheck.evaluation.evaluation import Evaluation
 
 _DIGITS = 20
+_DEEPEST = 100
+"""How far down documents are recognised."""
+
+Rename = Callable[[str, str], str]
+"""Returns the other id of a document of a query."""
 
 
 class Seal:
-    """Names the queries of one golden set in its records, and recognises them there.
+    """Renames queries and documents in the records of one golden set, and recognises them there.
 
     Args:
-        golden: the sealed golden set.
+        evaluation: what is measured on the sealed golden set.
     """
 
-    def __init__(self, golden: JudgedQueries) -> None:
-        self._hashes = {query.id: _hash(golden.name, query.text, query.id) for query in golden}
-        self._ids = {hashed: query_id for query_id, hashed in self._hashes.items()}
+    def __init__(self, evaluation: Evaluation) -> None:
+        self._evaluation = evaluation
+        self._salts = {
+            query.id: _hash(evaluation.golden.name, query.text or "", query.id)
+            for query in evaluation.golden
+        }
+        self._ids = {salt: query_id for query_id, salt in self._salts.items()}
 
     def closed(self, record: Record) -> Record:
         """Return a record as it is written."""
-        return _renamed(record, self._hashes)
+
+        def hashed(query_id: str, doc: str) -> str:
+            return _hash(self._salts[query_id], doc) if query_id in self._salts else doc
+
+        return _renamed(record, self._salts, hashed)
 
     def opened(self, record: Record) -> Record:
-        """Return a record that was read, with the ids of the queries that are still there."""
-        return _renamed(record, self._ids)
+        """Return a record that was read, with the ids of what is still there."""
+        known: dict[str, Mapping[str, str]] = {}
+
+        def opened(salt: str, hashed: str) -> str:
+            if salt in self._ids and salt not in known:
+                known[salt] = {_hash(salt, doc): doc for doc in self._documents(self._ids[salt])}
+            return known.get(salt, {}).get(hashed, hashed)
+
+        return _renamed(record, self._ids, opened)
+
+    def _documents(self, query_id: str) -> Iterable[str]:
+        """Return the documents of a query that are judged or ranked now."""
+        ranking = self._evaluation.ranking(query_id)[:_DEEPEST]
+        return (*self._evaluation.golden.grades(query_id), *ranking)
 
 
-def _renamed(record: Record, names: Mapping[str, str]) -> Record:
-    """Return a record whose queries have other ids; one without another keeps its own."""
-    ids = [names.get(query_id, query_id) for query_id in record.queries.ids]
-    return replace(record, queries=record.queries.renamed(ids))
+def _renamed(record: Record, names: Mapping[str, str], rename: Rename) -> Record:
+    """Return a record with other ids of queries and documents."""
+    queries = record.queries
+    tops = [
+        [rename(query_id, doc) for doc in top]
+        for query_id, top in zip(queries.ids, queries.tops, strict=True)
+    ]
+    below = queries.below and [
+        {rename(query_id, doc): rank for doc, rank in ranks.items()}
+        for query_id, ranks in zip(queries.ids, queries.below, strict=True)
+    ]
+    ids = [names.get(query_id, query_id) for query_id in queries.ids]
+    return replace(record, queries=replace(queries, tops=tops, below=below).renamed(ids))
 
 
-def _hash(*parts: str | None) -> str:
-    text = "\0".join("" if part is None else part for part in parts)
+def _hash(*parts: str) -> str:
+    text = "\0".join(parts)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]

@@ -62,7 +62,7 @@ def world_changes(recorded: World, now: World) -> Iterator[str]:
         if states[0] is None:
             yield f"{name} {after} {verb} not in the baseline"
         elif states[1] is None:
-            yield f"{name} {before} {verb} in the baseline, but no longer declared"
+            yield f"{name} {before} {verb} in the baseline, but gone now"
         else:
             yield f"{name} changed since the baseline: {before} -> {after}"
 

@@ -47,9 +47,14 @@ class LostAnswers:
         """What blocks, in words."""
         of = plural(self.compared, self.unit, "queries" if self.unit == "query" else "")
         return (
-            f"{self.lost:,} of {of} lost every relevant document of their top {TOP}, and none "
-            "gained one"
+            f"{self.lost:,} of {of} lost every relevant document of their top {TOP} (one was in "
+            f"the first {FIRST}), and none gained one in that way"
         )
+
+    @property
+    def can_block(self) -> bool:
+        """Whether enough queries are compared, so that a gate can fail by it."""
+        return self.is_known and self.compared >= FIRST
 
 
 def lost_answers_in(comparison: Comparison, fewest: int) -> LostAnswers | None:

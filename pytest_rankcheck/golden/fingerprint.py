@@ -36,12 +36,8 @@ def query_fingerprints(contents: Contents, weights: Sequence[float] | None) -> M
             json.dumps(query.text) if query and query.text else '""',
             _judgments_text(documents, [endings[grade] for grade in grades]),
         ]
-        if candidates.rows(query_id):
-            rows = [
-                (doc, json.dumps(cells, sort_keys=True))
-                for doc, cells in candidates.cells(query_id)
-            ]
-            parts.append(json.dumps(sorted(rows)))
+        if candidates.rows(query_id):  # without their features, which are of the world
+            parts.append(json.dumps([(doc, "{}") for doc in sorted(candidates.rows(query_id))]))
         if weights is not None:
             parts.append(json.dumps({"weight": weights[place]}))
         parts += sorted(subtopics[query_id])
@@ -70,15 +66,19 @@ def fingerprint_of(fingerprints: Iterable[str], scale: float | None = None) -> s
     return _digest("\n".join([*sorted(fingerprints), *of_scale]))
 
 
-def visible_fingerprint(fingerprint: str, queries: Iterable[Query]) -> str:
-    """Return a fingerprint of everything in a golden set that a ranker can see, with attributes.
+def visible_fingerprint(fingerprint: str, queries: Iterable[Query], contents: Contents) -> str:
+    """Return a fingerprint of all that a ranker can see: also of attributes and of features.
 
     Args:
         fingerprint: the golden set's fingerprint.
         queries: its queries, in any order.
+        contents: the contents of the golden set.
     """
     attributes = sorted((query.id, dict(query.attributes)) for query in queries)
-    return f"{fingerprint} {_digest(ascii(attributes))}"
+    ids = [query_id for query_id, _ in attributes]
+    rows = contents.candidates
+    features = [sorted(rows.cells(each), key=str) for each in ids if rows.rows(each)]
+    return f"{fingerprint} {_digest(ascii((attributes, features)))}"
 
 
 def _digest(text: str) -> str:

@@ -141,7 +141,7 @@ def _run_from_ranker(
 
     inputs = _inputs(request)
     runs = request.config.stash.setdefault(_RUNS, {})
-    visible = visible_fingerprint(golden_set.fingerprint, golden_set)
+    visible = visible_fingerprint(golden_set.fingerprint, golden_set, golden_set.contents)
     how = f"{inputs.config.depth} {inputs.config.failures}"
     key = (id(ranker), golden_set.name, visible, how)
     if key not in runs:

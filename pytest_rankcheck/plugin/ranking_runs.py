@@ -61,7 +61,7 @@ def ranked(
         else:
             from pytest_rankcheck.rankers.shared_run import run_computed_once
 
-            visible = visible_fingerprint(golden.fingerprint, golden)
+            visible = visible_fingerprint(golden.fingerprint, golden, golden.contents)
             key = f"{origin.fixture} {number} {golden.name} {visible}"
             runs.append(run_computed_once(shared, key, compute))
     return [run.with_facts(asked=golden.name) for run in runs]

@@ -24,7 +24,7 @@ from pytest_rankcheck.reports.findings import (
     Topic,
 )
 from pytest_rankcheck.reports.text.failure_text import failure_lines
-from pytest_rankcheck.reports.text.wording import gate_words, means_change
+from pytest_rankcheck.reports.text.wording import gate_words, means_change, number_text
 
 _SAYS_MEANS_ONLY = frozenset(
     {
@@ -111,14 +111,17 @@ def _sealed_set(name: str) -> str:
     )
 
 
+def _values(row: GateFinding) -> str:
+    if row.baseline is None:
+        return number_text(row.now)
+    return means_change(row.baseline, row.now)
+
+
 def _sealed_explanation(failure: Explanation, findings: Sequence[ReportedFinding]) -> Explanation:
     """Return an explanation of the same failure by means and counts."""
     failed = [each for each in findings if isinstance(each, GateFinding) and each.failed]
-    rows = (
-        f"{each.subject}  {means_change(each.baseline, each.now)}  {gate_words(each)}"
-        for each in failed
-        if each.baseline is not None
-    )
+    rows = [f"{each.subject}  {_values(each)}  {gate_words(each)}" for each in failed]
+    is_fall = any(each.baseline is not None for each in failed)
     fell = f"{failure.fallen:,} of {failure.kind.counted(failure.queries)} fell"
     return Explanation(
         kind=failure.kind,
@@ -127,6 +130,6 @@ def _sealed_explanation(failure: Explanation, findings: Sequence[ReportedFinding
         of=failure.of,
         fallen=failure.fallen,
         headline=f"{plural(len(failed), 'gate')} failed on {_sealed_set(failure.golden_set)}",
-        remarks=(*rows, *([fell] if failure.fallen else [])),
+        remarks=(*rows, *([fell] if failure.fallen and is_fall else [])),
         remedies=failure.remedies,
     )

@@ -178,7 +178,9 @@ def ranked_as(
         golden = task.golden
         key = {
             "the ranker": name,
-            "the golden set (its fingerprint)": visible_fingerprint(golden.fingerprint, golden),
+            "the golden set (its fingerprint)": visible_fingerprint(
+                golden.fingerprint, golden, golden.contents
+            ),
             "the depth": str(task.depth),
             "resume_key": execution.resume_key,
             "pytest-rankcheck": package_version(),

@@ -130,7 +130,7 @@ def test_the_record_pairs_queries_by_hashes(sealed: Project) -> None:
     record = sealed.record("test_sealed", golden="holdout")
     assert len({line["id"] for line in record["queries"]}) == 40
     assert all(line["values"] == {"RR": 1.0, "nDCG@3": 1.0} for line in record["queries"])
-    assert not any("top" in line for line in record["queries"])
+    assert all(len(line["top"]) == 3 for line in record["queries"])
     before = sealed.baseline_file("test_sealed", golden="holdout").read_bytes()
     assert sealed.run("--snapshot-update").ret == 0
     assert sealed.baseline_file("test_sealed", golden="holdout").read_bytes() == before
@@ -226,12 +226,35 @@ def test_a_name_that_seals_nothing_is_an_error(sealed: Project) -> None:
     assert "rankcheck_sealed: no configured golden set is called web2" in done.stderr.str()
 
 
-def test_rankings_cannot_be_compared(sealed: Project) -> None:
+def test_documents_are_recognised_by_their_hashes(sealed: Project) -> None:
+    """So lost answers are seen, and rankings can be compared."""
+    text = sealed.path.joinpath("engine.py").read_text()
+    sealed.write("engine.py", text.replace("places = [", 'places = [] if number in "123" else ['))
+    done = sealed.run("--rankcheck-unseal")
+    assert "5 of 40 queries lost every relevant document" in done.stdout.str()
+    assert "zdoc-1 (grade 2)  1 -> not ranked" in done.stdout.str()
+    sealed.write("engine.py", text)
     sealed.test(
         "from pytest_rankcheck import assert_ranking_stable\n\n"
         "def test_sealed(evaluation, baseline):\n"
         "    assert_ranking_stable(evaluation, baseline)\n"
     )
+    assert sealed.run("--rankcheck-approve", "stable").ret == 0
+    assert sealed.run().ret == 0
+    sealed.write("mode", "worse")
     done = sealed.run("-k", "holdout")
     assert done.ret == 1
     assert_no_secret(sealed, done)
+
+
+def test_a_floor_says_its_value_and_bound(sealed: Project) -> None:
+    sealed.write("mode", "worse")
+    sealed.test(
+        "from pytest_rankcheck import assert_at_least\n\n"
+        "def test_sealed(evaluation):\n"
+        "    assert_at_least(evaluation, 'RR', 0.9)\n"
+    )
+    done = sealed.run()
+    assert_no_secret(sealed, done)
+    assert "  RR  0.3333  below 0.9000" in done.stdout.str()
+    assert "fell" not in done.stdout.str()

@@ -94,7 +94,7 @@ def _what_to_do(check: Check | None, block: Block, place: Place) -> Iterator[str
     if block is Block.REFUSED:
         yield "a baseline is never lowered without a written reason"
     where = "expected" if block is Block.NO_RECORD else "baseline"
-    unchanged = "" if block in _NOT_KEPT else " (unchanged)"
+    unchanged = "" if block in _NOT_KEPT or place.is_there else " (unchanged)"
     yield f"{where}: {place}{unchanged}"
     if block is Block.INCONCLUSIVE:
         word = "approve that inconclusive verdicts count less than in the baseline"

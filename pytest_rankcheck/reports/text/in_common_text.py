@@ -19,7 +19,8 @@ def in_common_lines(
         fallen: how many queries fell; with a single one, nothing can be in common.
         most: how many causes to show; None: all.
     """
-    those = f"the {fallen:,} {metric.kind.plural} that fell"
+    verb = "fell" if metric.higher_is_better else "rose"
+    those = f"the {fallen:,} {metric.kind.plural} that {verb}"
     if causes:
         yield f"what {those} in {metric} have in common"
         yield from (f"  {cause.text}" for cause in causes[:most])
