@@ -12,7 +12,6 @@ from pytest_rankcheck.baselines.check import Mode
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.record_file import with_line_feeds
 from pytest_rankcheck.errors import BaselineError
-from pytest_rankcheck.files.git_commands import git_line
 from pytest_rankcheck.files.text_files import text_of
 from pytest_rankcheck.remedies import Place, Remedy
 
@@ -112,6 +111,8 @@ class BaselineFile:
         text = self._committed_text
         if text is not None and readable_record(text):
             return place.restore(self._commit)
+        from pytest_rankcheck.files.git_commands import git_line
+
         is_tracked = git_line(self.path.parent, "ls-files", "--", self.path.name) is not None
         if text is None and is_tracked:
             return place.remove()
@@ -125,6 +126,8 @@ class BaselineFile:
         """
         if self.reference is not None:
             return self.reference.name
+        from pytest_rankcheck.files.git_commands import git_line
+
         merges = git_line(self.path.parent, "rev-parse", "--quiet", "--verify", "MERGE_HEAD")
         return "MERGE_HEAD" if merges else "HEAD"
 
@@ -133,6 +136,8 @@ class BaselineFile:
         """The file at the commit that has the approved record; None if that has none."""
         if self.reference is not None:
             return self._reference_text
+        from pytest_rankcheck.files.git_commands import git_line
+
         return git_line(self.path.parent, "show", f"{self._commit}:./{self.path.name}")
 
     @property

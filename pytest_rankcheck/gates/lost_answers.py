@@ -51,11 +51,6 @@ class LostAnswers:
             f"the first {FIRST}), and none gained one in that way"
         )
 
-    @property
-    def can_block(self) -> bool:
-        """Whether enough queries are compared, so that a gate can fail by it."""
-        return self.is_known and self.compared >= FIRST
-
 
 def lost_answers_in(comparison: Comparison, fewest: int) -> LostAnswers | None:
     """Return which queries lost their answers; None where rankings are not compared.

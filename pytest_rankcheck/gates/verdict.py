@@ -285,11 +285,6 @@ class Verdict:
         return self.lost_answers is not None and self.lost_answers.blocks
 
     @property
-    def can_lose_answers(self) -> bool:
-        """Whether it could block because queries lost their answers."""
-        return self.lost_answers is not None and self.lost_answers.can_block
-
-    @property
     def breaks_limits(self) -> bool:
         """Whether it blocks whatever the means are: for single queries, or a gap of slices."""
         return bool(self.query_drops or self.wide_gaps or self.loses_answers)

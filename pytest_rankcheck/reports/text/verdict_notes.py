@@ -108,7 +108,7 @@ def _remarks(verdict: Verdict) -> Iterator[tuple[Topic, str]]:
             Topic.UNGATED_FALL,
             f"{where}: {means}, p = {part.p:.4f} (paired sign-flip test, Holm)",
         )
-    if verdict.overall.futility and not verdict.can_lose_answers:
+    if verdict.overall.futility and not verdict.loses_answers:
         why = verdict.overall.futility
         yield Topic.DECIDES_NOTHING, f": {verdict.gate} decides nothing: {why}"
     for part in verdict.untested[:_SLICES]:
