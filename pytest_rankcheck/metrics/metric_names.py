@@ -229,6 +229,25 @@ def _of_object(measure: object) -> Metric:
     return Metric(ir_measures_definition(str(measure)))
 
 
+_SAID = ("summary", "reference", "higher_is_better", "ideal", "range", "aggregate", "unit")
+
+
+def described(metric: Metric) -> tuple[Callable[..., Metric], tuple[str, Mapping[str, Any]]]:
+    """Reduce a metric to what reports say of it, for a process that may not have registered it."""
+    _, (name,) = metric.__reduce__()
+    return _known_or_described, (name, {each: getattr(metric.definition, each) for each in _SAID})
+
+
+def _known_or_described(name: str, said: Mapping[str, Any]) -> Metric:
+    with suppress(MetricError):
+        return Metric.parse(name)
+    return Metric(Definition(name=name, compute=_not_here, **said))
+
+
+def _not_here(*_: object, **__: object) -> Any:
+    raise MetricError("the metric is registered in another process only")
+
+
 @lru_cache(maxsize=1024)
 def _parse(text: str, _generation: int) -> Metric:
     """Return the metric that ``text`` means; the generation makes new registrations count."""
