@@ -4,16 +4,13 @@
     python docs/screenshots.py
     python docs/screenshots.py FOLDER    # the whole report, narrow, wide, light and dark
 
-They show the symbol-search example: in the terminal, with a ranker that no longer corrects typing
-errors, and in the HTML report, with a ranker that only finds substrings. The script works on a copy
-of the example, because one picture needs an approved fall.
+They show the HTML report of the symbol-search example, with a ranker that only finds substrings.
+The script works on a copy of the example, because one picture needs an approved fall.
 """
 
 from __future__ import annotations
 
-import html
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -28,15 +25,6 @@ from playwright.sync_api import sync_playwright
 HERE = Path(__file__).parent
 EXAMPLE = HERE.parent / "examples" / "symbol_search"
 WORSE = ("--rankcheck-ranker", "symbol_search.substring:search")
-
-
-TERMINAL = """<!doctype html><meta charset="utf-8"><style>
-body { margin: 0; padding: 14px 18px; background: #16181d; color: #d5d9e0; width: 1064px }
-pre { margin: 0; font: 14px/1.42 "DejaVu Sans Mono", monospace; white-space: pre-wrap }
-.red { color: #ff7b72 } .green { color: #7ee787 } .bold { font-weight: bold }
-</style><pre>"""
-STYLES = {"1": "bold", "31": "red", "32": "green"}
-"""Of the styles that pytest gives to its output, those that the picture shows."""
 
 
 def run_pytest(example: Path, *arguments: str) -> str:
@@ -54,35 +42,6 @@ def tested(example: Path, name: str, *arguments: str) -> Path:
     report = example / f"{name}.html"
     run_pytest(example, f"--rankcheck-html={report.name}", *arguments)
     return report
-
-
-def show_failure(browser: Any, example: Path) -> None:
-    """Take a picture of a terminal: the ranker stops correcting typing errors."""
-    ranker = example / "symbol_search" / "ranker.py"
-    working = ranker.read_text("utf-8")
-    ranker.write_text(working.replace("LEAST_SIMILAR = 0.75", "LEAST_SIMILAR = 0.9"), "utf-8")
-    test = "tests/test_ranking.py::test_no_style_of_query_is_sacrificed"
-    printed = run_pytest(example, "--tb=short", "--color=yes", test)
-    ranker.write_text(working, "utf-8")
-    # The picture ends with the failure; the summary below it needs more room than it is worth.
-    first, last = printed.index("tests/test_ranking.py"), printed.index("rankcheck ===")
-    shown = printed[first:last].rpartition("\n")[0]
-    page = browser.new_page(viewport={"width": 1100, "height": 400}, device_scale_factor=1.5)
-    page.set_content(TERMINAL + f"$ pytest\n{styled(shown)}</pre>")
-    page.screenshot(path=HERE / "images" / "failure.png", full_page=True)
-    page.close()
-
-
-def styled(printed: str) -> str:
-    """Return what a terminal shows as HTML."""
-    parts = re.split(r"\x1b\[([\d;]*)m", printed)
-    spans = [html.escape(parts[0])]
-    styles: set[str] = set()
-    for codes, text in zip(parts[1::2], parts[2::2], strict=True):
-        for code in codes.split(";"):
-            styles = styles | {STYLES.get(code, "")} if code not in ("", "0") else set()
-        spans.append(f'<span class="{" ".join(sorted(styles))}">{html.escape(text)}</span>')
-    return "".join(spans)
 
 
 def take(
@@ -134,7 +93,6 @@ def main() -> None:
         if len(sys.argv) > 1:
             look(browser, blocked, Path(sys.argv[1]))
             return
-        show_failure(browser, example)
         take(
             browser,
             blocked,
