@@ -66,7 +66,8 @@ def _golden_sets_among(files: Sequence[Path], inputs: Inputs) -> GoldenSets:
         try:
             found[path] = inputs.golden_set(path)
         except (RankcheckError, ModuleNotFoundError, OSError) as error:
-            print(f"not a golden set: {quoted(error, 300)}")
+            why = str(error).partition("\n")[0]
+            print(f"not a golden set: {quoted(why, 300)}")
     return found
 
 

@@ -101,6 +101,8 @@ class Proof:
     """The share of innocent changes that they block, in [0, 1]."""
     most_by: tuple[str, float]
     """The test that blocks most of them, and the share that it blocks."""
+    unasked: int = 0
+    """How many assertions of expectations are not asked about innocent changes."""
 
     @property
     def blocks_innocents(self) -> bool:
@@ -141,7 +143,8 @@ def _proof(asserted: Sequence[Question]) -> Proof:
     rows.sort(key=lambda row: OUTCOMES.index(row.outcome))
     worst = int(own.mean(axis=0).argmax())
     most_by = (asserted[worst].name, float(own[:, worst].mean()))
-    return Proof(kept.golden.name, rows, float(own.any(axis=1).mean()), most_by)
+    unasked = sum(not question.asks_innocents for question in asserted)
+    return Proof(kept.golden.name, rows, float(own.any(axis=1).mean()), most_by, unasked)
 
 
 @dataclass(frozen=True, slots=True)

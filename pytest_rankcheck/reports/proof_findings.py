@@ -47,6 +47,7 @@ def _lines(proof: Proof) -> Iterator[Note]:
     about = (
         f"{blocked} of {blocked + survives} harms on golden set '{quoted(proof.golden_set)}', and "
         f"{proof.innocent:.0%} of innocent changes of the same size"
+        f"{', not counting expectations' if proof.unasked else ''}"
     )
     harms = [quoted(_harm(row), 100) for row in proof.rows]
     width = max(map(len, harms))

@@ -216,6 +216,16 @@ def test_the_linter_names_nothing(sealed: Project, monkeypatch: pytest.MonkeyPat
     assert_no_secret(sealed, sealed.run(*REPORTS, "--rankcheck-lint"))
 
 
+def test_a_candidate_that_fails_names_no_query(sealed: Project) -> None:
+    failing = "def other(text):\n    raise KeyError(text)\n"
+    sealed.write("engine.py", sealed.path.joinpath("engine.py").read_text() + failing)
+    text = CONFIGURATION + 'rankcheck_candidates = ["other = engine:other"]\n'
+    sealed.write("pyproject.toml", text)
+    done = sealed.run("--rankcheck-leaderboard", *REPORTS)
+    assert "other" in done.stdout.str()
+    assert_no_secret(sealed, done)
+
+
 def test_a_name_that_seals_nothing_is_an_error(sealed: Project) -> None:
     text = CONFIGURATION.replace('"${HOLDOUT}"', '"golden/web.jsonl"').replace(
         '"holdout"', '"web2"'
