@@ -57,7 +57,7 @@ def test_every_gate_floor_and_expectation_is_asked(shop: Project) -> None:
     text = text_of(result)
     assert f"{HEADING}" in text
     assert " harms on golden set 'web', and " in text
-    assert "% of innocent changes of the same size:" in text
+    assert "% of innocent changes of the same size, not counting expectations:" in text
     assert rows["2 of 80 queries lose all their answers"] == [
         "blocked",
         "test_expectations: expectations, in 12 of 12 draws",
