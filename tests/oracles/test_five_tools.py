@@ -62,6 +62,7 @@ def test_ir_measures_and_trec_eval(shown, ranked) -> None:  # type: ignore[no-un
 
 
 @pytest.mark.needs("ranx")
+@pytest.mark.filterwarnings("ignore:.*unsafe cast")
 def test_ranx(shown, ranked) -> None:  # type: ignore[no-untyped-def]
     import ranx
 
