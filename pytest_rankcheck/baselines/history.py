@@ -23,7 +23,6 @@ from pytest_rankcheck.files.git_commands import git, git_blobs
 from pytest_rankcheck.metrics.metric_names import Metric
 
 _LOG = ("--first-parent", "-m", "--reverse", "--raw", "--no-abbrev", "--no-renames", "-z")
-_GONE = "0" * 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +104,13 @@ def histories(folder: Path, query: str | None = None) -> Sequence[RecordHistory]
         GitError: git cannot be run, there is no repository, or it has no commit.
     """
     commits = [*_commits(folder)]
-    ids = [blob for _, files in commits for blob in files.values() if blob != _GONE]
+    ids = [blob for _, files in commits for blob in files.values() if not _is_gone(blob)]
     texts = git_blobs(folder, ids)
     current: dict[str, RecordHistory] = {}
     gone: list[RecordHistory] = []
     for commit, files in commits:
-        left = [current.pop(path) for path in files if files[path] == _GONE and path in current]
-        for path in (path for path, blob in files.items() if blob != _GONE):
+        left = [current.pop(path) for path in files if _is_gone(files[path]) and path in current]
+        for path in (path for path, blob in files.items() if not _is_gone(blob)):
             text = with_line_feeds(next(texts))
             if is_foreign(text):
                 continue
@@ -128,6 +127,10 @@ def histories(folder: Path, query: str | None = None) -> Sequence[RecordHistory]
         history.is_gone = True
     found = sorted(current.values(), key=lambda each: each.path)
     return [*found, *sorted(gone, key=lambda each: each.path)]
+
+
+def _is_gone(blob: str) -> bool:
+    return not blob.strip("0")
 
 
 def _commits(folder: Path) -> Iterator[tuple[Commit, Mapping[str, str]]]:
@@ -148,7 +151,6 @@ def _commits(folder: Path) -> Iterator[tuple[Commit, Mapping[str, str]]]:
 def _replaced(left: list[RecordHistory], path: str, record: Record | None) -> RecordHistory | None:
     """Take the record of the same golden set that a commit removed when it added another one."""
     new = PurePosixPath(path)
-
     alike: dict[tuple[bool, bool, bool], RecordHistory] = {}
     for each in left:
         if record is not None and each.last is not None and _is_same_set(each.last, record):

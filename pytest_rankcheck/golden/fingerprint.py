@@ -75,9 +75,8 @@ def visible_fingerprint(fingerprint: str, queries: Iterable[Query], contents: Co
         contents: the contents of the golden set.
     """
     attributes = sorted((query.id, dict(query.attributes)) for query in queries)
-    ids = [query_id for query_id, _ in attributes]
     rows = contents.candidates
-    features = [sorted(rows.cells(each), key=str) for each in ids if rows.rows(each)]
+    features = [sorted(rows.cells(query_id)) for query_id, _ in attributes]
     return f"{fingerprint} {_digest(ascii((attributes, features)))}"
 
 

@@ -313,6 +313,13 @@ class JudgedQueries:
 
         return fingerprint_of(self.query_fingerprints.values(), self.contents.stored_scale)
 
+    @cached_property
+    def visible_fingerprint(self) -> str:
+        """The fingerprint of all that a ranker can see: also of attributes and of features."""
+        from pytest_rankcheck.golden.fingerprint import visible_fingerprint
+
+        return visible_fingerprint(self.fingerprint, self, self.contents)
+
     def __repr__(self) -> str:
         size = f"{plural(len(self), 'query', 'queries')}, {plural(self.judgment_count, 'judgment')}"
         return f"GoldenSet({self.name!r}, {size})"

@@ -135,13 +135,12 @@ def _run_from_ranker(
 
     Of several (``rankcheck_replicates``), the first.
     """
-    from pytest_rankcheck.golden.fingerprint import visible_fingerprint
     from pytest_rankcheck.plugin.ranking_runs import RankerOrigin, ranked
     from pytest_rankcheck.rankers.ranker_lookup import specification_of
 
     inputs = _inputs(request)
     runs = request.config.stash.setdefault(_RUNS, {})
-    visible = visible_fingerprint(golden_set.fingerprint, golden_set, golden_set.contents)
+    visible = golden_set.visible_fingerprint
     how = f"{inputs.config.depth} {inputs.config.failures}"
     key = (id(ranker), golden_set.name, visible, how)
     if key not in runs:
@@ -330,10 +329,18 @@ def golden_path(item: pytest.Item) -> Path | None:
     """Return the configured golden set that a test is given; None if it is given none."""
     if "golden_set" not in fixtures_of(item):
         return None
+    from pytest_rankcheck.plugin.inputs import inputs_for
+
     callspec = getattr(item, "callspec", None)
     given = callspec.params.get("golden_set") if callspec else None
-    configured = item.config.stash[CONFIG].golden
-    return given if isinstance(given, Path) else next(iter(configured), None)
+    return given if isinstance(given, Path) else next(iter(inputs_for(item).config.golden), None)
+
+
+def name_of_fixture(item: pytest.Item) -> str | None:
+    """Return the name of the golden set that the fixture ``golden_set`` has made last."""
+    definitions = fixtures_of(item).get("golden_set", ())
+    made = definitions[-1].cached_result if definitions else None
+    return getattr(made[0], "name", None) if made else None
 
 
 def fixtures_of(item: pytest.Item) -> dict[str, Sequence[pytest.FixtureDef[Any]]]:

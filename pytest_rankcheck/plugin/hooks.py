@@ -110,7 +110,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[SHOWN] = {}
     # Registered without names, so that no part can be switched off alone with -p no:NAME.
     config.pluginmanager.register(fixtures.configured_fixtures(chosen))
-    if chosen.sealed and not chosen.unseal:
+    if chosen.hidden:
         from pytest_rankcheck.plugin.sealed_tests import SealedWarnings
 
         config.pluginmanager.register(SealedWarnings(config))
@@ -219,7 +219,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     printed = item.config.stash.setdefault(PRINTED, PrintedDocuments())
     name_run(item)
     with collecting(
-        detail=chosen.writes_reports or bool(chosen.sealed),
+        detail=chosen.writes_reports or bool(chosen.hidden),
         queries=show_queries(chosen.reports),
         strict=strict,
         evidence=item.config.get_verbosity() > 0,
@@ -286,8 +286,7 @@ def pytest_runtest_makereport(
     if item.stash.get(LEDGER, None) or (report.failed and users_of_our_fixtures([item])):
         setattr(report, CARRIED, item.stash.get(LEDGER, []))
         item.stash[LEDGER] = []
-    chosen = item.config.stash[CONFIG]
-    if chosen.sealed and not chosen.unseal:
+    if item.config.stash[CONFIG].hidden:
         from pytest_rankcheck.plugin.sealed_tests import seal
 
         seal(report, item, call.excinfo.value if call.excinfo else None)

@@ -235,7 +235,7 @@ class Inputs:
 
     def is_sealed(self, name: str) -> bool:
         """Return whether nothing may be said of the queries and documents of a golden set."""
-        return name in self.config.sealed and not self.config.unseal
+        return name in self.config.hidden
 
     def _columns(
         self, path: Path, others: Sequence[Path], unused: Collection[str]

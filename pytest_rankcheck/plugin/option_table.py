@@ -316,6 +316,11 @@ class Config:
         """Whether any report is written."""
         return bool(self.reports) or self.step_summary is not None
 
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """The golden sets of whose queries and documents nothing may be said."""
+        return () if self.unseal else self.sealed
+
     def header(self, overriding: str | None) -> str | None:
         """Return the line for the head of pytest's output; None where nothing is configured.
 

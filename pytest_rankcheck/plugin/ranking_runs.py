@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import pytest
 
 from pytest_rankcheck.errors import quoted
-from pytest_rankcheck.golden.fingerprint import visible_fingerprint
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.plugin.inputs import Inputs
 from pytest_rankcheck.plugin.saved_runs import run_name, save_run
@@ -61,8 +60,7 @@ def ranked(
         else:
             from pytest_rankcheck.rankers.shared_run import run_computed_once
 
-            visible = visible_fingerprint(golden.fingerprint, golden, golden.contents)
-            key = f"{origin.fixture} {number} {golden.name} {visible}"
+            key = f"{origin.fixture} {number} {golden.name} {golden.visible_fingerprint}"
             runs.append(run_computed_once(shared, key, compute))
     return [run.with_facts(asked=golden.name) for run in runs]
 

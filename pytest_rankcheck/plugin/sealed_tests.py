@@ -13,7 +13,7 @@ from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.explanation.explanation import Explanation
 from pytest_rankcheck.files.packed_files import shown_name
 from pytest_rankcheck.plugin.configuration import CONFIG
-from pytest_rankcheck.plugin.fixtures import BASELINE, golden_name, golden_path
+from pytest_rankcheck.plugin.fixtures import BASELINE, golden_name, golden_path, name_of_fixture
 from pytest_rankcheck.plugin.terminal_summary import CARRIED
 from pytest_rankcheck.reports.findings import (
     GateFinding,
@@ -37,15 +37,15 @@ _SAYS_MEANS_ONLY = frozenset(
 """The notes that name no query and no document."""
 
 
-_TESTS = pytest.StashKey[set[str]]()
-"""The ids of the tests that measured on sealed golden sets."""
+_TESTS = pytest.StashKey[dict[str, str]]()
+"""The sealed golden set of each test that measured on one, by the id of the test."""
 
 
 class SealedWarnings:
     """A plugin that leaves out what sealed tests warn of, which can name queries as well."""
 
     def __init__(self, config: pytest.Config) -> None:
-        self._tests = config.stash.setdefault(_TESTS, set())
+        self._tests = config.stash.setdefault(_TESTS, {})
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_warning_recorded(
@@ -64,10 +64,12 @@ def seal(report: pytest.TestReport, item: pytest.Item, error: BaseException | No
     ranker can raise and print anything.
     """
     findings: Sequence[ReportedFinding] = getattr(report, CARRIED, [])
-    name = _sealed_name(item, findings)
+    tests = item.config.stash[_TESTS]
+    # When a test ends, its fixtures may be gone, but what it printed is reported again.
+    name = tests.get(item.nodeid) or _sealed_name(item, findings)
     if name is None:
         return
-    item.config.stash[_TESTS].add(item.nodeid)
+    tests[item.nodeid] = name
     sealed = [*_sealed(findings)]
     setattr(report, CARRIED, sealed)
     report.sections.clear()
@@ -80,8 +82,9 @@ def seal(report: pytest.TestReport, item: pytest.Item, error: BaseException | No
 
 def _sealed_name(item: pytest.Item, findings: Sequence[ReportedFinding]) -> str | None:
     """Return the sealed golden set that a test measures on; None if it measures on none."""
-    path, sealed = golden_path(item), item.config.stash[CONFIG].sealed
-    names = [golden_name(item), path and shown_name(path), shown_name(item.path)]  # or its lint
+    path, sealed = golden_path(item), item.config.stash[CONFIG].hidden
+    made = [golden_name(item), name_of_fixture(item)]
+    names = [*made, path and shown_name(path), shown_name(item.path)]  # or its lint
     if BASELINE in item.stash:
         names.append(item.stash[BASELINE].golden_name)
     names += [getattr(finding, "golden_set", None) for finding in findings]

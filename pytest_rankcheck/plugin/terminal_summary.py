@@ -213,8 +213,7 @@ def _notes_from_git(
         from pytest_rankcheck.plugin.rank_file import golden_sets_of
 
         chosen = config.stash[CONFIG]
-        sealed = () if chosen.unseal else chosen.sealed
         golden = [*chosen.golden, *golden_sets_of(watched, config)]
         files = {shown_name(path): path for path in golden if path.suffix == ".jsonl"}
-        yield from notes.branch_notes(reference, config.invocation_params.dir, sealed)
+        yield from notes.branch_notes(reference, config.invocation_params.dir, chosen.hidden)
         yield from notes.unchecked_expectations(files, findings, config.invocation_params.dir)

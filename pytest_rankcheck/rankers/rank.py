@@ -18,7 +18,6 @@ from pytest_rankcheck.errors import (
     plural,
     quoted,
 )
-from pytest_rankcheck.golden.fingerprint import visible_fingerprint
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.package_version import package_version
 from pytest_rankcheck.rankers.adapter_protocol import (
@@ -178,9 +177,7 @@ def ranked_as(
         golden = task.golden
         key = {
             "the ranker": name,
-            "the golden set (its fingerprint)": visible_fingerprint(
-                golden.fingerprint, golden, golden.contents
-            ),
+            "the golden set (its fingerprint)": golden.visible_fingerprint,
             "the depth": str(task.depth),
             "resume_key": execution.resume_key,
             "pytest-rankcheck": package_version(),

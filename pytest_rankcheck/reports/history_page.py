@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from importlib.resources import files
@@ -65,13 +65,15 @@ def history_json(shown: Iterable[Shown], nightly: Iterable[NightlyPoint]) -> dic
 
 
 def _point(point: Point, metrics: Sequence[str]) -> dict[str, Any]:
-    entry = {**asdict(point), "break": point.gap}
-    del entry["gap"], entry["query"]
-    for each in ("means", "moves"):
-        values = {name: value for name, value in entry[each].items() if name in metrics}
-        entry[each] = {name: None if math.isnan(v) else v for name, v in values.items()}
-    if point.query is not None:
-        entry["query"] = point.query._asdict()
+    def known(values: Mapping[str, float]) -> dict[str, float | None]:
+        chosen = {name: values[name] for name in metrics if name in values}
+        return {name: None if math.isnan(value) else value for name, value in chosen.items()}
+
+    entry = {**asdict(point), "means": known(point.means), "moves": known(point.moves)}
+    entry["break"] = entry.pop("gap")
+    query = entry.pop("query")
+    if query is not None:
+        entry["query"] = {"values": known(query.values), "top": query.top}
     return entry
 
 

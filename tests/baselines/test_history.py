@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from pytest_rankcheck import GoldenSet, Metric, Run, evaluate
@@ -284,6 +285,16 @@ def test_reports_are_points_in_all_formats(
     assert page.count('class="ran"') == 2
     assert "half the latency" in page
     assert "<script" not in page
+
+
+def test_a_query_without_a_value_is_null_in_json(repository: Repository) -> None:
+    version = record([1, 1, 1, 1])
+    values = {"RR": np.array([np.nan, 1.0, 1.0, 1.0])}
+    text = replace(version, queries=replace(version.queries, values=values)).text
+    repository.commit({FILE: text})
+    assert main(["history", "--query", "q0", "--json", "all.json"]) == 0
+    [point] = json.loads(Path("all.json").read_text())["records"][0]["points"]
+    assert point["query"] == {"values": {"RR": None}, "top": ["good"]}
 
 
 def test_the_page_escapes_what_people_wrote(fallen: Repository) -> None:

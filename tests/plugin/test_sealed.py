@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,9 @@ def sealed(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     holdout = project.path.parent / f"{project.path.name}-secret" / "holdout.jsonl"
     project.golden(QUERIES, str(holdout))
     monkeypatch.setenv("HOLDOUT", str(holdout))
-    project.write("pyproject.toml", CONFIGURATION)
+    rows = "".join(f"zdoc-{number},zebra shoe {number}\n" for number in range(40))
+    documents = project.write(str(holdout.with_name("documents.csv")), f"doc_id,title\n{rows}")
+    project.write("pyproject.toml", f'{CONFIGURATION}rankcheck_documents = "{documents}"\n')
     project.write("engine.py", ENGINE)
     project.write("mode", "good")
     project.test(TEST.replace("{gate}", "significant()"))
@@ -88,7 +91,9 @@ def assert_no_secret(project: Project, done: pytest.RunResult) -> None:
 
 
 @pytest.mark.parametrize("mode", ["good", "worse", "broken"])
-@pytest.mark.parametrize("gate", ["significant()", "noninferior(margin=0.2)", "tolerance(abs=0.9)"])
+@pytest.mark.parametrize(
+    "gate", ["significant()", "noninferior(margin=0.2)", "tolerance(abs=0.9, max_query_drop=0.1)"]
+)
 def test_no_output_names_a_query_or_a_document(sealed: Project, mode: str, gate: str) -> None:
     sealed.write("mode", mode)
     sealed.test(TEST.replace("{gate}", gate))
@@ -107,7 +112,10 @@ def test_no_output_names_a_query_or_a_document(sealed: Project, mode: str, gate:
 @pytest.mark.slow
 def test_workers_seal_too(sealed: Project) -> None:
     sealed.write("mode", "worse")
-    assert_no_secret(sealed, sealed.run(*REPORTS, "-n", "2"))
+    done = sealed.run(*REPORTS, "-n", "2")
+    assert done.ret == 1
+    assert "6 gates failed on golden set 'holdout'" in done.stdout.str()
+    assert_no_secret(sealed, done)
 
 
 def test_a_fall_is_shown_by_its_means_and_counts(sealed: Project) -> None:
@@ -191,13 +199,16 @@ def test_its_gates_did_not_run_against_a_reference(
 def test_a_reference_names_no_query_either(sealed: Project) -> None:
     sealed.commit()
     sealed.write("mode", "worse")
-    for arguments in ((), ("--rankcheck-approve", "half the latency"), ()):
-        assert_no_secret(sealed, sealed.run(*REPORTS, *MAIN, *arguments))
+    for arguments, code in (((), 1), (("--rankcheck-approve", "half the latency"), 0), ((), 0)):
+        done = sealed.run(*REPORTS, *MAIN, *arguments)
+        assert done.ret == code
+        assert_no_secret(sealed, done)
 
 
 def test_a_set_that_cannot_be_read_says_nothing_of_its_lines(
     sealed: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    sealed.write("pyproject.toml", CONFIGURATION)
     broken: list[dict[str, Any]] = [{**QUERIES[0], "relevance": {"zdoc-1": "zebra"}}]
     other = Path(f"{sealed.path}-broken") / "holdout.jsonl"
     sealed.golden(broken, str(other))
@@ -209,11 +220,31 @@ def test_a_set_that_cannot_be_read_says_nothing_of_its_lines(
 
 
 def test_the_linter_names_nothing(sealed: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    sealed.write("pyproject.toml", CONFIGURATION)
     doubled = [*QUERIES, {**QUERIES[0], "query_id": "hidden-q99"}]
     other = Path(f"{sealed.path}-doubled") / "holdout.jsonl"
     sealed.golden(doubled, str(other))
     monkeypatch.setenv("HOLDOUT", str(other))
-    assert_no_secret(sealed, sealed.run(*REPORTS, "--rankcheck-lint"))
+    done = sealed.run(*REPORTS, "--rankcheck-lint")
+    assert "holdout.jsonl::lint <-" in done.stdout.str()
+    assert_no_secret(sealed, done)
+
+
+def test_a_fixture_of_the_user_is_sealed_by_the_name_of_its_set(sealed: Project) -> None:
+    """Also if the ranker fails, before the test has got anything."""
+    sealed.write("pyproject.toml", CONFIGURATION.replace("rankcheck_golden", "# rankcheck_golden"))
+    path = os.environ["HOLDOUT"]
+    sealed.write(
+        "conftest.py",
+        "import pytest\nfrom pytest_rankcheck import GoldenSet\n\n"
+        "@pytest.fixture(scope='session')\n"
+        f"def golden_set():\n    return GoldenSet.load({path!r})\n",
+    )
+    for mode in ("worse", "broken"):
+        sealed.write("mode", mode)
+        done = sealed.run(*REPORTS)
+        assert done.ret == 1
+        assert_no_secret(sealed, done)
 
 
 def test_a_candidate_that_fails_names_no_query(sealed: Project) -> None:
@@ -238,6 +269,7 @@ def test_a_name_that_seals_nothing_is_an_error(sealed: Project) -> None:
 
 def test_documents_are_recognised_by_their_hashes(sealed: Project) -> None:
     """So lost answers are seen, and rankings can be compared."""
+    sealed.write("pyproject.toml", CONFIGURATION)
     text = sealed.path.joinpath("engine.py").read_text()
     sealed.write("engine.py", text.replace("places = [", 'places = [] if number in "123" else ['))
     done = sealed.run("--rankcheck-unseal")
