@@ -21,11 +21,13 @@ from gated_test import MainBranch, PlainStore
 from promises import (
     Entry,
     broken_promises,
+    counting,
     gain,
     is_all_or_nothing,
     is_traded,
     lines_of,
     mean_of,
+    shared_ids,
 )
 from record_entries import read_entry, write_entry
 
@@ -187,11 +189,11 @@ class History:
             raised = raisable(plain.baseline.all_checks)
             updating = Session(self, Mode(update=True))
             assert updating.finish(), "an update fails where a plain run passes"
-            after = updating.baseline.next_record
-            for metric in raised:  # the word in the table is "better"
-                before = json.loads(str(text))["metrics"][str(metric)]["mean"]
-                assert after is not None
-                assert gain(str(metric), before, after.mean(metric)) > 0, "not raised"
+            before, after = json.loads(str(text)), self._entry()
+            for metric in map(str, raised):  # the word in the table is "better"
+                ids = counting(after, metric, counting(before, metric, shared_ids(before, after)))
+                then, now = mean_of(before, metric, ids), mean_of(after, metric, ids)
+                assert gain(metric, then, now) > 0, "not raised"
         self._restore(text)
         if self.main is not None and not self.is_tampered and self._keeps_approvals(self.main):
             main = MainBranch(self.main)
