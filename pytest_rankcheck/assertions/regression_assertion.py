@@ -168,7 +168,8 @@ def _explained(
     comparison = next((check.comparison for check in fallen if check.comparison), None)
     if comparison is None:
         return explained_state(evaluation, len(checks), **said)
-    return _explained_falls(comparison, verdicts, len(checks), **said)
+    world = fallen[0].world or ()
+    return _explained_falls(comparison, verdicts, len(checks), world=world, **said)
 
 
 def _explained_falls(

@@ -322,10 +322,10 @@ class Baseline:
             return replace(branch, problems=(BEHIND, *branch.problems))
         return branch
 
-    def _world_changes(self, record: Record | None) -> tuple[str, ...]:
-        """Return how the declared world differs from a record's; nothing if that has no world."""
+    def _world_changes(self, record: Record | None) -> tuple[str, ...] | None:
+        """Return how the declared world differs from a record's; None if that has no world."""
         if record is None or not record.world:
-            return ()
+            return None
         from pytest_rankcheck.baselines.world import world_changes
 
         try:

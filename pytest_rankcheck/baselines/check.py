@@ -137,7 +137,7 @@ class Check:
     """Whether it fails at the reference commit, but what this branch recorded lets it pass."""
     approvals: tuple[Approval, ...] = ()
     """The reasons on this branch that let it pass, if it needs one."""
-    world: tuple[str, ...] = ()
+    world: tuple[str, ...] | None = None
     """In words, what has changed of the declared world, if it fails and its record has one."""
 
     @property

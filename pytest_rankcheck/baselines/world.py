@@ -50,8 +50,6 @@ def world_changes(recorded: World, now: World) -> Iterator[str]:
 
     What changed in the same way, such as several features, is one sentence.
     """
-    if recorded == now:
-        yield "the declared world has not changed since the baseline"
     changed: dict[tuple[str | None, str | None], list[str]] = {}
     for entry in sorted({**recorded, **now}):
         if recorded.get(entry) != now.get(entry):

@@ -97,7 +97,7 @@ class Cause:
             CauseKind.MISSING: f"{of} lost documents that no query {returns} any more: {shown}",
             CauseKind.NO_ANSWER: f"{of} {have} {few} now ({counts}; {self.before:,} before)",
             CauseKind.REVERSED: reverse,
-            CauseKind.WORLD: "; ".join(self.names),
+            CauseKind.WORLD: f"world: {'; '.join(self.names)}",
             CauseKind.SLICE: f"{of} are {first}={last} ({share} are)",
             CauseKind.WORDS: f"{of} {words} ({share} do)",
             CauseKind.NEWCOMER: f"in {of} the same document is new in the top {number}: {first}",

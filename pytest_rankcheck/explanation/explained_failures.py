@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pytest_rankcheck.comparison.cause import CauseKind
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.comparison.unjudged_documents import TOP, top_of
@@ -61,6 +62,7 @@ def explained_falls(
     verdicts: Mapping[Metric, Verdict],
     of: int,
     *,
+    world: Sequence[str] = (),
     in_full: bool = True,
     **known: Any,
 ) -> Explanation:
@@ -70,6 +72,7 @@ def explained_falls(
         comparison: what they were decided from.
         verdicts: of the metrics that failed, at least one.
         of: how many metrics the assertion has.
+        world: how the declared world has changed, in sentences.
         in_full: whether with all bounds on what unjudged documents could explain.
         known: further fields.
     """
@@ -95,7 +98,7 @@ def explained_falls(
         of,
         failures=tuple(_failure(comparison, *each) for each in verdicts.items()),
         slices=tuple(_slices(verdicts)),
-        in_common=_in_common(comparison, verdicts),
+        in_common=_in_common(comparison, verdicts, world),
         fallen=len(losses),
         worst=tuple(_query(evaluation, each, values[each], documents) for each in worst),
         taken_over=tuple(_taken_over(comparison, verdicts)),
@@ -185,12 +188,21 @@ def _failure(comparison: Comparison, metric: Metric, verdict: Verdict) -> Metric
     )
 
 
-def _in_common(comparison: Comparison, verdicts: Mapping[Metric, Verdict]) -> InCommon | None:
-    for metric, verdict in verdicts.items():
-        fallen = verdict.overall.pairs.losses
-        if fallen > 1:
-            return InCommon(metric, tuple(comparison.in_common(metric)), fallen)
-    return None
+def _in_common(
+    comparison: Comparison, verdicts: Mapping[Metric, Verdict], world: Sequence[str]
+) -> InCommon | None:
+    """Return what the queries that fell in the first such metric have in common.
+
+    Of a single query, or of none, it is only how the world has changed.
+    """
+    falls = {metric: verdict.overall.pairs.losses for metric, verdict in verdicts.items()}
+    metric = next((each for each, fallen in falls.items() if fallen > 1), next(iter(falls)))
+    is_shared = falls[metric] > 1
+    if not is_shared and not world:
+        return None
+    causes = comparison.in_common(metric, world)
+    known = (each for each in causes if is_shared or each.kind is CauseKind.WORLD)
+    return InCommon(metric, tuple(known), falls[metric])
 
 
 def whole_interval(evaluation: Evaluation, metric: Metric) -> tuple[float, float] | None:

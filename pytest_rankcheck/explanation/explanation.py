@@ -135,7 +135,7 @@ class Explanation:
     slices: tuple[ExplainedSlice, ...] = ()
     """Those that failed first, then by their change."""
     in_common: InCommon | None = None
-    """Of the first metric that fell in more than one query; None without one."""
+    """Of the first metric that fell in more than one query; without one, only the world's."""
     fallen: int = 0
     """How many queries fell in any of the metrics that failed."""
     worst: tuple[ExplainedQuery, ...] = ()

@@ -307,10 +307,12 @@ def test_the_declared_world_follows_the_facts_of_the_rankings() -> None:
     kinds = [cause.kind for cause in comparison.in_common(RR, world=("a changed", "b changed"))]
     assert kinds == ["no-answer", "world", "slice"]
     assert comparison.in_common(RR, world=("a changed", "b changed"))[1].text == (
-        "a changed; b changed"
+        "world: a changed; b changed"
     )
     (world,) = compared({}).in_common(RR, world=("a changed",))
-    assert (world.kind, world.text) == ("world", "a changed"), "also where no query has a value"
+    assert (world.kind, world.text) == ("world", "world: a changed"), (
+        "also where no query has a value"
+    )
 
 
 # --- what has no rankings, or no queries -----------------------------------------------------

@@ -16,6 +16,11 @@ from pytest_rankcheck.remedies import Place, Remedy, joined, merge
 from pytest_rankcheck.reports.text.stability_text import changes_text, stability_lines
 from pytest_rankcheck.reports.text.wording import change, golden_name, means_change, number_text
 
+_OF_WORLD = (
+    *(*OF_GATES, Block.INCOMPARABLE, Block.FOREIGN),
+    *(Block.REPLACED, Block.UNCOUNTED),
+)
+"""The blocks that may come from what was ranked with."""
 _NOT_KEPT = (
     *(Block.NO_RECORD, Block.METRIC_ADDED, Block.STALE),
     *(Block.DELETED, Block.UNAPPROVED, Block.BEHIND),
@@ -48,6 +53,7 @@ def record_words(
         headline = headlines[0] if of == 1 else f"1 of {of} metrics failed: {headlines[0]}"
     starts = {_START.get(block, "") for check, block in failing if is_of_gate(check, block)}
     remarks += [line for check, block in failing for line in _details(check, block)]
+    remarks += _world(failing)
     remarks += [line for check, block in failing for line in _what_to_do(check, block, place)]
     remedies = [each for each in (remedy_of(*failed, place) for failed in failing) if each]
     return {
@@ -75,6 +81,7 @@ def blocked_rankings(
         broken = (each for each in (check.stability, *check.strict) if each.is_broken)
         stability = next(broken, check.stability)
         lines += stability_lines(stability, check.comparison.evaluation)
+    lines += _world([(check, block)])
     lines += _what_to_do(check, block, place)
     return _text(_headline(check, block, evaluation), lines, remedy), remedy
 
@@ -198,7 +205,6 @@ def _details(check: Check, block: Block) -> Iterator[str]:
             if isinstance(check, MetricCheck) and check.metric.kind.depends_on and check.record:
                 then = number_text(check.record.mean(check.metric))
                 yield f"{check.subject} was {then}, of what was measured then"
-            yield from (f"world: {line}" for line in check.world)
         case Block.STALE:
             yield from _changed_queries(check)
             yield from _on_unchanged(check)
@@ -218,7 +224,6 @@ def _details(check: Check, block: Block) -> Iterator[str]:
                 "values that are missing do not lower a mean, so the mean alone would not show this"
             )
             yield from _changed_queries(check)
-            yield from (f"world: {line}" for line in check.world)
         case Block.UNAPPROVED | Block.BEHIND:
             yield from (problem.text for problem in _own_problems(check))
             yield from _changed_queries(check)
@@ -241,14 +246,21 @@ def _lost(check: Check, block: Block) -> Iterator[str]:
     if block is Block.REPLACED:
         yield from _changed_queries(check)
         yield from _on_unchanged(check)
-        yield from (f"world: {line}" for line in check.world)
 
 
 def _measured(check: Check) -> Iterator[str]:
     """Yield what else is known of a check on which a gate or limits decided."""
     yield from (f"baseline of this branch: {problem.text}" for problem in check.problems)
     yield from _changed_queries(check)
-    yield from (f"world: {line}" for line in check.world)
+
+
+def _world(failing: Sequence[tuple[Check, Block]]) -> Iterator[str]:
+    """Yield what has changed of the declared world, unless it is among the causes of a fall."""
+    world = next((check.world for check, block in failing if block in _OF_WORLD), None)
+    if world == ():
+        yield "world: nothing that is declared has changed since the baseline"
+    if not any(is_of_gate(*each) for each in failing):
+        yield from (f"world: {line}" for line in world or ())
 
 
 def _changed_queries(check: Check) -> Iterator[str]:

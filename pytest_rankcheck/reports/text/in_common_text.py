@@ -16,13 +16,15 @@ def in_common_lines(
     Args:
         causes: what was found, the best first.
         metric: the metric that fell.
-        fallen: how many queries fell; with a single one, nothing can be in common.
+        fallen: how many queries fell; of a single one, the causes are not in common.
         most: how many causes to show; None: all.
     """
     verb = "fell" if metric.higher_is_better else "rose"
     those = f"the {fallen:,} {metric.kind.plural} that {verb}"
-    if causes:
+    if fallen < 2:
+        yield from (cause.text for cause in causes)
+    elif causes:
         yield f"what {those} in {metric} have in common"
         yield from (f"  {cause.text}" for cause in causes[:most])
-    elif fallen > 1:
+    else:
         yield f"{those} have nothing in common that was looked for"
