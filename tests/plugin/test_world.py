@@ -219,12 +219,12 @@ def candidates(price: str, tax: int) -> str:
 
 def test_a_failure_says_which_features_the_model_takes_now(hotels: Project) -> None:
     assert hotels.record()["world"] == {
-        "feature price": "varying", "feature stars": "varying", "feature tax": "varying",
+        f"feature {name}": "varying (order of 1)" for name in ("price", "stars", "tax")
     }  # fmt: skip
     hotels.write("hotels.py", MODEL.format(features=["rooms", "tax"]))
     text = text_of(hotels.run())
-    gone = "feature price, feature stars varying are in the baseline, but gone now"
-    new = "feature rooms varying is not in the baseline"
+    gone = "feature price, feature stars varying (order of 1) are in the baseline, but gone now"
+    new = "feature rooms varying (order of -1) is not in the baseline"
     assert f"E           world: {gone}; {new}\n" in text
     assert "feature tax" not in text
 
@@ -240,8 +240,16 @@ def test_a_failure_says_which_features_have_other_values_now(hotels: Project) ->
     text = text_of(hotels.run())
     assert "RR regressed" in text
     for name, now in {"price": "missing", "tax": "constant"}.items():
-        assert f"feature {name} changed since the baseline: varying -> {now}" in text
+        assert f"feature {name} changed since the baseline: varying (order of 1) -> {now}" in text
     assert "feature stars" not in text
+
+
+def test_a_failure_says_which_features_have_another_unit_or_sign_now(hotels: Project) -> None:
+    hotels.write("web.csv", candidates("1", -1000))
+    text = text_of(hotels.run())
+    change = "feature tax changed since the baseline: varying (order of 1) -> varying (order of "
+    assert f"E           world: {change}-1000)\n" in text
+    assert "feature price" not in text
 
 
 def test_the_features_of_another_ranker_are_not_known(hotels: Project) -> None:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 _IDS = ("query_id", "doc_id")
 _FEW_MISSING = 0.005
 """Below this share of the candidates, missing values of a feature are not reported."""
+_MOST = 0.9
+"""A feature has a sign if that of at least this share of its values other than 0 is the same."""
 
 
 @checked_arguments
@@ -129,7 +131,7 @@ class _Model(BatchedAdapter):
 def model_features(ranker: object, golden: GoldenSet) -> Mapping[str, str]:
     """Return what each feature of a model is in the candidates of a golden set.
 
-    Such as ``{"feature price": "varying, 3% missing", "feature stars": "constant"}``.
+    Such as ``{"feature price": "varying (order of 100), 3% missing", "feature tax": "constant"}``.
 
     Raises:
         RankerError: the ranker is not one of ``model``, or a feature is not in the golden set.
@@ -148,8 +150,24 @@ def model_features(ranker: object, golden: GoldenSet) -> Mapping[str, str]:
 def _state(cells: pd.Series[Any]) -> str:
     """Return whether a feature varies over all candidates, and how often it is missing."""
     missing = float(cells.isna().mean())
-    state = "varying" if cells.nunique() > 1 else "constant" if missing < 1 else "missing"
+    state = _size(cells) if cells.nunique() > 1 else "constant" if missing < 1 else "missing"
     return f"{state}, {missing:.0%} missing" if _FEW_MISSING <= missing < 1 else state
+
+
+def _size(cells: pd.Series[Any]) -> str:
+    """Return that a feature varies, with its sign and its power of ten, if it is a number.
+
+    They show another unit and another sign. They are coarse, so that fresher values are the same.
+    """
+    from pandas.api.types import is_numeric_dtype
+
+    numbers = _numeric(cells)
+    if not is_numeric_dtype(numbers):
+        return "varying"
+    values = numbers[numbers != 0].dropna().to_numpy(dtype=float)
+    positive = (values > 0).mean()
+    sign = "" if positive >= _MOST else "-" if positive <= 1 - _MOST else "±"
+    return f"varying (order of {sign}{10 ** np.floor(np.log10(np.median(np.abs(values)))):g})"
 
 
 def _with_categories(frame: pd.DataFrame, estimator: Any) -> pd.DataFrame:

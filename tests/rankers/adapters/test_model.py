@@ -72,18 +72,22 @@ def test_a_model_with_feature_names_gets_a_frame(golden: GoldenSet) -> None:
 
 
 def test_the_features_of_a_model_are_described(tmp_path: Path) -> None:
-    """Over all candidates: f varies, g is the same, h has one of four, i has none."""
+    """Over all candidates: f, j and k vary, g is the same, h has one of four, i has none."""
     (tmp_path / "set.csv").write_text(
-        "query_id,doc_id,relevance,boost,f,g,h,i\n"
-        "q1,a,1,2,1,5,,\nq1,b,0,2,3,5,4,\nq2,a,1,1,2,5,,\nq2,c,0,1,1,5,,\n"
+        "query_id,doc_id,relevance,boost,f,g,h,i,j,k,l\n"
+        "q1,a,1,2,1000,5,,,-0.2,9,x\nq1,b,0,2,3000,5,4,,-0.3,-8,y\n"
+        "q2,a,1,1,0,5,,,-0.25,2,x\nq2,c,0,1,9000,5,,,0,-4,x\n"
     )
     golden = GoldenSet.load(tmp_path / "set.csv", attributes=["boost"])
-    estimator = Sum(1, 1, 1, 1, 1)
-    assert model_features(model(estimator, ["f", "g", "h", "i", "boost"]), golden) == {
-        "feature f": "varying",
+    names = ["f", "g", "h", "i", "j", "k", "l", "boost"]
+    assert model_features(model(Sum(*[1] * 8), names), golden) == {
+        "feature f": "varying (order of 1000)",
         "feature g": "constant",
         "feature h": "constant, 75% missing",
         "feature i": "missing",
+        "feature j": "varying (order of -0.1)",
+        "feature k": "varying (order of ±1)",
+        "feature l": "varying",
         "feature boost": "varying",
     }
     assert [*model_features(model(Sum(1), ["g"]), golden)] == ["feature g"], "only what it uses"
