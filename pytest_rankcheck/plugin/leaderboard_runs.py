@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
+from io import StringIO
 from typing import Any
 
 import pytest
@@ -71,8 +72,9 @@ def _leaderboard(
         try:
             if name in measured:
                 raise ConfigurationError("the ranker has this name; choose another")
-            ranker = specification if isinstance(specification, str) else specification()
-            run = ranked_once(session, ranker, golden, origin, 1)
+            with _unheard() if inputs.is_sealed(golden.name) else nullcontext():
+                ranker = specification if isinstance(specification, str) else specification()
+                run = ranked_once(session, ranker, golden, origin, 1)
             candidate = inputs.evaluation(run, golden)
             compare_runs({name: candidate}, golden, metrics)  # what is wrong is its own fault
             measured[name] = candidate
@@ -82,6 +84,14 @@ def _leaderboard(
             failures[name] = what if inputs.is_sealed(golden.name) else f"{what}: {reason}"
     board = compare_runs(measured, golden, metrics, against=ships)
     return LeaderboardFinding(board, failures)
+
+
+@contextmanager
+def _unheard() -> Iterator[None]:
+    """Drop what is printed and warned of; no test is left to which pytest could add it."""
+    with redirect_stdout(StringIO()), redirect_stderr(StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def _of_gates(golden_name: str, findings: Sequence[ReportedFinding]) -> Sequence[str]:

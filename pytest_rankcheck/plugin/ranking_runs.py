@@ -96,7 +96,7 @@ def _execution(
     stopped: one that is killed during its fifth golden set need not rank the first four again.
     """
     chosen = origin.inputs.config
-    if chosen.resume is None:
+    if chosen.resume is None or origin.inputs.is_sealed(golden.name):
         return Execution(chosen.executor, chosen.chunk)
     name = run_name(golden.name, origin.label) + (f"-replicate-{number}" if number > 1 else "")
     if origin.name is None:  # one of several fixtures with this name

@@ -73,11 +73,29 @@ def seal(report: pytest.TestReport, item: pytest.Item, error: BaseException | No
     sealed = [*_sealed(findings)]
     setattr(report, CARRIED, sealed)
     report.sections.clear()
+    # Without an error, the test passed though a strict xfail says that it fails.
+    other = f"{type(error).__name__ if error else 'XPASS(strict)'} on {_sealed_set(name)}"
     if report.failed:
         explained = (each.failure for each in sealed if isinstance(each, GateFinding))
         texts = [failure_lines(each, in_full=True) for each in explained if each is not None]
-        other = [f"{type(error).__name__} on {_sealed_set(name)}"]
-        report.longrepr = "\n".join(chain.from_iterable(texts or [other]))
+        report.longrepr = "\n".join(chain.from_iterable(texts or [[other]]))
+    elif report.skipped:
+        _seal_skipped(report, item, other)
+
+
+def _seal_skipped(report: pytest.TestReport, item: pytest.Item, other: str) -> None:
+    """Leave out why a test was skipped or xfailed, unless the reason is that of a mark."""
+    of_marks = (
+        value for mark in item.iter_markers() for value in (*mark.args, *mark.kwargs.values())
+    )
+    given = ["", *of_marks]
+    if hasattr(report, "wasxfail"):
+        report.longrepr = other  # --xfail-tb shows it
+        report.wasxfail = report.wasxfail if report.wasxfail in given else f"reason: {other}"
+    elif isinstance(report.longrepr, tuple):
+        file, line, reason = report.longrepr
+        is_given = reason.removeprefix("Skipped: ") in given
+        report.longrepr = (file, line, reason if is_given else f"Skipped: {other}")
 
 
 def _sealed_name(item: pytest.Item, findings: Sequence[ReportedFinding]) -> str | None:

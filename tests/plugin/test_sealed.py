@@ -257,6 +257,65 @@ def test_a_candidate_that_fails_names_no_query(sealed: Project) -> None:
     assert_no_secret(sealed, done)
 
 
+def test_what_a_candidate_prints_is_left_out(sealed: Project) -> None:
+    sealed.write("engine.py", sealed.path.joinpath("engine.py").read_text() + "other = search\n")
+    text = CONFIGURATION + 'rankcheck_candidates = ["other = engine:other"]\n'
+    sealed.write("pyproject.toml", text)
+    done = sealed.run("--rankcheck-leaderboard")
+    assert done.ret == 0
+    assert_no_secret(sealed, done)
+
+
+SKIPPING = """
+import pytest
+
+def test_skipped(ranking_run):
+    pytest.skip(f"slow for {sorted(ranking_run)}")
+
+def test_xfailed(ranking_run):
+    pytest.xfail(f"slow for {sorted(ranking_run)}")
+
+@pytest.mark.skip(reason="has a ticket")
+def test_marked(ranking_run):
+    pass
+
+@pytest.mark.xfail(reason="is known")
+def test_known(ranking_run):
+    assert sorted(ranking_run) == []
+
+@pytest.mark.xfail
+def test_unexplained(ranking_run):
+    assert sorted(ranking_run) == []
+
+@pytest.mark.xfail(strict=True)
+def test_strict(ranking_run):
+    pass
+"""
+
+
+def test_tests_that_are_skipped_or_xfailed_name_nothing(sealed: Project) -> None:
+    sealed.test(SKIPPING)
+    done = sealed.run(*REPORTS, "--xfail-tb", "-k", "holdout")
+    assert_no_secret(sealed, done)
+    done.assert_outcomes(skipped=2, xfailed=3, failed=1)
+    done.stdout.fnmatch_lines(
+        [
+            "SKIPPED * Skipped on golden set 'holdout', which is sealed*",
+            "SKIPPED * has a ticket",
+            "XFAIL *test_known* - is known",
+            "FAILED *test_strict* - XPASS(strict) on golden set 'holdout', which is sealed*",
+        ]
+    )
+
+
+def test_answers_are_not_kept_for_a_later_session(sealed: Project) -> None:
+    text = sealed.path.joinpath("engine.py").read_text()
+    sealed.write("engine.py", text.replace('if mode == "broken"', 'if number == "7"'))
+    done = sealed.run("--rankcheck-resume=kept", "--rankcheck-resume-key=1")
+    assert done.ret == 1
+    assert_no_secret(sealed, done)
+
+
 def test_a_name_that_seals_nothing_is_an_error(sealed: Project) -> None:
     text = CONFIGURATION.replace('"${HOLDOUT}"', '"golden/web.jsonl"').replace(
         '"holdout"', '"web2"'
