@@ -42,8 +42,14 @@ _CHECKS = ("reversed-grades", "broken-id", "misspelt-id", "not-in-corpus")
 """The rules of the linter for what makes every number wrong."""
 _GATES = ((1000, "noninferior(margin=0.02)"), (200, "noninferior(margin=0.03)"))
 _MOST_SLICES = 10
+_RETRIEVED = 50
+"""The depth at which lost documents are seen."""
 _RANKER, _COMMAND = "# rankcheck_ranker", '# command = ["../rank"]'
 _NAME = "name your ranker in {}, and remove the # (docs/rankers.md)"
+_CALLED = "; module:load() is what a call of load returns"
+_WORLD = """if a failure should name files, packages or features that changed, set rankcheck_world
+(docs/baselines.md); if two builds of the same code rank differently, set rankcheck_replicates
+(docs/how-to/retraining.md)"""
 _EXTRAS = {".yaml": "yaml", ".yml": "yaml", ".parquet": "fast", ".arrow": "fast", ".zst": "zstd"}
 """What golden sets need to be read, by the endings of their names."""
 _JOB = Path(".github/workflows/ranking.yml")
@@ -78,14 +84,16 @@ def _init(chosen: argparse.Namespace) -> int:
     golden = search.find_golden_sets(files, inputs, named)
     folder = Path((project.getini("testpaths") or ["tests"])[0])
     test, table = folder / "test_ranking.py", folder / "test_ranking.rank.toml"
+    ranker: search.Settings
     has_python = any(path.suffix == ".py" for path in files)
     if chosen.rank_file or table in files or not has_python:
-        test, steps = table, []
+        test, steps, ranker = table, [], {}
     else:
         ranker = search.find_ranker(files, inputs.config)
         steps = _configure(file, {"rankcheck_golden": list(map(_shown, golden)), **ranker})
     fewest = min(map(len, golden.values()))
-    words = {"METRIC": usual_metrics(inputs.config.depth)[0], "GATE": gate_for(fewest)}
+    words = {"METRICS": readable_json(_metrics([*golden.values()], inputs.config.depth))}
+    words["GATE"] = gate_for(fewest)
     words["GOLDEN"] = readable_json([_shown(path, folder) for path in golden])
     print(f"gate for {plural(fewest, 'query', 'queries')}: {words['GATE']} (docs/which-gate.md)")
     for each in golden.values():
@@ -94,14 +102,27 @@ def _init(chosen: argparse.Namespace) -> int:
     slices = {name: None for each in golden.values() for name in _sliced(each)}
     if slices:
         print(f"to gate slices too, set rankcheck_slices = {_value([*slices], file)}")
+    print(_WORLD)
     _write_new(test, words)
     if _COMMAND in test.read_text("utf-8"):
         steps.append(_NAME.format(test))
-    steps += _steps_to_record([*golden], file, test)
+    name = str(ranker.get("rankcheck_ranker", inputs.config.ranker))
+    steps += _steps_to_record([*golden], [file, *search.files_of(name, files)], test)
     print("next:" if steps else "nothing is left to do")
     for number, step in enumerate(steps, 1):
         print(f"{number}. {step}")
     return PASSED
+
+
+def _metrics(golden: Sequence[GoldenSet], depth: int) -> Sequence[str]:
+    """Return the metrics of docs/metrics.md: one for the order, one for lost documents.
+
+    A ranker that only sorts candidates cannot lose any.
+    """
+    order = usual_metrics(depth)[0]
+    if any(each.contents.candidates for each in golden):
+        return [order]
+    return [order, f"R@{min(depth, _RETRIEVED)}"]
 
 
 def _write_example() -> int:
@@ -131,7 +152,7 @@ def _configure(file: Path, settings: search.Settings) -> list[str]:
     before = f"{file.read_bytes().decode()}\n" if file.exists() else ""
     missing = [name for name in settings if not re.search(rf"(?m)^{name} *=", before)]
     added = "".join(f"{name} = {_value(settings[name], file)}\n" for name in missing)
-    steps = [_NAME.format(file)] if _RANKER in settings else []
+    steps = [_NAME.format(file) + _CALLED] if _RANKER in settings else []
     if not added:
         print(f"exists, left as it is: {file}")
     elif file.name != "pyproject.toml" or _HAS_TABLE.search(before):
@@ -166,7 +187,7 @@ def _files_beside(golden: Path) -> Sequence[Path]:
     return [queries_file(golden), *golden.parent.glob(f"{escape(golden.name)}.*")]
 
 
-def _steps_to_record(golden: Sequence[Path], file: Path, test: Path) -> list[str]:
+def _steps_to_record(golden: Sequence[Path], own: Sequence[Path], test: Path) -> list[str]:
     """Write a job for GitHub; return what is left to do, if no baseline was recorded."""
     baselines, here = test.parent / "baselines", Path.cwd()
     steps = [] if git_line(here, "rev-parse", "--git-dir") else ["make a repository:\n  git init"]
@@ -184,13 +205,13 @@ def _steps_to_record(golden: Sequence[Path], file: Path, test: Path) -> list[str
     if baselines.joinpath(test.stem).is_dir():
         return []
     judged = [each for path in golden for each in (path, *_files_beside(path))]
-    written = filter(Path.exists, [*judged, file, test, _JOB])
+    written = filter(Path.exists, [*judged, *own, test, _JOB, Path("requirements.txt")])
     paths = [*map(_shown, written), _shown(baselines)]
     kept = shlex.join(path for path in paths if not git_line(here, "check-ignore", path))
     return [
         *steps,
         f"record what the ranker does:\n  pytest {_shown(test)} --snapshot-update",
-        f"commit:\n  git add {kept}\n  git commit -m 'Gate the ranking'",
+        f"commit, with all of the ranker:\n  git add {kept}\n  git commit -m 'Gate the ranking'",
     ]
 
 

@@ -89,8 +89,18 @@ def find_ranker(files: Sequence[Path], config: Config) -> Settings:
 
 def _rankers_among(files: Sequence[Path]) -> Iterator[str]:
     for path in (path for path in files if path.suffix == ".py"):
-        module = ".".join(path.with_suffix("").parts)
-        module = module.removeprefix("src.").removesuffix(".__init__")
+        module = _module_of(path)
         if is_name(f"{module}:x") and not _NOT_SHIPPED.match(module):
             text = path.read_text("utf-8", errors="replace")
             yield from (f"{module}:{found[1]}" for found in _RANKER.finditer(text))
+
+
+def files_of(ranker: str, files: Sequence[Path]) -> Iterator[Path]:
+    """Yield the file of the module that a name such as ``package.module:name`` begins with."""
+    module = ranker.partition(":")[0]
+    yield from (path for path in files if path.suffix == ".py" and _module_of(path) == module)
+
+
+def _module_of(path: Path) -> str:
+    name = ".".join(path.with_suffix("").parts)
+    return name.removeprefix("src.").removesuffix(".__init__")

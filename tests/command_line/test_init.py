@@ -184,7 +184,9 @@ def test_golden_sets_are_found_by_their_names_or_given(capsys: pytest.CaptureFix
     assert "two golden sets share a name" in capsys.readouterr().err
     main(["init", "--golden", "data/web.csv"])
     assert configured()["rankcheck_golden"] == ["data/web.csv"]
-    assert "gate=Gate.noninferior(margin=0.02))" in Path(OURS[1]).read_text("utf-8")
+    text = Path(OURS[1]).read_text("utf-8")
+    assert "gate=Gate.noninferior(margin=0.02))" in text
+    assert 'metrics = ["nDCG@10", "R@50"]' in text, "lost documents would not be seen"
     for path in OURS:
         Path(path).unlink()
     write_golden("golden/a b.qrels", 250)
@@ -269,7 +271,10 @@ def test_a_project_without_python_gets_a_rank_file(
         "golden": ["../golden/my shop.jsonl"],
         "ranker": {"command": ["../rank"]},
         "test": {
-            "no_regression": {"not_regressed": ["nDCG@10"], "gate": "noninferior(margin=0.03)"}
+            "no_regression": {
+                "not_regressed": ["nDCG@10", "R@50"],
+                "gate": "noninferior(margin=0.03)",
+            }
         },
     }
     assert not Path("pyproject.toml").exists()
@@ -361,7 +366,7 @@ def test_the_printed_commands_work_and_the_gate_fails_once_the_ranker_is_worse(
     for command in commands:
         assert sh(command, shop) == 0, command
     left = set(git(shop, "status", "--porcelain").split())
-    assert left == {"??", ".gitignore", ranker}
+    assert left == {"??", ".gitignore", *({ranker} - {"shop.py"})}
     assert sh("pytest", shop) == 0
     assert (
         sh(f"git clone -q . ../clone && cp {ranker} ../clone && cd ../clone && pytest", shop) == 0
@@ -402,9 +407,16 @@ def test_all_files_of_a_golden_set_are_added(capsys: pytest.CaptureFixture[str])
     write("golden/rank.test", "2 1:1\n0 1:2\n")
     write("golden/rank.test.query", "2\n")
     write("golden/rank.train", "2 1:1\n")
-    write("shop.py", SEARCH)
+    write("src/shop.py", SEARCH)
+    write("requirements.txt")
     assert main(["init", "--golden", "golden/rank.test"]) == 0
-    assert "git add golden/rank.test golden/rank.test.query pyproject" in capsys.readouterr().out
+    added = (
+        "golden/rank.test golden/rank.test.query pyproject.toml src/shop.py tests/test_ranking.py"
+    )
+    printed = capsys.readouterr().out
+    assert f"git add {added} .github/workflows/ranking.yml requirements.txt tests/base" in printed
+    assert "nDCG@10" in Path(OURS[1]).read_text("utf-8")
+    assert "R@" not in Path(OURS[1]).read_text("utf-8"), "no candidate can be lost"
 
 
 def sh(command: str, folder: Path) -> int:
