@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from pytest_rankcheck.remedies import Place, Remedy, joined, merge
+from pytest_rankcheck.remedies import Place, joined, merge
 
 A, B = (
     Place("a.json", "t.py::a --rankcheck-run=x"),
@@ -15,9 +13,8 @@ REASON = '--rankcheck-approve "why this is acceptable"'
 BOTH = "t.py::a 't u.py::b[x y]' --rankcheck-run=x"
 
 
-@pytest.mark.parametrize(
-    ("remedies", "commands"),
-    [
+def test_joined() -> None:
+    for remedies, commands in (
         ([], []),
         ([A.approve()], [f"to approve: pytest t.py::a --rankcheck-run=x {REASON}"]),
         ([A.approve(), A.approve(), B.approve()], [f"to approve: pytest {BOTH} {REASON}"]),
@@ -37,7 +34,5 @@ BOTH = "t.py::a 't u.py::b[x y]' --rankcheck-run=x"
             ],
         ),
         ([A.restore()], [str(A.restore())]),
-    ],
-)
-def test_joined(remedies: list[Remedy], commands: list[str]) -> None:
-    assert list(map(str, joined(remedies))) == commands
+    ):
+        assert list(map(str, joined(remedies))) == commands

@@ -144,9 +144,8 @@ def test_a_planned_ratio(entered: list[object]) -> None:
     assert gate.said.startswith("passed")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
+def test_wrong_arguments() -> None:
+    for arguments, error, message in (
         ({"group": "C"}, SessionLogError, r"has no session with group=C; its values are A, B"),
         ({"group": "A"}, SessionLogError, "belong to units that are in both groups"),
         ({"ratio": 0}, ConfigurationError, "ratio=0 is invalid"),
@@ -159,11 +158,9 @@ def test_a_planned_ratio(entered: list[object]) -> None:
             ConfigurationError,
             "makes each group a single unit",
         ),
-    ],
-)
-def test_wrong_arguments(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        check(**{"evaluation": experiment((3, 4), (1, 4)), **arguments})
+    ):
+        with pytest.raises(error, match=message):
+            check(**{"evaluation": experiment((3, 4), (1, 4)), **arguments})
 
 
 def test_all_units_in_both_groups() -> None:

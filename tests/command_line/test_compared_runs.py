@@ -60,20 +60,15 @@ def test_a_baseline_can_be_one_of_them(folder: Path, capsys: pytest.CaptureFixtu
     assert "'old.json' was evaluated on other queries or judgments" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
+def test_what_a_table_cannot_do(capsys: pytest.CaptureFixture[str]) -> None:
+    for options, said in (
         (["--against", "no.run"], "against=no.run: unknown run; the runs are good.run, worse.run"),
         (["third.run", "--gate", "significant"], "--gate is for two files without --against"),
         (["third.run", "--html", "r.html"], "--html is for two files without --against"),
         (["third.run", "--inconclusive", "fail"], "--inconclusive is for two files"),
         (["no.run"], "no.run does not exist"),
-    ],
-)
-def test_what_a_table_cannot_do(
-    options: list[str], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    more = [each for each in options if each.endswith(".run") and "--against" not in options]
-    given = ["compare", "good.run", "worse.run", *more, *GOLDEN]
-    assert main([*given, *(each for each in options if each not in more)]) == 2
-    assert said in " ".join(capsys.readouterr().err.split())
+    ):
+        more = [each for each in options if each.endswith(".run") and "--against" not in options]
+        given = ["compare", "good.run", "worse.run", *more, *GOLDEN]
+        assert main([*given, *(each for each in options if each not in more)]) == 2
+        assert said in " ".join(capsys.readouterr().err.split())

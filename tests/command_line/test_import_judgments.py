@@ -96,24 +96,21 @@ def test_conflicts_are_listed_and_nothing_is_written_until_they_are_to_be_replac
     assert capsys.readouterr().out == "5 rows: 0 to add, 0 to replace, 4 known already\n"
 
 
-@pytest.mark.parametrize(
-    ("row", "says"),
-    [
+def test_what_is_invalid_is_named_and_nothing_is_written(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for row, says in (
         (("q9", "d3", 1), "judged.csv:2: query 'q9' is not in the golden set, or has another text"),
         (("q3", "d3", "2,5"), "judged.csv:2: the grade of document 'd3' is '2,5'"),
         (("q3", "d3", 5), "judged.csv:2: query 'q3': the grade 5 is above the scale, 4"),
         (("q3", "", 1), "judged.csv:2: a document id is empty"),
         (("q3", "d3", ""), "no row has a grade in the column relevance yet"),
-    ],
-)
-def test_what_is_invalid_is_named_and_nothing_is_written(
-    row: tuple[str, str, object], says: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    judged(row, ("q1", "d3", ""))
-    before = Path("g.jsonl").read_bytes()
-    assert imported("--replace") == 2
-    assert says in capsys.readouterr().err
-    assert Path("g.jsonl").read_bytes() == before
+    ):
+        judged(row, ("q1", "d3", ""))
+        before = Path("g.jsonl").read_bytes()
+        assert imported("--replace") == 2
+        assert says in capsys.readouterr().err
+        assert Path("g.jsonl").read_bytes() == before
 
 
 def test_a_judgment_of_another_text_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

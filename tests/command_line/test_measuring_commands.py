@@ -259,9 +259,8 @@ def test_metrics(capsys: pytest.CaptureFixture[str]) -> None:
         assert f" {shown}" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
+def test_an_error_is_one_line_and_exit_code_2(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments, says in (
         (["show", "nothere.run"], "nothere.run does not exist"),
         (["show", "good.run"], "give it with --golden"),
         (["compare", "nothere", "good.run", *GOLDEN], "nothere does not exist"),
@@ -275,16 +274,12 @@ def test_metrics(capsys: pytest.CaptureFixture[str]) -> None:
         (["lint", "nothere.jsonl"], "nothere.jsonl"),
         (["compare", "base.json", "base.json", "--golden", "x.jsonl"], "'x' has no query with the"),
         (["show", "good.run", *GOLDEN, "--depth", "1e3"], "--depth = 1e3 is invalid; give a whole"),
-    ],
-)
-def test_an_error_is_one_line_and_exit_code_2(
-    arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    Path("x.jsonl").write_text('{"query_id": "a", "relevance": {"x": 1}}\n', "utf-8")
-    assert main(arguments) == 2
-    error = capsys.readouterr().err
-    assert error.startswith(f"python -m pytest_rankcheck {arguments[0]}: ")
-    assert says in error
+    ):
+        Path("x.jsonl").write_text('{"query_id": "a", "relevance": {"x": 1}}\n', "utf-8")
+        assert main(arguments) == 2
+        error = capsys.readouterr().err
+        assert error.startswith(f"python -m pytest_rankcheck {arguments[0]}: ")
+        assert says in error
 
 
 def test_it_runs_as_a_module_and_tolerates_a_closed_pipe() -> None:

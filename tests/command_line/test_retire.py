@@ -48,21 +48,16 @@ def test_a_baseline_is_retired_with_a_reason(
     assert "retired 20" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
+def test_an_error_changes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments, says in (
         (["nothere.json", "--reason", "x"], "nothere.json does not exist"),
         (["web.jsonl", "--reason", "x"], "this is not a baseline"),
         ([str(OLD), "--reason", " "], "give a reason of your own, such as --reason"),
-    ],
-)
-def test_an_error_changes_nothing(
-    arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    before = OLD.read_bytes()
-    assert main(["retire", *arguments]) == 2
-    assert says in capsys.readouterr().err
-    assert OLD.read_bytes() == before
+    ):
+        before = OLD.read_bytes()
+        assert main(["retire", *arguments]) == 2
+        assert says in capsys.readouterr().err
+        assert OLD.read_bytes() == before
 
 
 def test_a_file_that_cannot_be_written_is_an_error(

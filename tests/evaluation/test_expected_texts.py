@@ -98,24 +98,21 @@ def test_what_a_run_contains_does_not_change_the_golden_set() -> None:
 TWO = {"both": f"{BATTERY}, and {CHARGE}", "none": "nothing", "one": BATTERY}
 
 
-@pytest.mark.parametrize(
-    ("chunks", "placed"),
-    [
+def test_a_second_text_of_a_chunk_gets_the_next_rank() -> None:
+    for chunks, placed in (
         (["both"], [0, 1]),  # a new last rank
         (["both", "none"], [0, 1]),
         (["both", "one", "none"], [0, 1, "none"]),
         (["none", "both", "none2"], ["none", 0, 1]),
         (["one", "both", "none"], [0, 1, "none"]),
-    ],
-)
-def test_a_second_text_of_a_chunk_gets_the_next_rank(chunks: list[str], placed: list[Any]) -> None:
-    texts = {**TWO, "none2": "nothing"}
-    golden = golden_of(documents={chunk: {"text": texts[chunk]} for chunk in texts})
-    evaluation = evaluate(Run.from_dict({"q1": chunks}), golden)
-    assert evaluation.ranking("q1") == tuple(
-        each if isinstance(each, str) else UNITS[each] for each in placed
-    )
-    assert evaluation.mean("R") == 1
+    ):
+        texts = {**TWO, "none2": "nothing"}
+        golden = golden_of(documents={chunk: {"text": texts[chunk]} for chunk in texts})
+        evaluation = evaluate(Run.from_dict({"q1": chunks}), golden)
+        assert evaluation.ranking("q1") == tuple(
+            each if isinstance(each, str) else UNITS[each] for each in placed
+        )
+        assert evaluation.mean("R") == 1
 
 
 def test_a_chunk_with_a_new_text_of_its_own_keeps_it() -> None:
@@ -145,9 +142,8 @@ def test_no_metric_leaves_its_range() -> None:
 WORDS = [f"w{number}" for number in range(40)]
 
 
-@pytest.mark.parametrize(
-    ("chunk", "text", "is_contained"),
-    [
+def test_a_chunk_contains_a_text() -> None:
+    for chunk, text, is_contained in (
         ("ＴＨＥ  battery\n lasts", "the Battery lasts", True),
         ("Straße 5", "STRASSE", True),
         ("cafe\u0301", "CAFÉ", True),
@@ -166,10 +162,8 @@ WORDS = [f"w{number}" for number in range(40)]
         (" ".join(WORDS[5:15]), " ".join(WORDS), True),  # a part of the text, of 10 words
         (" ".join(WORDS[5:12]), " ".join(WORDS), False),  # of 7
         (" ".join(["w0"] * 10), " ".join(["w0", *WORDS[20:29]]), False),  # a word counts once
-    ],
-)
-def test_a_chunk_contains_a_text(chunk: object, text: str, is_contained: bool) -> None:
-    assert Passage(chunk).contains(Passage(text)) is is_contained
+    ):
+        assert Passage(chunk).contains(Passage(text)) is is_contained
 
 
 def test_the_common_words_are_those_of_the_textbook() -> None:
@@ -224,23 +218,18 @@ def test_it_is_read_from_json_lines_and_cases_and_written_again(tmp_path: Path) 
     assert (part.by_text, pickle.loads(pickle.dumps(golden)).by_text) == (set(), {"q1"})
 
 
-@pytest.mark.parametrize(
-    ("entry", "message"),
-    [
+def test_a_wrong_text_is_refused_with_its_line(tmp_path: Path) -> None:
+    for entry, message in (
         ({"expected_text": ""}, "the expected text is empty; give a text"),
         ({"expected_text": [BATTERY, " \n"]}, r"the expected text is ' \\n' \(str\); give a text"),
         ({"expected_text": []}, r"the expected text is '\[\]' \(list\); give a text"),
         ({"expected_text": 42}, r"the expected text is '42' \(int\); give a text"),
         ({"expected_text": float("nan")}, "NaN|nan"),
         ({"expected_text": BATTERY, "relevance": {"d3": 1}}, "both expected texts and judged doc"),
-    ],
-)
-def test_a_wrong_text_is_refused_with_its_line(
-    tmp_path: Path, entry: dict[str, object], message: str
-) -> None:
-    with pytest.raises(GoldenSetError, match=message) as refused:
-        GoldenSet.load(written(tmp_path, "a.jsonl", {"query_id": "q1", "query": "?", **entry}))
-    assert f"{tmp_path / 'a.jsonl'}:1: " in str(refused.value)
+    ):
+        with pytest.raises(GoldenSetError, match=message) as refused:
+            GoldenSet.load(written(tmp_path, "a.jsonl", {"query_id": "q1", "query": "?", **entry}))
+        assert f"{tmp_path / 'a.jsonl'}:1: " in str(refused.value)
 
 
 def test_a_query_is_not_judged_by_both(tmp_path: Path) -> None:

@@ -23,29 +23,24 @@ WHOLE = Run.from_dict({query_id: ["b", "a"] for query_id in SET.query_ids}, name
 PART = Run.from_dict({query_id: ["b", "a"] for query_id in ("q0", "q1", "q2", "u0")}, name="bm25")
 
 
-@pytest.mark.parametrize(
-    ("run", "golden", "mean", "words", "lacking"),
-    [
+def test_both_means_are_said_once_and_shown() -> None:
+    for run, golden, mean, words, lacking in (
         (WHOLE, SET, "0.2500", "4 judged", "4: u0, u1, u2 and 1 more"),
         (PART, SET.subset(list(JUDGED)), "0.3750", "3 judged and ranked", "1: q3"),
         (PART, SET, "0.1875", "3 judged and ranked", "5: q3, u0, u1 and 2 more"),
-    ],
-)
-def test_both_means_are_said_once_and_shown(
-    run: Run, golden: GoldenSet, mean: str, words: str, lacking: str
-) -> None:
-    evaluation = evaluate(run, golden)
-    assert f"count as if nothing were found ({lacking}); judge" in repr(evaluation)
-    both = f"RR {mean}; 0.5000 over the {words} queries"
-    with pytest.warns(MetricWarning, match=re.escape(both)) as warned:
-        assert list(evaluation.table(["RR", "P@1", "nDCG@10"])) == ["RR", "P@1", "nDCG@10"]
-    (only,) = warned
-    assert only.filename == __file__
-    assert f"({lacking})" in str(only.message)
-    assert both in repr(evaluation)
-    merged = Evaluation.merge([evaluate_part(run, golden)], golden)
-    with pytest.warns(MetricWarning, match=re.escape(both)):
-        merged.mean("RR")
+    ):
+        evaluation = evaluate(run, golden)
+        assert f"count as if nothing were found ({lacking}); judge" in repr(evaluation)
+        both = f"RR {mean}; 0.5000 over the {words} queries"
+        with pytest.warns(MetricWarning, match=re.escape(both)) as warned:
+            assert list(evaluation.table(["RR", "P@1", "nDCG@10"])) == ["RR", "P@1", "nDCG@10"]
+        (only,) = warned
+        assert only.filename == __file__
+        assert f"({lacking})" in str(only.message)
+        assert both in repr(evaluation)
+        merged = Evaluation.merge([evaluate_part(run, golden)], golden)
+        with pytest.warns(MetricWarning, match=re.escape(both)):
+            merged.mean("RR")
 
 
 def test_one_value_of_the_whole_run_has_none_over_the_other_queries() -> None:

@@ -38,34 +38,29 @@ def run_of(ties: Any) -> Run:
     return Run.from_dict(SCORES, ties=ties)
 
 
-@pytest.mark.parametrize(
-    ("preset", "ties", "ndcg", "ap_at_2", "others"),
-    [
+def test_a_preset_decides_over_names_without_parameters(tmp_path: Path) -> None:
+    for preset, ties, ndcg, ap_at_2, others in (
         ("lightgbm", "input", (BOOSTED + 1) / 2, (1 / 4 + 1) / 2, 1 / 4),
         ("xgboost", "input", (BOOSTED + 1) / 2, (1 / 4 + 1) / 2, 1 / 4),
         ("catboost", "doc_id", (LINEAR + 1) / 2, (1 / 4 + 0) / 2, 1 / 4),
         ("catboost", "input", (LINEAR + 1) / 2, (1 / 4 + 0) / 2, 1 / 4),
-    ],
-)
-def test_a_preset_decides_over_names_without_parameters(
-    preset: Any, ties: str, ndcg: float, ap_at_2: float, others: float, tmp_path: Path
-) -> None:
-    run, wanted = run_of(ties), Conventions.from_dict({preset: ""})
-    run.save(tmp_path / "found.csv")
-    scanned = Run.scan(tmp_path / "found.csv", ties=wanted.ties)
-    parts = [evaluate_part(run, GOLDEN, conventions=preset)]
-    for evaluation in (
-        evaluate(run, GOLDEN, conventions=preset),
-        evaluate(run, GOLDEN, conventions=wanted),
-        evaluate(scanned, GOLDEN, conventions=preset),
-        Evaluation.merge(parts, GOLDEN),
     ):
-        assert evaluation.conventions == wanted
-        assert evaluation.mean("ndcg") == pytest.approx(ndcg)
-        assert evaluation.mean("map@2") == pytest.approx(ap_at_2)
-        assert evaluation.mean("RR") == others
-        assert evaluation.mean("AP(divide=retrieved)@1") == ap_at_2 - 1 / 8
-        assert list(evaluation.ranking("1")) == ["a", "b", "c"]
+        run, wanted = run_of(ties), Conventions.from_dict({preset: ""})
+        run.save(tmp_path / "found.csv")
+        scanned = Run.scan(tmp_path / "found.csv", ties=wanted.ties)
+        parts = [evaluate_part(run, GOLDEN, conventions=preset)]
+        for evaluation in (
+            evaluate(run, GOLDEN, conventions=preset),
+            evaluate(run, GOLDEN, conventions=wanted),
+            evaluate(scanned, GOLDEN, conventions=preset),
+            Evaluation.merge(parts, GOLDEN),
+        ):
+            assert evaluation.conventions == wanted
+            assert evaluation.mean("ndcg") == pytest.approx(ndcg)
+            assert evaluation.mean("map@2") == pytest.approx(ap_at_2)
+            assert evaluation.mean("RR") == others
+            assert evaluation.mean("AP(divide=retrieved)@1") == ap_at_2 - 1 / 8
+            assert list(evaluation.ranking("1")) == ["a", "b", "c"]
 
 
 def test_each_setting_can_be_chosen_alone_and_over_a_preset() -> None:

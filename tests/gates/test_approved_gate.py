@@ -20,9 +20,8 @@ FIRST_RANK = Metric.parse("FirstRank")  # lower is better
 # --- the text of a gate ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("gate", "text"),
-    [
+def test_the_text_of_a_gate_is_complete() -> None:
+    for gate, text in (
         (Gate.tolerance(), "tolerance(abs=0, rel=0)"),
         (Gate.tolerance(rel=0.1, noise=3), "tolerance(abs=0, rel=0.1, noise=3)"),
         (Gate.tolerance(abs=0.012345678), "tolerance(abs=0.012345678, rel=0)"),
@@ -35,11 +34,9 @@ FIRST_RANK = Metric.parse("FirstRank")  # lower is better
             "significant(alpha=0.05, min_drop=0, test=t, raise_alpha=0.05, max_gap=0.25)",
         ),
         (Gate.tolerance(max_query_drop=0), "tolerance(abs=0, rel=0, max_query_drop=0)"),
-    ],
-)
-def test_the_text_of_a_gate_is_complete(gate: Gate, text: str) -> None:
-    assert gate.text == text
-    assert gate_of(text) == gate
+    ):
+        assert gate.text == text
+        assert gate_of(text) == gate
 
 
 ALLOWANCES = st.floats(0, 100)
@@ -67,9 +64,8 @@ def test_the_configuration_reads_the_text_of_any_gate_back(gate: Gate) -> None:
 # --- a gate that is at least as strict ------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("stricter", "looser"),
-    [
+def test_a_gate_with_a_smaller_allowance_is_stricter() -> None:
+    for stricter, looser in (
         (Gate.tolerance(), Gate.tolerance(abs=0.01)),
         (Gate.tolerance(abs=0.01, rel=0.01), Gate.tolerance(abs=0.01, rel=0.02)),
         (Gate.tolerance(), Gate.tolerance(noise=1)),
@@ -80,16 +76,13 @@ def test_the_configuration_reads_the_text_of_any_gate_back(gate: Gate) -> None:
         (Gate.significant(alpha=0.1), Gate.significant()),
         (Gate.significant(), Gate.significant(min_drop=0.01)),
         (Gate.noninferior(margin=0.01), Gate.noninferior(margin=0.02)),
-    ],
-)
-def test_a_gate_with_a_smaller_allowance_is_stricter(stricter: Gate, looser: Gate) -> None:
-    assert stricter.is_at_least_as_strict_as(looser)
-    assert not looser.is_at_least_as_strict_as(stricter)
+    ):
+        assert stricter.is_at_least_as_strict_as(looser)
+        assert not looser.is_at_least_as_strict_as(stricter)
 
 
-@pytest.mark.parametrize(
-    ("gate", "other"),
-    [
+def test_a_gate_of_another_kind_is_not_known_to_be_stricter() -> None:
+    for gate, other in (
         (Gate.tolerance(abs=0.01), Gate.significant()),
         (Gate.significant(), Gate.noninferior(margin=0.02)),
         (Gate.tolerance(abs=0.01), Gate.tolerance(rel=0.01)),
@@ -97,11 +90,9 @@ def test_a_gate_with_a_smaller_allowance_is_stricter(stricter: Gate, looser: Gat
         (Gate.noninferior(margin=0.02, alpha=0.1), Gate.noninferior(margin=0.02)),
         (Gate.significant(min_queries=5), Gate.significant(min_queries=10)),  # a larger family
         (Gate.tolerance(max_query_drop=0.1), Gate.tolerance(max_gap=0.1)),
-    ],
-)
-def test_a_gate_of_another_kind_is_not_known_to_be_stricter(gate: Gate, other: Gate) -> None:
-    assert not gate.is_at_least_as_strict_as(other)
-    assert not other.is_at_least_as_strict_as(gate)
+    ):
+        assert not gate.is_at_least_as_strict_as(other)
+        assert not other.is_at_least_as_strict_as(gate)
 
 
 def ruling(gate: Gate, values: ComparedValues) -> str:
@@ -127,9 +118,8 @@ TWO_LOGS = Unpaired(METRIC, ("a", "b"), np.array([0.4, 0.5] * 40), np.array([0.5
 CLOSE_LOGS = Unpaired(METRIC, ("a", "b"), np.array([0.4, 0.5] * 4), np.array([0.41, 0.51] * 4))
 
 
-@pytest.mark.parametrize(
-    ("values", "by_tolerance", "by_significance"),
-    [
+def test_any_gain_is_better_under_a_tolerance_and_a_significant_one_under_others() -> None:
+    for values, by_tolerance, by_significance in (
         (paired([0.1] * 8 + [0.0] * 40), True, True),  # mid-p = 1/512
         (paired([0.1] * 7 + [0.0] * 40), True, False),  # mid-p = 1/256
         (paired([0.1] * 20 + [-0.1] * 19), True, False),
@@ -141,14 +131,10 @@ CLOSE_LOGS = Unpaired(METRIC, ("a", "b"), np.array([0.4, 0.5] * 4), np.array([0.
         (paired([]), False, False),
         (TWO_LOGS, True, True),
         (CLOSE_LOGS, True, False),
-    ],
-)
-def test_any_gain_is_better_under_a_tolerance_and_a_significant_one_under_a_statistical_gate(
-    values: ComparedValues, by_tolerance: bool, by_significance: bool
-) -> None:
-    assert Gate.tolerance(abs=0.1).rule.is_better(values) is by_tolerance
-    assert Gate.significant().rule.is_better(values) is by_significance
-    assert Gate.noninferior(margin=0.02).rule.is_better(values) is by_significance
+    ):
+        assert Gate.tolerance(abs=0.1).rule.is_better(values) is by_tolerance
+        assert Gate.significant().rule.is_better(values) is by_significance
+        assert Gate.noninferior(margin=0.02).rule.is_better(values) is by_significance
 
 
 def test_the_level_of_a_better_result_can_be_set() -> None:

@@ -78,9 +78,8 @@ def test_a_line_is_split_once_whatever_is_quoted(
     assert gate.gate.standardise == eval(standardise)
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
+def test_a_malformed_line_is_refused() -> None:
+    for line, message in (
         ("a b: tolerance", "unknown metric 'b'"),
         ("web nDGC@10: tolerance", "did you mean 'nDCG'"),
         ("RR web: tolerance", "unknown metric 'web'.*; write 'metric: gate', 'set: gate' or 'set"),
@@ -88,11 +87,9 @@ def test_a_line_is_split_once_whatever_is_quoted(
         ("a RR P@1: tolerance", "several metrics"),
         ("RR: tolerance(", r"'tolerance\(' is not a gate; write name"),
         ("RR:", "'' is not a gate"),
-    ],
-)
-def test_a_malformed_line_is_refused(line: str, message: str) -> None:
-    with pytest.raises(ConfigurationError, match=message):
-        ConfiguredGates.parse([line])
+    ):
+        with pytest.raises(ConfigurationError, match=message):
+            ConfiguredGates.parse([line])
 
 
 @pytest.mark.parametrize("word", ["'pass'", "fail"])

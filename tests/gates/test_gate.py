@@ -55,9 +55,8 @@ def comparison(
     return compare(Evaluation(Fixed(golden, after)), Evaluation(Fixed(golden, before)))
 
 
-@pytest.mark.parametrize(
-    ("gate", "before", "after", "outcome"),
-    [
+def test_the_mean_may_fall_by_the_larger_of_abs_and_rel() -> None:
+    for gate, before, after, outcome in (
         # nothing may drop
         (Gate.tolerance(), 0.5, 0.5, Outcome.EQUAL),
         (Gate.tolerance(), 0.5, 0.499, Outcome.REGRESSED),
@@ -83,15 +82,11 @@ def comparison(
         # a share of nothing is nothing
         (Gate.tolerance(rel=0.5), 0.0, 0.0, Outcome.EQUAL),
         (Gate.tolerance(abs=0.9), 1.0, 0.1, Outcome.LOWER),
-    ],
-)
-def test_the_mean_may_fall_by_the_larger_of_abs_and_rel(
-    gate: Gate, before: float, after: float, outcome: Outcome
-) -> None:
-    verdict = gate.decide(comparison([before] * 3, [after] * 3), "RR")
-    assert verdict.outcome is outcome
-    assert verdict.regressed is (outcome is Outcome.REGRESSED)
-    assert str(verdict.metric) == "RR"
+    ):
+        verdict = gate.decide(comparison([before] * 3, [after] * 3), "RR")
+        assert verdict.outcome is outcome
+        assert verdict.regressed is (outcome is Outcome.REGRESSED)
+        assert str(verdict.metric) == "RR"
 
 
 def test_it_is_the_mean_that_counts() -> None:
@@ -248,23 +243,18 @@ class WorthOfQueries(GateRule):
         return 1 / values.size
 
 
-@pytest.mark.parametrize(
-    ("after", "outcome", "limits"),
-    [
+def test_a_users_own_rule_decides_inside_a_gate() -> None:
+    for after, outcome, limits in (
         ([1, 1, 0], Outcome.LOWER, {}),
         ([1, 0.5, 0], Outcome.REGRESSED, {}),
         ([1, 1, 0], Outcome.REGRESSED, {"max_query_drop": 0.5}),
         ([1, 1, 1], Outcome.EQUAL, {}),
-    ],
-)
-def test_a_users_own_rule_decides_inside_a_gate(
-    after: list[float], outcome: Outcome, limits: dict[str, float]
-) -> None:
-    verdict = Gate(WorthOfQueries(), **limits).decide(comparison([1, 1, 1], after), "RR")
-    assert verdict.outcome is outcome
-    assert verdict.overall.allowed == pytest.approx(1 / 3)
-    assert verdict.gate == ("one_query(max_query_drop=0.5)" if limits else "one_query()")
-    assert math.isnan(verdict.overall.p)
+    ):
+        verdict = Gate(WorthOfQueries(), **limits).decide(comparison([1, 1, 1], after), "RR")
+        assert verdict.outcome is outcome
+        assert verdict.overall.allowed == pytest.approx(1 / 3)
+        assert verdict.gate == ("one_query(max_query_drop=0.5)" if limits else "one_query()")
+        assert math.isnan(verdict.overall.p)
 
 
 def test_a_users_own_rule_decides_on_slices() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 from gated_test import GatedTest, MainBranch
@@ -64,9 +63,8 @@ def lost(*queries: int, rank: int = 0) -> Ranks:
     return dict.fromkeys(queries, rank)
 
 
-@pytest.mark.parametrize(
-    ("before", "now", "options", "blocks"),
-    [
+def test_three_queries_and_four_per_cent_block() -> None:
+    for before, now, options, blocks in (
         ({}, lost(0, 1, 2), {}, True),
         ({}, lost(0, 1), {}, False),
         ({}, lost(0, 1, 2, rank=11), {}, True),  # out of the top ten is lost
@@ -84,19 +82,17 @@ def lost(*queries: int, rank: int = 0) -> Ranks:
         # a cluster counts once, among the lost and among the compared
         ({}, lost(0, 1, 2, 3), {"clusters": 3}, False),
         ({}, lost(0, 3, 6), {"clusters": 3}, True),
-    ],
-)
-def test_three_queries_and_four_per_cent_block(
-    before: Ranks, now: Ranks, options: dict[str, Any], blocks: bool
-) -> None:
-    for gate in (Gate.significant(alpha=1e-6), Gate.noninferior(0.9, alpha=1e-6)):
-        verdict = decided(before, now, gate=gate, **options)
-        assert verdict.loses_answers is blocks
-        assert verdict.regressed is blocks
-        off = decided(before, now, gate=gate_of(f"{gate.text[:-1]}, lost_answers=0)"), **options)
-        assert not off.regressed
-        assert off.lost_answers is None
-    assert not decided(before, now, gate=Gate.tolerance(0.9), **options).regressed
+    ):
+        for gate in (Gate.significant(alpha=1e-6), Gate.noninferior(0.9, alpha=1e-6)):
+            verdict = decided(before, now, gate=gate, **options)
+            assert verdict.loses_answers is blocks
+            assert verdict.regressed is blocks
+            off = decided(
+                before, now, gate=gate_of(f"{gate.text[:-1]}, lost_answers=0)"), **options
+            )
+            assert not off.regressed
+            assert off.lost_answers is None
+        assert not decided(before, now, gate=Gate.tolerance(0.9), **options).regressed
 
 
 def test_the_gate_says_how_many() -> None:

@@ -34,9 +34,8 @@ def test_a_relevant_grade_given_as_the_tolerance_rel_is_refused() -> None:
         assert_recall_not_regressed(BAD, GOOD, k=2, rel_level=2)
 
 
-@pytest.mark.parametrize(
-    ("gate", "metric", "message"),
-    [
+def test_an_allowance_as_wide_as_the_range_of_the_metric_is_refused() -> None:
+    for gate, metric, message in (
         (Gate.tolerance(abs=1), "RR", "abs=1 is as wide as the range of RR, 0 to 1: no mean"),
         (Gate.tolerance(abs=0.9999995), "RR", "abs=0.9999995 is as wide as"),
         (Gate.tolerance(abs=2), "TauAP", "abs=2 is as wide as the range of TauAP, -1 to 1"),
@@ -45,43 +44,33 @@ def test_a_relevant_grade_given_as_the_tolerance_rel_is_refused() -> None:
         (Gate.tolerance(max_gap=1), "RR", "max_gap=1 .* no two slices can differ by more"),
         (Gate.significant(min_drop=1), "RR", "min_drop=1 .* no mean can fall by more"),
         (Gate.noninferior(margin=1), "RR", "margin=1 .* Give a smaller margin"),
-    ],
-)
-def test_an_allowance_as_wide_as_the_range_of_the_metric_is_refused(
-    gate: Gate, metric: str, message: str
-) -> None:
-    with pytest.raises(ConfigurationError, match=message):
-        gate.refuse_misfit(Metric.parse(metric))
-    with pytest.raises(ConfigurationError, match=message):
-        gate.decide(compare(BAD, GOOD), metric)
-    with pytest.raises(ConfigurationError, match=message):
-        assert_not_regressed(BAD, GOOD, metric, gate=gate)
+    ):
+        with pytest.raises(ConfigurationError, match=message):
+            gate.refuse_misfit(Metric.parse(metric))
+        with pytest.raises(ConfigurationError, match=message):
+            gate.decide(compare(BAD, GOOD), metric)
+        with pytest.raises(ConfigurationError, match=message):
+            assert_not_regressed(BAD, GOOD, metric, gate=gate)
 
 
-@pytest.mark.parametrize(
-    ("gate", "metric"),
-    [
+def test_an_allowance_that_can_be_exceeded_is_accepted() -> None:
+    for gate, metric in (
         (Gate.tolerance(abs=0.99, rel=0.99, max_query_drop=0.99, max_gap=0.99), "RR"),
         (Gate.tolerance(abs=1), "TauAP"),
         (Gate.tolerance(abs=5, max_query_drop=10), "FirstRank"),  # no finite range
         (Gate.tolerance(rel=2), "FirstRank"),  # lower is better: it may become three times as large
         (Gate.significant(min_drop=0.5), "RR"),
         (Gate.noninferior(margin=0.5), "RR"),
-    ],
-)
-def test_an_allowance_that_can_be_exceeded_is_accepted(gate: Gate, metric: str) -> None:
-    gate.refuse_misfit(Metric.parse(metric))
+    ):
+        gate.refuse_misfit(Metric.parse(metric))
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
+def test_a_configured_line_for_a_metric_is_checked_when_it_is_read() -> None:
+    for line, message in (
         ("RR: tolerance(abs=1)", r"'RR: tolerance\(abs=1\)': abs=1 is as wide as the range of RR"),
         ("web R@2: tolerance(rel=2)", "rel=2 lets R@2 fall by 200%"),
         ("GMAP: significant", "GMAP has a geometric mean"),
-    ],
-)
-def test_a_configured_line_for_a_metric_is_checked_when_it_is_read(line: str, message: str) -> None:
-    with pytest.raises(ConfigurationError, match=message):
-        ConfiguredGates.parse([line])
-    ConfiguredGates.parse([line.rpartition(":")[2].strip()])  # some metric may fit
+    ):
+        with pytest.raises(ConfigurationError, match=message):
+            ConfiguredGates.parse([line])
+        ConfiguredGates.parse([line.rpartition(":")[2].strip()])  # some metric may fit

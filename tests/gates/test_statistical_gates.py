@@ -39,9 +39,8 @@ def outcome(gate: Gate, gains: np.ndarray | list[float], metric: Metric = METRIC
 # --- significant ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("gains", "expected"),
-    [
+def test_a_fall_blocks_when_it_is_more_than_chance() -> None:
+    for gains, expected in (
         ([-0.1] * 4 + [0.0] * 40, Outcome.LOWER),  # p = 1/16
         ([-0.1] * 5 + [0.0] * 40, Outcome.REGRESSED),  # mid-p = 1/64
         ([-0.1] * 5 + [0.1] + [0.0] * 40, Outcome.LOWER),  # 1 + 6/2 of 64 sums
@@ -54,10 +53,8 @@ def outcome(gate: Gate, gains: np.ndarray | list[float], metric: Metric = METRIC
         ([0.5], Outcome.BETTER),
         ([-0.1] * 40, Outcome.REGRESSED),
         ([math.nan] * 3 + [-0.1] * 5, Outcome.REGRESSED),
-    ],
-)
-def test_a_fall_blocks_when_it_is_more_than_chance(gains: list[float], expected: Outcome) -> None:
-    assert outcome(Gate.significant(), gains) is expected
+    ):
+        assert outcome(Gate.significant(), gains) is expected
 
 
 def test_one_session_against_others_decides_nothing_and_says_so() -> None:
@@ -272,9 +269,8 @@ def test_ten_slices_have_one_error_together() -> None:
 # --- what is possible ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
+def test_an_invalid_gate_is_refused() -> None:
+    for make, message in (
         (lambda: Gate.significant(alpha=0), "alpha=0 is invalid; it must be a number between 0"),
         (lambda: Gate.significant(alpha=0.5), "alpha=0.5 is invalid"),
         (lambda: Gate.significant(alpha=True), "alpha must be a number, not True"),
@@ -288,11 +284,9 @@ def test_ten_slices_have_one_error_together() -> None:
         (lambda: gate_of("tolerance(0.1)"), "is not a gate; write name"),
         (lambda: gate_of("import os"), "is not a gate; write name"),
         (lambda: gate_of("tolerance@5"), "is not a gate"),
-    ],
-)  # fmt: skip
-def test_an_invalid_gate_is_refused(make: object, message: str) -> None:
-    with pytest.raises(ConfigurationError, match=message):
-        make()  # type: ignore[operator]
+    ):  # fmt: skip
+        with pytest.raises(ConfigurationError, match=message):
+            make()  # type: ignore[operator]
 
 
 def test_a_margin_that_is_ruled_out_is_a_decision() -> None:

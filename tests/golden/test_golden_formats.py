@@ -117,30 +117,27 @@ def test_a_malformed_line_of_jsonl_is_reported(file: Path) -> None:
         assert len(str(failure.value)) < 1000
 
 
-@pytest.mark.parametrize(
-    ("line", "key", "wanted"),
-    [
+def test_a_misspelt_key_is_not_an_attribute(file: Path) -> None:
+    for line, key, wanted in (
         ('{"query_id": "q2", "relevence": {"a": 1}}', "relevence", "relevance"),
         ('{"query_id": "q2", "relevence": ["a"]}', "relevence", "relevance"),
         ('{"query_id": "q2", "judgments": {"a": 1, "b": 0.5}}', "judgments", "relevance"),
         ('{"query_id": "q2", "ratings": {"a": 1}}', "ratings", "relevance"),
         ('{"query_id": "q2", "qeury": "shoes", "relevance": {}}', "qeury", "query"),
-    ],
-)
-def test_a_misspelt_key_is_not_an_attribute(file: Path, line: str, key: str, wanted: str) -> None:
-    first = '{"query_id": "q1", "query": "hats", "relevance": {"a": 1}, "ratings_of": {"x": 1}}'
-    file.write_text(f"{first}\n{line}\n")
-    with pytest.raises(GoldenSetError) as failure:
-        GoldenSet.load(file)
-    assert str(failure.value).startswith(
-        f'{file}:2: no "{wanted}"; did you mean it by "{key}"? Rename the key'
-    )
-    nothing = "{}" if wanted == "relevance" else "null"
-    file.write_text(f'{first}\n{line[:-1]}, "{wanted}": {nothing}}}\n')
-    golden = GoldenSet.load(file)
-    assert {name.partition(".")[0] for name in golden.query("q2").attributes} == {key}
-    golden.save(file, "jsonl")
-    assert GoldenSet.load(file).query("q2").attributes == golden.query("q2").attributes
+    ):
+        first = '{"query_id": "q1", "query": "hats", "relevance": {"a": 1}, "ratings_of": {"x": 1}}'
+        file.write_text(f"{first}\n{line}\n")
+        with pytest.raises(GoldenSetError) as failure:
+            GoldenSet.load(file)
+        assert str(failure.value).startswith(
+            f'{file}:2: no "{wanted}"; did you mean it by "{key}"? Rename the key'
+        )
+        nothing = "{}" if wanted == "relevance" else "null"
+        file.write_text(f'{first}\n{line[:-1]}, "{wanted}": {nothing}}}\n')
+        golden = GoldenSet.load(file)
+        assert {name.partition(".")[0] for name in golden.query("q2").attributes} == {key}
+        golden.save(file, "jsonl")
+        assert GoldenSet.load(file).query("q2").attributes == golden.query("q2").attributes
 
 
 def test_a_repeated_judgment_is_not_a_contradiction(file: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -40,9 +39,8 @@ def test_texts_are_optional_and_queries_need_no_judgments() -> None:
     assert GoldenSet.from_dict({"q": {}}).max_grade == 0
 
 
-@pytest.mark.parametrize(
-    ("judged", "message"),
-    [
+def test_an_invalid_dict_is_refused() -> None:
+    for judged, message in (
         ({}, "^the golden set has no queries"),
         ({"": {"d": 1}}, "the query id is empty"),
         ({1.5: {"d": 1}}, 'the query id is the number 1.5, not an id; write it as text, "1.5"'),
@@ -57,13 +55,9 @@ def test_texts_are_optional_and_queries_need_no_judgments() -> None:
         # 1 and "1" are the same id
         ({"q": {1: 1, "1": 2}}, "document '1' of query 'q' is judged twice, 1 and 2"),
         ({1: {"d": 1}, "1": {"e": 1}}, "duplicate query '1'"),
-    ],
-)
-def test_an_invalid_dict_is_refused(
-    judged: Mapping[str, Mapping[str, float]], message: str
-) -> None:
-    with pytest.raises(GoldenSetError, match=message):
-        GoldenSet.from_dict(judged)
+    ):
+        with pytest.raises(GoldenSetError, match=message):
+            GoldenSet.from_dict(judged)
 
 
 @pytest.mark.parametrize("grade", [2, 2.0, "2", np.int64(2), np.float32(2), " 2 "])
@@ -223,9 +217,8 @@ def test_the_fingerprint_ignores_order_name_and_attributes() -> None:
     assert golden.query_fingerprints == shuffled.query_fingerprints
 
 
-@pytest.mark.parametrize(
-    ("judged", "texts", "changed"),
-    [
+def test_the_fingerprint_changes_with_grades_documents_texts_and_queries() -> None:
+    for judged, texts, changed in (
         ({"q1": {"d3": 1, "d7": 0}, "q2": {"d1": 1}}, TEXTS, {"q1"}),
         ({"q1": {"d3": 2}, "q2": {"d1": 1}}, TEXTS, {"q1"}),
         ({"q1": {"d3": 2, "d7": 0, "d8": 0}, "q2": {"d1": 1}}, TEXTS, {"q1"}),
@@ -234,16 +227,12 @@ def test_the_fingerprint_ignores_order_name_and_attributes() -> None:
         (JUDGED, {"q1": "red shoes"}, {"q2"}),
         ({**JUDGED, "q3": {"d1": 1}}, TEXTS, {"q3"}),
         ({"q1": JUDGED["q1"]}, {"q1": "red shoes"}, set()),
-    ],
-)
-def test_the_fingerprint_changes_with_grades_documents_texts_and_queries(
-    judged: dict[str, dict[str, float]], texts: dict[str, str], changed: set[str]
-) -> None:
-    before = GoldenSet.from_dict(JUDGED, TEXTS)
-    after = GoldenSet.from_dict(judged, texts)
-    assert after.fingerprint != before.fingerprint
-    then = before.query_fingerprints
-    assert {q for q, mark in after.query_fingerprints.items() if then.get(q) != mark} == changed
+    ):
+        before = GoldenSet.from_dict(JUDGED, TEXTS)
+        after = GoldenSet.from_dict(judged, texts)
+        assert after.fingerprint != before.fingerprint
+        then = before.query_fingerprints
+        assert {q for q, mark in after.query_fingerprints.items() if then.get(q) != mark} == changed
 
 
 # --- the linter ----------------------------------------------------------------------------------

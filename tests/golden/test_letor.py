@@ -73,9 +73,8 @@ def test_the_sizes_of_queries_can_be_in_a_file_beside_it(file: Path, ending: str
         GoldenSet.load(file)
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
+def test_a_malformed_line_is_reported(file: Path) -> None:
+    for line, message in (
         ("x qid:1 1:2", "the grade of document '2' is 'x'"),
         ("1 qid:1 1:x", "'1:x' is not feature:value"),
         ("1 qid:1 1:nan", "'1:nan' is not feature:value"),
@@ -83,13 +82,11 @@ def test_the_sizes_of_queries_can_be_in_a_file_beside_it(file: Path, ending: str
         ("1 qid:1 :5", "':5' is not feature:value"),
         ("1 qid:1 2:1 02:3", "duplicate feature '2'"),
         ("0 qid:1 1:1 # d", r"document 'd' of query '1' is also at .*rank\.test:1"),
-    ],
-)
-def test_a_malformed_line_is_reported(file: Path, line: str, message: str) -> None:
-    file.write_text(f"1 qid:1 1:1 # d\n{line}\n")
-    with pytest.raises(GoldenSetError, match=message) as refused:
-        GoldenSet.load(file)
-    assert str(refused.value).startswith(f"{file}:2: ")
+    ):
+        file.write_text(f"1 qid:1 1:1 # d\n{line}\n")
+        with pytest.raises(GoldenSetError, match=message) as refused:
+            GoldenSet.load(file)
+        assert str(refused.value).startswith(f"{file}:2: ")
 
 
 def test_comments_that_repeat_are_not_ids(file: Path) -> None:

@@ -129,20 +129,17 @@ def test_whole_collections_have_no_findings_that_are_not_true() -> None:
 # --- judgments ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("judged", "what"),
-    [
+def test_a_tab_or_a_line_end_in_an_id() -> None:
+    for judged, what in (
         ({"q": {"s1\tdeep": 1, "b": 0}}, "1 id has a tab or a line end: s1"),
         ({"q\n": {"a": 1}, "p": {"b\u2028": 1}}, "2 ids have a tab or a line end: q"),
         ({"q 1": {"a b": 1}}, None),
-    ],
-)
-def test_a_tab_or_a_line_end_in_an_id(judged: dict[str, dict[str, int]], what: str | None) -> None:
-    frame = GoldenSet.from_dict(judged).judgments
-    for golden in (GoldenSet.from_dict(judged), GoldenSet.from_frame(frame)):
-        found = finding(golden, "broken-id")
-        assert (found and found.what.startswith(what)) == (True if what else None)
-        assert found is None or found.level == "error"
+    ):
+        frame = GoldenSet.from_dict(judged).judgments
+        for golden in (GoldenSet.from_dict(judged), GoldenSet.from_frame(frame)):
+            found = finding(golden, "broken-id")
+            assert (found and found.what.startswith(what)) == (True if what else None)
+            assert found is None or found.level == "error"
 
 
 def test_a_broken_id_is_shown_with_its_place(tmp_path: Path) -> None:

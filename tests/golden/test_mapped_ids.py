@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -189,22 +189,17 @@ def test_candidates_and_expectations_that_become_one(tmp_path: Path) -> None:
         GoldenSet.load(path, doc_id="lower")
 
 
-@pytest.mark.parametrize(
-    ("expected", "message"),
-    [
+def test_expectations_whose_documents_become_one_are_refused(tmp_path: Path) -> None:
+    for expected, message in (
         ([Expectation.above("A", "a", query="q1")], "above: duplicate document 'a'"),
         ([Expectation.in_top(3, "A", "a", query="q1")], "in_top: duplicate document 'a'"),
-    ],
-)
-def test_expectations_whose_documents_become_one_are_refused(
-    expected: Sequence[Expectation], message: str, tmp_path: Path
-) -> None:
-    file = tmp_path / "shop.jsonl"
-    GoldenSet.from_dict({"q1": {"A": 1}}).expecting(*expected).save(file)
-    with pytest.raises(GoldenSetError) as refusal:
-        GoldenSet.load(file, doc_id="lower")
-    where = f"after doc_id=lower: {file}:1: query 'q1': "
-    assert str(refusal.value).startswith(f"{where}{message}")
+    ):
+        file = tmp_path / "shop.jsonl"
+        GoldenSet.from_dict({"q1": {"A": 1}}).expecting(*expected).save(file)
+        with pytest.raises(GoldenSetError) as refusal:
+            GoldenSet.load(file, doc_id="lower")
+        where = f"after doc_id=lower: {file}:1: query 'q1': "
+        assert str(refusal.value).startswith(f"{where}{message}")
 
 
 # --- many documents that become few --------------------------------------------------------------
@@ -270,9 +265,8 @@ def test_a_list_of_rules_may_have_a_column() -> None:
     assert golden.for_ranker(["q1"]).doc_id is None
 
 
-@pytest.mark.parametrize(
-    ("how", "message"),
-    [
+def test_a_wrong_column_is_refused() -> None:
+    for how, message in (
         ({"doc_id": "attribute:source"}, "needs documents= (rankcheck_documents)"),
         ({**BY_SOURCE, "doc_id": "attribute:sauce"}, "has no column 'sauce', but doc_id, source"),
         ({**BY_SOURCE, "doc_id": "attribute:"}, "has no column ''"),
@@ -282,11 +276,9 @@ def test_a_list_of_rules_may_have_a_column() -> None:
             {"doc_id": "attribute:source", "documents": CHUNKS.assign(source=1.5)},
             "maps document 'c3' to 1.5; an id is a text",
         ),
-    ],
-)
-def test_a_wrong_column_is_refused(how: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigurationError, match=re.escape(message)):
-        GoldenSet.from_dict({"q1": {"c3": 1}}, **how)
+    ):
+        with pytest.raises(ConfigurationError, match=re.escape(message)):
+            GoldenSet.from_dict({"q1": {"c3": 1}}, **how)
 
 
 def test_a_chunk_with_two_rows_is_refused() -> None:

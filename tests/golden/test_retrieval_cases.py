@@ -212,28 +212,23 @@ def test_our_own_format_takes_no_scores_of_a_ranker_for_grades(tmp_path: Path) -
     assert GoldenSet.load(file).grades("q1") == {"d2": 1}
 
 
-@pytest.mark.parametrize(
-    ("header", "grades", "is_refused"),
-    [
+def test_no_column_of_a_ranker_is_suggested_as_judgments(tmp_path: Path) -> None:
+    """In files and frames."""
+    for header, grades, is_refused in (
         ("query_id,retrieved_doc", 1, True),
         ("query,source", 1, True),
         ("query_id,result_id", None, True),
         ("query_id,doc_id,rank", None, False),
         ("query_id,doc_id,bm25_score", None, False),
-    ],
-)
-def test_no_column_of_a_ranker_is_suggested_as_judgments(
-    tmp_path: Path, header: str, grades: float | None, is_refused: bool
-) -> None:
-    """In files and frames."""
-    file = written(tmp_path, f"{header}\nq1,d1,1\n", "web.csv")
-    frame = pd.DataFrame({name: ["1"] for name in header.split(",")})
-    for load in (GoldenSet.load, GoldenSet.from_frame):
-        with pytest.raises(GoldenSetError) as refused:
-            load(file if load == GoldenSet.load else frame, grades=grades)  # type: ignore[operator]
-        message = str(refused.value)
-        assert "columns=" not in message
-        assert ("is named like what a ranker answered" in message) is is_refused
+    ):
+        file = written(tmp_path, f"{header}\nq1,d1,1\n", "web.csv")
+        frame = pd.DataFrame({name: ["1"] for name in header.split(",")})
+        for load in (GoldenSet.load, GoldenSet.from_frame):
+            with pytest.raises(GoldenSetError) as refused:
+                load(file if load == GoldenSet.load else frame, grades=grades)  # type: ignore[operator]
+            message = str(refused.value)
+            assert "columns=" not in message
+            assert ("is named like what a ranker answered" in message) is is_refused
 
 
 def test_results_with_grades_may_be_the_documents(tmp_path: Path) -> None:

@@ -83,9 +83,8 @@ def test_a_scale_can_be_written_by_hand(tmp_path: Path) -> None:
     assert GoldenSet.from_frame(frame[["query_id", "doc_id", "relevance"]], scale=3).scale == 3
 
 
-@pytest.mark.parametrize(
-    ("text", "scale", "message"),
-    [
+def test_an_invalid_scale_is_an_error(tmp_path: Path) -> None:
+    for text, scale, message in (
         (
             _LINE,
             4,
@@ -100,12 +99,8 @@ def test_a_scale_can_be_written_by_hand(tmp_path: Path) -> None:
         (f'{{"grade_scale": "big"}}\n{_LINE}', None, r"a.jsonl:1: the scale is 'big' \(str\); it"),
         (_LINE, 0, r"scale=: the scale is '0'"),
         (_LINE, float("inf"), r"scale=: the scale is 'inf'"),
-    ],
-)
-def test_an_invalid_scale_is_an_error(
-    tmp_path: Path, text: str, scale: float | None, message: str
-) -> None:
-    file = tmp_path / "a.jsonl"
-    file.write_text(text)
-    with pytest.raises(GoldenSetError, match=message):
-        GoldenSet.load(file, scale=scale)
+    ):
+        file = tmp_path / "a.jsonl"
+        file.write_text(text)
+        with pytest.raises(GoldenSetError, match=message):
+            GoldenSet.load(file, scale=scale)

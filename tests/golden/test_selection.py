@@ -27,20 +27,17 @@ def test_a_subset_by_ids_and_by_attributes() -> None:
     assert GOLDEN.subset(["q0", "q1"], locale="en").query_ids == ("q0",)
 
 
-@pytest.mark.parametrize(
-    ("ids", "attributes", "message"),
-    [
+def test_an_invalid_subset_is_refused() -> None:
+    for ids, attributes, message in (
         (["q1", "q99"], {}, "golden set 'web' has no query q99; did you mean 'q9'"),
         (None, {"locale": "fr"}, "no query of golden set 'web' is chosen: none has locale=fr"),
         (["q1"], {"locale": "en"}, "is chosen: none of these ids has locale=en"),
         (None, {"local": "de"}, "no attribute 'local'; did you mean 'locale'"),
         ([], {}, "no query of golden set 'web' is chosen: the list of ids is empty"),
         (iter(()), {}, "the list of ids is empty"),
-    ],
-)
-def test_an_invalid_subset_is_refused(ids: object, attributes: dict, message: str) -> None:
-    with pytest.raises(GoldenSetError, match=message):
-        GOLDEN.subset(ids, **attributes)  # type: ignore[arg-type]
+    ):
+        with pytest.raises(GoldenSetError, match=message):
+            GOLDEN.subset(ids, **attributes)  # type: ignore[arg-type]
 
 
 def test_fingerprints_follow_the_content() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -93,9 +92,8 @@ def _mapped(path: Path) -> None:
     GoldenSet.load(path / "a.csv", doc_id="lower")
 
 
-@pytest.mark.parametrize(
-    ("attempt", "message"),
-    [
+def test_what_would_lose_subtopics_is_refused(tmp_path: Path) -> None:
+    for attempt, message in (
         (_contradiction, r"a\.csv:8: document 'a' of query 'q1.*2' is judged twice, 2 and 1"),
         (
             _second_round,
@@ -104,13 +102,9 @@ def _mapped(path: Path) -> None:
         (_saved, "has subtopics, and cannot be saved; keep its file"),
         (_merged, "has subtopics, and cannot be merged"),
         (_mapped, "has subtopics, and cannot be read with doc_id="),
-    ],
-)
-def test_what_would_lose_subtopics_is_refused(
-    attempt: Callable[[Path], None], message: str, tmp_path: Path
-) -> None:
-    with pytest.raises(GoldenSetError, match=message):
-        attempt(tmp_path)
+    ):
+        with pytest.raises(GoldenSetError, match=message):
+            attempt(tmp_path)
 
 
 @pytest.mark.oracle

@@ -202,22 +202,17 @@ def test_a_decimal_comma_is_explained(file: Path) -> None:
         GoldenSet.load(file)
 
 
-@pytest.mark.parametrize(
-    ("grade", "advice"),
-    [
+def test_a_comma_that_may_separate_thousands_is_ambiguous(file: Path) -> None:
+    for grade, advice in (
         ("1,000", "; the comma may separate thousands or decimals, so write the number without it"),
         ("-12,345", "; the comma may separate thousands or decimals, so write"),
         ("0,500", "; write 0.500, with a decimal point"),
         ("1000,500", "; write 1000.500, with a decimal point"),
         ("1,0000", "; write 1.0000, with a decimal point"),
-    ],
-)
-def test_a_comma_that_may_separate_thousands_is_ambiguous(
-    file: Path, grade: str, advice: str
-) -> None:
-    file.write_text(f'query_id,doc_id,relevance\nq,d,"{grade}"\n')
-    with pytest.raises(GoldenSetError, match=re.escape(f"not a finite number{advice}")):
-        GoldenSet.load(file)
+    ):
+        file.write_text(f'query_id,doc_id,relevance\nq,d,"{grade}"\n')
+        with pytest.raises(GoldenSetError, match=re.escape(f"not a finite number{advice}")):
+            GoldenSet.load(file)
 
 
 def test_ambiguous_columns_are_refused_unless_one_is_chosen(file: Path) -> None:

@@ -109,27 +109,22 @@ TOPS = {f"q{n}": _DRAW.sample(CATALOGUE[: 10 + n], _DRAW.randrange(0, 9)) for n 
 JUDGED = {q: {doc: _DRAW.randrange(3) for doc in _DRAW.sample(CATALOGUE, 5)} for q in TOPS}
 
 
-@pytest.mark.parametrize(
-    ("name", "by_definition"),
-    [
+def test_values_and_jackknife_are_those_of_the_definition() -> None:
+    for name, by_definition in (
         ("CatalogCoverage", lambda tops: len({d for top in tops.values() for d in top}) / 60),
         ("Gini", gini),
         ("Exposure(by=seller,of=s1)", exposure),
-    ],
-)
-def test_values_and_jackknife_are_those_of_the_definition(
-    name: str, by_definition: Callable[[Rankings], float]
-) -> None:
-    documents = {doc: {"seller": SELLER[doc]} for doc in CATALOGUE}
-    evaluation = evaluate(Run.from_dict(TOPS), GoldenSet.from_dict(JUDGED, documents=documents))
-    whole = by_definition(TOPS)
-    assert evaluation.mean(name) == pytest.approx(whole, abs=1e-11)
-    without = [by_definition({q: top for q, top in TOPS.items() if q != left}) for left in TOPS]
-    count = len(TOPS)
-    error = math.sqrt((count - 1) / count * np.sum((without - np.mean(without)) ** 2))
-    low, high = evaluation.interval(name)
-    assert (low + high) / 2 == pytest.approx(whole, abs=1e-9)
-    assert (high - low) / 2 == pytest.approx(2.022691 * error, rel=1e-5)  # t of 39 degrees, 95%
+    ):
+        documents = {doc: {"seller": SELLER[doc]} for doc in CATALOGUE}
+        evaluation = evaluate(Run.from_dict(TOPS), GoldenSet.from_dict(JUDGED, documents=documents))
+        whole = by_definition(TOPS)
+        assert evaluation.mean(name) == pytest.approx(whole, abs=1e-11)
+        without = [by_definition({q: top for q, top in TOPS.items() if q != left}) for left in TOPS]
+        count = len(TOPS)
+        error = math.sqrt((count - 1) / count * np.sum((without - np.mean(without)) ** 2))
+        low, high = evaluation.interval(name)
+        assert (low + high) / 2 == pytest.approx(whole, abs=1e-9)
+        assert (high - low) / 2 == pytest.approx(2.022691 * error, rel=1e-5)  # t of 39 degrees, 95%
 
 
 def test_no_query_has_a_value_of_its_own() -> None:

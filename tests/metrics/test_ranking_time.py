@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -101,9 +100,8 @@ def test_the_name_states_the_share() -> None:
             Metric.parse(name)
 
 
-@pytest.mark.parametrize(
-    ("count", "q", "low", "high"),
-    [
+def test_the_interval_by_hand() -> None:
+    for count, q, low, high in (
         # Of the median, as every table of the sign test has them (Conover, table A3: the 2.5% point
         # of the binomial with p = 1/2). n = 5 is too few: 2 * (1/2)^5 = 0.0625.
         (5, 0.5, None, None),
@@ -120,17 +118,15 @@ def test_the_name_states_the_share() -> None:
         # One value is below the 95th percentile in 95% of all samples.
         (1, 0.95, None, None),
         (2, 0.95, 1, None),
-    ],
-)
-def test_the_interval_by_hand(count: int, q: float, low: int | None, high: int | None) -> None:
-    values = np.random.default_rng(1).permutation(np.arange(1.0, count + 1))
-    found = quantile_interval(values, q)
-    assert found == (low or -math.inf, high or math.inf)
-    assert found == quantile_interval(np.array([*values, math.nan]), q)
-    if low:
-        assert binom.cdf(low - 1, count, q) <= 0.025 < binom.cdf(low, count, q)
-    if high:
-        assert binom.cdf(high - 2, count, q) < 0.975 <= binom.cdf(high - 1, count, q)
+    ):
+        values = np.random.default_rng(1).permutation(np.arange(1.0, count + 1))
+        found = quantile_interval(values, q)
+        assert found == (low or -math.inf, high or math.inf)
+        assert found == quantile_interval(np.array([*values, math.nan]), q)
+        if low:
+            assert binom.cdf(low - 1, count, q) <= 0.025 < binom.cdf(low, count, q)
+        if high:
+            assert binom.cdf(high - 2, count, q) < 0.975 <= binom.cdf(high - 1, count, q)
 
 
 def test_an_evaluation_knows_the_interval() -> None:
@@ -209,9 +205,8 @@ def of_batches_on_workers(folder: Path) -> Evaluation:
         return evaluate(rank(batches, GOLDEN, executor=pool), GOLDEN)
 
 
-@pytest.mark.parametrize(
-    ("make", "why"),
-    [
+def test_a_run_without_the_time_of_each_query(tmp_path: Path) -> None:
+    for make, why in (
         (
             of_file,
             "of run 'bm25.run' is not known: it has no timings, since it was not ranked here",
@@ -219,16 +214,12 @@ def of_batches_on_workers(folder: Path) -> Evaluation:
         (of_parts, "parts have no timings; measure the run where it is ranked"),
         (of_batches, "ranked in batches of up to 2 queries, and the seconds of a batch are not"),
         (of_batches_on_workers, "ranked in batches of up to 2 queries"),
-    ],
-)
-def test_a_run_without_the_time_of_each_query(
-    make: Callable[[Path], Evaluation], why: str, tmp_path: Path
-) -> None:
-    evaluation = make(tmp_path)
-    assert not evaluation.fits(Metric.parse("Seconds(q=0.95)"))
-    assert evaluation.fits(Metric.parse("RR"))
-    with pytest.raises(MetricError, match=why):
-        assert_at_most(evaluation, "Seconds(q=0.95)", 0.2)
+    ):
+        evaluation = make(tmp_path)
+        assert not evaluation.fits(Metric.parse("Seconds(q=0.95)"))
+        assert evaluation.fits(Metric.parse("RR"))
+        with pytest.raises(MetricError, match=why):
+            assert_at_most(evaluation, "Seconds(q=0.95)", 0.2)
 
 
 def test_batches_of_one_query_are_timed() -> None:

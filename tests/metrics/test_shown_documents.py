@@ -31,9 +31,8 @@ GOLDEN = GoldenSet.from_dict(
 EVALUATION = evaluate(Run.from_dict(RANKINGS), GOLDEN)
 
 
-@pytest.mark.parametrize(
-    ("name", "values"),
-    [
+def test_by_hand() -> None:
+    for name, values in (
         # -log2 of 4/4, 2/4, 1/4; a document that nobody knows counts as known to one user.
         ("Novelty", [(0 + 1 + 2) / 3, (2 + 2) / 2, math.nan, 0]),
         ("Novelty@1", [0, 2, math.nan, 0]),
@@ -53,11 +52,9 @@ EVALUATION = evaluate(Run.from_dict(RANKINGS), GOLDEN)
         # b has the brand of a, c has not; the brand of new is unknown, and no other's.
         ("Duplicates(by=brand)", [1 / 3, 0, 0, 0]),
         ("Duplicates(by=brand)@2", [1 / 2, 0, 0, 0]),
-    ],
-)
-def test_by_hand(name: str, values: list[float]) -> None:
-    found = EVALUATION.per_query(name).tolist()
-    assert found == pytest.approx(values, abs=1e-12, nan_ok=True)
+    ):
+        found = EVALUATION.per_query(name).tolist()
+        assert found == pytest.approx(values, abs=1e-12, nan_ok=True)
 
 
 def test_a_document_that_is_shown_twice_counts_once() -> None:
@@ -73,9 +70,8 @@ AGAIN = evaluate(
 )
 
 
-@pytest.mark.parametrize(
-    ("name", "values"),
-    [
+def test_the_same_document_again_in_an_answer() -> None:
+    for name, values in (
         # q1 has a three times, at 1, 3 and 4; q2 has new twice, at 2 and 4.
         ("Duplicates@5", [2 / 5, 1 / 4, 0, 0]),
         ("Duplicates", [2 / 5, 1 / 4, 0, 0]),
@@ -84,11 +80,9 @@ AGAIN = evaluate(
         # The brand of a is at 1, of b at 2: 2, 3 and 4 repeat it. That of new is unknown.
         ("Duplicates(by=brand)@5", [3 / 5, 1 / 4, 0, 0]),
         ("Duplicates(by=brand)@2", [1 / 2, 0, 0, 0]),
-    ],
-)
-def test_the_same_document_again_in_an_answer(name: str, values: list[float]) -> None:
-    assert AGAIN.values(name).tolist() == pytest.approx(values, abs=1e-12)
-    assert not AGAIN.computed[-1].definition.higher_is_better
+    ):
+        assert AGAIN.values(name).tolist() == pytest.approx(values, abs=1e-12)
+        assert not AGAIN.computed[-1].definition.higher_is_better
 
 
 def test_a_note_says_which_answer_repeats_a_document_most() -> None:

@@ -89,32 +89,27 @@ def test_one_grade_is_for_the_tables_without_grades(project: pytest.Pytester) ->
 NAMES = {"query_id": "sid", "doc_id": "sku", "relevance": "stars", "score": "bm25"}
 
 
-@pytest.mark.parametrize(
-    ("judged", "ranked"),
-    [
+def test_columns_are_those_of_golden_sets_and_runs(tmp_path: Path) -> None:
+    """Each is in at least one of the files; where it is not, the usual names count."""
+    for judged, ranked in (
         ("sid,sku,stars", "sid,sku,bm25"),
         ("query_id,doc_id,stars", "sid,sku,bm25"),
         ("sid,sku,stars", "qid,docno,bm25"),
-    ],
-)
-def test_columns_are_those_of_golden_sets_and_runs(
-    tmp_path: Path, judged: str, ranked: str
-) -> None:
-    """Each is in at least one of the files; where it is not, the usual names count."""
-    golden, run = tmp_path / "g.csv", tmp_path / "r.csv"
-    golden.write_text(f"{judged}\nq1,a,2\nq1,b,0\n")
-    run.write_text(f"{ranked}\nq1,b,1\nq1,a,2\n")
-    inputs = Inputs(Config(golden=(golden,), run=run, columns=NAMES))
-    assert inputs.golden_set(golden).grades("q1") == {"a": 2, "b": 0}
-    assert inputs.run_of(None)["q1"] == ("a", "b")
-    for role in ("query_id", "relevance"):
-        wrong = Inputs(Config(golden=(golden,), run=run, columns={**NAMES, role: "typo"}))
-        with pytest.raises(GoldenSetError, match=r"g\.csv has no column 'typo'"):
-            wrong.golden_set(golden)
-    for role in ("doc_id", "score"):
-        wrong = Inputs(Config(golden=(golden,), run=run, columns={**NAMES, role: "typo"}))
-        with pytest.raises(RunError, match=r"r\.csv has no column 'typo'"):
-            wrong.run_of(None)
+    ):
+        golden, run = tmp_path / "g.csv", tmp_path / "r.csv"
+        golden.write_text(f"{judged}\nq1,a,2\nq1,b,0\n")
+        run.write_text(f"{ranked}\nq1,b,1\nq1,a,2\n")
+        inputs = Inputs(Config(golden=(golden,), run=run, columns=NAMES))
+        assert inputs.golden_set(golden).grades("q1") == {"a": 2, "b": 0}
+        assert inputs.run_of(None)["q1"] == ("a", "b")
+        for role in ("query_id", "relevance"):
+            wrong = Inputs(Config(golden=(golden,), run=run, columns={**NAMES, role: "typo"}))
+            with pytest.raises(GoldenSetError, match=r"g\.csv has no column 'typo'"):
+                wrong.golden_set(golden)
+        for role in ("doc_id", "score"):
+            wrong = Inputs(Config(golden=(golden,), run=run, columns={**NAMES, role: "typo"}))
+            with pytest.raises(RunError, match=r"r\.csv has no column 'typo'"):
+                wrong.run_of(None)
 
 
 def test_a_line_may_be_for_one_golden_set_and_its_run(tmp_path: Path) -> None:
@@ -197,9 +192,8 @@ def test_the_meanings_of_columns_are_those_of_the_readers(tmp_path: Path) -> Non
             read(tmp_path / "t.csv")
 
 
-@pytest.mark.parametrize(
-    ("file", "text", "option"),
-    [
+def test_hints_name_the_option_beside_the_keyword(tmp_path: Path) -> None:
+    for file, text, option in (
         ("g.csv", "query_id,doc_id,lab", "columns={'relevance': 'lab'} (rankcheck_columns)"),
         ("g.csv", "query_id,doc_id,lab", "give grades=1 (rankcheck_grades)"),
         (
@@ -211,21 +205,17 @@ def test_the_meanings_of_columns_are_those_of_the_readers(tmp_path: Path) -> Non
         ("g.csv", "query_id,doc_id,rel\nq,d,1\nq,d,2", "='highest' (rankcheck_contradictions)"),
         ("qrels/dev.tsv", "", "split= (rankcheck_split)"),
         ("r.csv", "query_id,doc_id,s\nq,d,1", "columns={'score': 's'} (rankcheck_columns)"),
-    ],
-)
-def test_hints_name_the_option_beside_the_keyword(
-    tmp_path: Path, file: str, text: str, option: str
-) -> None:
-    path = tmp_path / file
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(f"{text}\n")
-    if file == "qrels/dev.tsv":
-        path.with_name("train.tsv").write_text("")
-        path = tmp_path
-    inputs = Inputs(Config())
-    with pytest.raises(RankcheckError) as raised:
-        inputs.read_run(path) if file == "r.csv" else inputs.golden_set(path)
-    assert option in str(raised.value)
+    ):
+        path = tmp_path / file
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"{text}\n")
+        if file == "qrels/dev.tsv":
+            path.with_name("train.tsv").write_text("")
+            path = tmp_path
+        inputs = Inputs(Config())
+        with pytest.raises(RankcheckError) as raised:
+            inputs.read_run(path) if file == "r.csv" else inputs.golden_set(path)
+        assert option in str(raised.value)
 
 
 # --- cases of retrieval, with keys of their own ---------------------------------------------------

@@ -88,19 +88,16 @@ def value(file: str, text: str) -> str:
     return text if file.endswith(".ini") else json.dumps(text)
 
 
-@pytest.mark.parametrize(
-    ("lines", "expected"),
-    [
+def test_a_list_may_be_written_as_in_toml() -> None:
+    for lines, expected in (
         (["a=b", "c=d"], ["a=b", "c=d"]),
         (["""["a=b", 'c=d']"""], ["a=b", "c=d"]),
         (["[", '"a=b",', '"c=d",', "]"], ["a=b", "c=d"]),
         (["[]"], []),
         (["[ab]*.csv"], ["[ab]*.csv"]),
         ([], []),
-    ],
-)
-def test_a_list_may_be_written_as_in_toml(lines: list[str], expected: list[str]) -> None:
-    assert listed_lines(lines) == expected
+    ):
+        assert listed_lines(lines) == expected
 
 
 @pytest.mark.parametrize("file", HEADS)

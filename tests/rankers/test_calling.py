@@ -163,19 +163,16 @@ class BaseRetriever:
         return list(self.documents)
 
 
-@pytest.mark.parametrize(
-    "document",
-    [
+def test_ids_of_retrieved_documents() -> None:
+    for document in (
         SimpleNamespace(id="d7", metadata={"id": "other"}),
         SimpleNamespace(id=None, metadata={"doc_id": "d7", "source": "other"}),
         SimpleNamespace(metadata={"source": "d7"}),
         SimpleNamespace(id=None, metadata={"id": "d7"}),
         SimpleNamespace(id=None, metadata={"doc_id": None, "source": "d7"}),
         SimpleNamespace(node_id="d7", metadata={"doc_id": None}),
-    ],
-)
-def test_ids_of_retrieved_documents(document: object) -> None:
-    assert rank(BaseRetriever(document), GOLDEN)["q1"] == ("d7",)
+    ):
+        assert rank(BaseRetriever(document), GOLDEN)["q1"] == ("d7",)
 
 
 def test_a_retriever_that_returns_nothing_is_told_what_to_return() -> None:
@@ -217,9 +214,8 @@ async def retrieve_async(text: str) -> list[object]:
     return list(CHUNKS)
 
 
-@pytest.mark.parametrize(
-    ("ranker", "key", "expected"),
-    [
+def test_chunks_are_identified_by_their_metadata() -> None:
+    for ranker, key, expected in (
         (BaseRetriever(*CHUNKS), "source", ("d1", "d2")),
         (Nodes(), "source", ("d1", "d2")),
         (Nodes(), "ref_doc_id", ("ref-c1", "ref-c2", "ref-c3")),
@@ -232,13 +228,9 @@ async def retrieve_async(text: str) -> list[object]:
         (lambda text: [], "source", ()),
         (lambda text: [(each, 0.5) for each in CHUNKS], "source", ("d1", "d2")),
         (lambda text: [("c1", "d1")], lambda pair: pair[1], ("d1",)),
-    ],
-)
-def test_chunks_are_identified_by_their_metadata(
-    ranker: object, key: Any, expected: tuple[str, ...]
-) -> None:
-    run = rank(rankers.retriever(ranker, key=key), GOLDEN, duplicates="close_gaps")
-    assert run["q1"] == expected
+    ):
+        run = rank(rankers.retriever(ranker, key=key), GOLDEN, duplicates="close_gaps")
+        assert run["q1"] == expected
 
 
 @pytest.mark.parametrize(
@@ -276,18 +268,15 @@ def test_a_document_without_the_key_is_refused(document: object, message: str) -
         rank(rankers.retriever(lambda text: [document], key="source"), GOLDEN)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
+def test_an_invalid_retriever_or_key_is_refused() -> None:
+    for arguments, message in (
         ((5, "source"), "retriever: int is not a retriever; give one of LangChain or LlamaIndex"),
         ((BaseRetriever, "source"), "retriever: type is not a retriever"),
         ((BaseRetriever(), ""), "retriever: key='' is invalid; give the name of a metadata entry"),
         ((BaseRetriever(), 5), "retriever: key=5 is invalid"),
-    ],
-)
-def test_an_invalid_retriever_or_key_is_refused(arguments: Any, message: str) -> None:
-    with pytest.raises(RankerError, match=message):
-        rankers.retriever(*arguments)
+    ):
+        with pytest.raises(RankerError, match=message):
+            rankers.retriever(*arguments)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -48,9 +48,8 @@ def test_without_scores_ranks_decide(file: Path) -> None:
     assert rankings_of(Run.load(file)) == {"q1": ["a", "b"]}  # as in trec_eval
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
+def test_a_malformed_table_is_reported(file: Path) -> None:
+    for text, message in (
         ("qid,docno,score\nq,d\n", r":2: 2 columns, but the header has 3"),
         ("qid,docno,score\nq;d;1\n", r":2: 1 column, but the header has 3: .* by a comma"),
         ("qid,docno,score\nq,,1\n", ":2: doc_id is empty"),
@@ -72,15 +71,13 @@ def test_without_scores_ranks_decide(file: Path) -> None:
         ),
         ("a,b,c\nq,d,1\n", "unknown format of runs"),
         ("sep=;\nqid;docno;score\nq;d;1,5\n", ":3: .*'1,5', not a finite number; write 1.5, with"),
-    ],
-)
-def test_a_malformed_table_is_reported(file: Path, text: str, message: str) -> None:
-    file.write_text(text)
-    with pytest.raises(RunError, match=message) as refused:
-        Run.load(file)
-    assert str(refused.value).startswith(str(file))
-    with pytest.raises(RunError, match=message):
-        evaluate(Run.scan(file), GoldenSet.from_dict({"q": {"d": 1}}))
+    ):
+        file.write_text(text)
+        with pytest.raises(RunError, match=message) as refused:
+            Run.load(file)
+        assert str(refused.value).startswith(str(file))
+        with pytest.raises(RunError, match=message):
+            evaluate(Run.scan(file), GoldenSet.from_dict({"q": {"d": 1}}))
 
 
 _ids = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=6)

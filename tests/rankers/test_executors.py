@@ -166,20 +166,17 @@ def test_an_executor_that_was_shut_down_is_an_error() -> None:
         rank(workers.search, GOLDEN, executor=pool)
 
 
-@pytest.mark.parametrize(
-    ("executor", "message"),
-    [
+def test_an_invalid_executor_is_an_error() -> None:
+    for executor, message in (
         (4, "executor=4 is not an executor"),
         ("processes:none", "is invalid; write processes:4 or package.module:make_pool"),
         ("processes:0", "write processes:4"),
         ("dask:tcp://scheduler:8786", "is invalid; write processes:4"),
         ("threads", "is invalid; write processes:4 or"),
         (name("missing"), "there is no 'missing'"),
-    ],
-)
-def test_an_invalid_executor_is_an_error(executor: Any, message: str) -> None:
-    with pytest.raises(ConfigurationError, match=message):
-        rank(workers.search, GOLDEN, executor=executor)
+    ):
+        with pytest.raises(ConfigurationError, match=message):
+            rank(workers.search, GOLDEN, executor=executor)
 
 
 def test_a_timeout_has_no_effect_on_an_executor() -> None:

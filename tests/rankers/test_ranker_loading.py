@@ -48,19 +48,16 @@ def _module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         del sys.modules[name]
 
 
-@pytest.mark.parametrize(
-    "specification",
-    [
+def test_a_ranker_is_found() -> None:
+    for specification in (
         "rankcheck_shop.engine:search",
         " rankcheck_shop.engine:search ",
         "rankcheck_shop.engine:engine",
         "rankcheck_shop.engine:engine.__call__",
         "rankcheck_shop.engine:Engine()",
         "rankcheck_shop.engine:Engine.load()",
-    ],
-)
-def test_a_ranker_is_found(specification: str) -> None:
-    assert load_ranker(specification)("x") == ["x"]
+    ):
+        assert load_ranker(specification)("x") == ["x"]
 
 
 def test_a_factory_is_called_once() -> None:
@@ -71,9 +68,8 @@ def test_a_factory_is_called_once() -> None:
     assert type(ranker).made == before
 
 
-@pytest.mark.parametrize(
-    ("specification", "message"),
-    [
+def test_an_invalid_ranker_is_refused() -> None:
+    for specification, message in (
         ("", "does not name a ranker; write package.module:name"),
         ("rankcheck_shop.engine", "does not name a ranker"),
         ("rankcheck_shop/engine.py:search", "does not name a ranker"),
@@ -93,11 +89,9 @@ def test_a_factory_is_called_once() -> None:
             "rankcheck_shop.engine:booster",
             r"booster': the ranker is Booster, which cannot be called; make it one with rankers\.model",
         ),
-    ],
-)
-def test_an_invalid_ranker_is_refused(specification: str, message: str) -> None:
-    with pytest.raises(ConfigurationError, match=message):
-        load_ranker(specification)
+    ):
+        with pytest.raises(ConfigurationError, match=message):
+            load_ranker(specification)
 
 
 def test_an_error_of_the_module_or_the_factory_is_raised() -> None:

@@ -113,9 +113,8 @@ def test_the_score_decides_and_ties_are_by_document_id(file: Path) -> None:
 # --- our own files -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
+def test_a_malformed_line_of_our_own_format_is_reported(file: Path) -> None:
+    for line, message in (
         ("{", "not JSON"),
         ("[1]", "not an object but"),
         ("{}", "not of the form"),
@@ -136,16 +135,12 @@ def test_the_score_decides_and_ties_are_by_document_id(file: Path) -> None:
         ('{"query_id": "q", "ranking": ["a"], "scores": [NaN]}', "NaN is not a finite number"),
         ('{"query_id": "q0", "ranking": ["a"]}', "duplicate query 'q0'"),
         ('{"query_id": "q", "ranking": [' + "[" * 100_000, "nested more than 100 deep"),
-    ],
-)
-def test_a_malformed_line_of_our_own_format_is_reported(
-    file: Path, line: str, message: str
-) -> None:
-    file.write_text('{"query_id": "q0", "ranking": ["a"]}\n\n' + line)
-    with pytest.raises(RunError, match=message) as failure:
-        Run.load(file)
-    assert str(failure.value).startswith(f"{file}:3: ")
-    assert len(str(failure.value)) < 1000
+    ):
+        file.write_text('{"query_id": "q0", "ranking": ["a"]}\n\n' + line)
+        with pytest.raises(RunError, match=message) as failure:
+            Run.load(file)
+        assert str(failure.value).startswith(f"{file}:3: ")
+        assert len(str(failure.value)) < 1000
 
 
 # --- files in general ------------------------------------------------------------------------------

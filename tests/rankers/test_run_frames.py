@@ -56,9 +56,8 @@ def test_ids_can_be_categories_and_whole_numbers() -> None:
         assert ranked == {"10": (("3", "2"), None), "9": (("1",), None)}
 
 
-@pytest.mark.parametrize(
-    ("frame", "message"),
-    [
+def test_what_is_wrong_with_a_frame_is_named() -> None:
+    for frame, message in (
         (
             {"query_id": [["q"]], "doc_id": ["a"], "rank": [1]},
             r"row 1 .*: query_id is '\['q'\]' \(list\)",
@@ -77,11 +76,9 @@ def test_ids_can_be_categories_and_whole_numbers() -> None:
         ),
         ({"qid": ["q"], "topic": ["q"], "doc_id": ["a"]}, "could both be the query_id; choose one"),
         ({"query_id": ["q"], "document": ["a"]}, "the run has no column 'doc_id'"),
-    ],
-)
-def test_what_is_wrong_with_a_frame_is_named(frame: dict[str, Any], message: str) -> None:
-    with pytest.raises(RunError, match=message):
-        Run.from_frame(pd.DataFrame(frame))
+    ):
+        with pytest.raises(RunError, match=message):
+            Run.from_frame(pd.DataFrame(frame))
 
 
 def test_usual_names_of_columns_are_recognised_as_in_files() -> None:

@@ -192,9 +192,8 @@ SHOWN = {"session_id": "s", "search_id": "a", "results": ["x", "y", "z"]}
 CLICK = {"session_id": "s", "search_id": "a", "type": "click"}
 
 
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [
+def test_rows_that_are_refused() -> None:
+    for rows, message in (
         ([SHOWN, CLICK | {"doc_id": "z", "position": 2}],
          "'z' is result 3, but its rank is that of result 2; is first_rank right"),
         ([SHOWN, CLICK | {"position": 4}], "row 2.*showed 3 results, fewer than the selected"),
@@ -202,14 +201,12 @@ CLICK = {"session_id": "s", "search_id": "a", "type": "click"}
         ([SHOWN, CLICK | {"type": "clik", "position": 1}],
          "no row is a selection: 'type' is never click; did you mean 'clik'. its values are"),
         ([{"session_id": "s", "typ": "x"}], "has no column 'type'; did you mean 'typ'"),
-    ],
-)  # fmt: skip
-def test_rows_that_are_refused(rows: list[dict[str, Any]], message: str) -> None:
-    with pytest.raises(SessionLogError, match=message):
-        log_of(rows, first_rank=1, selections_where={"type": ["click"]})
-    log = log_of([SHOWN, CLICK | {"doc_id": "z", "position": 2}], first_rank=0,
-                 selections_where={"type": ["click"]})  # fmt: skip
-    assert log.events["selected"].tolist() == [[3]]
+    ):  # fmt: skip
+        with pytest.raises(SessionLogError, match=message):
+            log_of(rows, first_rank=1, selections_where={"type": ["click"]})
+        log = log_of([SHOWN, CLICK | {"doc_id": "z", "position": 2}], first_rank=0,
+                     selections_where={"type": ["click"]})  # fmt: skip
+        assert log.events["selected"].tolist() == [[3]]
 
 
 def test_a_document_may_be_shown_twice() -> None:
@@ -274,9 +271,8 @@ def test_several_columns_say_which_rows_are_selections() -> None:
     assert np.isfinite(log.trails.final_rank).tolist() == [True, False, False]
 
 
-@pytest.mark.parametrize(
-    ("reading", "message"),
-    [
+def test_invalid_arguments() -> None:
+    for reading, message in (
         ({"selections_where": "some"}, "selections_where=some is invalid; give {column: values}"),
         ({"selections_where": {}}, "selections_where={} is invalid"),
         ({"selections_where": {"a": []}}, "the column 'a' has no value or an empty one"),
@@ -288,11 +284,9 @@ def test_several_columns_say_which_rows_are_selections() -> None:
             {"selections_where": {"a": "x", "b": "y"}, "grades": {"z": 1}},
             "z does not occur in selections_where",
         ),
-    ],
-)
-def test_invalid_arguments(reading: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigurationError, match=message):
-        log_of([{"session_id": "s", "a": 1, "b": 1, "position": 1}], first_rank=1, **reading)
+    ):
+        with pytest.raises(ConfigurationError, match=message):
+            log_of([{"session_id": "s", "a": 1, "b": 1, "position": 1}], first_rank=1, **reading)
 
 
 # --- times and grades of selections ---------------------------------------------------------------

@@ -118,18 +118,15 @@ def test_a_record_tells_nobody() -> None:
     assert not any(state.id.startswith("c") for state in replayed)
 
 
-@pytest.mark.parametrize(
-    ("starts", "owners", "taken", "names"),
-    [
+def test_names() -> None:
+    for starts, owners, taken, names in (
         ([START, START + 0.5], "aa", (), [named(START), f"{named(START)}.500"]),
         ([5, 5], "ba", (), ["5 s#2", "5 s"]),
         ([5, 5, 5], "aaa", ("5 s",), ["5 s#2", "5 s#3", "5 s#4"]),
         ([float("nan")] * 2, "ab", (), ["no time", "no time#2"]),
         ([1e11], "a", (), ["100000000000 s"]),
-    ],
-)
-def test_names(starts: list[float], owners: str, taken: tuple[str, ...], names: list[str]) -> None:
-    assert names_by_start(starts, list(owners), taken) == names
+    ):
+        assert names_by_start(starts, list(owners), taken) == names
 
 
 def test_times_are_needed() -> None:

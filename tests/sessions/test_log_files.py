@@ -67,19 +67,16 @@ def test_any_order_of_files_and_a_pattern_give_the_log_of_one_file(parts: list[s
     assert facts(SessionLog.load(["logs/day-?.jsonl", "logs/day-1*"])) == expected
 
 
-@pytest.mark.parametrize(
-    ("path", "name"),
-    [
+def test_the_name_of_a_pattern() -> None:
+    for path, name in (
         ("logs/week.jsonl", "week"),
         ("logs/2026-11-*.jsonl", "2026-11"),
         ("logs/day-?.jsonl.gz", "day"),
         ("logs/*.jsonl", "logs"),
         ("logs/**/*.jsonl", "logs"),
         ("*.jsonl", "files"),
-    ],
-)
-def test_the_name_of_a_pattern(path: str, name: str) -> None:
-    assert shown_name(Path(path)) == name
+    ):
+        assert shown_name(Path(path)) == name
 
 
 def test_messages_name_the_file_and_the_line(parts: list[str]) -> None:
@@ -115,21 +112,16 @@ def test_an_empty_file_among_others_is_noted(parts: list[str]) -> None:
         SessionLog.load("logs/day-*")
 
 
-@pytest.mark.parametrize(
-    ("path", "error", "message"),
-    [
+def test_what_is_not_files(parts: list[str]) -> None:
+    for path, error, message in (
         ("logs/2027-*.jsonl", SessionLogError, r"no file matches 'logs/2027-\*.jsonl'; correct"),
         (["logs/day-9.jsonl", "logs/day-*"], SessionLogError, "day-9.jsonl is given twice"),
         ([], ConfigurationError, "the list is empty; give the paths of log files"),
         (["logs/day-9.jsonl", 3], ConfigurationError, "'3' is not a path"),
         (["logs/day-9.jsonl", "none.jsonl"], SessionLogError, "none.jsonl: no such file"),
-    ],
-)
-def test_what_is_not_files(
-    parts: list[str], path: Any, error: type[Exception], message: str
-) -> None:
-    with pytest.raises(error, match=message):
-        SessionLog.load(path)
+    ):
+        with pytest.raises(error, match=message):
+            SessionLog.load(path)
 
 
 def test_a_wildcard_leaves_out_what_engines_write_beside_the_parts(parts: list[str]) -> None:

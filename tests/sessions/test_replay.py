@@ -91,9 +91,8 @@ def test_propensities_from_a_table_and_clipped() -> None:
     assert LOG.to_golden_set(propensity="power(0)").weights == [1, 1]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_invalid_choices() -> None:
+    for options, message in (
         ({"propensity": "power"}, "propensity='power' is invalid; give power"),
         ({"propensity": "power(-1)"}, "propensity='power.-1.' is invalid"),
         ({"propensity": {1: 0.5}}, "lacks rank 2, which occurs in the log; add it"),
@@ -103,11 +102,9 @@ def test_propensities_from_a_table_and_clipped() -> None:
         ({"propensity": "power(1)", "uncorrected": True}, "uncorrected=True contradicts"),
         ({"propensity": "power(1)", "max_unseen": 2}, "max_unseen=2 is invalid"),
         ({"propensity": 5}, "propensity=5 is invalid; give power"),
-    ],
-)
-def test_invalid_choices(options: dict[str, object], message: str) -> None:
-    with pytest.raises(ConfigurationError, match=message):
-        LOG.to_golden_set(**options)  # type: ignore[arg-type]
+    ):
+        with pytest.raises(ConfigurationError, match=message):
+            LOG.to_golden_set(**options)  # type: ignore[arg-type]
 
 
 def test_a_replay_needs_what_was_shown_and_a_selection() -> None:

@@ -296,9 +296,8 @@ def test_flat_tables_as_the_data_generator_of_opensearch_writes_them(tmp_path: P
 # --- what is refused -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("queries", "events", "how", "message"),
-    [
+def test_what_is_refused() -> None:
+    for queries, events, how, message in (
         (QUERIES, EVENTS, {"select": "clicked"},
          r"no event has the action_name clicked; did you mean 'click'\?; the actions are click \(6\)"),
         (QUERIES, EVENTS, {"grades": {"purchase": "3"}}, "the grade 3 of 'purchase' is invalid"),
@@ -319,11 +318,9 @@ def test_flat_tables_as_the_data_generator_of_opensearch_writes_them(tmp_path: P
         (QUERIES, [event(9, "click", "a", "09:00:01")], {}, "no event belongs to a query: .* such as 'q9'"),
         (EVENTS, QUERIES, {}, "no event has the action_name click"),
         ({"query_id": "q1"}, EVENTS, {}, "queries, row 1: 'query_id' is not an object"),
-    ],
-)  # fmt: skip
-def test_what_is_refused(queries: Any, events: Any, how: dict[str, Any], message: str) -> None:
-    with pytest.raises((SessionLogError, ConfigurationError), match=message):
-        SessionLog.from_ubi(queries, events, **how)
+    ):  # fmt: skip
+        with pytest.raises((SessionLogError, ConfigurationError), match=message):
+            SessionLog.from_ubi(queries, events, **how)
 
 
 def test_a_lenient_reading_counts_what_it_skips() -> None:

@@ -162,9 +162,9 @@ def test_placeholders_in_the_url_are_filled_in(server: Server, params: Any) -> N
     assert asked["params"] == {"q": ["a&b=c ü+%"], **({"n": ["7"]} if params else {})}
 
 
-@pytest.mark.parametrize(
-    ("request_parts", "message"),
-    [
+def test_a_request_that_no_query_changes_is_refused() -> None:
+    """It would be sent literally: every query would get the same answer, and have a number."""
+    for request_parts, message in (
         ({"body": {"q": "{qury}"}}, "unknown placeholder {qury}; did you mean 'query'? The placeho"),
         ({"body": {"q": ["x", {"y": "red {text}"}]}}, "unknown placeholder {text}. The placeholders"),
         ({"body": {"q": "{query}", "{qid}": 1}}, "unknown placeholder {qid}"),
@@ -176,12 +176,9 @@ def test_placeholders_in_the_url_are_filled_in(server: Server, params: Any) -> N
         ({"body": {"q": "{{query}}"}}, "the request is the same for every query; write {query}"),
         ({"params": {"n": "{depth}"}}, "the request is the same for every query; write {query}"),
         ({}, "the request is the same for every query; write {query}"),
-    ],
-)  # fmt: skip
-def test_a_request_that_no_query_changes_is_refused(request_parts: Any, message: str) -> None:
-    """It would be sent literally: every query would get the same answer, and have a number."""
-    with pytest.raises(RankerError, match=re.escape(message)):
-        http(**{"url": "http://x", "ids": "hits[]._id", **request_parts})
+    ):  # fmt: skip
+        with pytest.raises(RankerError, match=re.escape(message)):
+            http(**{"url": "http://x", "ids": "hits[]._id", **request_parts})
 
 
 HITS = {"hits": [{"_id": "a", "n": 1}, {"n": 2}, {"_id": "b", "n": 3}]}
@@ -310,9 +307,8 @@ def test_a_wrong_request_is_not_retried(server: Server) -> None:
     assert len(server.asked) == 1
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
+def test_invalid_arguments_are_refused_at_once() -> None:
+    for arguments, message in (
         ({"url": "localhost:9200", "engine": "solr"}, "is not a URL that starts with http://"),
         ({"url": "http://[::1", "engine": "solr"}, "is not a URL"),
         (
@@ -324,11 +320,9 @@ def test_a_wrong_request_is_not_retried(server: Server) -> None:
             r"give the place of the ids in the answer, such as ids='hits.hits\[\]",
         ),
         ({"url": "http://x", "ids": "hits["}, r"ids='hits\[' is not a JMESPath"),
-    ],
-)
-def test_invalid_arguments_are_refused_at_once(arguments: dict, message: str) -> None:
-    with pytest.raises((RankerError, ConfigurationError), match=message):
-        http(**arguments)
+    ):
+        with pytest.raises((RankerError, ConfigurationError), match=message):
+            http(**arguments)
 
 
 def test_a_query_without_a_needed_attribute_is_reported(server: Server) -> None:

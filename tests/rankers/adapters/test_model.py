@@ -112,9 +112,9 @@ def trained(*weights: float, **about: object) -> Any:
     return estimator
 
 
-@pytest.mark.parametrize(
-    "about",
-    [
+def test_numbered_features_are_named_in_the_order_of_the_model(letor: GoldenSet) -> None:
+    """LightGBM and XGBoost read the file themselves with feature 1 in column 1, not 0."""
+    for about in (
         {},
         {"n_features_in_": np.int64(3)},
         {"num_feature": lambda: 3},
@@ -122,18 +122,15 @@ def trained(*weights: float, **about: object) -> Any:
         {"feature_name": lambda: ["Column_0", "Column_1", "Column_2"]},
         {"feature_names_": ["0", "1", "2"]},  # CatBoost, on a matrix
         {"feature_names": ["f0", "f1", "f2"]},
-    ],
-)
-def test_numbered_features_are_named_in_the_order_of_the_model(
-    letor: GoldenSet, about: dict[str, object]
-) -> None:
-    """LightGBM and XGBoost read the file themselves with feature 1 in column 1, not 0."""
-    estimator = trained(1, 10, 100, **about)
-    assert rankings_of(model(estimator, range(1, 4)), letor) == {"1": ["a", "b"]}
-    assert isinstance(estimator.got, np.ndarray)
-    assert estimator.got.tolist() == [[2, 0, 5], [1, 0, 0]]
-    with pytest.raises(RankerError, match=r"up to 3, and the model does not .*range\(1, 4\), or"):
-        rank(model(estimator), letor)
+    ):
+        estimator = trained(1, 10, 100, **about)
+        assert rankings_of(model(estimator, range(1, 4)), letor) == {"1": ["a", "b"]}
+        assert isinstance(estimator.got, np.ndarray)
+        assert estimator.got.tolist() == [[2, 0, 5], [1, 0, 0]]
+        with pytest.raises(
+            RankerError, match=r"up to 3, and the model does not .*range\(1, 4\), or"
+        ):
+            rank(model(estimator), letor)
 
 
 def test_numbered_features_with_names_from_0_are_asked_about(letor: GoldenSet) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -23,9 +22,8 @@ def rankings_of(ranker: object, golden: GoldenSet = GOLDEN) -> dict[str, list[st
     return {query_id: list(run[query_id]) for query_id in run}
 
 
-@pytest.mark.parametrize(
-    "score",
-    [
+def test_scores_in_every_form() -> None:
+    for score in (
         lambda text, docs: [len(doc) for doc in docs],
         lambda text, docs: (float(len(doc)) for doc in docs),
         lambda text, docs: np.array([len(doc) for doc in docs], dtype=np.float32),
@@ -34,10 +32,8 @@ def rankings_of(ranker: object, golden: GoldenSet = GOLDEN) -> dict[str, list[st
         lambda text, docs: pd.Series([len(doc) for doc in docs]),
         lambda text, docs: pd.Series([len(doc) for doc in docs], docs).sort_values(),
         lambda text, docs: pd.DataFrame({"s": [len(doc) for doc in docs]}, docs).iloc[::-1],
-    ],
-)
-def test_scores_in_every_form(score: Callable[..., object]) -> None:
-    assert rankings_of(scorer(score)) == BY_LENGTH
+    ):
+        assert rankings_of(scorer(score)) == BY_LENGTH
 
 
 def test_candidates_come_from_a_first_stage() -> None:
@@ -102,9 +98,8 @@ def half(text: str, docs: list[str]) -> list[float]:
     return [1.0] * len(docs)
 
 
-@pytest.mark.parametrize(
-    ("score", "message"),
-    [
+def test_a_wrong_answer_is_refused() -> None:
+    for score, message in (
         (lambda text, docs: [1.0], r"returned numbers of the shape 1, not one for each of 3"),
         (lambda text, docs: np.ones((len(docs), 2)), r"of the shape 3 x 2, not one for each of 3"),
         (lambda text, docs: 5, "of the shape a single number"),
@@ -126,11 +121,9 @@ def half(text: str, docs: list[str]) -> list[float]:
             r"the scorer returned a pandas Series with the index 2, 1, 0, not aa, b, cccc; return",
         ),
         (half, "first on 'q2' \"blue\": RuntimeError: out of memory"),
-    ],
-)
-def test_a_wrong_answer_is_refused(score: Callable[..., object], message: str) -> None:
-    with pytest.raises(RankerError, match=message):
-        rank(scorer(score), GOLDEN)
+    ):
+        with pytest.raises(RankerError, match=message):
+            rank(scorer(score), GOLDEN)
 
 
 def test_the_candidates_of_a_query_are_not_a_text() -> None:
