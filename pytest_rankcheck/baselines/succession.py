@@ -91,6 +91,8 @@ def _runs(record: Record, change: Change) -> Side:
     return max((record.metrics[name].averaged for name in record.approved), default=1)
 
 
+_WHOLE = "one value of the whole run"
+_IF_OFTEN = "if it changes often, gate Distinct@k, and give this metric a floor"
 _OF_RECORD: Mapping[str, Callable[[Record, Change], Side]] = {
     "depth": lambda record, _: record.depth,
     "clusters": lambda record, _: record.cluster_by,
@@ -219,10 +221,13 @@ def other_basis(
     """Yield what differs of that on which every value of some of the metrics depends."""
     wanted = {name for metric in metrics for name in metric.kind.depends_on}
     if "fingerprint" in wanted and before.fingerprint != after.fingerprint:
-        words = "the golden set changed, and one value of the whole run has no unchanged queries"
+        words = f"the golden set changed, and {_WHOLE} has no unchanged queries; {_IF_OFTEN}"
         yield Change("golden-set", "", before.fingerprint, after.fingerprint, words=words)
     if "catalogue" in wanted and before.catalogue != after.catalogue:
-        yield Change("catalogue", "", before.catalogue, after.catalogue)
+        sizes = before.catalogue, after.catalogue
+        words = "catalogue: {} documents in the baseline, {} now".format(*sizes)
+        words += f", and {_WHOLE} depends on all of them; {_IF_OFTEN}"
+        yield Change("catalogue", "", *sizes, words=words)
 
 
 def looser_limits(record: Record, now: Sequence[StabilityLimits]) -> Iterator[Change]:

@@ -131,7 +131,7 @@ def test_another_catalogue_needs_an_approval_and_blocks_no_other_metric(project:
         result.stdout.fnmatch_lines(
             [
                 "*CatalogCoverage@2 on golden set 'golden' cannot be compared with its baseline",
-                "*catalogue: 10 in the baseline, 12 now",
+                "*catalogue: 10 documents in the baseline, 12 now*; if it changes often, gate Distinct@k, *floor",
                 "*CatalogCoverage@2 was 0.7000, of what was measured then",
             ]
         )
