@@ -250,6 +250,7 @@ class Topic(Enum):
     TIES = "verdicts that depend on the order of tied scores"
     MEASURED = "measured"
     TIMING = "time to rank a query"
+    UNCERTAIN_GAINS = "gains that are not certain enough for an update to raise the baseline"
     RUN_NOISE = "{about} replicates of the ranker"
     SLICE_MEANS = "{about}"
     # Somebody must act on these, most of all on the last: the terminal shows a few without -v.

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pytest_rankcheck.baselines.baseline import Baseline
+from pytest_rankcheck.baselines.check import Check
 from pytest_rankcheck.baselines.families import larger_families
 from pytest_rankcheck.baselines.golden_changes import lost_text, set_changes, slice_changes
 from pytest_rankcheck.baselines.metric_check import MetricCheck
@@ -118,10 +119,9 @@ def _outcome(baseline: Baseline, settlement: Settlement) -> Iterator[tuple[Topic
         raised = "; ".join(_raised(baseline, settlement.raised))
         yield Topic.CAN_BE_RAISED, f"{raised}; {update_all('to raise it')}"
     elif action is Action.KEEP_RISE:
-        alphas = {getattr(check.gate.rule, "raise_alpha", None) for check in baseline.checks}
-        levels = " or ".join(f"{1 - alpha:.1%}" for alpha in alphas if alpha is not None)
-        rule = f"an update raises what is shown at {levels}; " if levels else ""
-        yield Topic.KEPT_WITHIN_NOISE, f"{means}; {rule}{baseline.place.approve('to raise it')}"
+        yield Topic.KEPT_WITHIN_NOISE, f"{means}; {_how_to_raise(baseline)}"
+    elif reason is None and action is Action.LEAVE and _rose(baseline.all_checks):
+        yield Topic.UNCERTAIN_GAINS, f"{means}; {_how_to_raise(baseline)}"
     elif action is Action.KEEP_MORE_RUNS:
         update = baseline.place.update("to raise it", wanted_runs(baseline.all_checks))
         yield Topic.KEPT_MORE_RUNS, f"{means}; {update}"
@@ -134,6 +134,18 @@ def _outcome(baseline: Baseline, settlement: Settlement) -> Iterator[tuple[Topic
         why = f' "{quoted(reason)}"' if action is Action.APPROVE and reason is not None else ""
         what = action if action.writes else Action.REWRITE
         yield Topic.WRITTEN, f"{what}{why}: {means}"
+
+
+def _rose(checks: Sequence[Check]) -> bool:
+    return any(check.rise for check in checks) and not any(check.fell for check in checks)
+
+
+def _how_to_raise(baseline: Baseline) -> str:
+    """Return when an update would raise a baseline, and how to raise it at once."""
+    alphas = {getattr(check.gate.rule, "raise_alpha", None) for check in baseline.checks}
+    levels = " or ".join(f"{1 - alpha:.1%}" for alpha in alphas if alpha is not None)
+    rule = f"an update raises what is shown at {levels}; " if levels else ""
+    return f"{rule}{baseline.place.approve('to raise it')}"
 
 
 def golden_change_text(baseline: Baseline, changes: Sequence[MeanChange]) -> str:
