@@ -314,6 +314,8 @@ def _verdict_rows(
         fails: whether these fail their test.
         better: whether an update would raise the record.
     """
+    if said == Outcome.REGRESSED and verdict.only_loses_answers:
+        said = Said.LOST_ANSWERS
     for part in _gated(verdict):
         means = part.pairs.mean_after, part.pairs.mean_before
         if part.label in labels:

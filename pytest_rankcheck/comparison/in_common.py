@@ -135,7 +135,9 @@ def _words(fall: Fall) -> Iterator[tuple[_Trait, int]]:
 
 
 def _newcomers(fall: Fall) -> Iterator[tuple[_Trait, int]]:
+    """Yield the documents that are new in the first places that are known on both sides."""
+    first = min(_FIRST, *(side.known_depth or _FIRST for side in fall.sides))
     for place, (before, now) in enumerate(zip(fall.before, fall.now, strict=True)):
-        for doc_id in dict.fromkeys(now[:_FIRST]):
-            if doc_id not in before[:_FIRST]:
-                yield (CauseKind.NEWCOMER, (doc_id,), _FIRST), place
+        for doc_id in dict.fromkeys(now[:first]):
+            if doc_id not in before[:first]:
+                yield (CauseKind.NEWCOMER, (doc_id,), first), place

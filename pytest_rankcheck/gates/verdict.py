@@ -285,6 +285,12 @@ class Verdict:
         return self.lost_answers is not None and self.lost_answers.blocks
 
     @property
+    def only_loses_answers(self) -> bool:
+        """Whether it blocks for that alone: no mean regressed, and no other limit is broken."""
+        blocks_too = self.is_fall or self.query_drops or self.wide_gaps
+        return self.loses_answers and not blocks_too
+
+    @property
     def breaks_limits(self) -> bool:
         """Whether it blocks whatever the means are: for single queries, or a gap of slices."""
         return bool(self.query_drops or self.wide_gaps or self.loses_answers)

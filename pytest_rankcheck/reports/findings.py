@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Said(StrEnum):
-    """What the row of a gate says that does not fail its test."""
+    """What the row of a gate says, besides why a record or a mean fails its test."""
 
     PASSED = "passed"
     BETTER = "passed, better"
@@ -37,6 +37,8 @@ class Said(StrEnum):
     GRANTED = "passed, as recorded on this branch"
     NEW = "new"
     ANEW = "recorded anew"
+    LOST_ANSWERS = "lost answers"
+    """Queries lost their answers, which fails the test, but this mean did not regress."""
     NOT_REACHED = "not reached"
     """The test stopped before the assertion."""
     WITHIN = "within its bound"

@@ -118,6 +118,16 @@ def test_a_document_that_is_new_in_the_first_places_is_named() -> None:
     assert not named(compared(now, alike)), "other0 and other1 were among the first three before"
 
 
+def test_a_document_is_new_where_the_record_keeps_so_much() -> None:
+    """At rank 3 it was in the top 3, though the record does not say so."""
+    before = {q: [*answer(q)[:2], "shop", *answer(q)[2:]] for q in QUERIES}
+    now = {q: ["shop", *answer(q)] for q in QUERIES[:20]}
+    assert named(compared(now, before, kept=2)) == [
+        "in 20 of 20 the same document is new in the top 2: shop"
+    ]
+    assert named(compared(now, before, kept=3)) == []
+
+
 def test_a_contrast_has_more_falls_than_rises() -> None:
     """7 falls and no rise have p = 0.0078 in a sign test; 6 have 0.0156, and 8 against 1 0.0195."""
     before = {each: answer(each, rank=2) for each in QUERIES}

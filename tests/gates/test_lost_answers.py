@@ -171,6 +171,18 @@ def test_a_failure_says_so_and_names_them(gated: GatedTest) -> None:
         assert 'q000 "query 0"' in text.replace('\\"', '"').replace("&#34;", '"'), name
 
 
+def test_a_metric_that_did_not_fall_is_not_called_regressed(gated: GatedTest) -> None:
+    """Where one metric regressed too, the other one fails for the lost answers alone."""
+    gate = Gate.significant()
+    gated.assertions = (partial(assert_not_regressed, metric=["RR", "P@12"], gate=gate),)
+    gated.update()
+    gated.rank({**dict.fromkeys(range(4), 11), **dict.fromkeys(range(4, 12), 3)})
+    outcome = gated.run()
+    assert outcome.failure.startswith("1 of 2 metrics regressed on golden set 'web'")
+    assert outcome.table["RR"].endswith("FAILED: regressed")
+    assert outcome.table["P@12"].endswith("FAILED: lost answers")
+
+
 def test_its_keys_are_falls_of_the_metrics_of_the_assertion(gated: GatedTest) -> None:
     main = MainBranch(gated.path.read_text("utf-8"))
     gated.rank(LOST)

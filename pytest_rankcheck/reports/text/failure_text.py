@@ -117,8 +117,10 @@ def headline(explanation: Explanation) -> str:
         return f"{some} are beyond their bounds on {where} ({size})"
     verdicts = [each.verdict for each in failures if each.verdict]
     lost = verdicts[0].lost_answers
-    if lost is not None and lost.blocks and not any(each.is_fall for each in verdicts):
+    verdicts = [each for each in verdicts if not each.only_loses_answers]
+    if lost is not None and not verdicts:
         return f"{explanation.before_headline}{lost.text} on {where}"
+    some = f"{len(verdicts)} of {explanation.of} metrics"
     rulings, gates = {each.ruling for each in verdicts}, {each.gate for each in verdicts}
     words = {"regressed": "regressed", "inconclusive": "are inconclusive"}
     word = words.get(rulings.pop(), "failed") if len(rulings) == 1 else "failed"
