@@ -102,10 +102,13 @@ def unjudged_between(
         other: what it is compared with.
         values: the values of a metric on both sides, for all queries or for a slice.
         known: the documents that other metrics needed, by how many count as the top.
-        in_full: whether with all bounds, or only with that of the new ones; the others are NaN.
+        in_full: whether with all bounds, or only with that of the new ones, where irrelevant
+            documents are judged too; the others are NaN.
     """
     if not isinstance(values, Paired) or values.metric.kind.takes is not JudgedHits:
         return _NOTHING
+    if not in_full and not (evaluation.golden.contents.judgments.grades <= 0).any():
+        return _NOTHING  # without irrelevant documents, all others are unjudged
     k = top_of(evaluation, other, values.metric)
     documents = known[k] = known.get(k) or TopDocuments(evaluation, other, k)
     found = [documents.of_query[query_id] for query_id in values.query_ids]

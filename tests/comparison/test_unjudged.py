@@ -88,6 +88,19 @@ def test_documents_that_left_count_against_the_new_ranker() -> None:
     assert found.if_left_relevant == pytest.approx(-0.08)
 
 
+@pytest.mark.parametrize(("irrelevant", "shown"), [({"n": 0}, 10), ({}, 0)])
+def test_a_set_without_irrelevant_documents_has_no_short_bound(
+    irrelevant: dict[str, float], shown: int
+) -> None:
+    """All that it does not list are unjudged, such as what a user did not buy."""
+    golden = GoldenSet.from_dict({f"q{n}": {"r": 1, **irrelevant} for n in range(10)})
+    then, now = ({query: [doc, "r"] for query in golden.query_ids} for doc in ("r2", "u"))
+    found = compare(evaluation_of(now, golden), evaluation_of(then, golden))
+    pairs = found.values("RR")
+    assert found.unjudged_in(pairs, in_full=False).documents == shown
+    assert found.unjudged_in(pairs).documents == 10
+
+
 def test_a_rise_of_a_cost_is_a_fall() -> None:
     """FirstRank goes from 1 to 3 in two queries; with u1 relevant it stays 1."""
     found = fall(["u1", "u2", "r1", "n1", "old"], metric="FirstRank")
