@@ -71,17 +71,28 @@ def test_a_set_that_cannot_be_read_fails_only_its_own_tests(project: pytest.Pyte
     result.stdout.fnmatch_lines(["*web.jsonl:2: duplicate query 'q'*"])
 
 
-def test_one_grade_is_for_the_tables_without_grades(project: pytest.Pytester) -> None:
-    project.makefile(".toml", pyproject=OPTIONS.replace("web.jsonl", "judged.csv"))
-    project.makefile(".csv", judged="query_id,doc_id,relevance,locale\nq,d,3,de\n")
-    project.makepyfile(
-        """
-        def test_grades(golden_set):
-            grades = {"clicks": {"a": 1}, "judged": {"d": 3}}[golden_set.name]
-            assert golden_set.grades(golden_set.query_ids[0]) == grades
-        """
+def test_one_grade_is_for_the_tables_without_grades(tmp_path: Path) -> None:
+    (tmp_path / "clicks.csv").write_text("query_id,doc_id\nu1,a\n")
+    (tmp_path / "judged.csv").write_text("query_id,doc_id,relevance\nu1,a,3\n")
+    clicks, judged = tmp_path / "clicks.csv", tmp_path / "judged.csv"
+    inputs = Inputs(Config(golden=(clicks, judged), grades=1))
+    assert inputs.golden_set(clicks).grades("u1") == {"a": 1}
+    assert inputs.golden_set(judged).grades("u1") == {"a": 3}
+
+
+def test_all_that_is_configured_about_judgments_counts(tmp_path: Path) -> None:
+    (tmp_path / "judged.csv").write_text("query,doc_id,rel,locale,note\nq,a,2,de,x\nq,a,1,de,x\n")
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels" / "dev.tsv").write_text("query-id\tcorpus-id\tscore\nq\ta\tbest\n")
+    (tmp_path / "qrels" / "train.tsv").write_text("query-id\tcorpus-id\tscore\nq\ta\t1\n")
+    (tmp_path / "queries.jsonl").write_text(
+        '{"_id": "q", "text": "red", "locale": "de", "note": 1}'
     )
-    project.runpytest().assert_outcomes(passed=2)
+    reading = {"grades": {"1": 3, "2": 2, "best": 3}, "contradictions": "last", "split": "dev"}
+    inputs = Inputs(Config(**reading, scale=5, attributes=("locale",)))
+    for golden in map(inputs.golden_set, (tmp_path / "judged.csv", tmp_path)):
+        assert golden.grades("q") == {"a": 3}
+        assert (golden.scale, golden.attributes) == (5, ("locale",))
 
 
 # --- the columns of golden sets and runs ---------------------------------------------------------
@@ -152,34 +163,6 @@ def test_a_line_for_one_golden_set_must_fit_it(tmp_path: Path, web: str, meaning
         Inputs(Config(golden=paths, columns={f"web: {meaning}": "typo"})).golden_set(paths[0])
 
 
-def test_a_line_for_an_unknown_golden_set_is_noted(pytester: pytest.Pytester) -> None:
-    pytester.makefile(".jsonl", web='{"query_id": "q", "query": "x", "relevance": {"d": 3}}\n')
-    pytester.makepyfile(
-        """
-        import pytest
-        from pytest_rankcheck import assert_at_least
-
-        @pytest.fixture(scope="session")
-        def ranker():
-            return lambda text: ["d"]
-
-        def test_rr(evaluation):
-            assert_at_least(evaluation, "RR", 1.0)
-        """
-    )
-    lines = 'rankcheck_golden = "web.jsonl"\nrankcheck_doc_id = ["wbe: lower"]\n'
-    lines += 'rankcheck_columns = ["app: query=text"]\n'
-    pytester.makefile(".toml", pyproject=f"[tool.pytest.ini_options]\n{lines}")
-    result = pytester.runpytest_inprocess("-v")
-    result.stdout.fnmatch_lines(
-        [
-            "*the configuration has lines for golden sets that no test measured*",
-            "*golden set 'app'*",
-            "*golden set 'wbe'; did you mean 'web'?*",
-        ]
-    )
-
-
 def test_the_meanings_of_columns_are_those_of_the_readers(tmp_path: Path) -> None:
     of_runs = {role.name for role in run_columns._ROLES}
     of_golden_sets = {role.name for role in ROLES}
@@ -219,22 +202,3 @@ def test_hints_name_the_option_beside_the_keyword(tmp_path: Path) -> None:
 
 
 # --- cases of retrieval, with keys of their own ---------------------------------------------------
-
-QA = "- {case_id: q1, prompt: red, contexts: [d3], locale: en}\n"
-KEYS = '["query_id=case_id", "query=prompt", "relevance=contexts"]'
-
-
-def test_the_keys_of_cases_are_configured_beside_tables_with_other_columns(
-    pytester: pytest.Pytester,
-) -> None:
-    """Each name counts in the files that have it: case_id in both, prompt in only one."""
-    for golden, passed in (("qa.yaml", 1), ("qa.yaml more.csv", 2)):
-        options = (
-            f"[tool.pytest.ini_options]\nrankcheck_golden = '{golden}'\nrankcheck_run = 'r.csv'"
-        )
-        pytester.makefile(".toml", pyproject=f"{options}\nrankcheck_columns = {KEYS}\n")
-        pytester.makefile(".yaml", qa=QA)
-        pytester.makefile(".csv", r="case_id,doc_id,score\nq1,d3,1\n")
-        pytester.makefile(".csv", more="qid,docno,rel\nq1,d3,2\n")
-        pytester.makepyfile("def test_it(evaluation): assert evaluation.mean('RR') == 1")
-        pytester.runpytest_inprocess("-p", "no:cacheprovider").assert_outcomes(passed=passed)

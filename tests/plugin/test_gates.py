@@ -142,19 +142,25 @@ def golden_set():
 
 
 @pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
-def test_a_gate_for_a_set_that_no_test_measured_is_listed(
+def test_lines_for_a_set_that_no_test_measured_are_listed(
     project: Project, workers: tuple[str, ...]
 ) -> None:
     """A golden set of the project's own fixture is only known when a test has used it."""
     project.test(REGRESSION_TEST)
     project.write("conftest.py", OWN_SET)
-    project.configure('rankcheck_gate = ["shop: tolerance", "shpo: tolerance(abs=0.1)"]')
+    project.configure(
+        'rankcheck_gate = ["shop: tolerance", "shpo: tolerance(abs=0.1)"]',
+        'rankcheck_doc_id = ["wbe: lower"]',
+        'rankcheck_columns = ["app: query=text"]',
+    )
     project.run("--snapshot-update")
     result = project.run(*workers)
     result.assert_outcomes(passed=1)
     heading = "the configuration has lines for golden sets that no test measured"
-    assert f"{heading}:\n  golden set 'shpo'; did you mean 'shop'?" in text_of(result)
-    assert "golden set 'shop'\n" not in text_of(result)
+    text = text_of(result)
+    assert f"{heading}:\n  golden set 'shpo'; did you mean 'shop'?\n  golden set 'app'\n" in text
+    assert "  golden set 'wbe'" in text
+    assert "golden set 'shop'\n" not in text
 
 
 def test_a_test_that_ends_before_its_first_gate_shows_all_recorded_values(

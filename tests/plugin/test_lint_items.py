@@ -118,44 +118,6 @@ def test_a_file_that_cannot_be_read_is_a_failure_without_a_traceback(
     assert "Traceback" not in result.stdout.str()
 
 
-def test_golden_sets_are_read_as_configured(pytester: pytest.Pytester) -> None:
-    pytester.makefile(
-        ".toml",
-        pyproject="""
-        [tool.pytest.ini_options]
-        pythonpath = ["."]
-        rankcheck_ranker = "engine:search"
-        rankcheck_golden = "judged.csv scifact"
-        rankcheck_grades = ["1=3", "2=2", "best=3"]
-        rankcheck_columns = ["doc_id=sku"]
-        rankcheck_contradictions = "last"
-        rankcheck_split = "dev"
-        rankcheck_scale = "5"
-        rankcheck_attributes = ["locale"]
-        """,
-    )
-    pytester.makefile(".csv", judged="query,sku,label,locale,note\nred,a,2,de,x\nred,a,1,de,x\n")
-    qrels = pytester.mkdir("scifact") / "qrels"
-    qrels.mkdir()
-    (qrels / "dev.tsv").write_text("query-id\tsku\tscore\nq\ta\tbest\n")
-    (qrels.parent / "queries.jsonl").write_text(
-        '{"_id": "q", "text": "red", "locale": "de", "note": "x"}\n'
-    )
-    pytester.makepyfile(engine="def search(text): return ['a']")
-    pytester.makepyfile(
-        """
-        def test_grades(golden_set, evaluation):
-            (query,) = golden_set
-            assert query.text == "red"
-            assert golden_set.grades(query.id) == {"a": 3}
-            assert golden_set.scale == 5
-            assert golden_set.attributes == ("locale",)
-            assert evaluation.mean("RR") == 1
-        """
-    )
-    pytester.runpytest().assert_outcomes(passed=2)
-
-
 @pytest.mark.parametrize("workers", [[], pytest.param(["-n", "2"], marks=pytest.mark.slow)])
 def test_the_keys_that_were_guessed_are_shown_once_until_they_are_configured(
     pytester: pytest.Pytester, workers: list[str]
@@ -212,7 +174,3 @@ def test_reversed_grades_are_a_warning_of_every_session(pytester: pytest.Pyteste
     result = pytester.runpytest("-v")
     result.assert_outcomes(passed=1)
     result.stdout.no_fnmatch_line("*no grade is 0*")
-    pytester.makefile(".toml", pyproject=f'{ini}rankcheck_lint = ["reversed-grade=ignore"]\n')
-    result = pytester.runpytest()
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*rankcheck_lint: 'reversed-grade' is *did you mean*"])

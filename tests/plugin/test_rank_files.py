@@ -180,17 +180,6 @@ def test_a_program_has_no_times_of_single_queries(files: Project) -> None:
     assert said in text_of(files.run())
 
 
-@pytest.mark.parametrize(("limit", "outcome"), [(0.3, "passed"), (0.2, "failed")])
-def test_the_times_that_a_program_says_are_gated(
-    files: Project, limit: float, outcome: str
-) -> None:
-    times = f'[test.fast]\nat_most = {{ "Seconds(q=0.95)" = {limit} }}\n'
-    files.write(FILE, GOLDEN + program(files) + times)
-    file = files.path / "tests/rank"
-    file.write_text(file.read_text("utf-8").replace('"ranking":', '"seconds": 0.25, "ranking":'))
-    files.run().assert_outcomes(**{outcome: 1})
-
-
 def test_collecting_starts_nothing_and_a_program_is_asked_in_its_folder(files: Project) -> None:
     files.write(FILE, GOLDEN + program(files) + TESTS)
     collected = files.run("--collect-only")
@@ -404,13 +393,6 @@ BOOSTED = """
 def search(text):
     return [("bad", 1.0), ("good", 1.0)]
 """
-PRESET = """
-from pytest_rankcheck import assert_at_least, assert_not_regressed
-
-def test_floor(evaluation, baseline):
-    assert_at_least(evaluation, "ndcg@5", 0.8154)
-    assert_not_regressed(evaluation, baseline, "ndcg@5")
-"""
 PRESET_FILE = """
 conventions = "lightgbm"
 [test.floor]
@@ -419,8 +401,7 @@ not_regressed = "ndcg@5"
 """
 
 
-@pytest.mark.parametrize("is_rank_file", [True, False])
-def test_a_preset_gives_the_number_of_the_training(project: Project, is_rank_file: bool) -> None:
+def test_a_preset_gives_the_number_of_the_training(project: Project) -> None:
     """Two tied rows, the relevant one second, and a query without a relevant one: 1/log2(3) and 1."""
     project.write("engine.py", BOOSTED)
     grades = ({"bad": 0, "good": 3}, {"bad": 0, "good": 0})
@@ -429,11 +410,7 @@ def test_a_preset_gives_the_number_of_the_training(project: Project, is_rank_fil
         for place, judged in enumerate(grades)
     ]
     project.golden(lines)
-    if is_rank_file:
-        project.write("tests/test_web.rank.toml", PRESET_FILE)
-    else:
-        project.configure('rankcheck_conventions = ["lightgbm"]')
-        project.write("tests/test_web.py", PRESET)
+    project.write("tests/test_web.rank.toml", PRESET_FILE)
     assert project.run("--snapshot-update").ret == 0
     result = project.run()
     result.assert_outcomes(passed=1)
@@ -446,8 +423,3 @@ def test_a_preset_gives_the_number_of_the_training(project: Project, is_rank_fil
         "exponential",
         "min",
     )
-    if not is_rank_file:
-        project.configure('rankcheck_conventions = ["lightgbm", "gain=linear"]')
-        result = project.run()
-        result.assert_outcomes(failed=1)
-        assert "gain: 'exponential' in the baseline, 'linear' now" in text_of(result)
