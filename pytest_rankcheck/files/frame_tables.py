@@ -101,7 +101,6 @@ class _NumpyNumbers(Column):
 
     def __init__(self, series: pd.Series[Any]) -> None:
         self._series = series
-        self.are_words = False
 
     @cached_property
     def values(self) -> Sequence[object]:  # type: ignore[override]

@@ -27,7 +27,7 @@ _BEYOND = 1 << 63
 
 @dataclass(frozen=True, slots=True)
 class IdColumn:
-    """A column of ids, none of them empty: `HeldIds`, `TextIds` or `NumberIds`."""
+    """A column of ids, none of them empty, in one of the forms below."""
 
     ids: Any
 
@@ -64,6 +64,22 @@ class HeldIds(IdColumn):
     def reordered(self, rows: IntArray) -> Self:
         """Return these rows, in this order."""
         return type(self)(self.texts(rows))
+
+
+@dataclass(frozen=True, slots=True)
+class WordIds(IdColumn):
+    """Ids in UTF-8, of which those are decoded that someone asks for: many rows have the same."""
+
+    ids: list[bytes]
+
+    def texts(self, rows: IntArray | None = None) -> list[str]:
+        """Return the ids of some rows, or of all."""
+        found = self if rows is None else self.reordered(rows)
+        return list(map(bytes.decode, found.ids))
+
+    def reordered(self, rows: IntArray) -> Self:
+        """Return these rows, in this order."""
+        return type(self)([*map(self.ids.__getitem__, rows.tolist())])
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_rankcheck.array_types import BoolArray, IntArray
-from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, NumberIds, TextIds
+from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, NumberIds, TextIds, WordIds
 
 _TAIL = 1024
 KeyArray = NDArray[np.uint64]
@@ -35,11 +35,11 @@ def run_starts(column: IdColumn) -> IntArray:
     elif isinstance(column, TextIds):
         changes = (column.ids[1:] != column.ids[:-1]).to_numpy()
     else:
-        return np.array(starts_of_runs(column.texts()), np.int64)
+        return np.array(starts_of_runs(column.ids), np.int64)
     return np.concatenate([[0], np.flatnonzero(changes) + 1])
 
 
-def starts_of_runs(values: list[Any]) -> list[int]:
+def starts_of_runs(values: Sequence[Any]) -> list[int]:
     """Return the rows whose value differs from that of the row before, from row 0 on."""
     changes = compress(range(1, len(values)), map(ne, values, islice(values, 1, None)))
     return [0, *changes] if values else []
@@ -145,6 +145,8 @@ def joined_ids(columns: Sequence[IdColumn]) -> IdColumn:
         import polars as pl
 
         return TextIds(pl.concat(texts))
+    if columns and all(isinstance(column, WordIds) for column in columns):
+        return WordIds(list(chain.from_iterable(column.ids for column in columns)))
     held = (column.ids if isinstance(column, HeldIds) else column.texts() for column in columns)
     return HeldIds(list(chain.from_iterable(held)))
 

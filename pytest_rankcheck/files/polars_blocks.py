@@ -81,7 +81,7 @@ def _frame_of(block: bytes, table: DelimitedTable) -> pl.DataFrame | None:
     if b'"' in text:
         are_whole = _have_whole_cells(text, separator, count)
         if are_whole:
-            return frame_of_lines(text, separator, count, '"')
+            return frame_of_lines(text, separator, count, quote='"')
         return None
     # Polars refuses lines with too many cells, so none has too few if all together are right.
     others = text.count(b"\n") * (count - 1)

@@ -14,7 +14,7 @@ from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, NumberIds
 from pytest_rankcheck.files.plain_values import finite_number, id_text, is_blank
 
-_NO_ROWS: IntArray = np.zeros(0, dtype=np.int64)
+NO_ROWS: IntArray = np.zeros(0, dtype=np.int64)
 _NEVER_EQUAL = frozenset({str, int, type(None)})
 """Types whose values never equal a value of another of them."""
 
@@ -80,10 +80,8 @@ class Column:
     kind = ""
     """The type of the column in its library, for messages; empty: each cell has its own."""
 
-    def __init__(self, values: Sequence[object], *, are_words: bool = False) -> None:
+    def __init__(self, values: Sequence[object]) -> None:
         self.values = values
-        self.are_words = are_words
-        """Whether it is known that all cells are text, and none is empty."""
 
     def __len__(self) -> int:
         return len(self.values)
@@ -91,12 +89,12 @@ class Column:
     def ids(self) -> IdCells:
         """Return the column as ids."""
         cells = self.values
-        kinds = {str} if self.are_words else set(map(type, cells))
-        if self.are_words or (kinds <= {str} and "" not in cells):
-            return IdCells(HeldIds(cells), _NO_ROWS)  # type: ignore[arg-type]
+        kinds = set(map(type, cells))
+        if kinds <= {str} and "" not in cells:
+            return IdCells(HeldIds(cells), NO_ROWS)  # type: ignore[arg-type]
         if kinds == {int}:
             try:
-                return IdCells(NumberIds(np.array(cells, dtype=np.int64)), _NO_ROWS)
+                return IdCells(NumberIds(np.array(cells, dtype=np.int64)), NO_ROWS)
             except OverflowError:
                 pass
         texts = [id_text(cell) for cell in cells]
@@ -125,7 +123,7 @@ class Column:
 
     def coded(self) -> CodedCells:
         """Return the distinct cells, and which one each row has."""
-        if self.are_words or set(map(type, self.values)) <= _NEVER_EQUAL:
+        if set(map(type, self.values)) <= _NEVER_EQUAL:
             known = new_codes()
             codes = np.fromiter(map(known.__getitem__, self.values), np.int64, len(self.values))
             return CodedCells(list(known), codes)

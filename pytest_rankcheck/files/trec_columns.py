@@ -1,16 +1,44 @@
-"""The columns of TREC files: words separated by ASCII white space, of one line or many at once."""
+"""TREC files as tables: words separated by ASCII white space, of one line or many at once.
+
+Lines that begin with ``#`` are comments. A block of a large file is split by polars if it is
+installed (the extra ``[fast]``), any other one with a few calls for many lines. A block in an
+unusual form (comments, a last column of two words) is read line by line, which is slower and says
+what is wrong.
+"""
 
 from __future__ import annotations
 
+import codecs
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property, partial
+from pathlib import Path
 
 import numpy as np
 
 from pytest_rankcheck.errors import RankcheckError, quoted
-from pytest_rankcheck.files.table_columns import Column
-from pytest_rankcheck.files.text_files import PEEKED, begins_json, other_kind
+from pytest_rankcheck.files.id_columns import HeldIds, WordIds
+from pytest_rankcheck.files.packed_files import failures_named, polars_should_read, size_of
+from pytest_rankcheck.files.table_batches import Batch, Numbering, Table, batches_of_rows
+from pytest_rankcheck.files.table_columns import NO_ROWS, Column, IdCells, NumberCells
+from pytest_rankcheck.files.text_files import (
+    PEEKED,
+    begins_json,
+    blocks_of_lines,
+    decode_utf8,
+    other_kind,
+)
 from pytest_rankcheck.files.whole_files import check_encodable
+
+BLOCK_BYTES = 1 << 18
+"""Small enough that the words of a block stay in the processor's cache."""
+LARGE_BLOCK_BYTES = 1 << 23
+"""The size of the blocks that polars splits, at most."""
+
+_RANK, _SCORE, _TAG = "rank", "score", "tag"
+"""Columns: one that is seldom asked for, one of numbers, and one that may have several words."""
+Columns = Callable[[int], Column]
+"""Returns a column."""
 
 _ASCII_SPACE = " \t\n\r\f\v"
 _SPACES = re.compile(f"[{_ASCII_SPACE}]+")
@@ -23,59 +51,130 @@ def columns_of(line: str) -> list[str]:
     return _SPACES.split(line.strip(_ASCII_SPACE))
 
 
-def columns_of_lines(text: bytes, count: int, *, is_large: bool) -> Sequence[Column] | None:
-    """Return the columns of some lines; None if one is malformed, blank or a comment.
+def trec_table(path: Path, header: Sequence[str], what: str, error: type[RankcheckError]) -> Table:
+    """Return the lines of a TREC file as a table.
 
     Args:
-        text: complete lines.
-        count: how many columns there are.
-        is_large: whether to read ordinary lines with polars, which must be installed then.
+        path: the file.
+        header: the names of the columns.
+        what: what has such lines, for messages.
+        error: the exception type to raise.
     """
-    columns = _polars_columns(text, count) if is_large else None
-    if columns is None and (words := words_of_lines(text, count)) is not None:
-        columns = []
-        for column in words:
-            texts = b"\n".join(column).decode().split("\n")
-            columns.append(Column(texts, are_words=True))
-    return columns
+    are_open = header[-1] == _TAG
+
+    def read(wanted: Sequence[int], _: int) -> Iterator[Batch]:
+        with failures_named(path, error):
+            is_large, size = polars_should_read(path), BLOCK_BYTES
+            if is_large:  # smaller blocks take less memory; in a small file, that is what counts
+                least = LARGE_BLOCK_BYTES // 4
+                size = min(LARGE_BLOCK_BYTES, max(size_of(path) // 8, least))
+        for first, text in blocks_of_lines(path, error, size):
+            yield from batches_of(first, text, wanted if is_large else ())
+
+    def batches_of(first: int, text: bytes, of_polars: Sequence[int]) -> Iterable[Batch]:
+        column = _polars_columns(text, header, of_polars) if of_polars else None
+        column = column or _columns_of_words(text, len(header))
+        if column is None:
+            return batches_of_rows(header, rows(first, text))
+        return [Batch(header, range(first, first + len(column(0))), column)]
+
+    def rows(first: int, text: bytes) -> Iterator[tuple[int, list[str]]]:
+        for number, raw in enumerate(text.split(b"\n"), start=first):
+            if raw.startswith(b"#") or not raw.strip():
+                continue
+            where = f"{path}:{number}"
+            line = decode_utf8(raw, where, error)
+            columns = columns_of(line)
+            if len(columns) < len(header) or (len(columns) > len(header) and not are_open):
+                raise error(
+                    f"{where}: {len(columns)} columns, not {len(header)}: "
+                    f"'{quoted(line.rstrip(), 60)}'; a line of {what} is: {' '.join(header)}"
+                )
+            yield number, columns[: len(header)]
+
+    return Table(list(header), Numbering(str(path)), read)
 
 
-def _polars_columns(text: bytes, count: int) -> Sequence[Column] | None:
+def _polars_columns(text: bytes, header: Sequence[str], wanted: Sequence[int]) -> Columns | None:
     """Return the columns of lines in which one white space, always the same, separates words."""
     from pytest_rankcheck.files.polars_columns import PolarsColumn, frame_of_lines
 
-    if text.startswith(b"#") or b"\n#" in text or not is_utf8(text):
+    if text.startswith(codecs.BOM_UTF8) or not _is_utf8(text):
         return None
-    lines = text.count(b"\n")
-    separator = "\t" if b"\t" in text[: text.find(b"\n")] else " "
-    codes = np.frombuffer(text, dtype=np.uint8)
-    white = codes[codes <= ord(" ")]
-    is_usual = len(white) == count * lines and (white[count - 1 :: count] == ord("\n")).all()
-    if not is_usual or text.count(separator.encode()) != (count - 1) * lines:
-        return None
-    frame = frame_of_lines(text, separator, count)
+    count, separator = len(header), "\t" if b"\t" in text[: text.find(b"\n")] else " "
+    often = [at for at in wanted if header[at] != _RANK]
+    numbers = [at for at in often if header[at] == _SCORE]
+    read = partial(frame_of_lines, text, separator, count, numbers=numbers)
+    frame = read(wanted=often)
     if frame is None or any(frame.null_count().row(0)):
         return None
-    return [PolarsColumn(column) for column in frame]
+    if frame.to_series(0).str.starts_with("#").any():
+        return None
+    if not all(frame[str(at)].is_finite().all() for at in numbers):
+        return None
+    # One more for each line is the line feed. Any other white space separates words too, and two
+    # in a row are one separator, where polars would see an empty column.
+    codes = np.frombuffer(text, dtype=np.uint8)
+    is_white = codes <= ord(" ")
+    is_usual = np.count_nonzero(codes == ord(separator)) == (count - 1) * frame.height
+    is_usual &= np.count_nonzero(is_white) == count * frame.height
+    if not is_usual or (is_white[1:] & is_white[:-1]).any():
+        return None
+
+    def column(at: int) -> Column:
+        found = frame if at in often else read(wanted=[at])
+        assert found is not None
+        return PolarsColumn(found[str(at)])
+
+    return column
 
 
-def words_of_lines(text: bytes, count: int) -> list[list[bytes]] | None:
-    """Return the ``count`` columns of a text; None if any line has another number of columns.
+def _columns_of_words(text: bytes, count: int) -> Columns | None:
+    """Return the columns of a text; None if any line has another number of words.
 
     None also for comments, blank lines and invalid UTF-8, so that the caller reads line by line.
     """
-    if _MARK in text or text.startswith(b"#") or b"\n#" in text or not is_utf8(text):
+    if _MARK in text or text.startswith(b"#") or b"\n#" in text or not _is_utf8(text):
         return None
     # Bytes are split in half the time of text.
     words = text.replace(b"\n", b" \0 ").split()
     lines, step = text.count(b"\n"), count + 1
     if len(words) != step * lines or words[count::step].count(_MARK) != lines:
         return None
-    return [words[column::step] for column in range(count)]
+    columns = [_WordColumn(words[at::step], repeats=not at) for at in range(count)]
+    return columns.__getitem__
 
 
-def is_utf8(text: bytes) -> bool:
-    """Whether ``text`` is UTF-8, as files of golden sets and runs must be."""
+class _WordColumn(Column):
+    """A column of words in UTF-8, none of them empty."""
+
+    def __init__(self, words: list[bytes], *, repeats: bool) -> None:
+        self._words = words
+        self._repeats = repeats
+        """Whether many rows have the same word."""
+
+    @cached_property
+    def values(self) -> Sequence[object]:  # type: ignore[override]
+        return b"\n".join(self._words).decode().split("\n")
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    def ids(self) -> IdCells:
+        ids = WordIds(self._words) if self._repeats else HeldIds(self.values)  # type: ignore[arg-type]
+        return IdCells(ids, NO_ROWS)
+
+    def numbers(self) -> NumberCells:
+        try:
+            values = np.array(list(map(float, self._words)))
+        except ValueError:
+            return super().numbers()
+        if np.isfinite(values).all() and b"_" not in b"".join(self._words):
+            return NumberCells(values, NO_ROWS)
+        return super().numbers()
+
+
+def _is_utf8(text: bytes) -> bool:
     if text.isascii():
         return True
     try:

@@ -72,7 +72,8 @@ def _rows_of(table: Table, place: Mapping[str, int], opposed: OpposedRanks) -> I
     Raises:
         RunError: an id, a score or a rank is invalid; the message names the row.
     """
-    for batch in table.batches(sorted(place.values()), rows=_BATCH_ROWS):
+
+    def rows_of(batch: Batch) -> RunRows:
         documents = _ids(batch, "doc_id", place, table.numbering)
         queries = _ids(batch, "query_id", place, table.numbering)
         scores = _numbers(batch, "score", place, documents, table.numbering)
@@ -87,7 +88,10 @@ def _rows_of(table: Table, place: Mapping[str, int], opposed: OpposedRanks) -> I
             opposed.is_open = OpposedRanks().add_block(head, cells)  # mostly, the first ranks agree
         if opposed.is_open or not are_scored:
             ranks = _numbers(batch, "rank", place, documents, table.numbering)
-        yield replace(rows, ranks=ranks)
+        return replace(rows, ranks=ranks)
+
+    # A batch is dropped before the next one is read, so that its memory is used again.
+    return map(rows_of, table.batches(sorted(place.values()), rows=_BATCH_ROWS))
 
 
 def _ids(batch: Batch, role: str, place: Mapping[str, int], numbering: Numbering) -> IdColumn:

@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, Metric, Run, evaluate
 from pytest_rankcheck.evaluation import judged_matches, row_order
-from pytest_rankcheck.files import id_runs, packed_files
+from pytest_rankcheck.files import id_runs, packed_files, trec_columns
 from pytest_rankcheck.rankers import ranked_columns, run_tables
-from pytest_rankcheck.rankers.formats import trec_runs
 from tests.examples import examples, run_of
 
 pl = pytest.importorskip("polars", reason="polars is not installed")
@@ -177,8 +176,8 @@ def read_in(way: str) -> Iterator[None]:
             patch.setattr(run_tables, "_BATCH_ROWS", 3)
             patch.setattr(ranked_columns, "_BLOCK_ROWS", 1)
             patch.setattr(row_order, "_TIED_ROWS", 1)
-            patch.setattr(trec_runs, "LARGE_BLOCK_BYTES", 30)
-            patch.setattr(trec_runs, "BLOCK_BYTES", 30)
+            patch.setattr(trec_columns, "LARGE_BLOCK_BYTES", 30)
+            patch.setattr(trec_columns, "BLOCK_BYTES", 30)
         if way == "few hashes":
             keys = id_runs.keys_of
             patch.setattr(id_runs, "keys_of", lambda column: keys(column) & np.uint64(1))

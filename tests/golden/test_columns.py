@@ -15,9 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, GoldenSetError
-from pytest_rankcheck.files.text_files import blocks_of_lines
+from pytest_rankcheck.files import trec_columns
 from pytest_rankcheck.golden import contents_builder, judgment_batches
-from pytest_rankcheck.golden.formats import trec_qrels
 from tests.examples import examples
 from tests.libraries import HAS_POLARS, NEEDS_POLARS
 
@@ -133,12 +132,12 @@ def test_qrels_are_read_alike_by_polars_as_columns_and_line_by_line(
         return GoldenSet.load(file, "trec", contradictions=rule)  # type: ignore[arg-type]
 
     whole = outcome(read)
-    with replaced(trec_qrels, "blocks_of_lines", partial(blocks_of_lines, size=1)):  # by line
+    with replaced(trec_columns, "BLOCK_BYTES", 1):  # by line
         found = outcome(read)
     # With several mistakes, columns may name another one first.
     assert found == whole or (isinstance(found, str) and isinstance(whole, str))
     if HAS_POLARS:
-        with replaced(trec_qrels, "polars_should_read", lambda path: True):
+        with replaced(trec_columns, "polars_should_read", lambda path: True):
             assert outcome(read) == whole
 
 

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, Run, RunError, evaluate
-from pytest_rankcheck.files import packed_files
-from pytest_rankcheck.rankers.formats import trec_runs
+from pytest_rankcheck.files import packed_files, trec_columns
 from pytest_rankcheck.rankers.ranked_columns import TOP
 from pytest_rankcheck.reports.text.measurement_notes import timing_notes
 from tests.examples import examples
@@ -29,9 +28,9 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def choose(monkeypatch: pytest.MonkeyPatch, way: str, block: int = 200) -> None:
     monkeypatch.setattr(packed_files, "LARGE_FILE", 0 if way == "columns" else 1 << 60)
-    monkeypatch.setattr(trec_runs, "BLOCK_BYTES", block)
+    monkeypatch.setattr(trec_columns, "BLOCK_BYTES", block)
     if way == "columns":
-        monkeypatch.setattr(trec_runs, "LARGE_BLOCK_BYTES", block)
+        monkeypatch.setattr(trec_columns, "LARGE_BLOCK_BYTES", block)
 
 
 DOCS = ["d1", "d2", "d10", "é", "文", "🙂", "x_y", "#c", "0", *(f"doc{i:02}" for i in range(30))]
@@ -238,28 +237,24 @@ def test_memory_does_not_grow_with_the_file(
 @examples(200)
 @given(
     lengths=st.lists(st.integers(1, 40), min_size=1, max_size=30),
-    size=st.sampled_from([1, 30, 300, 3000]),
+    size=st.sampled_from([8, 30, 300, 3000]),
     mark=st.sampled_from(["", "\ufeff"]),
 )
 def test_blocks_hold_whole_queries_and_all_lines(
     lengths: list[int], size: int, mark: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    lines = [
-        f"q{q} Q0 d{i} 1 1.0 t{'x' * (i % 7)}\n" for q, n in enumerate(lengths) for i in range(n)
-    ]
+    lines = [(f"q{q}", f"d{i}") for q, n in enumerate(lengths) for i in range(n)]
+    text = "".join(f"{q} Q0 {d} 1 1.0 t{'x' * (len(d) % 7)}\n" for q, d in lines)
     file = tmp_path_factory.getbasetemp() / "blocks.run"
-    file.write_text(mark + "".join(lines), encoding="utf-8")
-    seen: set[bytes] = set()
-    number = 1
-    for block in trec_runs.blocks_of_queries(file, size):
-        here = block.text.splitlines(keepends=True)
-        assert [line.decode() for line in here] == lines[number - 1 : number - 1 + len(here)]
-        assert block.first_line == number
-        number += len(here)
-        queries = {line.split()[0] for line in here}
-        assert not queries & seen
-        seen |= queries
-    assert number == len(lines) + 1
+    file.write_text(mark + text, encoding="utf-8")
+    for way in WAYS:
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            choose(monkeypatch, way, size)
+            blocks = list(Run.scan(file, "trec").columns())
+        query_ids = [query_id for block in blocks for query_id in block.query_ids]
+        assert query_ids == [f"q{q}" for q in range(len(lengths))]
+        groups = [block.doc_ids(place) for block in blocks for place in range(len(block))]
+        assert [doc_id for group in groups for doc_id in group] == [doc_id for _, doc_id in lines]
 
 
 # --- answers as they were given ---------------------------------------------------------------

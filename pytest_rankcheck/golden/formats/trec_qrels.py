@@ -10,24 +10,22 @@ With ``columns={"subtopic": "iteration"}`` it is the subtopic that a document is
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
-from pytest_rankcheck.errors import GoldenSetError, quoted
+from pytest_rankcheck.errors import GoldenSetError
 from pytest_rankcheck.files.delimited_tables import table_text
 from pytest_rankcheck.files.format_registry import FileSample, Format
-from pytest_rankcheck.files.packed_files import polars_should_read, unpacked_suffix
-from pytest_rankcheck.files.table_batches import Batch, Table, batches_of_rows
-from pytest_rankcheck.files.text_files import blocks_of_lines, decode_utf8
-from pytest_rankcheck.files.trec_columns import columns_of, columns_of_lines, trec_text
+from pytest_rankcheck.files.packed_files import unpacked_suffix
+from pytest_rankcheck.files.trec_columns import columns_of, trec_table, trec_text
 from pytest_rankcheck.files.whole_files import write_whole
 from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.golden_contents import SCALE, Contents
 from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.query import attribute_names
 
+_COLUMNS = ("query_id", "0", "doc_id", "grade")
 _PLACES = {"query_id": 0, "iteration": 1, "doc_id": 2, "relevance": 3}
-"""The columns of a line."""
+"""The column of each role."""
 _HINT = ". If the second column is a subtopic, say so: rankcheck_columns = subtopic=iteration"
 
 
@@ -36,7 +34,7 @@ def read(source: Source) -> Contents:
     from pytest_rankcheck.golden.judgment_batches import add_queries, add_table
 
     builder = ContentsBuilder(source)
-    table = Table(list(_PLACES), builder.places.numbering, lambda *_: _batches(source.file))
+    table = trec_table(source.file, _COLUMNS, "qrels", GoldenSetError)
     also = {"subtopic": 1} if source.columns.get("subtopic") == "iteration" else {}
     builder.collected.hint = "" if also else _HINT
     add_table(builder, table, {**_PLACES, **also})
@@ -46,33 +44,6 @@ def read(source: Source) -> Contents:
 
         add_queries(builder, read_table(companion, GoldenSetError, kind="delimited"))
     return builder.built()
-
-
-def _batches(path: Path) -> Iterator[Batch]:
-    """Yield the lines in columns; those before a malformed line are yielded before the error."""
-    for first_line, text in blocks_of_lines(path, GoldenSetError):
-        is_large = polars_should_read(path)
-        columns = columns_of_lines(text, len(_PLACES), is_large=is_large)
-        if columns is None:
-            yield from batches_of_rows(list(_PLACES), _rows(path, first_line, text))
-        else:
-            lines = range(first_line, first_line + text.count(b"\n"))
-            yield Batch(list(_PLACES), lines, columns.__getitem__)
-
-
-def _rows(path: Path, first_line: int, text: bytes) -> Iterator[tuple[int, list[str]]]:
-    for number, raw in enumerate(text.split(b"\n"), start=first_line):
-        if raw.startswith(b"#") or not raw.strip():
-            continue
-        where = f"{path}:{number}"
-        line = decode_utf8(raw, where, GoldenSetError)
-        columns = columns_of(line)
-        if len(columns) != len(_PLACES):
-            raise GoldenSetError(
-                f"{where}: {len(columns)} columns, not {len(_PLACES)}: "
-                f"'{quoted(line.rstrip(), 60)}'; a line of qrels is: query_id 0 doc_id grade"
-            )
-        yield number, columns
 
 
 def write(contents: Contents, path: Path) -> None:
@@ -117,7 +88,7 @@ def queries_file(path: Path) -> Path:
 def _recognises(sample: FileSample) -> bool:
     if not sample.numbered_line[0]:  # no judgments, only queries
         return not sample.is_folder and queries_file(sample.path).exists()
-    return len(columns_of(sample.line)) == len(_PLACES)
+    return len(columns_of(sample.line)) == len(_COLUMNS)
 
 
 FORMAT = Format(

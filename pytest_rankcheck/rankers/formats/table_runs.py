@@ -8,13 +8,13 @@ files need polars (the extra ``[fast]``). The files of a folder are read as one 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import RunError, listed, plural
 from pytest_rankcheck.files.part_files import joined_tables, partition_columns, with_columns
-from pytest_rankcheck.files.table_batches import JoinedNumbering
+from pytest_rankcheck.files.table_batches import JoinedNumbering, Table
 from pytest_rankcheck.files.table_formats import table_formats
 from pytest_rankcheck.files.tables import TableKind, read_table
 from pytest_rankcheck.rankers.ranked_columns import RankedColumns
@@ -34,17 +34,35 @@ def read(run: RunFiles, *, kind: TableKind, together: bool = False) -> Iterator[
             and line or row); scores are missing, and the ranks of a query are incomplete; or polars
             is needed and not installed.
     """
-    opened = partial(read_table, error=RunError, kind=kind, columns=run.columns.values())
+
+    def opened(file: Path) -> Table:
+        columns = run.columns.values()
+        return read_table(file, RunError, name=str(file), kind=kind, columns=columns)
+
+    return columns_of_files(run, opened, run.columns, together=together)
+
+
+def columns_of_files(
+    run: RunFiles,
+    opened: Callable[[Path], Table],
+    columns: Mapping[str, str],
+    *,
+    together: bool,
+) -> Iterator[RankedColumns]:
+    """Yield the rankings of files, which are opened as tables.
+
+    Args:
+        run: the files.
+        opened: opens one of them.
+        columns: ``{meaning: column}`` for columns with unusual names.
+        together: whether to group the rows by query first.
+    """
     if not run.are_parts:
-        table = opened(run.path, name=str(run.path))
-        yield from columns_of_table(table, run.columns, run.rules, together=together)
+        yield from columns_of_table(opened(run.path), columns, run.rules, together=together)
         return
-    parts = []
-    for file in run.files:
-        part = opened(file, name=str(file))
-        parts.append((file, with_columns(part, partition_columns(file))))
+    parts = [(file, with_columns(opened(file), partition_columns(file))) for file in run.files]
     joined = joined_tables(parts, RunError)
-    yield from columns_of_table(joined, run.columns, run.rules, together=together)
+    yield from columns_of_table(joined, columns, run.rules, together=together)
     assert isinstance(joined.numbering, JoinedNumbering)
     if empty := joined.numbering.empty:
         count = plural(len(empty), "file has", "files have")
