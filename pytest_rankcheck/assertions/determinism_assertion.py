@@ -18,15 +18,18 @@ from pytest_rankcheck.behaviour.determinism_check import (
 from pytest_rankcheck.behaviour.new_instances import Fresh, RankerSource
 from pytest_rankcheck.behaviour.repeated_ranker import RepeatedRanker
 from pytest_rankcheck.errors import ConfigurationError
+from pytest_rankcheck.explanation.answered_queries import differing_answers
+from pytest_rankcheck.explanation.explanation import Explanation
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.rank import RankOptions
 from pytest_rankcheck.rankers.ranker_lookup import load_ranker, specification_of
 from pytest_rankcheck.reports.findings import Topic
 from pytest_rankcheck.reports.text.determinism_text import (
-    depth_lines,
+    DEPTH_ADVICE,
+    depth_facts,
     depth_note,
+    determinism_facts,
     determinism_note,
-    determinism_text,
 )
 
 
@@ -81,9 +84,15 @@ def assert_deterministic(
     )
     asked = RepeatedRanker.of(ranker, options)
     result = check_determinism(asked, golden_set, ways, RankerSource.of(ranker, name, fresh))
-    broken = result.broken
-    text = determinism_text(golden_set, result, broken) if broken else None
-    conclude(Topic.DETERMINISM, determinism_note(golden_set, result), text)
+    note, explanation = determinism_note(golden_set, result), None
+    if result.broken is not None:
+        explanation = Explanation(
+            golden_set=golden_set.name,
+            headline=note,
+            facts=(*determinism_facts(golden_set, result),),
+            **differing_answers(golden_set, result.broken.differences, ("first", "then")),
+        )
+    conclude(Topic.DETERMINISM, note, explanation)
 
 
 @checked_arguments
@@ -119,5 +128,14 @@ def assert_consistent_depth(
     if "depth" in options:
         raise ConfigurationError("depth= has no effect here; give depths=(10, 20, 50)")
     result = check_depths(RepeatedRanker.of(ranker, options), golden_set, depths)
-    text = "\n".join(depth_lines(golden_set, result)) if result.broken else None
-    conclude(Topic.DEPTH, depth_note(golden_set, result), text)
+    note, explanation = depth_note(golden_set, result), None
+    if result.broken:
+        labels = (f"depth {result.worst.shallow}", f"depth {result.worst.deep}")
+        explanation = Explanation(
+            golden_set=golden_set.name,
+            headline=note,
+            facts=(*depth_facts(result),),
+            to_fix=DEPTH_ADVICE,
+            **differing_answers(golden_set, result.worst.differences, labels),
+        )
+    conclude(Topic.DEPTH, note, explanation)

@@ -11,7 +11,6 @@ from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.findings import GateFinding, Note, Said, Topic
 from pytest_rankcheck.reports.ledger import enter, wants_detail, wants_evidence, wants_queries
-from pytest_rankcheck.reports.text.wording import shortened
 
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.check import Block
@@ -51,14 +50,14 @@ class EnteredGate(NamedTuple):
     """What mends it if it failed."""
 
 
-def conclude(topic: Topic, note: str, failure: str | None, remedy: Remedy | None = None) -> None:
-    """Enter the note of a check, and fail if there is a failure text.
+def conclude(topic: Topic, note: str, explanation: Explanation | None) -> None:
+    """Enter the note of a check, and fail with the explanation if there is one.
 
     Raises:
-        AssertionError: with that text.
+        AssertionError: with its text.
     """
-    enter(Note(topic, note, failure=failure, remedy=remedy, is_check=True))
-    fail(failure)
+    enter(Note(topic, note, failure=explanation, is_check=True))
+    fail_with(explanation)
 
 
 def fail_with(explanation: Explanation | None) -> None:
@@ -72,16 +71,6 @@ def fail_with(explanation: Explanation | None) -> None:
 
         lines = failure_lines(explanation, in_full=wants_evidence())
         raise AssertionError("\n".join(lines))
-
-
-def fail(text: str | None) -> None:
-    """Fail with a text, if there is one; what is too long for a terminal is left out.
-
-    Raises:
-        AssertionError: with that text.
-    """
-    if text is not None:
-        raise AssertionError(shortened(text))
 
 
 def enter_question(question: Question) -> None:

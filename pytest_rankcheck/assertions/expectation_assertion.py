@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pytest_rankcheck.assertions.entered_findings import enter_question, fail
+from pytest_rankcheck.assertions.entered_findings import enter_question, fail_with
 from pytest_rankcheck.behaviour.expectation_check import check_expectations
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.ranked_run import ranked_run
+from pytest_rankcheck.explanation.answered_queries import unexpected_rankings
+from pytest_rankcheck.explanation.explanation import Explanation
 from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.run import Run
 from pytest_rankcheck.reports.ledger import enter, wants_proof
-from pytest_rankcheck.reports.text.expectation_text import expectation_lines, expectation_notes
+from pytest_rankcheck.reports.text.expectation_text import (
+    EXPECTATION_ADVICE,
+    expectation_facts,
+    expectation_headline,
+    expectation_notes,
+)
 
 
 def assert_expectations(
@@ -52,11 +59,19 @@ def assert_expectations(
 
         evaluation = Evaluation(ranked_run(ranking_run, golden_set))
         enter_question(expectation_question(evaluation, golden_set, given))
-    failed = any(result.fails for result in results)
-    text = "\n".join(expectation_lines(golden_set, ranking_run, results)) if failed else None
-    for note in expectation_notes(golden_set, results, text):
+    explanation = None
+    if any(result.fails for result in results):
+        violated = [each for each in results if each.fails and not each.holds]
+        explanation = Explanation(
+            golden_set=golden_set.name,
+            headline=expectation_headline(golden_set, results),
+            facts=(*expectation_facts(golden_set, results),),
+            to_fix=EXPECTATION_ADVICE if violated else "",
+            **unexpected_rankings(golden_set, ranking_run, violated),
+        )
+    for note in expectation_notes(golden_set, results, explanation):
         enter(note)
-    fail(text)
+    fail_with(explanation)
 
 
 def _checked(expectations: Expectation | Iterable[Expectation]) -> tuple[Expectation, ...]:

@@ -17,15 +17,20 @@ from pytest_rankcheck.behaviour.perturbation_limits import (
 from pytest_rankcheck.behaviour.perturbed_answers import PerturbedQuery, perturbed_answers
 from pytest_rankcheck.behaviour.repeated_ranker import RepeatedRanker
 from pytest_rankcheck.errors import ConfigurationError
+from pytest_rankcheck.explanation.answered_queries import changed_answers
+from pytest_rankcheck.explanation.explanation import Explanation
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.rankers.rank import RankOptions
 from pytest_rankcheck.reports.findings import Topic
 from pytest_rankcheck.reports.text.invariance_text import (
+    direction_facts,
+    direction_headline,
     direction_note,
-    direction_text,
+    invariance_facts,
+    invariance_headline,
     invariance_note,
-    invariance_text,
+    to_fix,
 )
 
 
@@ -95,8 +100,17 @@ def assert_invariant(
     if limits.on_metric:
         result.refuse_unjudged(golden_set)
     limits.refuse_never_failing(result)
-    text = invariance_text(golden_set, result, limits) if limits.fails(result) else None
-    conclude(Topic.INVARIANCE, invariance_note(golden_set, result), text)
+    explanation = None
+    if limits.fails(result):
+        beyond = limits.beyond(result) or result.by_query
+        explanation = Explanation(
+            golden_set=golden_set.name,
+            headline=invariance_headline(golden_set, result),
+            facts=(*invariance_facts(result, limits),),
+            to_fix=to_fix(result, limits),
+            **changed_answers(golden_set, result, beyond, limits.severity),
+        )
+    conclude(Topic.INVARIANCE, invariance_note(golden_set, result), explanation)
 
 
 @checked_arguments
@@ -146,6 +160,12 @@ def assert_direction(
         result.refuse_unjudged(golden_set)
     directed.refuse_never_failing(result)
     beyond = directed.beyond(result)
-    failed = directed.fails(result, beyond)
-    text = direction_text(golden_set, result, directed, beyond) if failed else None
-    conclude(Topic.DIRECTION, direction_note(golden_set, result, directed), text)
+    explanation = None
+    if directed.fails(result, beyond):
+        explanation = Explanation(
+            golden_set=golden_set.name,
+            headline=direction_headline(golden_set, result),
+            facts=(*direction_facts(result, directed, beyond),),
+            **changed_answers(golden_set, result, beyond or result.by_query, directed.severity),
+        )
+    conclude(Topic.DIRECTION, direction_note(golden_set, result, directed), explanation)

@@ -71,7 +71,5 @@ def assert_ranking_stable(
     limits.refuse_never_failing(len(evaluation.query_ids))
     check, block = baseline.check_rankings(evaluation, limits)
     note = stability_note(check, evaluation)
-    text = remedy = None
-    if block is not None:
-        text, remedy = blocked_rankings(check, block, evaluation, baseline.place)
-    conclude(Topic.STABILITY, note, text, remedy)
+    explanation = block and blocked_rankings(check, block, evaluation, baseline.place)
+    conclude(Topic.STABILITY, note, explanation or None)

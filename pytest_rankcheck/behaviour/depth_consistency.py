@@ -48,6 +48,11 @@ class DepthResult:
         """The pairs with differences."""
         return [pair for pair in self.pairs if pair.differences]
 
+    @property
+    def worst(self) -> DepthPair:
+        """The pair with the most differences."""
+        return max(self.pairs, key=lambda pair: len(pair.differences))
+
 
 def check_depths(ranker: RepeatedRanker, golden: GoldenSet, depths: Sequence[int]) -> DepthResult:
     """Ask a ranker at several depths, and compare the tops of its rankings at every two depths.
@@ -95,4 +100,4 @@ def check_depths(ranker: RepeatedRanker, golden: GoldenSet, depths: Sequence[int
 def _differences(shallow: Run, deep: Run, depth: int) -> Sequence[AnswerDifference]:
     """Return the queries whose top at the smaller depth differs between two runs."""
     tops = shallow.top(depth), Attempt(deep.top(depth), {})
-    return answer_differences(*tops, f"depth {depth}")
+    return answer_differences(*tops)

@@ -163,10 +163,10 @@ class TopKAgreement:
 
         return rbo(*self.distinct, p=self.p) if self.is_changed else 1.0
 
-    def exceeded(self, limits: StabilityLimits) -> Sequence[str]:
-        """Return the limits that the query exceeds, as text; none if nothing changed."""
+    def exceeded(self, limits: StabilityLimits) -> Mapping[str, float]:
+        """Return the values that exceed their limits, by measure; none if nothing changed."""
         if not self.is_changed:
-            return ()
+            return {}
         from pytest_rankcheck.metrics.ranking_similarity import overlap, tau_ap, top_k_kendall
 
         before, now = self.distinct
@@ -183,11 +183,9 @@ class TopKAgreement:
             correlation = tau_ap(now, before, k=self.k)
             known = 0.0 if math.isnan(correlation) else correlation  # fewer than two in both
             values.append((f"tauAP@{self.k}", known, limits.min_tau_ap, 1))
-        return [
-            f"{name} {value:.3f}"
-            for name, value, limit, sign in values
-            if sign * (value - limit) < -SLACK
-        ]
+        return {
+            name: value for name, value, limit, sign in values if sign * (value - limit) < -SLACK
+        }
 
 
 @dataclass(frozen=True)

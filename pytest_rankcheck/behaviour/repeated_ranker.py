@@ -74,13 +74,13 @@ class AnswerDifference:
 
     query_id: str
     how: str
-    """How it was asked: ``in reverse``."""
+    """How it was asked: ``in reverse``; empty if that goes without saying."""
     before: Sequence[str]
     after: Sequence[str]
     failure: Exception | None = None
 
 
-def answer_differences(run: Run, attempt: Attempt, how: str) -> list[AnswerDifference]:
+def answer_differences(run: Run, attempt: Attempt, how: str = "") -> list[AnswerDifference]:
     """Return the queries that fail or are ranked differently than in ``run``, in its order."""
     differences = []
     for query_id in run:

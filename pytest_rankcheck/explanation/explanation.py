@@ -6,16 +6,21 @@ It is made once for all metrics of the assertion. A worker of pytest-xdist pickl
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
+from typing import TYPE_CHECKING
 
-from pytest_rankcheck.comparison.cause import Cause
-from pytest_rankcheck.comparison.unjudged_documents import Crossing, Unjudged
-from pytest_rankcheck.explanation.bounds import Bound, Bounded
-from pytest_rankcheck.gates.verdict import Outcome, Verdict
-from pytest_rankcheck.metrics.kinds import MeasurementKind
-from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.remedies import Remedy
+from pytest_rankcheck.metrics.metric_definition import KINDS
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.behaviour.expectation_check import ExpectationResult
+    from pytest_rankcheck.comparison.cause import Cause
+    from pytest_rankcheck.comparison.unjudged_documents import Crossing, Unjudged
+    from pytest_rankcheck.explanation.bounds import Bound, Bounded
+    from pytest_rankcheck.gates.verdict import Outcome, Verdict
+    from pytest_rankcheck.metrics.kinds import MeasurementKind
+    from pytest_rankcheck.metrics.metric_names import Metric
+    from pytest_rankcheck.remedies import Remedy
 
 
 class Absence(Enum):
@@ -54,6 +59,48 @@ class ExplainedQuery:
     documents: Sequence[RankedDocument]
     top: tuple[str, ...]
     """The first documents of its ranking now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a ranker answered to a query, as far as it is shown."""
+
+    label: str
+    """Which of several answers it is, such as "as it is"."""
+    documents: tuple[str, ...]
+    first: int
+    """The rank of the first document that is shown."""
+    size: int
+    """How many documents the whole answer has."""
+    failure: str = ""
+    """The error that came instead."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnsweredQuery:
+    """A query whose answers differ from each other, or from what is expected of them."""
+
+    id: str
+    text: str = ""
+    place: str = ""
+    """Where the golden set's file has it, if that is known."""
+    becomes: str | None = None
+    """The text of the query that was asked as well; None: the same."""
+    attributes: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """The attributes of the query that was asked as well, each with its value before and now."""
+    how: str = ""
+    """How the second answer was asked for, such as "in reverse"."""
+    similarity: Mapping[str, float] = field(default_factory=dict)
+    """How much alike the answers are, by measure."""
+    values: Mapping[str, tuple[float | None, float]] = field(default_factory=dict)
+    """By metric, the value of each answer."""
+    draws: int = 1
+    """Of how many random variants these are the means."""
+    broken: tuple[ExpectationResult, ...] = ()
+    """The expectations that do not hold."""
+    answers: tuple[Answer, ...]
+    titles: Mapping[str, str]
+    """Of the documents that are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,13 +169,13 @@ class MetricFailure:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Explanation:
-    """Why an assertion failed."""
+    """Why an assertion failed, or anything else that fails a test or a test session."""
 
-    kind: MeasurementKind
-    golden_set: str
-    queries: int
+    kind: MeasurementKind = KINDS["query"]
+    golden_set: str = ""
+    queries: int = 0
     """How many queries there are."""
-    of: int
+    of: int = 0
     """How many metrics the assertion has, failed or not."""
     failures: tuple[MetricFailure, ...] = ()
     """The metrics that failed by a verdict or a bound."""
@@ -137,18 +184,26 @@ class Explanation:
     in_common: InCommon | None = None
     """Of the first metric that fell in more than one query; without one, only the world's."""
     fallen: int = 0
-    """How many queries fell in any of the metrics that failed."""
+    """How many queries fell in any of the metrics that failed, or have answers that differ."""
     worst: tuple[ExplainedQuery, ...] = ()
     """The queries that fell most."""
+    facts: tuple[str, ...] = ()
+    """What a check without a metric has counted."""
+    answered: tuple[AnsweredQuery, ...] = ()
+    """The queries whose answers differ most."""
+    others: tuple[str, ...] = ()
+    """Of the other queries whose answers differ, the first ones."""
     taken_over: tuple[TakenOver, ...] = ()
     """Of a metric of the whole run: the documents that took over, then those that are gone."""
     unjudged: Unjudged | None = None
     caveats: tuple[str, ...] = ()
     """What may be wrong with the run or its documents rather than with the ranker."""
     headline: str = ""
-    """What comes first if a record fails the assertion, and not only its gates."""
+    """What comes first if not only gates and bounds fail the assertion."""
     before_headline: str = ""
     """What comes before the words of the gates, such as that an update is refused."""
     remarks: tuple[str, ...] = ()
     """What is said of the record: what differs from it, and where it is."""
+    to_fix: str = ""
+    """What to do besides a command."""
     remedies: tuple[Remedy, ...] = ()

@@ -88,8 +88,8 @@ def refuse_dropped_gates(baseline: Baseline) -> None:
         from pytest_rankcheck.reports.findings import Topic
         from pytest_rankcheck.reports.text.blocked_text import dropped_gates
 
-        text, remedy = dropped_gates(dropped, baseline.place)
-        conclude(Topic.NO_LONGER_GATED, dropped, text, remedy)
+        explanation = dropped_gates(dropped, baseline.place)
+        conclude(Topic.NO_LONGER_GATED, dropped, explanation)
 
 
 def settled(item: pytest.Item) -> Ledger:

@@ -320,10 +320,8 @@ class Note(ReportedFinding):
     text: str
     about: str = ""
     """What it is about, such as a golden set; headings may name it. Foreign text is quoted."""
-    failure: str | None = None
-    """The whole failure text, if the check failed."""
-    remedy: Remedy | None = None
-    """The command that it prints."""
+    failure: Explanation | None = None
+    """Why the check failed."""
     is_check: bool = False
     """Whether it is the result of a check, which could have failed."""
     of_test: bool = False
@@ -339,6 +337,11 @@ class Note(ReportedFinding):
         if not self.of_test:
             return self
         return replace(self, text=f"{quoted(test, 200)}: {self.text}", of_test=False)
+
+    @property
+    def remedy(self) -> Remedy | None:
+        """What its failure text says to type."""
+        return next(iter(self.failure.remedies), None) if self.failure else None
 
     @property
     def heading(self) -> str:

@@ -55,12 +55,13 @@ def _gate(gate: GateFinding) -> dict[str, Any]:
     numbers = gate.numbers
     assert numbers is not None
     approvals = [*map(_approval, numbers.approvals)]
-    text, failure = None, None
-    if gate.failure is not None:
-        text = "\n".join(failure_lines(gate.failure, in_full=True))
-        failure = _failure(gate.failure)
-    told = {"text": text, "failure": failure, "remedy": _command(gate.remedy)}
+    failure = gate.failure and _failure(gate.failure)
+    told = {"text": _text_of(gate), "failure": failure, "remedy": _command(gate.remedy)}
     return {**finding, **as_json(numbers), "approvals": approvals, **told}
+
+
+def _text_of(finding: GateFinding | Note) -> str | None:
+    return "\n".join(failure_lines(finding.failure, in_full=True)) if finding.failure else None
 
 
 def _approval(approval: Approval) -> dict[str, Any]:
@@ -101,7 +102,7 @@ def _note(note: Note) -> dict[str, Any]:
         "topic": note.topic.key,
         "heading": note.heading,
         "text": note.text,
-        "failure": note.failure,
+        "failure": _text_of(note),
         "remedy": _command(note.remedy),
     }
 

@@ -175,12 +175,13 @@ def _leaderboard(board: LeaderboardFinding) -> str:
 def _full_texts(blockers: Sequence[GateFinding | Note]) -> Iterator[str]:
     """Yield the whole text of each failure, folded away."""
     for number, each in enumerate(blockers, 1):
+        assert each.failure is not None
+        name, text = "", "\n".join(failure_lines(each.failure, in_full=True))
         if isinstance(each, Note):
-            name, text = markdown_text(each.heading), each.failure or ""
+            name = markdown_text(each.heading)
         else:
             golden, test = markdown_text(each.golden_set, 60), markdown_text(each.test)
             name = f"{markdown_text(each.subject)} on {golden}, {test}"
-            text = "\n".join(failure_lines(each.failure, in_full=True)) if each.failure else ""
         count = f" {number} of {len(blockers)}" if len(blockers) > 1 else ""
         yield _folded(f"Full text{count}", [f"**{name}**", "", _fenced(text, "text")])
 

@@ -19,6 +19,7 @@ from pytest_rankcheck import (
 from pytest_rankcheck.rankers import batch, embedder, http, scorer
 from pytest_rankcheck.rankers.ranker_lookup import adapter_of
 from pytest_rankcheck.reports.findings import Note, Topic
+from pytest_rankcheck.reports.text.failure_text import failure_lines
 from tests.behaviour import faulty_rankers as faulty
 
 GOLDEN = GoldenSet.from_dict(
@@ -50,7 +51,8 @@ def test_a_ranker_that_searches_further_for_more_documents_is_found(
         "  top 5 at depths 5 and 8: 3 of 9 queries differ",
     ]
     assert lines[4].startswith("  nDCG@3 by requested depth: ")
-    assert "measure with the depth that production uses (rankcheck_depth)" in text
+    assert lines[5] == "  the queries that differ most"
+    assert lines[-1].startswith("  to fix: search as far at every depth (ef of HNSW, ")
     order = faulty.ranked("text 3")
     shallow, deep = order[:4][::-1][:3], order[:6][::-1][:3]
     assert any(line.startswith('    q3 "text 3"   RBO ') for line in lines)
@@ -60,7 +62,9 @@ def test_a_ranker_that_searches_further_for_more_documents_is_found(
             in lines
         )
     (note,) = entered
-    assert (note.topic, note.failure) == (Topic.DEPTH, text)
+    assert note.topic is Topic.DEPTH
+    assert note.failure is not None
+    assert "\n".join(failure_lines(note.failure)) == text
 
 
 def test_the_means_are_those_of_the_smallest_depth_at_each_depth() -> None:

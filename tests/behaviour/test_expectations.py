@@ -138,20 +138,21 @@ def test_all_violations_are_reported_with_query_ranking_and_expectation() -> Non
     )
     assert text == (
         "golden set 'shop' (4 queries): 1 of 5 expectations holds, 4 violated\n"
-        '  q1 "refund"\n'
-        "    expected  policy in the top 3\n"
-        "    because   it is the law\n"
-        "    but       policy is at 5\n"
-        "    expected  policy, form before faq, shipping\n"
-        "    but       policy is at 5, form is not ranked, faq is at 2, shipping is at 1\n"
-        "    ranked    1 shipping   2 faq   3 contact   4 jobs   5 policy   6 old\n"
-        '  q2 "xyzzy"\n'
-        "    expected  no result\n"
-        "    ranked    1 faq\n"
-        '  q4 "jobs"\n'
-        "    expected  at least one result\n"
-        "    because   we always hire\n"
-        "    ranked    nothing: the run does not have this query\n"
+        "  not ranked as expected\n"
+        '    q1 "refund"\n'
+        "      expected  policy in the top 3\n"
+        "      because   it is the law\n"
+        "      but       policy is at 5\n"
+        "      expected  policy, form before faq, shipping\n"
+        "      but       policy is at 5, form is not ranked, faq is at 2, shipping is at 1\n"
+        "      ranked    1 shipping   2 faq   3 contact   4 jobs   5 policy   6 old\n"
+        '    q2 "xyzzy"\n'
+        "      expected  no result\n"
+        "      ranked    1 faq\n"
+        '    q4 "jobs"\n'
+        "      expected  at least one result\n"
+        "      because   we always hire\n"
+        "      ranked    nothing: the run does not have this query\n"
         "  to fix: improve these queries, correct the expectations, or say with known_failure why "
         "they cannot hold yet"
     )
@@ -321,11 +322,11 @@ def test_long_rankings_and_many_queries_are_cut_and_counted() -> None:
     ranking = [f"document-{number}" for number in range(40)]
     run = Run.from_dict(dict.fromkeys(many, ranking))
     text = failure_of([Expectation.in_top(1, "x", query=query) for query in many], run, golden)
-    assert "    ranked    1 document-0   2 document-1 " in text
-    assert text.count("\n  q") == 20
-    assert "\n  and 10 more, of 10 queries\n" in text
+    assert "      ranked    1 document-0   2 document-1 " in text
+    assert text.count("\n    q") == 6
+    assert "\n    and q06, q07, q08, q09, q10 and 19 more\n" in text
     assert max(map(len, text.splitlines())) < 130
-    assert len(text.splitlines()) == 40
+    assert len(text.splitlines()) <= 40
     text = failure_of([Expectation.in_top(1, "x", query="q00")], run, golden)
     assert "   ... 40 documents\n" in text
 
@@ -337,4 +338,4 @@ def test_untrusted_text_is_harmless() -> None:
     text = failure_of([one], Run.from_dict({odd: [odd, "e\u202e"]}), golden)
     assert "\x1b" not in text
     assert "\u202e" not in text
-    assert text.count("\n") == 6
+    assert text.count("\n") == 7

@@ -86,7 +86,7 @@ def test_without_a_limit_nothing_may_change() -> None:
         "  4 perturbed queries, 4 texts: mean RBO 0.5400 (p=0.8)\n"
         "  every ranking must be the same: 4 of 4 queries are not\n"
         "  nDCG@10 0.8333 -> 0.3623, -0.4710 over 3 judged queries\n"
-        "  worst queries\n"
+        "  the queries that differ most\n"
         '    q3 "green" -> "GREEN"   RBO 0.000, nDCG@10 0.500 -> 0.000\n'
         "      as it is   1 a   2 b   3 c\n"
         "      perturbed  nothing\n"
@@ -389,7 +389,7 @@ def test_an_irrelevant_word_must_not_make_it_better() -> None:
         "perturbation 'noisy' moves ranker 'lured' on golden set 'shop' (3 queries) in the wrong direction\n"
         "  nDCG@10 0.5655 -> 0.8155, +0.2500 over 2 judged queries\n"
         "  nDCG@10 of every query must not become better: 1 of 2 judged queries does\n"
-        "  worst queries\n"
+        "  the queries that differ most\n"
         '    q3 "green" -> "green lorem"   RBO 0.452, nDCG@10 0.500 -> 1.000\n'
         "      as it is   1 b   2 a   3 c\n"
         "      perturbed  1 c   2 a"

@@ -56,10 +56,10 @@ def test_changes_are_shown_with_both_rankings(gated: GatedTest) -> None:
         "the rankings on golden set 'web' (80 queries) differ from the baseline",
         "2 of 80 rankings changed; RBO of the top 10: mean ",
         "allowed: min_rbo=0.9, p=0.9, k=10; 1 query beyond",
-        "worst queries",
+        "the queries that differ most",
         'q003 "query 3"   RBO(p=0.9) 0.',
-        "before  doc of query 3  filler-0",
-        "now     filler-0  filler-1",
+        "before  1 doc of query 3   2 filler-0",
+        "now     1 filler-0   2 filler-1",
         "baseline: test_mrr--web.json (unchanged)",
         "to approve: pytest tests/test_ranking.py::test_mrr --rankcheck-approve",
     ):

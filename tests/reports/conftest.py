@@ -22,6 +22,7 @@ from pytest_rankcheck import (
     assert_not_regressed,
     evaluate,
 )
+from pytest_rankcheck.explanation.explanation import Explanation
 from pytest_rankcheck.reports.findings import Note, ReportedFinding, Topic
 from pytest_rankcheck.reports.ledger import collecting
 from pytest_rankcheck.reports.report_data import Report, report_of
@@ -96,7 +97,10 @@ def hostile() -> Report:
     with collecting() as ledger, suppress(AssertionError):
         assert_expectations(Run.from_dict(now), golden, expected)
     # Not by way of the text, in which foreign text is harmless already.
-    ledger += [Note(Topic.SLICE_MEANS, query, query, f"{query}\n{query}") for query in HOSTILE]
+    ledger += [
+        Note(Topic.SLICE_MEANS, text, text, Explanation(headline=text, facts=(text,)))
+        for text in HOSTILE
+    ]
     return replace(report, notes=report.notes + report_of(ledger, "pytest -q").notes)
 
 

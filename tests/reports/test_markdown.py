@@ -13,6 +13,7 @@ from markdown_it import MarkdownIt
 
 from pytest_rankcheck.comparison.unpaired_values import Unpaired
 from pytest_rankcheck.errors import markdown_text, quoted
+from pytest_rankcheck.explanation.explanation import Explanation
 from pytest_rankcheck.reports.findings import Note, Topic
 from pytest_rankcheck.reports.markdown_report import LONGEST_COMMENT, markdown_of
 from pytest_rankcheck.reports.report_data import Report
@@ -126,7 +127,7 @@ def test_the_report_is_never_longer_than_a_comment(report: Report) -> None:
 
 def test_failed_behaviour_checks_are_shown_in_full(report: Report) -> None:
     passed = tuple(gate for gate in report.gates if not gate.failed)
-    note = Note(Topic.EXPECTATIONS, "one", failure="one\n  ```two")
+    note = Note(Topic.EXPECTATIONS, "one", failure=Explanation(headline="one", facts=("```two",)))
     text = markdown_of(replace(report, gates=passed, notes=(*report.notes, note)))
     assert text.startswith("## ❌ Ranking quality: 0 of 2 gates and 1 other check failed\n")
     assert "\n\n- expectations: one\n\n" in text

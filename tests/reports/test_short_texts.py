@@ -23,8 +23,12 @@ from pytest_rankcheck import (
 )
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits, stability_of
 from pytest_rankcheck.comparison.cause import Cause, CauseKind
+from pytest_rankcheck.explanation.answered_queries import changed_rankings
 from pytest_rankcheck.explanation.explanation import (
+    Answer,
+    AnsweredQuery,
     ExplainedQuery,
+    Explanation,
     InCommon,
     RankedDocument,
     TakenOver,
@@ -32,10 +36,9 @@ from pytest_rankcheck.explanation.explanation import (
 from pytest_rankcheck.remedies import Remedy
 from pytest_rankcheck.reports.findings import GateFinding, Topic
 from pytest_rankcheck.reports.ledger import PrintedDocuments, collecting
+from pytest_rankcheck.reports.text.answers_text import answered_lines
 from pytest_rankcheck.reports.text.failure_text import failure_lines
 from pytest_rankcheck.reports.text.measurement_notes import evaluation_notes
-from pytest_rankcheck.reports.text.stability_text import stability_lines
-from pytest_rankcheck.reports.text.wording import shortened
 
 GOLDEN = GoldenSet.from_dict(
     {f"q{n}": {f"d{n}": 3, f"e{n}": 1} for n in range(40)},
@@ -106,11 +109,33 @@ def test_a_failure_with_everything_has_40_lines_at_most_and_all_with_v() -> None
     assert sum("remark" in line for line in in_full) == 9
 
 
-def test_other_texts_are_shortened() -> None:
-    many = "\n".join(["head", *["  fact"] * 20, *["    query", "      document"] * 20, "  to fix"])
-    assert len(shortened(many).splitlines()) == 40
-    assert "document" not in shortened(many)
-    assert shortened(many).splitlines()[-2] == "  to fix"
+def test_a_check_with_everything_has_40_lines_at_most_and_all_with_v() -> None:
+    answer = Answer("as it is", ("d" * 60,) * 5, 3, 9)
+    query = AnsweredQuery(
+        id="q", text="text " * 40, becomes="other " * 40, answers=(answer,) * 2, titles={}
+    )
+    explanation = Explanation(
+        headline="what failed",
+        fallen=90,
+        facts=tuple(f"fact {n}" for n in range(30)),
+        answered=(query,) * 9,
+        others=("q10", "q11"),
+        remarks=tuple(f"remark {n}" for n in range(30)),
+        to_fix="think",
+        remedies=(Remedy("to approve", "pytest"),) * 2,
+    )
+    lines = failure_lines(explanation)
+    assert len(lines) <= 40, "\n".join(lines)
+    assert lines[-3:] == ["  to fix: think", *["  to approve: pytest"] * 2]
+    assert sum(line.startswith("    and ") for line in lines) == 1
+    without = failure_lines(replace(explanation, remarks=(), facts=("fact",)))
+    assert 30 < len(without) <= 40
+    assert sum(line.startswith("    q") for line in without) == 3
+    assert "    and q, q, q, q, q and 82 more" in without
+    in_full = failure_lines(explanation, in_full=True)
+    assert sum(line.startswith("    q") for line in in_full) == 9
+    assert "    and q10, q11 and 79 more" in in_full
+    assert {f"  fact {n}" for n in range(30)} < {*in_full}
 
 
 def test_the_documents_of_a_query_are_in_one_text_of_a_test_session() -> None:
@@ -150,6 +175,7 @@ def test_a_ranking_is_in_one_text_of_a_test_session() -> None:
     before = evaluate(Run.from_dict({"q": ["x", "y"]}), golden)
     now = evaluate(Run.from_dict({"q": ["y", "x"]}), golden)
     stability = stability_of(compare(now, before), StabilityLimits())
+    changes = Explanation(golden_set=golden.name, **changed_rankings(golden, stability))
 
     def text_in(test: str, check: Callable[[], object]) -> str:
         with collecting(printed=printed):
@@ -167,7 +193,7 @@ def test_a_ranking_is_in_one_text_of_a_test_session() -> None:
     for check, labels in (
         (invariance, ("as it is ", "perturbed")),
         (lambda: assert_deterministic(lambda text: next(answers), golden), ("first", "then ")),
-        (lambda: stability_lines(stability, now), ("before", "now   ")),
+        (lambda: answered_lines(changes), ("before", "now   ")),
     ):
         lines = text_in("b", check).splitlines()
         for label in labels:

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from pytest_rankcheck.baselines.change import Change
 from pytest_rankcheck.baselines.policy import Action, Settlement
+from pytest_rankcheck.explanation.explanation import Explanation
 from pytest_rankcheck.remedies import Place
 from pytest_rankcheck.reports.findings import (
     GateFinding,
@@ -85,7 +86,10 @@ def test_failures_and_passes_have_colours() -> None:
         row("AP", 0.5, 0.5, "passed"),
         MetricFinding(golden_set="web", metric="P@5", now=0.5, baseline=0.5),
     ]
-    entries += [Note(Topic.EXPECTATIONS, "2 hold", failure="why"), Note(Topic.EXPECTATIONS, "4")]
+    entries += [
+        Note(Topic.EXPECTATIONS, "2 hold", failure=Explanation(headline="why")),
+        Note(Topic.EXPECTATIONS, "4"),
+    ]
     lines = list(summary_lines(entries))
     assert [line.colour for line in lines] == ["", "red", "green", "", "", "red", ""]
     assert lines[-2].text == "  FAILED: 2 hold"
@@ -203,7 +207,7 @@ def test_without_v_a_few_lines_say_what_to_do_and_the_others_are_counted() -> No
         Note(Topic.LINT, "few queries", "golden set 'web'"),
         Note(Topic.NOT_RUN, "a.json"),
         Note(Topic.NOT_RUN, "b.json"),
-        Note(Topic.EXPECTATIONS, "1 violated", failure="why"),
+        Note(Topic.EXPECTATIONS, "1 violated", failure=Explanation(headline="why")),
         Note(Topic.EXPECTATIONS, "2 hold"),
     ]
     short = [line.text for line in summary_lines(findings, most=3)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pytest_rankcheck.reports.text.invariance_text import shown_change
+from pytest_rankcheck.reports.text.answers_text import shown_change
 
 LONG = (
     "what similarity laws must be obeyed when constructing aeroelastic models of heated high speed "

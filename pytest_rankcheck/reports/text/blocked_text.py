@@ -12,8 +12,10 @@ from pytest_rankcheck.baselines.metric_check import MetricCheck
 from pytest_rankcheck.baselines.ranking_check import RankingCheck
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.explanation.answered_queries import changed_rankings
+from pytest_rankcheck.explanation.explanation import Explanation
 from pytest_rankcheck.remedies import Place, Remedy, joined, merge
-from pytest_rankcheck.reports.text.stability_text import changes_text, stability_lines
+from pytest_rankcheck.reports.text.stability_text import changes_text, stability_facts
 from pytest_rankcheck.reports.text.wording import change, golden_name, means_change, number_text
 
 _OF_WORLD = (
@@ -73,27 +75,32 @@ def is_of_gate(check: Check, block: Block) -> bool:
 
 def blocked_rankings(
     check: RankingCheck, block: Block, evaluation: Evaluation, place: Place
-) -> tuple[str, Remedy | None]:
-    """Return why a check of rankings fails its test, and the command that mends it."""
+) -> Explanation:
+    """Return why a check of rankings fails its test."""
     remedy = remedy_of(check, block, place)
-    lines = [*_details(check, block)]
+    differing: Mapping[str, Any] = {}
+    facts = [*_details(check, block)]
     if check.stability and check.comparison and block in OF_GATES:
         broken = (each for each in (check.stability, *check.strict) if each.is_broken)
         stability = next(broken, check.stability)
-        lines += stability_lines(stability, check.comparison.evaluation)
-    lines += _world([(check, block)])
-    lines += _what_to_do(check, block, place)
-    return _text(_headline(check, block, evaluation), lines, remedy), remedy
+        facts += stability_facts(stability)
+        differing = changed_rankings(evaluation.golden, stability)
+    return Explanation(
+        kind=evaluation.kind,
+        golden_set=evaluation.golden.name,
+        queries=len(evaluation.query_ids),
+        headline=_headline(check, block, evaluation),
+        facts=(*facts, *_world([(check, block)])),
+        remarks=(*_what_to_do(check, block, place),),
+        remedies=(remedy,) if remedy else (),
+        **differing,
+    )
 
 
-def dropped_gates(why: str, place: Place) -> tuple[str, Remedy]:
-    """Return why a test fails whose assertions passed but which dropped gates, and the command."""
-    remedy = place.approve()
-    return _text(why, [*_what_to_do(None, Block.REFUSED, place)], remedy), remedy
-
-
-def _text(headline: str, lines: Sequence[str], remedy: Remedy | None) -> str:
-    return "\n".join([headline, *(f"  {line}" for line in (*lines, *([remedy] if remedy else [])))])
+def dropped_gates(why: str, place: Place) -> Explanation:
+    """Return why a test fails whose assertions passed but which dropped gates."""
+    remarks = (*_what_to_do(None, Block.REFUSED, place),)
+    return Explanation(headline=why, remarks=remarks, remedies=(place.approve(),))
 
 
 def _what_to_do(check: Check | None, block: Block, place: Place) -> Iterator[str]:

@@ -1,30 +1,26 @@
-"""The text of violated expectations: the query, what was expected, and the ranking."""
+"""What is said of expectations: how many hold, and the marks of known failures."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 
 from pytest_rankcheck.behaviour.expectation_check import ExpectationResult, ExpectationStatus
 from pytest_rankcheck.errors import plural, quoted
+from pytest_rankcheck.explanation.explanation import Explanation
 from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.golden_set import GoldenSet
-from pytest_rankcheck.rankers.run import Run
 from pytest_rankcheck.reports.findings import Note, Topic
-from pytest_rankcheck.reports.text.wording import (
-    document_in,
-    documents_once,
-    packed,
-    query_in,
-    ranking_lines,
+from pytest_rankcheck.reports.text.answers_text import ranks_in
+from pytest_rankcheck.reports.text.wording import query_in
+
+EXPECTATION_ADVICE = (
+    "improve these queries, correct the expectations, or say with known_failure why they cannot "
+    "hold yet"
 )
 
-_MOST_QUERIES = 20
-_NAMED = 8
 
-
-def _headline(golden: GoldenSet, results: Sequence[ExpectationResult]) -> str:
+def expectation_headline(golden: GoldenSet, results: Sequence[ExpectationResult]) -> str:
     """Return how many expectations there are, and their results."""
     counts = Counter(result.status for result in results)
     holding, violated = counts[ExpectationStatus.HOLDS], counts[ExpectationStatus.VIOLATED]
@@ -47,17 +43,17 @@ def _headline(golden: GoldenSet, results: Sequence[ExpectationResult]) -> str:
 
 
 def expectation_notes(
-    golden: GoldenSet, results: Sequence[ExpectationResult], failure: str | None
+    golden: GoldenSet, results: Sequence[ExpectationResult], failure: Explanation | None
 ) -> Iterator[Note]:
     """Yield the lines of the summary: counts, known failures, worse ones, and warnings.
 
     Args:
         golden: the queries.
         results: every expectation that was checked.
-        failure: the text of the test's failure, if it fails.
+        failure: why the test fails, if it does.
     """
-    name = quoted(golden.name)
-    yield Note(Topic.EXPECTATIONS, _headline(golden, results), about=name, failure=failure)
+    counts, name = expectation_headline(golden, results), quoted(golden.name)
+    yield Note(Topic.EXPECTATIONS, counts, about=name, failure=failure)
     for result in results:
         if result.status is ExpectationStatus.KNOWN:
             yield Note(Topic.KNOWN_FAILURES, _note(golden, result))
@@ -67,85 +63,24 @@ def expectation_notes(
             yield Note(Topic.WARNED_EXPECTATIONS, _note(golden, result))
 
 
-def expectation_lines(
-    golden: GoldenSet, run: Run, results: Sequence[ExpectationResult]
-) -> Iterator[str]:
-    """Yield everything that is wrong, by query, and what to do.
-
-    Args:
-        golden: the queries.
-        run: their rankings.
-        results: every expectation that was checked, in the order of the queries.
-    """
-    yield _headline(golden, results)
-    failing = [result for result in results if result.fails]
-    violated = [result for result in failing if result.status is ExpectationStatus.VIOLATED]
-    queries = [
-        (query_id, list(group))
-        for query_id, group in groupby(violated, lambda result: result.expectation.query)
-    ]
-    for query_id, group in queries[:_MOST_QUERIES]:
-        yield from _query_lines(golden, run, query_id, group)
-    hidden = sum(len(group) for _, group in queries[_MOST_QUERIES:])
-    if hidden:
-        hidden_queries = plural(len(queries) - _MOST_QUERIES, "query", "queries")
-        yield f"  and {hidden:,} more, of {hidden_queries}"
-    known = [result for result in results if result.status is ExpectationStatus.KNOWN]
-    for heading, group, line in (
-        (
-            "known failures that now hold; remove their known_failure",
-            [result for result in failing if result.status is ExpectationStatus.FIXED],
-            _note,
-        ),
-        (
-            "known failures that got worse since they were marked",
-            [result for result in known if result.is_worse],
-            _worse,
-        ),
+def expectation_facts(golden: GoldenSet, results: Sequence[ExpectationResult]) -> Iterator[str]:
+    """Yield the known failures that hold now, and those that got worse."""
+    fixed = [_note(golden, each) for each in results if each.fails and each.holds]
+    worse = [_worse(golden, each) for each in results if each.is_worse]
+    for heading, lines in (
+        ("known failures that now hold; remove their known_failure", fixed),
+        ("known failures that got worse since they were marked", worse),
     ):
-        if group:
-            yield f"  {heading}"
-            yield from (f"    {line(golden, result)}" for result in group)
-    if violated:
-        yield (
-            "  to fix: improve these queries, correct the expectations, or say with "
-            "known_failure why they cannot hold yet"
-        )
-
-
-def _query_lines(
-    golden: GoldenSet, run: Run, query_id: str, group: Sequence[ExpectationResult]
-) -> Iterator[str]:
-    place = golden.place(query_id)
-    yield f"  {query_in(golden, query_id)}" + (f"  ({quoted(place, 200)})" if place else "")
-    for result in group:
-        yield f"    expected  {result.expectation}"
-        if result.expectation.reason:
-            yield f"    because   {quoted(result.expectation.reason, 300)}"
-        for number, line in enumerate(packed(_ranks(golden, result), indent="", gap=", ")):
-            yield f"    {'' if number else 'but':<10}{line}"
-    if query_id in run:
-        ranking = run.ranking(query_id)
-        lines = ranking_lines(golden, ranking, "ranked  ", "    ")
-        yield from documents_once(golden.name, query_id, ranking, lines, "    ")
-    else:
-        yield "    ranked    nothing: the run does not have this query"
-
-
-def _ranks(golden: GoldenSet, result: ExpectationResult) -> list[str]:
-    """Return the ranks of the documents in an expectation, the offending ones first."""
-    named = [
-        f"{document_in(golden, doc_id)} {'is not ranked' if rank is None else f'is at {rank}'}"
-        for doc_id, rank in result.ranks.items()
-    ]
-    hidden = len(named) - _NAMED
-    return [*named[:_NAMED], f"and {hidden:,} more"] if hidden > 0 else named
+        if lines:
+            yield heading
+            yield from (f"  {line}" for line in lines)
 
 
 def _note(golden: GoldenSet, result: ExpectationResult) -> str:
     """Return an expectation in one line, with its result and its known failure."""
     expectation = result.expectation
-    ranks = f"; {', '.join(_ranks(golden, result))}" if result.ranks else ""
+    titles = {doc: golden.title(doc) for doc in result.ranks}
+    ranks = f"; {', '.join(ranks_in(result, titles))}" if titles else ""
     reason = expectation.known_failure
     fixed = ", but it now holds: remove the mark" if result.holds and not result.fails else ""
     mark = f' (known failure: "{quoted(reason, 200)}"{fixed})' if reason else ""

@@ -22,6 +22,7 @@ from pytest_rankcheck.explanation.explanation import (
     RankedDocument,
 )
 from pytest_rankcheck.gates.verdict import Outcome, Verdict
+from pytest_rankcheck.reports.text.answers_text import answered_lines
 from pytest_rankcheck.reports.text.evidence_text import (
     evidence_lines,
     fall_word,
@@ -51,12 +52,14 @@ from pytest_rankcheck.reports.text.wording import (
     set_text,
 )
 
+_MOST_LINES = 40
 _METRICS = 5
 _SLICES = 4
 _CAUSES = 3
 _QUERIES = 4
 _LINES_OF_DOCUMENTS = 2
 _CAVEATS = 2
+_FACTS = 12
 _REMARKS, _REMARKS_ALONE = 5, 20
 _HELD = "a value that the ranker must hold"
 
@@ -68,18 +71,21 @@ def failure_lines(explanation: Explanation, *, in_full: bool = False) -> Sequenc
         explanation: what to say.
         in_full: whether with the evidence.
     """
-    return [
+    most = _REMARKS if explanation.failures else _REMARKS_ALONE
+    start = [
         headline(explanation),
         *numbers_lines(explanation, in_full=in_full),
         *(f"  {text}" for text in explanation.caveats[:_CAVEATS]),
+        *_at_most(explanation.facts, _FACTS, in_full=in_full),
         *_slices(explanation),
         *_in_common(explanation),
         *_worst(explanation),
         *_taken_over(explanation),
         *_unjudged(explanation, in_full=in_full),
-        *_remarks(explanation, in_full=in_full),
-        *_to_do(explanation),
     ]
+    end = [*_at_most(explanation.remarks, most, in_full=in_full), *_to_do(explanation)]
+    room = None if in_full else _MOST_LINES - len(start) - len(end)
+    return [*start, *answered_lines(explanation, room), *end]
 
 
 def remark_lines(explanation: Explanation) -> Sequence[str]:
@@ -382,19 +388,19 @@ def _unjudged(explanation: Explanation, *, in_full: bool) -> Iterator[str]:
         yield text
 
 
-def _remarks(explanation: Explanation, *, in_full: bool) -> Iterator[str]:
-    """Yield what is said of the record; without -v the first and the last."""
-    remarks = explanation.remarks
-    most = _REMARKS if explanation.failures else _REMARKS_ALONE
-    hidden = len(remarks) - most
+def _at_most(texts: Sequence[str], most: int, *, in_full: bool) -> Iterator[str]:
+    """Yield what is said besides; without -v the first and the last."""
+    hidden = len(texts) - most
     if hidden > 0 and not in_full:
         more = f"{plural(hidden + 1, 'more line')}: -v"
-        remarks = (*remarks[: most - 3], more, *remarks[-2:])
-    yield from (f"  {text}" for text in remarks)
+        texts = (*texts[: most - 3], more, *texts[-2:])
+    yield from (f"  {text}" for text in texts)
 
 
 def _to_do(explanation: Explanation) -> Iterator[str]:
     bounded = [failure for failure in explanation.failures if failure.bound is not None]
     if bounded:
         yield f"  to fix: improve {bounded[0].metric.kind.improved}, or change the bound to {_HELD}"
+    if explanation.to_fix:
+        yield f"  to fix: {explanation.to_fix}"
     yield from (f"  {remedy}" for remedy in explanation.remedies)

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 _WIDTH = 96
 _TOP = 10
-_MOST_LINES = 40
 _DEEP, _SEE = " " * 6, "documents: see"
 
 
@@ -80,57 +79,6 @@ def query_in(golden: JudgedQueries, query_id: str) -> str:
     return quoted(query_id, 60)
 
 
-def ranking_lines(
-    golden: JudgedQueries,
-    doc_ids: Sequence[str],
-    label: str,
-    indent: str,
-    top: int = 10,
-    *,
-    first: int = 1,
-) -> Iterator[str]:
-    """Yield ``top`` documents of a ranking with their ranks, after a label: ``ranked  1 d3``.
-
-    They start at rank ``first``; ``...`` stands for the documents above and below.
-    """
-    last = first + top - 1
-    shown = enumerate(doc_ids[first - 1 : last], first)
-    items = [f"{rank} {document_in(golden, doc_id)}" for rank, doc_id in shown]
-    if not doc_ids:
-        items = ["nothing"]
-    elif first > 1:
-        items.insert(0, "...")
-    if len(doc_ids) > last:
-        items.append(f"... {plural(len(doc_ids), 'document')}")
-    start = f"{indent}{label}  "
-    for line in packed(items, indent=" " * len(start), gap="   "):
-        yield start + line[len(start) :]
-        start = " " * len(start)
-
-
-def answer_lines(
-    golden: JudgedQueries,
-    query_id: str,
-    labels: tuple[str, str],
-    rankings: tuple[Sequence[str], Sequence[str]],
-    failure: Exception | None = None,
-    *,
-    top: int,
-    first: int = 1,
-) -> Iterator[str]:
-    """Yield two rankings of a query from rank ``first`` on, or an error instead of the second.
-
-    Each is shown once in a test session.
-    """
-    for label, ranking in zip(labels, rankings, strict=True):
-        if failure is not None and label == labels[1]:
-            yield f"{_DEEP}{label}  {type(failure).__name__}: {quoted(failure, 300)}"
-        else:
-            shown = ranking_lines(golden, ranking, label, _DEEP, top, first=first)
-            start = f"{_DEEP}{label}  "
-            yield from documents_once(golden.name, query_id, ranking[first - 1 :], shown, start)
-
-
 def unanswered_text(evaluation: Evaluation) -> str:
     """Return ``2 of 80 queries have an empty answer: q1, q2``; empty without such queries.
 
@@ -177,22 +125,6 @@ def documents_once(
     if shown:
         place = place_of_documents((name, query_id, *ranking[:_TOP]), shown[0])
         yield from [f"{start}{_SEE} {place}"] if place else shown
-
-
-def shortened(text: str) -> str:
-    """Return a failure text of at most 40 lines: the most detailed are left out, from the end."""
-    lines = text.splitlines()
-    if len(lines) <= _MOST_LINES:
-        return text
-    indents = [len(line) - len(line.lstrip()) for line in lines]
-    kept = sorted(range(len(lines)), key=lambda at: (indents[at], at))[: _MOST_LINES - 1]
-    left_out = f"  {len(lines) - len(kept):,} more lines: --rankcheck-markdown=FILE writes them all"
-    return "\n".join([*(lines[at] for at in sorted(kept)), left_out])
-
-
-def document_in(golden: JudgedQueries, doc_id: str) -> str:
-    """Return the id of a document, and its title where the golden set has one."""
-    return named(doc_id, golden.title(doc_id))
 
 
 def named(doc_id: str, title: str | None) -> str:

@@ -1,0 +1,161 @@
+"""The queries whose answers differ most, as text: what was asked, expected and answered."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate, chain, islice, zip_longest
+
+from pytest_rankcheck.behaviour.expectation_check import ExpectationResult
+from pytest_rankcheck.errors import listed, plural, quoted
+from pytest_rankcheck.explanation.explanation import Answer, AnsweredQuery, Explanation
+from pytest_rankcheck.reports.text.wording import documents_once, named, number_text, packed
+
+_QUERY, _DEEP = " " * 4, " " * 6
+_MOST_LINES = 3
+"""The most lines of an answer."""
+_NAMED = 5
+"""How many queries are named that are not shown."""
+_RANKS = 8
+_ONE_LINE = 60
+"""The longest pair of texts to show on one line, in characters."""
+_LONGEST = 80
+"""How much of a text is shown, in characters."""
+_LEAD = 24
+"""How much of a long text is shown before the first change."""
+_CUT = "..."
+
+_Row = tuple[str, Sequence[str]]
+"""What is said of a query under a label, in lines."""
+
+
+def answered_lines(explanation: Explanation, room: int | None = None) -> Iterator[str]:
+    """Yield the queries whose answers differ, as many as fit, and how many more there are.
+
+    Args:
+        explanation: of a check.
+        room: how many lines there may be; None: any number.
+    """
+    queries = explanation.answered
+    if not queries:
+        return
+    blocks = [[*_query_lines(each, explanation.golden_set)] for each in queries]
+    lines = None if room is None else room - 2
+    fit = (lines is None or end <= lines for end in accumulate(map(len, blocks)))
+    shown = max(1, sum(fit))
+    is_expected = any(query.broken for query in queries)
+    yield "  not ranked as expected" if is_expected else "  the queries that differ most"
+    yield from islice(chain.from_iterable(blocks[:shown]), lines)
+    names = [*(query.id for query in queries[shown:]), *explanation.others][:_NAMED]
+    if names:
+        rest = explanation.fallen - shown - len(names)
+        yield f"{_QUERY}and {listed(names)}{f' and {rest:,} more' if rest else ''}"
+
+
+def _query_lines(query: AnsweredQuery, golden_set: str) -> Iterator[str]:
+    """Yield what was asked and how much the answers differ, then each of them."""
+    rows: list[_Row] = []
+    text = f' "{quoted(query.text, _LONGEST)}"' if query.text else ""
+    if query.becomes is not None:
+        before, after = shown_change(query.text, query.becomes)
+        text = f' "{before}" -> "{after}"'
+        if len(before) + len(after) > _ONE_LINE:
+            text, rows = "", [("text", [f'"{before}"']), ("becomes", [f'"{after}"'])]
+    place = f"  ({quoted(query.place, 200)})" if query.place else ""
+    moves = (*_attributes(query), ", ".join(_numbers(query)))
+    yield "   ".join(filter(None, (f"{_QUERY}{quoted(query.id, 60)}{text}{place}", *moves)))
+    for result in query.broken:
+        rows += _expected(result, query)
+    labels = [*(label for label, _ in rows), *(answer.label for answer in query.answers)]
+    width = max(map(len, labels))
+    for label, lines in rows:
+        yield from _labelled(f"{_DEEP}{label:{width}}  ", lines)
+    for answer in query.answers:
+        start = f"{_DEEP}{answer.label:{width}}  "
+        lines = [answer.failure] if answer.failure else _ranking(answer, query, start)
+        key = () if answer.failure else answer.documents
+        shown = _labelled(start, lines)
+        yield from documents_once(golden_set, query.id, key, shown, start) if key else shown
+
+
+def _labelled(start: str, lines: Sequence[str]) -> Iterator[str]:
+    for number, line in enumerate(lines):
+        yield (" " * len(start) if number else start) + line
+
+
+def _attributes(query: AnsweredQuery) -> Iterator[str]:
+    for name, (old, new) in query.attributes.items():
+        yield f"{quoted(name, 40)}: {quoted(old, 40)} -> {quoted(new, 40)}"
+
+
+def _numbers(query: AnsweredQuery) -> Iterator[str]:
+    """Yield how the query was asked, and how much its answers differ."""
+    if query.how:
+        yield query.how
+    yield from (f"{name} {number_text(like, 3)}" for name, like in query.similarity.items())
+    draws = f" (means of {query.draws} draws; the worst one is shown)" if query.draws > 1 else ""
+    for name, (before, now) in query.values.items():
+        yield f"{name} {number_text(before, 3)} -> {number_text(now, 3)}{draws}"
+
+
+def _expected(result: ExpectationResult, query: AnsweredQuery) -> Iterator[_Row]:
+    yield "expected", [str(result.expectation)]
+    if result.expectation.reason:
+        yield "because", [quoted(result.expectation.reason, 300)]
+    ranks = ranks_in(result, query.titles)
+    if ranks:
+        yield "but", [*islice(packed(ranks, indent="", gap=", "), _MOST_LINES)]
+
+
+def ranks_in(result: ExpectationResult, titles: Mapping[str, str | None]) -> Sequence[str]:
+    """Return the ranks of the documents in an expectation, the offending ones first."""
+    ranks = [
+        f"{named(doc, titles.get(doc))} {'is not ranked' if rank is None else f'is at {rank}'}"
+        for doc, rank in result.ranks.items()
+    ]
+    hidden = len(ranks) - _RANKS
+    return [*ranks[:_RANKS], f"and {hidden:,} more"] if hidden > 0 else ranks
+
+
+def _ranking(answer: Answer, query: AnsweredQuery, start: str) -> Sequence[str]:
+    """Return the documents of an answer with their ranks; ``...`` stands for the others."""
+    ranks = enumerate(answer.documents, answer.first)
+    items = [f"{rank} {named(doc, query.titles.get(doc))}" for rank, doc in ranks]
+    if not answer.size:
+        items = ["nothing"]
+    elif answer.first > 1:
+        items.insert(0, "...")
+    if answer.size >= answer.first + len(answer.documents):
+        items.append(f"... {plural(answer.size, 'document')}")
+    lines = packed(items, indent=" " * len(start), gap="   ")
+    return [line[len(start) :] for line in islice(lines, _MOST_LINES)]
+
+
+def shown_change(before: str, after: str) -> tuple[str, str]:
+    r"""Return two versions of a text as escaped single lines in which the difference is visible.
+
+    Long texts are cut to the part from where they differ, with a little context before it; ``...``
+    stands for the rest. Texts that look alike, such as with a decomposed *é* or another space, are
+    in ASCII (``\u0301``).
+    """
+    pairs = enumerate(zip_longest(before, after))
+    first = next((at for at, (one, two) in pairs if one != two), 0)
+    is_long = max(len(before), len(after)) > _LONGEST
+    start = max(0, first - _LEAD) if is_long else 0
+    shown = _cut(before, start), _cut(after, start)
+    if _look(shown[0]) == _look(shown[1]):
+        shown = ascii(shown[0])[1:-1], ascii(shown[1])[1:-1]
+    return quoted(shown[0], 10 * _LONGEST), quoted(shown[1], 10 * _LONGEST)
+
+
+def _cut(text: str, start: int) -> str:
+    """Return a text without its first ``start`` characters, and without its end if it is long."""
+    head, rest = _CUT if start else "", text[start:]
+    room = _LONGEST - len(head)
+    return head + (rest if len(rest) <= room else rest[: room - len(_CUT)] + _CUT)
+
+
+def _look(text: str) -> str:
+    """Return what people see of a text, without its spaces."""
+    visible = (char for char in unicodedata.normalize("NFKC", text) if char.isprintable())
+    return "".join(visible).replace(" ", "")
