@@ -1,7 +1,5 @@
 """How the tests run: examples of hypothesis that never change, and a whole run on every core."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """How many examples hypothesis tries, and runs of examples."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import reject, settings

@@ -1,7 +1,5 @@
 """A test with a baseline, run on values instead of by pytest: what it says and what it writes."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager

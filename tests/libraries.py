@@ -1,7 +1,5 @@
 """What tests need that may not be installed: where it is not, tests/conftest.py deselects them."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Pages of the manual: the anchors of their headings, and tables that are generated."""
 
-from __future__ import annotations
-
 import os
 import re
 from functools import cache

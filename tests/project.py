@@ -1,7 +1,5 @@
 """A small project with a ranker whose mistakes a test can set, run by pytest inside pytest."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.metadata
 import json

@@ -1,7 +1,5 @@
 """Where the reference data is: judged collections, and other evaluators' numbers on them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

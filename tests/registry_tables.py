@@ -1,7 +1,5 @@
 """The tables of the manual that are made from registries: of metrics, rules, options, columns."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator

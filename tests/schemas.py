@@ -1,7 +1,5 @@
 """The schemas of our JSON files, each read and checked once."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path

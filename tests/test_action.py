@@ -1,7 +1,5 @@
 """The action for GitHub, the recipes of docs/ci.md, and the hooks for pre-commit."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """docs/api.md lists every public name, explains it, and is in step with the code."""
 
-from __future__ import annotations
-
 import inspect
 import runpy
 from pathlib import Path

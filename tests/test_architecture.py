@@ -1,7 +1,5 @@
 """The import rule of the design: data flows one way, and starting pytest costs nothing."""
 
-from __future__ import annotations
-
 import ast
 import os
 import subprocess

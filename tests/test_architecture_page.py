@@ -1,7 +1,5 @@
 """The architecture page cannot go stale: its rooms and its path are compared with the code."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Every public function refuses arguments that would give a wrong number, and says what to write."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable, Iterator

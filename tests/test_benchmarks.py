@@ -1,7 +1,5 @@
 """The benchmarks run from end to end, on a small part of their data. No time is asserted."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The tables of the manual keep the promises of the gates; benchmarks wrote them."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the calibration is made of: rates and their errors, populations, years of pull requests, logs."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -5,8 +5,6 @@ other. A ``console`` block runs its ``$`` lines and compares what they print; ``
 text. The blocks of a page share one temporary folder and one namespace.
 """
 
-from __future__ import annotations
-
 import doctest
 import os
 import re

@@ -1,7 +1,5 @@
 """The exceptions, and how their messages quote untrusted text."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 import unicodedata

@@ -1,7 +1,5 @@
 """The examples, run as a reader runs them: green as they are, blocked with the worse ranker."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The pages of "How to" stay short: a task, one example, and what to do next."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """One command for several failures, where that works."""
 
-from __future__ import annotations
-
 from pytest_rankcheck.remedies import Place, joined, merge
 
 A, B = (

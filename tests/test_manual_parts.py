@@ -1,7 +1,5 @@
 """The parts of the manual that benchmarks write."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

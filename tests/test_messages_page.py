@@ -1,7 +1,5 @@
 """The page of messages quotes what the package says, so that a changed message breaks a test."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What is sent to other processes and machines, and back, pickles."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import json

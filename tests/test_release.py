@@ -1,7 +1,5 @@
 """What a release needs: one version everywhere, and a workflow that runs as far as the upload."""
 
-from __future__ import annotations
-
 import ast
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The benchmark of speed: its data, who is measured again, and what its tables say."""
 
-from __future__ import annotations
-
 import sys
 from itertools import chain
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The whole text of a verdict, as an assertion would fail with it."""
 
-from __future__ import annotations
-
 from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.explanation.explained_failures import explained_falls
 from pytest_rankcheck.gates.verdict import Verdict

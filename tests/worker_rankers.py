@@ -1,7 +1,5 @@
 """Rankers that the processes of executors import by name; a folder lets them remember."""
 
-from __future__ import annotations
-
 import os
 import threading
 from concurrent.futures import Executor, ProcessPoolExecutor

@@ -1,7 +1,5 @@
 """GitHub Actions in small: run the steps of an action or a job, with a `gh` that keeps comments."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The table of attempts: what a branch does, what CI or an update makes of it, and what is said."""
 
-from __future__ import annotations
-
 from project import REGRESSION_TEST, SHARDS
 from pull_request import FALLEN, Main, PullRequest, one_gate
 from record_entries import Entry

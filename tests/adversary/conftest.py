@@ -1,7 +1,5 @@
 """The repositories of the pull requests."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The commands that an output prints, and typing them."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Sequence

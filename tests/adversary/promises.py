@@ -3,8 +3,6 @@
 Nothing here uses the code that keeps them.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping

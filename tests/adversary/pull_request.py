@@ -3,8 +3,6 @@
 The table in ``attempts`` says what each branch does, and what must happen.
 """
 
-from __future__ import annotations
-
 import html
 import json
 import shutil

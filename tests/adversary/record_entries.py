@@ -3,8 +3,6 @@
 Nothing here uses the code of the plugin that does it, except for the digest.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

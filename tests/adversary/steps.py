@@ -1,7 +1,5 @@
 """What a branch does, as values: the steps of the attempts' table."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Mapping

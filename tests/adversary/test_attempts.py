@@ -1,7 +1,5 @@
 """Every attempt of the table ends as it says."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

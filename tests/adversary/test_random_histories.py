@@ -1,7 +1,5 @@
 """Random histories of a baseline keep its promises; ``nox -s histories`` plays 10,000 steps."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """What decides is in the record: what a branch adds, drops or moves cannot hide a fall."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

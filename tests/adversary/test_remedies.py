@@ -1,7 +1,5 @@
 """Every command that is printed works: CI is green after it, or prints the next one."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Two test sessions that write the same records at once lose nothing."""
 
-from __future__ import annotations
-
 import multiprocessing
 import threading
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The table of states in docs/baselines.md: a test walks through every cell of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Three months of a team: its pull requests, with the commands that are printed and no others."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 

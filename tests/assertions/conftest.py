@@ -1,7 +1,5 @@
 """The assertions under test are not findings of this session: its summary leaves them out."""
 
-from __future__ import annotations
-
 import pytest
 
 MODULES = ("bound_assertions", "entered_findings", "group_assertion", "regression_assertion")

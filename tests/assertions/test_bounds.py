@@ -1,7 +1,5 @@
 """Fixed bounds: means, confidence bounds, slices."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Two groups of one log: ``assert_no_worse``."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

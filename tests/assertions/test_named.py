@@ -1,7 +1,5 @@
 """The named assertions: each holds its own metric, with the parameters that its name promises."""
 
-from __future__ import annotations
-
 import pytest
 
 import pytest_rankcheck as rankcheck

@@ -1,7 +1,5 @@
 """One assertion on several metrics: one family of decisions, one text."""
 
-from __future__ import annotations
-
 import pytest
 
 import pytest_rankcheck

@@ -1,7 +1,5 @@
 """The names of changes in the file of a record: each is read as it was written."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_rankcheck.baselines.change import KINDS, Change

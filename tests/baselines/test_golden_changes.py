@@ -1,7 +1,5 @@
 """Sessions and queries that a record loses, and golden sets of another scale."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

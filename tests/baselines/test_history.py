@@ -1,7 +1,5 @@
 """The history of records in git: renames, breaks, broken versions, and the commit of a fall."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Mapping, Sequence

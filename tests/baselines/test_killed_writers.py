@@ -1,7 +1,5 @@
 """A writer that is killed at any step leaves the old record or the new one."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import sys

@@ -1,7 +1,5 @@
 """Where the baseline of a test on a golden set is."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The record: its bytes, its schema, and reading back what was written."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The register: which lines an update rewrites, and which it keeps. Worked by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest

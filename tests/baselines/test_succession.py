@@ -1,7 +1,5 @@
 """Which keys a record needs to follow another one, and what a reason covers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

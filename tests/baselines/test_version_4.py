@@ -4,8 +4,6 @@ The files in `tests/kept_records/version_4/` are never written again, so a chang
 makes records of users unreadable, or gives them another meaning.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

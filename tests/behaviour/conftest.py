@@ -1,7 +1,5 @@
 """The assertions under test are not findings of this session: its summary leaves them out."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_rankcheck.reports.findings import Note

@@ -1,7 +1,5 @@
 """The texts of failed assertions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """Rankers with the faults of real ones, each in plain Python, for a new process to import."""
 
-from __future__ import annotations
-
 import os
 import sys
 import threading

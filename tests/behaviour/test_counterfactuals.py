@@ -1,7 +1,5 @@
 """The same query with other attributes: what changes, who sees it, and what the failure shows."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

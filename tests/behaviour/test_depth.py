@@ -1,7 +1,5 @@
 """The top of a ranking is the same at every depth: approximate indexes break it."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

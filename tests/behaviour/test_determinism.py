@@ -1,7 +1,5 @@
 """A ranker answers the same: each condition broken by a ranker that breaks it."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 from typing import Any

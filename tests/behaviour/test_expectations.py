@@ -1,7 +1,5 @@
 """Expectations checked against runs: each kind by hand, the marks, and the text of a failure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

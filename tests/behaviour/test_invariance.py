@@ -1,7 +1,5 @@
 """PerturbedQuery queries: what counts as changed, the limits, directions, and the text of a failure."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

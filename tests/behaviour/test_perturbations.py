@@ -1,7 +1,5 @@
 """The perturbations that are built in: by hand, and what holds of all of them."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st

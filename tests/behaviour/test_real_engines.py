@@ -3,8 +3,6 @@
 `nox -s peers` installs them.
 """
 
-from __future__ import annotations
-
 import zlib
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How alike two runs are, and which limits that breaks; by hand."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import replace

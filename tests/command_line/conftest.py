@@ -1,7 +1,5 @@
 """A folder with a golden set, two runs and a baseline, for the commands to read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """``compare`` with more than two files, or with ``--against``: a table that judges nothing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

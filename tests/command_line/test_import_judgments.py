@@ -1,7 +1,5 @@
 """``import-judgments``: grades from a judged CSV into the file of a golden set, or nothing."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import shlex

@@ -1,7 +1,5 @@
 """``init``: a first gate from what a project has; nothing is overwritten."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

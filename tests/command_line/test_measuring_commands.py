@@ -1,7 +1,5 @@
 """``compare``, ``show``, ``lint`` and ``metrics``: what they print, write, and how they exit."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """``pool``: which unjudged documents it lists, in which order, and what it prints and refuses."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Callable, Mapping

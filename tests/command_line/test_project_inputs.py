@@ -1,7 +1,5 @@
 """Commands read golden sets and runs as the project configures it, and as their options say."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``retire``: baselines whose test is gone."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``sessions``: the means of a log, and what is unusual in it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Sessions of the same users: two logs are compared by user, and records keep no ids of users."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Two logs: of the same sessions they are compared in pairs, of others as two samples."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A comparison: two evaluations, paired by the queries that did not change."""
 
-from __future__ import annotations
-
 import math
 from itertools import product
 from pathlib import Path

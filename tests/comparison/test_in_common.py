@@ -1,7 +1,5 @@
 """What the queries that fell have in common: facts first, then contrasts, each with its counts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How many queries are needed, and from where the spread is taken."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

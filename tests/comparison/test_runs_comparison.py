@@ -1,7 +1,5 @@
 """Several runs side by side, against scipy, statsmodels and values worked by hand."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

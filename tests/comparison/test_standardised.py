@@ -1,7 +1,5 @@
 """Differences at the baseline's mix: what changed within slices, and what comes from their sizes."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """How much of a difference documents without a judgment could be, worked by hand."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

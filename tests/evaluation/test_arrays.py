@@ -1,7 +1,5 @@
 """Evaluating arrays of scores and labels, checked against scikit-learn's values and by hand."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """An evaluation: a run measured on a golden set, lazily, per query and by slice."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import FrozenInstanceError
 

@@ -1,7 +1,5 @@
 """Parts of a run, evaluated one by one and merged, are measured like the run in one piece."""
 
-from __future__ import annotations
-
 import pickle
 import random
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Every form of a run and a golden set gives the same bits, and those of a reference in plain Python."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

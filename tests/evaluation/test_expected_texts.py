@@ -1,7 +1,5 @@
 """Queries that are judged by expected texts, which the returned chunks contain or not."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import random

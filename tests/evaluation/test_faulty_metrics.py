@@ -1,7 +1,5 @@
 """User-defined metrics that misbehave: they do not change other metrics, and are not trusted."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

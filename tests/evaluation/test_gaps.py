@@ -1,7 +1,5 @@
 """Queries without judgments, and judged queries that a run lacks: both means are said once."""
 
-from __future__ import annotations
-
 import re
 import warnings
 

@@ -1,7 +1,5 @@
 """The judged hits: blocks, orders and unjudged documents change no bit of any metric."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Numbers among the keys of a ranking are ids too, also where few documents are judged."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

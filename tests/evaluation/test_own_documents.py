@@ -1,7 +1,5 @@
 """Queries that are documents themselves: ``own_document="drop"`` leaves them out, as BEIR does."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping

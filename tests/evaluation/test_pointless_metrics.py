@@ -1,7 +1,5 @@
 """Metrics that can say little or nothing on a golden set: computed, with a warning."""
 
-from __future__ import annotations
-
 import warnings
 
 import pytest

@@ -1,7 +1,5 @@
 """The conventions of LightGBM, XGBoost and CatBoost, worked by hand; the libraries agree in test_boosting_tools.py."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A cutoff beyond the ranked depth: an error where the depth is known, else a warning."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping, Sequence
 

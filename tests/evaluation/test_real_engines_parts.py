@@ -1,7 +1,5 @@
 """Parts on real engines: Spark on two local threads, and Dask with two workers (nox -s scale)."""
 
-from __future__ import annotations
-
 import os
 import random
 import re

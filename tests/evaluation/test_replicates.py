@@ -1,7 +1,5 @@
 """Replicates: runs that differ only by chance, measured together and compared with both noises."""
 
-from __future__ import annotations
-
 import math
 from statistics import stdev
 

@@ -1,7 +1,5 @@
 """Rankings with other scores than falling floats: every form ranks them as a sort in Python does."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tied scores: in how many queries they matter, and what the order of the tied could make."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Ids that never meet: the run ranks other documents than those that the golden set judges."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What moved a value is shown: the documents that crossed the cutoff, however far down."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Large CSV files: polars and the row reader give the same rows, and name the same wrong line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Text files: read with line numbers, written completely or not at all."""
 
-from __future__ import annotations
-
 import codecs
 import json
 import os

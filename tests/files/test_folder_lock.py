@@ -1,7 +1,5 @@
 """The lock of a folder: one at a time, and what a killed writer has left is removed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Large JSON lines: polars and the row reader give the same values, and name the same wrong line."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

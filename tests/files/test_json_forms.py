@@ -1,7 +1,5 @@
 """The forms of JSON that golden sets, runs and logs are read from, and what is said of others."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

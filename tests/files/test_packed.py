@@ -1,7 +1,5 @@
 """Packed files: gzip and Zstandard, read wherever text is read, written if the name says so."""
 
-from __future__ import annotations
-
 import gzip
 import sys
 from importlib import import_module

@@ -1,7 +1,5 @@
 """One reader of tables: every source with the same content gives the same columns."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

@@ -1,7 +1,5 @@
 """The bounds of each input: our errors only, seconds of CPU time, and some memory."""
 
-from __future__ import annotations
-
 import signal
 import sys
 from collections.abc import Iterator

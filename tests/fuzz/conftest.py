@@ -1,7 +1,5 @@
 """Nothing that these tests write needs to survive a power failure."""
 
-from __future__ import annotations
-
 import os
 import warnings
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ steps always change the same file in the same way, and a shorter list is a small
 hypothesis can shrink a failure to the one step that matters.
 """
 
-from __future__ import annotations
-
 import copy
 import gzip
 import json

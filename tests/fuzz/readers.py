@@ -1,7 +1,5 @@
 """What is done with a file from outside: read it, look at all of it, write it, read it again."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Valid files of every format that is read (in ``files``), small enough to try thousands a second."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

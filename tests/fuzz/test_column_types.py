@@ -1,7 +1,5 @@
 """Parquet and Arrow files and frames whose columns have any type: read, or refused by name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from datetime import date, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Paths that never end: pipes and devices, and packed files that unpack to far too much."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import re

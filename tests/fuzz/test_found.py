@@ -1,7 +1,5 @@
 """What mutated files and dicts have found, each as a plain example."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Dicts that tests build themselves, broken: made into golden sets, runs and logs, and reported."""
 
-from __future__ import annotations
-
 import json
 import unicodedata
 from typing import Any

@@ -1,7 +1,5 @@
 """Every reader, on thousands of broken files: it loads them, or says what is wrong with them."""
 
-from __future__ import annotations
-
 import pytest
 from bounds import few, loads_or_refuses
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Every grammar that configurations, commands and tests write in, on thousands of broken texts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

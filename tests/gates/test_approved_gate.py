@@ -1,7 +1,5 @@
 """What a record needs of a gate: its text, whether another is looser, and what counts as better."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

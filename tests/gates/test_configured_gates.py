@@ -1,7 +1,5 @@
 """The lines of ``rankcheck_gate``: one grammar, whatever golden sets and metrics are called."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_rankcheck import ConfigurationError, Metric, MetricError

@@ -1,7 +1,5 @@
 """Gates: what a tolerance allows, overall, by slice and for single queries."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Lost answers: when queries that lost them block, and what is said of it."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from pathlib import Path

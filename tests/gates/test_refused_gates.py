@@ -1,7 +1,5 @@
 """Gates that can never fail are refused, before anything is compared."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_rankcheck import (

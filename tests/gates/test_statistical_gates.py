@@ -1,7 +1,5 @@
 """Gates that know the noise: their verdicts, and how often they are wrong."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

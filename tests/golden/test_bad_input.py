@@ -1,7 +1,5 @@
 """Invalid files of every kind, for every format of golden sets and runs."""
 
-from __future__ import annotations
-
 import bz2
 import codecs
 import gzip

@@ -1,7 +1,5 @@
 """BEIR and MTEB folders."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Golden sets read as columns: every way gives the same set, places and messages."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal

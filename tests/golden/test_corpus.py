@@ -1,7 +1,5 @@
 """The linter with a corpus: documents that it lacks, and ids that are spelt otherwise there."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Callable, Iterable

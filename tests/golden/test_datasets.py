@@ -1,7 +1,5 @@
 """Golden sets from ir_datasets; the test makes a dataset of its own."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

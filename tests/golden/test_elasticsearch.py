@@ -1,7 +1,5 @@
 """Bodies of Elasticsearch's _rank_eval, and judgment lists of OpenSearch."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

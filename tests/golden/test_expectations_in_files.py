@@ -1,7 +1,5 @@
 """Expectations of single queries: how they are written, saved, and refused if invalid."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

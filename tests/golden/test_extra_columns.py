@@ -1,7 +1,5 @@
 """Columns without a role: which are attributes of queries, and which belong to candidates."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """A part of a golden set to be sent elsewhere: what a ranker sees of its queries, and no more."""
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 

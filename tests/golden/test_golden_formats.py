@@ -1,7 +1,5 @@
 """The files of golden sets: reading, writing, and invalid files of every kind."""
 
-from __future__ import annotations
-
 import json
 import re
 import tempfile

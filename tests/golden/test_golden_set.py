@@ -1,7 +1,5 @@
 """Golden sets: construction, invalid input, slices, fingerprints, the linter."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 

@@ -1,7 +1,5 @@
 """Judgments in columns, and the dicts that are a view of them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pytest_rankcheck.files.id_columns import HeldIds, NumberIds

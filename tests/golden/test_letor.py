@@ -1,7 +1,5 @@
 """LETOR and SVMlight files, with features."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

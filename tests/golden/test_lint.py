@@ -1,7 +1,5 @@
 """The linter: each rule finds what it is for, says where, and is silent if nothing is wrong."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Lint rules for expectations: against the grades, without gain, and with unknown ids."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """``doc_id=``: the ids of golden sets and runs, mapped by a named rule or a function."""
 
-from __future__ import annotations
-
 import pickle
 import re
 from collections.abc import Callable

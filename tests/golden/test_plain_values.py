@@ -1,7 +1,5 @@
 """Values of every common library become plain numbers, booleans and text, in one way."""
 
-from __future__ import annotations
-
 import datetime
 import decimal
 import fractions

@@ -1,7 +1,5 @@
 """Quepid's exports, in the forms that its own templates write."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Golden sets as teams of retrieval keep them: YAML, JSON and JSON lines with keys of their own."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

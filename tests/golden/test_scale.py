@@ -1,7 +1,5 @@
 """The scale of a golden set: kept by its parts, stored in files, checked, fingerprinted."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Subsets, samples and merges of golden sets."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

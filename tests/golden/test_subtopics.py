@@ -1,7 +1,5 @@
 """Subtopics: judged beside the highest grade of a document, for measures of diversity."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

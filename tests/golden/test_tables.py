@@ -1,7 +1,5 @@
 """Golden sets in tables: CSV, TSV and Parquet, column names, and invalid tables."""
 
-from __future__ import annotations
-
 import codecs
 import math
 import re

@@ -1,7 +1,5 @@
 """Weighted queries and clusters of queries."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -11,8 +11,6 @@ file, which may have any of these tables:
   an unjudged one, by the name at a cutoff of 5.
 """
 
-from __future__ import annotations
-
 import pkgutil
 from collections.abc import Iterator
 from importlib import import_module

@@ -1,7 +1,5 @@
 """AP, GMAP, AR and GAP worked out by hand, with the working above each value."""
 
-from __future__ import annotations
-
 import pytest
 from worked import BINARY, MIXED, value
 

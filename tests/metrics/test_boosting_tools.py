@@ -1,7 +1,5 @@
 """LightGBM's, XGBoost's and CatBoost's own numbers, on a real collection with their own models."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache

@@ -1,7 +1,5 @@
 """ERR and nERR worked out by hand, with the working above each value."""
 
-from __future__ import annotations
-
 import pytest
 from worked import UNJUDGED, value
 

@@ -7,8 +7,6 @@ The catalogue has a, b, c, d, e and f; the top 2 of three queries:
 a and b are shown twice, c once, d, e and f never.
 """
 
-from __future__ import annotations
-
 import math
 import random
 import re

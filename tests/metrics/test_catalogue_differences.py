@@ -1,7 +1,5 @@
 """Where ir_measures, pytrec_eval and scikit-learn differ, and what ir_measures computes for us."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_rankcheck import GoldenSet, Metric, MetricError, Run, evaluate

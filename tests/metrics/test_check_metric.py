@@ -1,7 +1,5 @@
 """``check_metric``: metrics that break a law, and the reports on them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

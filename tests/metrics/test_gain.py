@@ -1,7 +1,5 @@
 """CG, DCG and nDCG worked out by hand, with the working above each value."""
 
-from __future__ import annotations
-
 import pytest
 from worked import MIXED, UNJUDGED, value
 

@@ -1,7 +1,5 @@
 """GAUC: the AUC of each query by hand and as scikit-learn has it, and its weighted mean everywhere."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 from pathlib import Path

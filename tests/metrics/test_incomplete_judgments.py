@@ -1,7 +1,5 @@
 """Bpref and infAP worked out by hand, with the working above each value; GAUC: test_grouped_auc."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

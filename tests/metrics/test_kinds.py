@@ -1,7 +1,5 @@
 """Kinds of measurement: a new one needs a class and its registration, and nobody else changes."""
 
-from __future__ import annotations
-
 import math
 import re
 

@@ -1,7 +1,5 @@
 """Equality with gdeval (nDCG with exponential gain, ERR) and with LightGBM's own metrics."""
 
-from __future__ import annotations
-
 import csv
 import json
 

@@ -3,8 +3,6 @@
 Scores are whole numbers: trec_eval 9, which these libraries wrap, keeps them as float32.
 """
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Every metric at the edges: empty rankings, nothing relevant, odd grades, enormous cutoffs."""
 
-from __future__ import annotations
-
 import pytest
 from family_tables import names_at_a_cutoff, on_an_empty_ranking, with_nothing_relevant
 from worked import UNJUDGED, evaluation_of, value

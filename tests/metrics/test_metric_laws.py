@@ -4,8 +4,6 @@ By exhaustion: all rankings of five documents, for every choice of grades. By hy
 rankings, and whole golden sets with unjudged documents and negative grades.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cache
 

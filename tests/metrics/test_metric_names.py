@@ -1,7 +1,5 @@
 """The grammar of metric names: what parses, what it prints as, and what is refused."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import re

@@ -1,7 +1,5 @@
 """The registry: a metric is one decorated function in one place."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from typing import Any

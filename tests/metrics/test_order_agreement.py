@@ -1,7 +1,5 @@
 """The agreement of two orders: by hand, against scipy, and against loops over all pairs."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -6,8 +6,6 @@ In the top 2: a is shown by q1, q2, q3; b by q1, q2, q5; e by q3; c by q5. So 4 
 places, of which 8 are filled.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_rankcheck import (

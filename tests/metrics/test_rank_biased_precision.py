@@ -1,7 +1,5 @@
 """RBP and its residual worked out by hand, with the working above each value."""
 
-from __future__ import annotations
-
 import pytest
 from worked import MIXED, value
 

@@ -1,7 +1,5 @@
 """``Seconds``: how long a ranker takes, as a quantile with its interval, and where it is refused."""
 
-from __future__ import annotations
-
 import math
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

@@ -1,7 +1,5 @@
 """RR, FirstRank and MeanRank worked out by hand, with the working above each value."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """The shares of relevant documents worked out by hand, with the working above each value."""
 
-from __future__ import annotations
-
 import pytest
 from worked import BINARY, MIXED, value
 

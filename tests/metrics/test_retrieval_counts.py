@@ -1,7 +1,5 @@
 """Counts of retrieved, judged and relevant documents, by hand."""
 
-from __future__ import annotations
-
 import pytest
 from worked import MIXED, value
 

@@ -10,8 +10,6 @@ So the final selections of s1, s2 and s4 have the ranks 4, 1 and 2, in the event
 sessions last 5, 4, 3, 0 s and have 3, 2, 2, 1 events.
 """
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd

@@ -3,8 +3,6 @@
 Of four users who have interacted with something, all know a, two know b, one knows c.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

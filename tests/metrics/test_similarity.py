@@ -1,7 +1,5 @@
 """Similarity of two rankings: by hand, against the rbo package and scipy, and by definition."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """A metric of the top k reads only the columns of the hits that the top k can have."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

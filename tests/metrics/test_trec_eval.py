@@ -1,7 +1,5 @@
 """Equality with trec_eval on its own test data, to the four decimals that it prints."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cache, partial

@@ -1,7 +1,5 @@
 """What tests of values worked by hand share: rankings given by the grade at each rank."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from pytest_rankcheck import Evaluation, GoldenSet, Run, evaluate

@@ -3,8 +3,6 @@
 The rows are in ``name_rows.csv``. The numbers beside them are recorded by ``other_tools.py`` and compared by ``test_name_tables.py``.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ Without arguments, every tool that is installed is recorded again. The tools do 
 one environment: MTEB and ragas need another numpy than RecTools.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import shutil

@@ -3,8 +3,6 @@
 pip install -e '.[oracles]' 'numpy<2' rbo==0.1.3 && python tests/oracles/peer_values.py
 """
 
-from __future__ import annotations
-
 import json
 import warnings
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The picture of five tools: each value is what the tool gives for the ranking of the example."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

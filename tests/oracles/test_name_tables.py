@@ -1,7 +1,5 @@
 """The tables of other tools' names in the manual: complete, true, and written from the record."""
 
-from __future__ import annotations
-
 import json
 import math
 from functools import cache

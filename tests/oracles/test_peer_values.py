@@ -1,7 +1,5 @@
 """Values that other libraries computed, recorded with their versions by `peer_values.py`."""
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """Metrics of what is shown, of 2,000 random users, against RecTools and scipy."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 from typing import Any

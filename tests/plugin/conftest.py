@@ -1,7 +1,5 @@
 """The fixture that the tests of the plugin share."""
 
-from __future__ import annotations
-
 import pytest
 from project import Project, undisturbed_by_this_session
 

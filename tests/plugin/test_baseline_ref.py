@@ -1,7 +1,5 @@
 """Baselines of another commit, which a pull request cannot bypass."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Expectations inside pytest: failure texts, the summary, reports and workers."""
 
-from __future__ import annotations
-
 import pytest
 from project import Project, text_of
 

@@ -1,7 +1,5 @@
 """Options and ini values: their effects, and the errors for invalid ones."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """Several golden sets with one configuration: what must fit them, and how often they are read."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tests that are renamed or moved: their new baselines continue the old ones."""
 
-from __future__ import annotations
-
 import pytest
 from project import MAIN, NEEDS_GIT, REGRESSION_TEST, Project, git, text_of
 

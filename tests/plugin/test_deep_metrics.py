@@ -1,7 +1,5 @@
 """A fall of a metric that looks below the documents that a record keeps names what left its top."""
 
-from __future__ import annotations
-
 import pytest
 from project import ENGINE, Project
 

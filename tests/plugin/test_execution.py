@@ -1,7 +1,5 @@
 """Ranking in a test session: saved runs, repetitions, times and progress."""
 
-from __future__ import annotations
-
 import re
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """Test sessions that judge chunks by their source, or by the texts that they contain."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from pathlib import Path

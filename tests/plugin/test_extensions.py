@@ -3,8 +3,6 @@
 Every test runs pytest in a process of its own, because registrations last as long as their process.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

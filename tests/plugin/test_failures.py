@@ -1,7 +1,5 @@
 """``rankcheck_failures``: a ranker that fails now and then, in bounds, comparisons and updates."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Broken files, unwritable folders, interruptions: clear errors, and nothing is lost."""
 
-from __future__ import annotations
-
 import pytest
 from project import Project, text_of
 

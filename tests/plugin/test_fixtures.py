@@ -1,7 +1,5 @@
 """The five fixtures: overriding them, their scope, and failing rankers."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

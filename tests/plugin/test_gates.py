@@ -1,7 +1,5 @@
 """Gates in a test session: configuration, inconclusive verdicts, plans, noise, and what is shown."""
 
-from __future__ import annotations
-
 import json
 import re
 import statistics

@@ -1,7 +1,5 @@
 """Which record belongs to a test: that of its own parameters and of its golden set."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 

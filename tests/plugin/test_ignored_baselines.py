@@ -1,7 +1,5 @@
 """Baselines that git ignores are pointed out where they are written."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Candidates beside the ranker: ranked only with --rankcheck-leaderboard, and never a gate."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """``pytest --rankcheck-lint``: one test per golden set."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

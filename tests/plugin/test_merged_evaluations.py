@@ -1,7 +1,5 @@
 """A fixture may return an evaluation that a cluster made: gates, baselines and reports take it."""
 
-from __future__ import annotations
-
 import pytest
 from project import WITHOUT_AND_WITH_WORKERS, Project
 

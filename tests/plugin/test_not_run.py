@@ -1,7 +1,5 @@
 """What was gated is still gated: baselines whose gates did not run."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

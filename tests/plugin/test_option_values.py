@@ -1,7 +1,5 @@
 """What options and ini names take: the values that are read, and the errors for invalid ones."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """pytest's assertion rewriting skips our own modules, also in an installed wheel."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

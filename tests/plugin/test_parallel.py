@@ -1,7 +1,5 @@
 """pytest-xdist: the ranker runs once for all workers, and results reach the controller."""
 
-from __future__ import annotations
-
 import pytest
 from project import Project, text_of
 

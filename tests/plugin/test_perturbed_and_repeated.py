@@ -1,7 +1,5 @@
 """Determinism, invariance and directions inside pytest, as the user sees them."""
 
-from __future__ import annotations
-
 import pytest
 from project import Project, text_of
 

@@ -1,7 +1,5 @@
 """Every row of the table of what a plain run and an update do (DESIGN section 5)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path

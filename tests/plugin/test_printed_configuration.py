@@ -1,7 +1,5 @@
 """A printed line of configuration works when it is pasted: in each kind of file, beside others."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

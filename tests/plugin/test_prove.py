@@ -1,7 +1,5 @@
 """What --rankcheck-prove says: which harms the tests of a session would block, and in which test."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """Rank files: every mistake is refused with its line, as the published JSON Schema does."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Rank files in test sessions: the equal of a Python test, for all that pytest does with it."""
 
-from __future__ import annotations
-
 import json
 import stat
 import sys

@@ -1,7 +1,5 @@
 """In a test session: executors, chunks and resuming, as they are configured."""
 
-from __future__ import annotations
-
 import concurrent.futures.process  # or each run of pytest in this process would import it anew
 import json
 import multiprocessing.popen_spawn_posix

@@ -1,7 +1,5 @@
 """Rankings compared with their baseline: created, kept, refused, approved, stale."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Replayed logs in a test session: what is refused, and what the summary and the record say."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Replicates in a test session: models that differ by their seed, ranked and recorded together."""
 
-from __future__ import annotations
-
 import re
 import shlex
 

@@ -1,7 +1,5 @@
 """The reports that a test session writes, and its output for continuous integration."""
 
-from __future__ import annotations
-
 import csv
 import html
 import json

@@ -1,7 +1,5 @@
 """One row is one gate of one test, golden set, ranker and slice, whatever is parametrised."""
 
-from __future__ import annotations
-
 import json
 import re
 import xml.etree.ElementTree as ElementTree

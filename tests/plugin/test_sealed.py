@@ -1,7 +1,5 @@
 """Sealed golden sets: no output of a session has a text, an id, or a value of a single query."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Session logs in a test session: fixtures, configuration, gates, baselines, reports."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

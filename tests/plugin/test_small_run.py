@@ -3,8 +3,6 @@
 One golden set of ten queries, one evaluation, one baseline.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The six facts about syrupy that shape the store (DESIGN section 5), each tested on syrupy."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A test session whose ranker names documents in another way than the golden set."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """``unrun``: jobs that each run a part of the tests, and the gates that did not run in any of them."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from contextlib import chdir, redirect_stderr, redirect_stdout

@@ -1,7 +1,5 @@
 """A metric that a conftest registers: parsed, gated, recorded, reported and law-checked like ours."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """What explains a verdict: queries, documents, slices, judgments and power, in every output."""
 
-from __future__ import annotations
-
 import html
 import json
 from functools import partial

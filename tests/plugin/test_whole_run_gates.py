@@ -1,7 +1,5 @@
 """Gates on one value of the whole run: what is recorded, and what needs an approval."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

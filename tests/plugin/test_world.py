@@ -1,7 +1,5 @@
 """The declared world: recorded with the approved lines, compared when a gate fails."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from importlib.metadata import version

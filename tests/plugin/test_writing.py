@@ -1,7 +1,5 @@
 """When a baseline is written: only if pytest reports no failure, and never over another's work."""
 
-from __future__ import annotations
-
 import pytest
 from project import REGRESSION_TEST, Project, text_of
 

@@ -1,7 +1,5 @@
 """A shop of sixty questions, each with two answers near the top of twenty results."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_rankcheck import Evaluation, GoldenSet, Run, evaluate

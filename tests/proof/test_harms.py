@@ -1,7 +1,5 @@
 """Each harm does to kept rankings what its name says, and nothing else."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

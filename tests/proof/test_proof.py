@@ -1,7 +1,5 @@
 """What gates, floors and expectations say of harms, and of innocent changes of the same size."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Async rankers, retries, retrievers, and the time of each query."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from types import SimpleNamespace

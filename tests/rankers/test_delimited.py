@@ -1,7 +1,5 @@
 """Runs in tables: CSV, TSV and Parquet, read and written."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

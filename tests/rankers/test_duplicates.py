@@ -1,7 +1,5 @@
 """Duplicate documents in rankings: an error, gaps closed, or places kept, however a run is made."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from pathlib import Path

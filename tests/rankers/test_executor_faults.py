@@ -1,7 +1,5 @@
 """Executors that lose chunks in other ways than processes do, interrupts, and the window."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from typing import Any

@@ -1,7 +1,5 @@
 """Ranking on processes: the same run as here, and lost workers lose no query."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context

@@ -1,7 +1,5 @@
 """Scores that are not what they are taken for: from rankers, dicts and JSON lines."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Answers and failures as plain data give the same rankings as what the ranker returned."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tables without scores, in which the rank decides: from CSV, Parquet and frames."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any

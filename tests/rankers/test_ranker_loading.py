@@ -1,7 +1,5 @@
 """Importing the ranker named by ``package.module:name``."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

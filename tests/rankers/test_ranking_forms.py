@@ -1,7 +1,5 @@
 """The forms of a ranking: what has no order, or two meanings, is refused from every source."""
 
-from __future__ import annotations
-
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from types import SimpleNamespace

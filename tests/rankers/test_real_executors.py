@@ -4,8 +4,6 @@
 tests/rankers/test_executors.py.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """A ranking that was interrupted continues, under the same key only."""
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import json

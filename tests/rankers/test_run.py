@@ -1,7 +1,5 @@
 """Runs: construction, files, ties, depths, and invalid input."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import tempfile

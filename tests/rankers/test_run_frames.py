@@ -1,7 +1,5 @@
 """Runs as DataFrames: what a frame holds, and that a run comes back from its own."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

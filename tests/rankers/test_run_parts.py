@@ -1,7 +1,5 @@
 """A folder of parts, or a pattern, is one run."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from collections.abc import Mapping

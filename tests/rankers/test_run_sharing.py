@@ -1,7 +1,5 @@
 """A run is computed by one process, and read by the others."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import textwrap

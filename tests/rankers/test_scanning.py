@@ -1,7 +1,5 @@
 """All ways to read a run file (by line, in columns, at once) give the same evaluation."""
 
-from __future__ import annotations
-
 import tracemalloc
 from importlib.util import find_spec
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Reports of small measurements, and a browser to look at them with."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import suppress

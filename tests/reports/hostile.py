@@ -1,7 +1,5 @@
 """Texts that would do something if they were taken for more than text."""
 
-from __future__ import annotations
-
 HOSTILE = [
     "<img src=x onerror=window.ran=1>",
     "<script>window.ran=1</script>",

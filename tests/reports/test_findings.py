@@ -1,7 +1,5 @@
 """Findings get the name of their test when it has ended, and travel between processes."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

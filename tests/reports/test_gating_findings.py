@@ -1,7 +1,5 @@
 """The findings of an assertion on several metrics, and of what it leaves undecided."""
 
-from __future__ import annotations
-
 from itertools import product
 
 from pytest_rankcheck import (

@@ -1,7 +1,5 @@
 """The first line of a verdict: what fell, and what the fall was held against."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_rankcheck import Gate, GoldenSet, Run, assert_not_regressed, evaluate

@@ -1,7 +1,5 @@
 """The HTML report, driven in a real browser."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

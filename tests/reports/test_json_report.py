@@ -1,7 +1,5 @@
 """The JSON report: its schema, and that it merges what tests found apart."""
 
-from __future__ import annotations
-
 import json
 
 from schemas import report_schema

@@ -1,7 +1,5 @@
 """The leaderboard in the reports: its order, its marks, and names that are only text."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

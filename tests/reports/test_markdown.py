@@ -1,7 +1,5 @@
 """The Markdown report: what it has, that it fits a comment, that foreign text is only text."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

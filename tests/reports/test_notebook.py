@@ -1,7 +1,5 @@
 """What a notebook shows of comparisons."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Failure texts are short: at most 40 lines, and the documents of a query once in a test session."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import cycle

@@ -1,7 +1,5 @@
 """The summary's table and notes, from entries as they arrive."""
 
-from __future__ import annotations
-
 from contextvars import Context
 from dataclasses import replace
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Two versions of a text: what differs is always visible."""
 
-from __future__ import annotations
-
 from hypothesis import example, given
 from hypothesis import strategies as st
 

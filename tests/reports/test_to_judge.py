@@ -1,7 +1,5 @@
 """What to judge next, and reading it back."""
 
-from __future__ import annotations
-
 import csv
 import io
 import unicodedata

@@ -4,8 +4,6 @@ The users, their searches, what they saw and what they clicked are the same in a
 session metric has the same value where a form has what the metric needs.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path

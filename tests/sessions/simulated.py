@@ -6,8 +6,6 @@ it. A new ranker puts the same good document at another rank. Its true mean RR i
 searches; a log has a selection only if the user looked far enough down.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Bots, ids that are not of one session, and ranks that count from another number."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

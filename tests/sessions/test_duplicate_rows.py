@@ -1,7 +1,5 @@
 """Rows that were delivered more than once: refused, dropped or kept."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

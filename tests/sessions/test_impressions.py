@@ -1,7 +1,5 @@
 """Logs with a row per impression or action: refused with what to write, and then read correctly."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Splitting what a client did into sessions by pauses, against an independent computation."""
 
-from __future__ import annotations
-
 import re
 from datetime import timedelta
 from typing import Any

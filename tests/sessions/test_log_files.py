@@ -1,7 +1,5 @@
 """One log from several files: lists, patterns, sessions that go on in the next file."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from itertools import permutations

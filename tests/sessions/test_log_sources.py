@@ -1,7 +1,5 @@
 """The same log from every source: small and large files, and the frames of three libraries."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Every keyword for reading a log means the same for files, dicts and the frames of three libraries."""
 
-from __future__ import annotations
-
 import inspect
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Replaying a log: its states as queries, their judgments and their weights."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Reading session logs: the formats, and invalid logs of every kind."""
 
-from __future__ import annotations
-
 import json
 import re
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Logs of User Behavior Insights: the join of queries and events."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Simulated logs of users who have several sessions, and differ in how often they succeed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """Weights that were drawn together with the units, as those of a replayed log."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

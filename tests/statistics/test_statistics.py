@@ -1,7 +1,5 @@
 """The statistics of gates, against scipy, statsmodels, and values worked by hand."""
 
-from __future__ import annotations
-
 import math
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Rankers of many queries at once, and what all adapters share."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Programs as rankers: that answer, die, hang, answer late, twice, out of order, or nonsense."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

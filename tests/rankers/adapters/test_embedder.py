@@ -1,7 +1,5 @@
 """Embeddings: exact search by inner product."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Learning-to-rank models, and the real libraries."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """Rerankers: a score for each candidate."""
 
-from __future__ import annotations
-
 import inspect
 
 import numpy as np
