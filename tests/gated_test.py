@@ -12,8 +12,9 @@ from project import Project
 
 from pytest_rankcheck import Evaluation, GoldenSet, Run, assert_mrr_not_regressed, evaluate
 from pytest_rankcheck.assertions.unreached_gates import unreached_findings
-from pytest_rankcheck.baselines.baseline import Baseline, Defaults
+from pytest_rankcheck.baselines.baseline import Baseline
 from pytest_rankcheck.baselines.check import Mode
+from pytest_rankcheck.baselines.register import Defaults
 from pytest_rankcheck.errors import BaselineError
 from pytest_rankcheck.files.whole_files import locked_folder, write_whole
 from pytest_rankcheck.plugin.item_findings import refuse_dropped_gates

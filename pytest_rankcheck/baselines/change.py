@@ -77,10 +77,8 @@ class Change:
         return f"{self.kind}:{self.subject}[{attribute}={value}]"
 
     @classmethod
-    def named(
-        cls, name: str, before: Side = None, after: Side = None, weight: float = 0.0
-    ) -> Change:
-        """Return the change of a name in a file."""
+    def from_dict(cls, name: str, entry: Mapping[str, Any]) -> Change:
+        """Return the change of a name with what an approval records of it."""
         kind, _, subject = name.partition(":")
         of_slice = None
         parts = _NAME.fullmatch(name) if kind in ("fall", "rise") else None
@@ -89,13 +87,8 @@ class Change:
             if attribute.startswith('"'):
                 attribute = json.loads(attribute)
             of_slice = attribute, parts["value"]
-        return cls(kind, subject, before, after, weight, of_slice)
-
-    @classmethod
-    def from_dict(cls, name: str, entry: Mapping[str, Any]) -> Change:
-        """Return the change of a name with what an approval records of it."""
         before, after = (decoded(Side, entry[side]) for side in ("from", "to"))
-        return cls.named(name, before, after, decoded(float, entry.get("weight", 0.0)))
+        return cls(kind, subject, before, after, decoded(float, entry.get("weight", 0.0)), of_slice)
 
     def to_dict(self) -> Mapping[str, Any]:
         """Return what an approval records of it."""
@@ -151,12 +144,17 @@ class Change:
 
     def is_covered(self, approved: Iterable[Change]) -> bool:
         """Return whether changes that were approved let this one pass: the same, none worse."""
-        same = [each for each in approved if each.name == self.name]
-        return bool(same) and self._kind.is_covered(same, self)
+        same, kind = [each for each in approved if each.name == self.name], self._kind
+        if kind.adds_up is not None:
+            return bool(same) and kind.adds_up(same, self)
+        return not all(kind.is_worse(self.after, each.after) for each in same)
 
     def is_undone(self, now: Side) -> bool:
         """Return whether what a record has now is no worse than before this was approved."""
-        return self._kind.is_undone(self, now)
+        if self._kind.is_undone is not None:
+            return self._kind.is_undone(self, now)
+        is_known = now is not None and not self._kind.is_worse(now, self.before)
+        return is_known or now == self.before
 
 
 def united(changes: Iterable[Change]) -> tuple[Change, ...]:
@@ -207,11 +205,26 @@ def known_gate(text: str | None) -> Gate | None:
     return None
 
 
-# --- what covers a change ------------------------------------------------------------------------
+# --- which of two sides is worse -----------------------------------------------------------------
 
 
-def _goes_as_far(approved: Sequence[Change], needed: Change) -> bool:
-    return any(each.after == needed.after for each in approved)
+def _is_other(one: Side, than: Side) -> bool:
+    return one != than
+
+
+def _is_less(one: Side, than: Side) -> bool:
+    return _number(one) < _number(than)
+
+
+def _is_more(one: Side, than: Side) -> bool:
+    return _number(one) > _number(than)
+
+
+def _is_looser(one: Side, than: Side) -> bool:
+    return is_looser(str(than), str(one))
+
+
+# --- what changes that were approved allow together ----------------------------------------------
 
 
 def _falls_as_far(approved: Sequence[Change], needed: Change) -> bool:
@@ -237,39 +250,11 @@ def _moves_as_many_labels(approved: Sequence[Change], needed: Change) -> bool:
     return needed.after is not None and _loses_as_many(approved, needed)
 
 
-def _is_as_wide(approved: Sequence[Change], needed: Change) -> bool:
-    return any(_number(needed.after) <= _number(each.after) for each in approved)
-
-
-def _averages_as_few(approved: Sequence[Change], needed: Change) -> bool:
-    return any(_number(needed.after) >= _number(each.after) for each in approved)
-
-
-def _is_as_loose(approved: Sequence[Change], needed: Change) -> bool:
-    return any(not is_looser(str(each.after), str(needed.after)) for each in approved)
-
-
-# --- whether it is undone ------------------------------------------------------------------------
-
-
-def _is_equal(change: Change, now: Side) -> bool:
-    return now == change.before
+# --- whether a change is undone ------------------------------------------------------------------
 
 
 def _is_no_fall(change: Change, now: Side) -> bool:
     return now is not None and replace(change, after=now).loss <= _ROUNDING
-
-
-def _is_no_looser(change: Change, now: Side) -> bool:
-    return now is not None and not is_looser(str(change.before), str(now))
-
-
-def _is_no_less(change: Change, now: Side) -> bool:
-    return now is not None and _number(now) >= _number(change.before)
-
-
-def _is_no_more(change: Change, now: Side) -> bool:
-    return now is not None and _number(now) <= _number(change.before)
 
 
 def _is_there(change: Change, now: Side) -> bool:
@@ -293,53 +278,47 @@ class ChangeKind(NamedTuple):
 
     words: str = "{name}: {before} in the baseline, {after} now"
     """What messages say of one."""
-    is_covered: Callable[[Sequence[Change], Change], bool] = _goes_as_far
-    """Whether approved changes of the same name let one pass."""
-    is_undone: Callable[[Change, Side], bool] = _is_equal
-    """Whether what a record has now is what it had before one; None: it has nothing."""
+    is_worse: Callable[[Side, Side], bool] = _is_other
+    """Whether a record that has one side keeps less of a promise than one that has another."""
+    adds_up: Callable[[Sequence[Change], Change], bool] | None = None
+    """Whether approved changes of one name let one pass together; None: the worst one counts."""
+    is_undone: Callable[[Change, Side], bool] | None = None
+    """Whether what a record has now undoes one; None: if it is no worse than what it had before."""
 
 
 _OTHER = ChangeKind()
 _MEANS = "{about} {before} -> {after}"
 
 KINDS: Mapping[str, ChangeKind] = {
-    "fall": ChangeKind(_MEANS, _falls_as_far, _is_no_fall),
-    "rise": ChangeKind(_MEANS, _falls_as_far, _always),
+    "fall": ChangeKind(_MEANS, adds_up=_falls_as_far, is_undone=_is_no_fall),
+    "rise": ChangeKind(_MEANS, adds_up=_falls_as_far, is_undone=_always),
     "no-value": ChangeKind(
         "{about} has no value for {after} of {before} queries that counted",
+        _is_less,
         _loses_as_many,
-        _is_no_less,
     ),
     "metric-gone": ChangeKind("{about} is no longer gated", is_undone=_is_there),
     "slice-gone": ChangeKind(
-        "the slices of {about} are no longer gated", _moves_as_many_labels, _is_there
+        "the slices of {about} are no longer gated",
+        adds_up=_moves_as_many_labels,
+        is_undone=_is_there,
     ),
     "direction": ChangeKind(
         "direction of {about}: {before} is better in the baseline, {after} now"
     ),
-    "gate-looser": ChangeKind(
-        "the gate of {about} was {before}, and is {after} now", _is_as_loose, _is_no_looser
-    ),
+    "gate-looser": ChangeKind("the gate of {about} was {before}, and is {after} now", _is_looser),
     "noise-wider": ChangeKind(
-        "the gate of {about} allows for noise, which was {before} and is {after} now",
-        _is_as_wide,
-        _is_no_more,
+        "the gate of {about} allows for noise, which was {before} and is {after} now", _is_more
     ),
     "queries-lost": ChangeKind(
-        "{after} of {before} queries removed or edited", _loses_as_many, _is_no_less
+        "{after} of {before} queries removed or edited", _is_less, _loses_as_many
     ),
-    "convention": _OTHER,
-    "depth": _OTHER,
-    "scale": _OTHER,
-    "golden-set": _OTHER,
-    "catalogue": _OTHER,
+    **dict.fromkeys(("convention", "depth", "scale", "golden-set", "catalogue"), _OTHER),
     "clusters": ChangeKind(is_undone=_are_clusters_back),
-    "rankings": ChangeKind("{after} rankings changed", _changes_as_many, _never),
+    "rankings": ChangeKind("{after} rankings changed", adds_up=_changes_as_many, is_undone=_never),
     "limits": ChangeKind("the rankings were limited by {before}, and are limited by {after} now"),
     "replicates": ChangeKind(
-        "the values were means of {before} replicates, and are of {after} now",
-        _averages_as_few,
-        _is_no_less,
+        "the values were means of {before} replicates, and are of {after} now", _is_less
     ),
     "option-looser": ChangeKind("{about} was {before}, and is {after} now", is_undone=_always),
     "unreadable": ChangeKind("the earlier baseline could not be read", is_undone=_never),

@@ -196,8 +196,7 @@ def compared(
         sides = then_set.fingerprint, now.fingerprint
         return comparison, (State(Block.FOREIGN, (Change("golden-set", "", *sides, words=words),)),)
     lost = lost_queries(record, evaluation.query_fingerprints)
-    if lost is not None:
-        states.append(State(Block.REPLACED, (lost,)))
+    states += [State(Block.REPLACED, (change,)) for change in lost]
     labels = lost_labels(comparison, tuple(record.slices))
     states += [State(Block.RELABELLED, (change,)) for change in labels]
     if then_set.fingerprint != now.fingerprint:

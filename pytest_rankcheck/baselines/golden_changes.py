@@ -29,8 +29,8 @@ _MOVES = 3
 Labels = tuple[str, ...]
 
 
-def lost_queries(record: Record, fingerprints: Mapping[str, str]) -> Change | None:
-    """Return the key for the queries that were removed or edited; None if they are few.
+def lost_queries(record: Record, fingerprints: Mapping[str, str]) -> Iterator[Change]:
+    """Yield the key for the queries that were removed or edited; nothing if they are few.
 
     Args:
         record: the approved record.
@@ -42,15 +42,19 @@ def lost_queries(record: Record, fingerprints: Mapping[str, str]) -> Change | No
     weights = record.weights
     weight = 0.0 if weights is None else float(weights[is_lost].sum() / weights.sum())
     lost, total = int(is_lost.sum()), len(is_lost)
-    if lost <= max(1, math.floor(LOSS_SHARE * total)) and weight <= LOSS_SHARE:
-        return None
-    heavy = f", which have {weight:.0%} of the weight" if weight > LOSS_SHARE else ""
-    words = f"{lost:,} of {total:,} queries removed or edited{heavy}"
-    return Change("queries-lost", "", total, lost, round(weight, 6), words=words)
+    if lost > _few(total) or weight > LOSS_SHARE:
+        heavy = f", which have {weight:.0%} of the weight" if weight > LOSS_SHARE else ""
+        words = f"{lost:,} of {total:,} queries removed or edited{heavy}"
+        yield Change("queries-lost", "", total, lost, round(weight, 6), words=words)
 
 
-def lost_values(record: Record, overlap: QueryOverlap, metric: Metric) -> Change | None:
-    """Return the key for the queries that lost their value of a metric; None if they are few.
+def _few(total: int) -> int:
+    """Return how many of some queries may change without a reason."""
+    return max(1, math.floor(LOSS_SHARE * total))
+
+
+def lost_values(record: Record, overlap: QueryOverlap, metric: Metric) -> Iterator[Change]:
+    """Yield the key for the queries that lost their value of a metric; nothing if they are few.
 
     The log of the next week has other sessions: then the share that counts is compared. A log with
     the same sessions must not have lost many.
@@ -69,10 +73,10 @@ def lost_values(record: Record, overlap: QueryOverlap, metric: Metric) -> Change
         else:
             counted = round(counted / max(len(then), 1) * len(now))
             lost = max(0, counted - len(has_value))
-    if lost <= LOSS_SHARE * counted:
-        return None
-    words = f"{metric} has no value for {lost:,} of {counted:,} {metric.kind.plural} that counted"
-    return Change("no-value", str(metric), counted, lost, words=words)
+    if lost > LOSS_SHARE * counted:
+        of_all = f"{lost:,} of {counted:,} {metric.kind.plural}"
+        words = f"{metric} has no value for {of_all} that counted"
+        yield Change("no-value", str(metric), counted, lost, words=words)
 
 
 def lost_text(record: Record, overlap: QueryOverlap) -> str:
@@ -192,7 +196,7 @@ def have_moved(overlap: QueryOverlap, attributes: Sequence[str]) -> bool:
 def lost_labels(overlap: QueryOverlap, attributes: Sequence[str]) -> Iterator[Change]:
     """Yield the changes of labels that need a reason: more than 5% of the queries lost theirs."""
     total = len(overlap.query_ids)
-    few = max(1, math.floor(LOSS_SHARE * total))
+    few = _few(total)
     for attribute in attributes:
         moves = label_moves(overlap, attribute)
         count = sum(size for (then, now), size in moves.items() if {*then} - {*now})

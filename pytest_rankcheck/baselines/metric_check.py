@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 
 from pytest_rankcheck.baselines.change import Change, is_looser, known_gate, united
 from pytest_rankcheck.baselines.check import Block, Check, State, compared
@@ -17,6 +16,7 @@ from pytest_rankcheck.baselines.succession import (
     reversed_direction,
     shared_parts,
 )
+from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.comparison.measurement import recorded_values
@@ -65,6 +65,16 @@ class MetricAssertion:
         """The assertion as a record has it."""
         return Family({str(m): gate.text for m, gate in self.gates.items()}, self.attributes)
 
+    @property
+    def gated_by(self) -> Iterator[str]:
+        """The attributes by which a gate decides, also those that it standardises by."""
+        for gate in self.gates.values():
+            yield from gated_attributes(self.attributes, gate)
+
+
+Assertion = MetricAssertion | StabilityLimits
+"""What a test asserts: of metrics, or of rankings."""
+
 
 def metric_checks(
     record: Record | None,
@@ -89,7 +99,6 @@ def metric_checks(
     for metric, gate in gates.items():
         gate.refuse_misfit(metric)
         evaluation.values(metric)  # a metric that does not fit fails now, not when it is written
-    for metric, gate in gates.items():
         if record is None or not record.fits(metric):  # refuse what could not decide later
             gate.rule.allowed(compare(evaluation, evaluation).values(metric))
     checks = [
@@ -104,7 +113,7 @@ def metric_checks(
         for metric, gate in gates.items()
     ]
     if record is None:
-        _refuse_unrecordable(evaluation, dict.fromkeys(chain(*(c.attributes for c in checks))))
+        _refuse_unrecordable(evaluation, dict.fromkeys(assertions[-1].gated_by))
         return checks
     differences = [*_differences(record, evaluation, gates)]
     comparison, states = compared(record, evaluation, differences, failures)
@@ -160,8 +169,7 @@ def _decided(
     )
     states = [State(Block.REGRESSED, (change,)) for change in _blocked(verdict)]
     lost = lost_values(record, comparison, metric)
-    if lost is not None:
-        states.append(State(Block.UNCOUNTED, (lost,)))
+    states += [State(Block.UNCOUNTED, (change,)) for change in lost]
     if (verdict.inconclusive and check.gate.inconclusive == "fail") or _fails_if_open(strict):
         states.append(State(Block.INCONCLUSIVE, undecided))
     check = replace(check, verdict=verdict)

@@ -14,7 +14,12 @@ from itertools import compress
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.change import Change, united
 from pytest_rankcheck.baselines.check import Block, Check, Mode, State
-from pytest_rankcheck.baselines.metric_check import MetricAssertion, MetricCheck, metric_checks
+from pytest_rankcheck.baselines.metric_check import (
+    Assertion,
+    MetricAssertion,
+    MetricCheck,
+    metric_checks,
+)
 from pytest_rankcheck.baselines.ranking_check import ranking_check
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.succession import allowed, broken_promises, changes, new_approvals
@@ -25,10 +30,6 @@ from pytest_rankcheck.metrics.metric_names import Metric
 
 _RETIRED = Change("retired", words="the baseline is retired, but its test runs")
 BEHIND = Change("behind", words="older than that of the reference, which has changed since")
-
-
-Assertion = MetricAssertion | StabilityLimits
-"""What a test asserts: of metrics, or of rankings."""
 
 
 def judge(

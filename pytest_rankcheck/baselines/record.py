@@ -200,15 +200,9 @@ class Record:
         evaluation: Evaluation,
         gated: Mapping[Metric, str] | Iterable[Metric],
         watched: Iterable[Metric] = (),
-        approvals: tuple[Approval, ...] = (),
         *,
         attributes: Iterable[str] = (),
         kept_depth: int = TOP,
-        test: str = "",
-        world: Mapping[str, str] | None = None,
-        assertions: Sequence[Family] = (),
-        limits: Sequence[StabilityLimits] = (),
-        failures: str | None = None,
     ) -> Record:
         """Return the record of an evaluation that has no record yet.
 
@@ -216,14 +210,8 @@ class Record:
             evaluation: what was measured.
             gated: the metrics that the test gates; a mapping gives the text of each gate too.
             watched: further metrics to record.
-            approvals: the reasons for changes, so far.
             attributes: the attributes by whose slices the test gates.
             kept_depth: how many documents of each ranking to keep.
-            test: the test that it belongs to.
-            world: what was ranked with.
-            assertions: which metrics and slices the test decides together.
-            limits: those within which the test lets the rankings change.
-            failures: on how many queries, or which share of them, the ranker may fail.
 
         Raises:
             MetricError: a metric is one of time.
@@ -235,22 +223,16 @@ class Record:
         cutoffs = [0, *(Metric.parse(name).cutoff or 0 for name in gates)]
         slices = {name: golden.slices(name) for name in sorted(set(attributes))}
         return cls(
-            test=test,
             golden_set=RecordedSet.of(golden, map(Metric.parse, names)),
             depth=evaluation.depth,
             conventions=evaluation.conventions,
             cluster_by=golden.cluster_by,
             slices={name: {v: len(ids) for v, ids in by.items()} for name, by in slices.items()},
             kept_depth=kept_depth,
-            world=dict(sorted((world or {}).items())),
-            assertions=tuple(assertions),
-            failures=None if failures == "0" else failures,
             ranker=evaluation.name or None,
-            limits=tuple(limits),
             metrics={
                 name: RecordedMetric.of(name, gates.get(name), evaluation, slices) for name in names
             },
-            approvals=approvals,
             queries=RecordedQueries.of(evaluation, names, slices, kept_depth, max(cutoffs)),
         )
 

@@ -7,10 +7,11 @@ metrics it may rewrite on the unchanged queries is decided in ``policy``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from pytest_rankcheck.baselines.change import is_looser
 from pytest_rankcheck.baselines.families import Family, next_families
+from pytest_rankcheck.baselines.metric_check import Assertion, MetricAssertion
 from pytest_rankcheck.baselines.record import TOP, Record
 from pytest_rankcheck.baselines.recorded_queries import RecordedQueries
 from pytest_rankcheck.baselines.succession import looser_limits, manner_changes
@@ -19,26 +20,43 @@ from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.comparison.measurement import QueryOverlap
 from pytest_rankcheck.errors import BaselineError, listed, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.gates.configured_gates import ConfiguredGates
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.rankers.allowed_failures import allows_more
 
-Documents = tuple[Sequence[str], Mapping[str, int]]
-"""The top of a ranking, and the ranks of relevant documents below it."""
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """What is gated and recorded unless a test says otherwise."""
+
+    watched: tuple[str, ...] = ()
+    """Metrics to record, gated or not."""
+    gates: ConfiguredGates = field(default_factory=ConfiguredGates)
+    slices: tuple[str, ...] = ()
+    """Attributes to gate by."""
+    kept_depth: int = TOP
+    """How many documents of each ranking to record, if nothing that decides looks further."""
+    inconclusive: str = "warn"
+    """How an inconclusive verdict counts: ``"pass"``, ``"warn"`` or ``"fail"``."""
+    failures: str | None = None
+    """On how many queries, or which share of them, the ranker may fail; None: on none."""
+    sealed: tuple[str, ...] = ()
+    """The golden sets whose queries and documents no record names."""
+
+    def recorded(self, evaluation: Evaluation) -> Sequence[Metric]:
+        """Return the metrics to record, gated or not, that an evaluation has."""
+        fit = filter(evaluation.fits, map(Metric.parse, self.watched))
+        return [metric for metric in fit if metric.kind.is_recorded]
 
 
 def next_record(
     before: Record | None,
     evaluation: Evaluation,
-    gates: Mapping[Metric, str],
-    watched: Iterable[Metric] = (),
+    assertions: Sequence[Assertion],
+    defaults: Defaults,
     *,
-    attributes: Sequence[str] = (),
-    assertions: Sequence[Family] = (),
-    limits: Sequence[StabilityLimits] = (),
-    failures: str | None = None,
     rewritten: Set[Metric] = frozenset(),
     is_approved: bool = False,
-    kept_depth: int = TOP,
     test: str = "",
     world: Mapping[str, str] | None = None,
 ) -> Record:
@@ -47,48 +65,52 @@ def next_record(
     Args:
         before: the approved record; None for a test without one.
         evaluation: what was measured.
-        gates: the gated metrics, and the text of the gate of each.
-        watched: further metrics to record.
-        attributes: the attributes by whose slices the test gates.
-        assertions: which metrics and slices the test decides together.
-        limits: those within which the rankings may change.
-        failures: on how many queries, or which share of them, the ranker may fail.
+        assertions: what the test asserts.
+        defaults: what is recorded besides.
         rewritten: the metrics whose approved lines are rewritten.
         is_approved: whether a reason covers everything that is measured: all of it is rewritten.
-        kept_depth: how many documents of each ranking to keep, if nothing that decides looks
-            further.
         test: the test that it belongs to.
         world: what was ranked with.
 
     Raises:
         BaselineError: the ranker failed on a query without a recorded line that can stay.
     """
+    of_metrics = [each for each in assertions if isinstance(each, MetricAssertion)]
+    gates = {metric: gate.text for each in of_metrics for metric, gate in each.gates.items()}
+    attributes = [name for each in of_metrics for name in each.gated_by]
+    families: Sequence[Family] = [each.family for each in of_metrics]
+    by_text = {str(each): each for each in assertions if isinstance(each, StabilityLimits)}
+    limits = tuple(by_text[text] for text in sorted(by_text))
+    watched, failures = defaults.recorded(evaluation), defaults.failures
+    kept_depth = defaults.kept_depth
     if before is not None and not is_approved:  # the stricter gates, slices and limits stay
         gated_before = map(Metric.parse, before.approved)
-        watched = (*watched, *(metric for metric in gated_before if evaluation.fits(metric)))
+        watched = [*watched, *filter(evaluation.fits, gated_before)]
         gates = {
             metric: str(before.gate(metric)) if is_looser(before.gate(metric), gate) else gate
             for metric, gate in gates.items()
         }
         present = evaluation.golden.attributes
         attributes = [*attributes, *(name for name in before.slices if name in present)]
-        assertions = next_families(before.assertions, assertions)
+        families = next_families(before.assertions, families)
         if before.assertions and allows_more(failures or "0", before.failures or "0"):
             failures = before.failures
         limits = before.limits if [*looser_limits(before, limits)] else limits
         kept_depth = max(kept_depth, min(before.kept_depth, TOP))  # lost answers are seen in these
-    measured = Record.of(
-        evaluation,
-        gates,
-        watched,
-        before.approvals if before else (),
-        attributes=attributes,
-        assertions=assertions,
-        limits=limits,
-        failures=failures,
-        kept_depth=max([kept_depth, *(each.k for each in limits)]),
+    measured = replace(
+        Record.of(
+            evaluation,
+            gates,
+            watched,
+            attributes=attributes,
+            kept_depth=max([kept_depth, *(each.k for each in limits)]),
+        ),
         test=test,
-        world=world,
+        world=dict(sorted((world or {}).items())),
+        assertions=tuple(families),
+        failures=None if failures == "0" else failures,
+        limits=limits,
+        approvals=before.approvals if before else (),
     )
     if evaluation.failed:
         measured = replace(measured, queries=_with_lines_of_failed(before, evaluation, measured))
@@ -98,7 +120,14 @@ def next_record(
     adds = not all(before.fits(metric) for metric in gates)
     is_rewritten = is_approved or bool(rewritten) or adds
     if comparison.is_paired and not is_approved:
-        queries = _next_lines(before, measured, rewritten, comparison)
+        kept = [
+            name
+            for name in before.metrics.keys() & measured.metrics.keys()
+            if not _is_rewritten(name, before, measured, rewritten, comparison)
+        ]
+        # Compared rankings change only with a reason, even if a metric is better.
+        ranked = comparison.query_ids if before.limits or not rewritten else ()
+        queries = _with_earlier(measured, before, kept, comparison.query_ids, ranked)
     elif is_rewritten:
         queries = measured.queries
     else:  # every log has its own sessions: what was approved stays as a whole
@@ -106,8 +135,8 @@ def next_record(
             name: replace(each, gated=name in measured.gated) if each.gate is not None else each
             for name, each in before.metrics.items()
         }
-        kept = replace(before, metrics=metrics, retired=None, limits=measured.limits)
-        return kept if kept == before else replace(kept, assertions=measured.assertions)
+        same = replace(before, metrics=metrics, retired=None, limits=measured.limits)
+        return same if same == before else replace(same, assertions=measured.assertions)
     # The world is that of the lines: of those that are rewritten, or that are reproduced.
     is_of_this_world = is_rewritten or (not before.world and queries == measured.queries)
     slices = {**before.slices, **measured.slices}
@@ -162,49 +191,40 @@ def _with_lines_of_failed(
             f"no line of all metrics that could stay ({quoted(evaluation.failed[lost[0]], 200)}). "
             "Run the test again once the ranker answers; rankcheck_retries asks it again"
         )
-    values = {name: column.copy() for name, column in measured.queries.values.items()}
-    lines = [*_kept_documents(measured)]
-    for query_id in evaluation.failed:
-        now, then = measured.queries.place_of[query_id], before.queries.place_of[query_id]
-        lines[now] = _kept_documents(before)[then]
-        for name, column in values.items():
-            column[now] = before.queries.values[name][then]
-    return _with_documents(replace(measured.queries, values=values), lines)
+    failed = tuple(evaluation.failed)
+    return _with_earlier(measured, before, measured.metrics, failed, failed)
 
 
-def _kept_documents(record: Record) -> Sequence[Documents]:
-    """Return what a record keeps of the documents of each query: the top, and the ranks below."""
-    queries = record.queries
-    below = queries.below or [{}] * len(queries)
-    return [*zip(queries.tops, below, strict=True)]
-
-
-def _with_documents(queries: RecordedQueries, lines: Sequence[Documents]) -> RecordedQueries:
-    below = [ranks for _, ranks in lines]
-    return replace(queries, tops=[top for top, _ in lines], below=below if any(below) else None)
-
-
-def _next_lines(
-    before: Record, measured: Record, rewritten: Set[Metric], comparison: Comparison
+def _with_earlier(
+    measured: Record,
+    before: Record,
+    metrics: Iterable[str],
+    query_ids: Sequence[str],
+    ranked: Sequence[str],
 ) -> RecordedQueries:
-    """Return the lines of an update without a reason: what is approved stays, or is rewritten."""
-    now = measured.queries.places(comparison.query_ids)
-    then = before.queries.places(comparison.query_ids)
-    values = dict(measured.queries.values)
-    for name in before.metrics.keys() & values.keys():
-        if not _is_rewritten(name, before, measured, rewritten, comparison):
-            values[name] = Metric.parse(name).kind.kept(
-                values[name], now, before.queries.values[name], then
-            )
-    lines, earlier = [*_kept_documents(measured)], _kept_documents(before)
-    # Compared rankings change only with a reason, even if a metric is better.
-    if before.limits or not rewritten:
-        for at, place in zip(now.tolist(), then.tolist(), strict=True):
-            top, (approved, below) = lines[at][0], earlier[place]
-            if tuple(top[: len(approved)]) != tuple(approved):
-                top = approved[: measured.kept_depth]
-            lines[at] = top, below if measured.kept_depth else {}
-    return _with_documents(replace(measured.queries, values=values), lines)
+    """Return the measured lines, with what an earlier record has of some metrics and rankings.
+
+    Args:
+        measured: what was measured.
+        before: the earlier record.
+        metrics: those whose earlier values stay.
+        query_ids: the queries of which they stay.
+        ranked: the queries whose earlier rankings stay.
+    """
+    queries, earlier = measured.queries, before.queries
+    now, then = queries.places(query_ids), earlier.places(query_ids)
+    values = dict(queries.values)
+    for name in metrics:
+        kept = Metric.parse(name).kind.kept
+        values[name] = kept(values[name], now, earlier.values[name], then)
+    tops, below = [*queries.tops], [*(queries.below or [{}] * len(queries))]
+    for query_id in ranked:
+        at, place = queries.place_of[query_id], earlier.place_of[query_id]
+        approved = earlier.tops[place]
+        if tuple(tops[at][: len(approved)]) != tuple(approved):
+            tops[at] = approved[: measured.kept_depth]
+        below[at] = earlier.below[place] if earlier.below and measured.kept_depth else {}
+    return replace(queries, values=values, tops=tops, below=below if any(below) else None)
 
 
 def _is_rewritten(

@@ -133,9 +133,8 @@ def changes(before: Record, after: Record) -> Iterator[Change]:
         yield Change("option-looser", "failures", before.failures or "0", after.failures or "0")
     yield from looser_limits(before, after.limits)
     yield from lost_labels(overlap, tuple(before.slices))
-    few = lost_queries(before, after.query_fingerprints) if overlap.is_paired else None
-    if few is not None:
-        yield few
+    if overlap.is_paired:
+        yield from lost_queries(before, after.query_fingerprints)
     both = [Metric.parse(name) for name in before.approved if name in after.metrics]
     yield from other_basis(both, before.golden_set, after.golden_set)
     runs = [(before.averaged(metric).count, after.averaged(metric).count) for metric in both]
@@ -167,9 +166,7 @@ def _of_metrics(before: Record, after: Record, overlap: QueryOverlap) -> Iterato
             yield Change("gate-looser", name, then.gate, now.gate)
         elif _allows_for_more_noise(then, now):
             yield Change("noise-wider", name, then.deviation, now.deviation)
-        lost = lost_values(before, overlap, Metric.parse(name))
-        if lost:
-            yield lost
+        yield from lost_values(before, overlap, Metric.parse(name))
 
 
 def unknown_metrics(record: Record) -> Iterator[Change]:

@@ -229,7 +229,8 @@ def _rankcheck_world() -> World:
 
 def _baseline(request: pytest.FixtureRequest) -> Baseline:
     """This test's approved record, to hold an ``evaluation`` against."""
-    from pytest_rankcheck.baselines.baseline import Baseline, Defaults
+    from pytest_rankcheck.baselines.baseline import Baseline
+    from pytest_rankcheck.baselines.register import Defaults
     from pytest_rankcheck.baselines.syrupy_store import syrupy_session
 
     syrupy_session(request.config)

@@ -6,8 +6,7 @@ text that says how to correct it.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -16,17 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_rankcheck.errors import (
-    ConfigurationError,
-    GoldenSetError,
-    MetricError,
-    quoted,
-)
+from pytest_rankcheck.errors import ConfigurationError, GoldenSetError, MetricError, quoted
 from pytest_rankcheck.files.file_patterns import is_pattern, matches_any
 from pytest_rankcheck.files.packed_files import shown_name
 from pytest_rankcheck.plugin.configuration import CONFIG
 from pytest_rankcheck.plugin.item_identity import GOLDEN_NAME
 from pytest_rankcheck.plugin.option_table import Config
+from pytest_rankcheck.plugin.set_lines import config_of_set, doc_id_rule, lines_for
 
 if TYPE_CHECKING:
     from pytest_rankcheck.document_ids import DocIdRule
@@ -52,8 +47,6 @@ _OF_GOLDEN_SETS = (
     *_OF_INTERACTIONS,
 )
 """What columns of only runs, or of only golden sets, mean."""
-_OF_SET = re.compile(r"([^=:]+): \S")
-"""How a line begins that is for one golden set: ``web: query=prompt``."""
 
 
 def inputs_of(config: pytest.Config) -> Inputs:
@@ -85,7 +78,7 @@ class Inputs:
         """The golden sets that were read."""
         self._rankers: dict[int, object] = {}
         """The configured ranker of each replicate."""
-        self._of_golden: dict[tuple[str, ...], Inputs] = {}
+        self._of_golden: dict[tuple[object, ...], Inputs] = {}
 
     @property
     def has_own_ranker(self) -> bool:
@@ -102,22 +95,13 @@ class Inputs:
 
     def of_golden(self, name: str) -> Inputs:
         """Return the inputs for a golden set: of the lines that name golden sets, only its own."""
-        keys = _lines_for(name, self.config.columns)
-        rules = tuple(_lines_for(name, self.config.doc_id_lines).values())
-        lines = (*keys, *rules)  # golden sets with the same ones share the documents that they read
+        chosen = config_of_set(self.config, name)
+        # Golden sets with the same lines share the documents that they read.
+        lines = (*chosen.columns.items(), *chosen.doc_id_lines)
         if lines not in self._of_golden:
-            columns = {meaning: self.config.columns[key] for key, meaning in keys.items()}
-            chosen = {**vars(self.config), "columns": columns, "doc_id_lines": rules}
-            own = self._of_golden[lines] = Inputs(Config(**chosen))
+            own = self._of_golden[lines] = Inputs(chosen)
             own._judged = self._judged
         return self._of_golden[lines]
-
-    @property
-    def unknown_sets(self) -> Sequence[str]:
-        """What ``rankcheck_columns`` and ``rankcheck_doc_id`` name and is no configured set."""
-        known = {*map(shown_name, self.config.golden)}
-        found = map(_OF_SET.match, (*self.config.columns, *self.config.doc_id_lines))
-        return [each[1] for each in found if each and each[1] not in known]
 
     @property
     def doc_ids(self) -> Sequence[DocIdRule | None]:
@@ -126,38 +110,9 @@ class Inputs:
 
     @cached_property
     def doc_id(self) -> DocIdRule | None:
-        """How the ids of one golden set and its runs are mapped; None if they are not.
-
-        A run that was saved after its ids had been mapped is mapped again, so an id that is
-        already mapped must stay as it is; the function checks that.
-        """
-        if not self.config.doc_id_lines:
-            return None
-        from pytest_rankcheck.document_ids import DocIdMap, is_named_rule
-        from pytest_rankcheck.golden.documents import with_column_rules
-        from pytest_rankcheck.rankers.ranker_lookup import named_object
-
+        """How the ids of one golden set and its runs are mapped; None if they are not."""
         with _named("rankcheck_doc_id"):
-            rules: list[Any] = [
-                line if is_named_rule(line) or ":" not in line else named_object(line, "function")
-                for line in self.config.doc_id_lines
-            ]
-            rules = with_column_rules(rules, self.config.documents, self.config.columns)
-            to_id = DocIdMap(rules)
-
-        def rankcheck_doc_id(doc_id: str) -> str:
-            mapped = to_id(doc_id)
-            if to_id(mapped) != mapped:
-                raise ConfigurationError(
-                    f"rankcheck_doc_id={quoted(to_id.name)} maps document '{quoted(doc_id)}' to "
-                    f"'{quoted(mapped)}', and that to '{quoted(to_id(mapped))}'; saved runs are "
-                    "mapped again, so it must leave a mapped id as it is. To map only one side, "
-                    "give doc_id= where that side is made"
-                )
-            return mapped
-
-        rankcheck_doc_id.__qualname__ = to_id.name
-        return rankcheck_doc_id
+            return doc_id_rule(self.config)
 
     # --- golden sets and session logs --------------------------------------------------------
 
@@ -220,7 +175,7 @@ class Inputs:
             attributes=config.attributes or None,
             scale=config.scale,
             is_shared=any(other != path for other in config.golden),
-            needed=[each for key, each in _lines_for(name, config.columns).items() if key != each],
+            needed=[each for key, each in lines_for(name, config.columns).items() if key != each],
             configured={
                 "rankcheck_columns": [f"{key}={column}" for key, column in config.columns.items()],
                 "rankcheck_doc_id": config.doc_id_lines,
@@ -353,7 +308,11 @@ class Inputs:
         Raises:
             ConfigurationError: it is called, and returns the same object again.
         """
-        from pytest_rankcheck.rankers.ranker_lookup import load_ranker, remember_specification
+        from pytest_rankcheck.rankers.ranker_lookup import (
+            NamedRanker,
+            load_ranker,
+            remember_specification,
+        )
 
         if number in self._rankers:
             return self._rankers[number]
@@ -363,13 +322,9 @@ class Inputs:
         name = self.config.ranker
         if not name:
             raise _missing("ranker", "ranker", "package.module:name", "Engine.load().search")
-        ranker: object
-        if self.config.executor is None:
-            ranker = load_ranker(name, number)
-        else:  # each worker makes its own ranker
-            from pytest_rankcheck.rankers.ranker_lookup import NamedRanker
-
-            ranker = NamedRanker(name, number)
+        # Each worker of an executor makes its own ranker.
+        make = load_ranker if self.config.executor is None else NamedRanker
+        ranker: object = make(name, number)
         if name.strip().endswith("()") and any(ranker is each for each in self._rankers.values()):
             raise ConfigurationError(
                 f"ranker '{quoted(name)}' returned the same object for replicate {number} as "
@@ -444,13 +399,6 @@ class Inputs:
             return options
         # A project that configures which of two grades counts is not stopped by them.
         return replace(options, levels={"contradictory-judgment": "warning", **options.levels})
-
-
-def _lines_for(golden_name: str, lines: Iterable[str]) -> Mapping[str, str]:
-    """Return the lines of an option for all golden sets, then those for one, without its name."""
-    scope = f"{golden_name}: "
-    of_all = {line: line for line in lines if not _OF_SET.match(line)}
-    return of_all | {each: each.removeprefix(scope) for each in lines if each.startswith(scope)}
 
 
 def _missing(kind: str, fixture: str, example: str, code: str) -> ConfigurationError:

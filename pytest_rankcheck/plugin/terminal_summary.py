@@ -175,6 +175,7 @@ def _unused_line_notes(
 ) -> Iterator[ReportedFinding]:
     """Yield the golden sets that lines of the configuration name and no test measured on."""
     from pytest_rankcheck.plugin.inputs import inputs_of
+    from pytest_rankcheck.plugin.set_lines import unknown_sets
     from pytest_rankcheck.reports.findings import MetricFinding, Note, Topic
 
     for name in config.stash[CONFIG].left_out:
@@ -185,7 +186,7 @@ def _unused_line_notes(
         return
     with suppress(ConfigurationError):  # it has failed the tests that needed it
         inputs = inputs_of(config)
-        for name in dict.fromkeys((*inputs.gates.golden_names, *inputs.unknown_sets)):
+        for name in dict.fromkeys((*inputs.gates.golden_names, *unknown_sets(inputs.config))):
             if name not in measured:
                 hint = suggestion(name, measured)
                 yield Note(Topic.UNUSED_GATE, f"golden set '{quoted(name)}'{hint}")

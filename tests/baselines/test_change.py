@@ -27,7 +27,7 @@ FALL = "fall:RR[locale=de]"
 )
 def test_a_name_is_read_as_it_was_written(change: Change, name: str) -> None:
     assert change.name == name
-    assert Change.named(name) == change
+    assert Change.from_dict(name, change.to_dict()) == change
 
 
 def test_every_kind_has_words() -> None:

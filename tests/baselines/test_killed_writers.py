@@ -25,7 +25,7 @@ def record_of(count: int, wrong: int) -> Record:
     ids = [f"q{number:03}" for number in range(count)]
     golden = GoldenSet.from_dict({query: {"good": 1} for query in ids}, name="web")
     answers = {query: ["bad", "good"] if n < wrong else ["good"] for n, query in enumerate(ids)}
-    return Record.of(evaluate(Run.from_dict(answers), golden), [RR], test="test_mrr")
+    return Record.of(evaluate(Run.from_dict(answers), golden), [RR])
 
 
 def _work(step: int, work: Callable[[], object]) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,9 +26,9 @@ from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 
 KEYS = (
-    Change.named("fall:RR[locale=de]", 1.0, 0.5),
-    Change.named("queries-lost", 20, 3, 0.25),
-    Change.named("depth", None, 5),
+    Change("fall", "RR", 1.0, 0.5, slice=("locale", "de")),
+    Change("queries-lost", "", 20, 3, 0.25),
+    Change("depth", "", None, 5),
 )
 APPROVAL = Approval("why", "2026-11-21T00:00:00Z", None, "Ada", KEYS)
 RR = Metric.parse("RR")
@@ -44,7 +45,7 @@ def evaluation_of(documents: dict[str, list[str]]) -> Evaluation:
 
 def record_of(evaluation: Evaluation) -> Record:
     metrics = [Metric.parse(name) for name in ("RR", "nDCG(gain={2:7})@10", "P@3")]
-    return Record.of(evaluation, metrics[:2], metrics[2:], (APPROVAL,))
+    return replace(Record.of(evaluation, metrics[:2], metrics[2:]), approvals=(APPROVAL,))
 
 
 def text_of_two_queries() -> str:
@@ -71,14 +72,12 @@ def test_a_record_with_everything_has_the_schema_and_comes_back() -> None:
     run = Run.from_dict({"a": ["1", "2", "x"], "b": ["y"], "c": ["z"]})
     other = Run.from_dict({"a": ["x"], "b": ["y"], "c": ["z"]})
     evaluation = evaluate([run, other], golden, conventions=Conventions(no_relevant="exclude"))
-    record = Record.of(
-        evaluation,
-        {RR: "tolerance(abs=0.1, rel=0)"},
-        attributes=["lang"],
-        kept_depth=2,
+    gates = {RR: "tolerance(abs=0.1, rel=0)"}
+    record = replace(
+        Record.of(evaluation, gates, attributes=["lang"], kept_depth=2),
         test="TestShop::test_mrr[de]",
         world={"index": "abc"},
-        limits=[StabilityLimits(k=5)],
+        limits=(StabilityLimits(k=5),),
     )
     assert record.queries.values["RR"].tolist()[::2] == [0.666667, 1.0]  # (1/3 + 1) / 2
     assert np.isnan(record.values(RR)[1])

@@ -6,9 +6,11 @@ import pytest
 
 from pytest_rankcheck import Conventions, Evaluation, GoldenSet, Metric, Record, Run, evaluate
 from pytest_rankcheck.baselines.golden_changes import set_changes
-from pytest_rankcheck.baselines.register import next_record
+from pytest_rankcheck.baselines.metric_check import MetricAssertion
+from pytest_rankcheck.baselines.register import Defaults, next_record
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 from pytest_rankcheck.comparison.comparison import compare
+from pytest_rankcheck.gates.configured_gates import gate_of
 
 RR, P1 = Metric.parse("RR"), Metric.parse("P@1")
 GATE, LOOSER = "tolerance(abs=0.1, rel=0)", "tolerance(abs=0.2, rel=0)"
@@ -25,11 +27,24 @@ def updated(
     before: Record | None,
     evaluation: Evaluation,
     rewritten: tuple[Metric, ...] = (),
-    **more: object,
+    *,
+    gates: Mapping[Metric, str] = {RR: GATE},
+    limits: tuple[StabilityLimits, ...] = (),
+    watched: tuple[str, ...] = (),
+    is_approved: bool = False,
+    world: Mapping[str, str] | None = None,
 ) -> Record:
     """Return the next record of a test that gates RR."""
-    gates = more.pop("gates", {RR: GATE})
-    return next_record(before, evaluation, gates, rewritten=frozenset(rewritten), **more)  # type: ignore[arg-type]
+    asserted = MetricAssertion({metric: gate_of(text) for metric, text in gates.items()})
+    return next_record(
+        before,
+        evaluation,
+        [asserted, *limits],
+        Defaults(watched=watched),
+        rewritten=frozenset(rewritten),
+        is_approved=is_approved,
+        world=world,
+    )
 
 
 def values(record: Record, metric: Metric = RR) -> Mapping[str, float | None]:
@@ -77,19 +92,23 @@ def test_a_metric_that_is_no_longer_gated_keeps_its_values_until_an_approval() -
 
 
 def test_a_metric_that_is_only_recorded_is_not_lowered_when_others_are_raised() -> None:
-    before = updated(None, measured(a=2, b=1), watched=(P1,))
+    before = updated(None, measured(a=2, b=1), watched=("P@1",))
     better_rr = measured(a=1, b=1)
-    assert values(updated(before, better_rr, (RR,), watched=(P1,)), P1) == {"a": 1.0, "b": 1.0}
+    assert values(updated(before, better_rr, (RR,), watched=("P@1",)), P1) == {"a": 1.0, "b": 1.0}
     worse_p1 = measured(a=2, b=2)
-    assert values(updated(before, worse_p1, (RR,), watched=(P1,)), P1) == {"a": 0.0, "b": 1.0}
+    assert values(updated(before, worse_p1, (RR,), watched=("P@1",)), P1) == {"a": 0.0, "b": 1.0}
 
 
 def test_looser_gates_and_limits_are_recorded_with_a_reason_only() -> None:
     tight, loose = StabilityLimits(k=2), StabilityLimits(min_rbo=0.5, k=2)
     before = updated(None, measured(a=1, b=1), limits=(tight,))
-    looser = {"gates": {RR: LOOSER}, "limits": (loose,)}
     for approved, gate, limits in ((False, GATE, tight), (True, LOOSER, loose)):
-        after = updated(before, measured(a=1, b=1), is_approved=approved, **looser)
+        after = updated(
+            *(before, measured(a=1, b=1)),
+            gates={RR: LOOSER},
+            limits=(loose,),
+            is_approved=approved,
+        )
         assert (after.gate(RR), after.limits) == (gate, (limits,))
     again = updated(after, measured(a=1, b=1), limits=(tight,))
     assert (again.gate(RR), again.limits) == (GATE, (tight,)), "a stricter one needs no reason"
@@ -97,17 +116,17 @@ def test_looser_gates_and_limits_are_recorded_with_a_reason_only() -> None:
 
 def test_the_world_is_that_of_the_approved_lines() -> None:
     before = updated(None, measured(a=1, b=2), world={"index": "old"})
-    new = {"world": {"index": "new"}}
-    assert updated(before, measured(a=1, b=2), **new).world == {"index": "old"}
-    assert updated(before, measured(a=1, b=1), (RR,), **new).world == {"index": "new"}
+    new = {"index": "new"}
+    assert updated(before, measured(a=1, b=2), world=new).world == {"index": "old"}
+    assert updated(before, measured(a=1, b=1), (RR,), world=new).world == new
     unknown = updated(None, measured(a=1, b=2))
-    assert updated(unknown, measured(a=1, b=2), **new).world == {"index": "new"}
-    assert updated(unknown, measured(a=1, b=4), **new).world == {}
+    assert updated(unknown, measured(a=1, b=2), world=new).world == new
+    assert updated(unknown, measured(a=1, b=4), world=new).world == {}
 
 
 def test_compared_rankings_change_with_a_reason_only() -> None:
-    limits = {"limits": (StabilityLimits(k=2),)}
-    before = updated(None, measured(a=2, b=2), **limits)
+    limits = (StabilityLimits(k=2),)
+    before = updated(None, measured(a=2, b=2), limits=limits)
     better = measured(a=1, b=1)
-    assert updated(before, better, (RR,), **limits).ranking("a") == ("x1", "good")
-    assert updated(before, better, is_approved=True, **limits).ranking("a") == ("good",)
+    assert updated(before, better, (RR,), limits=limits).ranking("a") == ("x1", "good")
+    assert updated(before, better, is_approved=True, limits=limits).ranking("a") == ("good",)

@@ -17,6 +17,10 @@ from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 GATE, LOOSER = "tolerance(abs=0.01, rel=0)", "tolerance(abs=0.2, rel=0)"
 
 
+def named(name: str, before: float | str | None = None, after: float | str | None = None) -> Change:
+    return Change.from_dict(name, {"from": before, "to": after})
+
+
 def record(
     ranks: Sequence[int], prefix: str = "q", by: Sequence[str] = (), **more: object
 ) -> Record:
@@ -65,7 +69,7 @@ def scaled(scale: float, fingerprint: str | None = None) -> Record:
 BEFORE = record([1] * 20)
 STABLE = replace(BEFORE, limits=(StabilityLimits(k=5),))
 LOWER = record([1] * 19 + [2])
-RR_FALL, P_FALL = Change.named("fall:RR", 1.0, 0.975), Change.named("fall:P@1", 1.0, 0.95)
+RR_FALL, P_FALL = named("fall:RR", 1.0, 0.975), named("fall:P@1", 1.0, 0.95)
 
 
 def test_a_lower_mean_by_however_little_is_a_fall() -> None:
@@ -86,7 +90,7 @@ def test_a_lower_mean_by_however_little_is_a_fall() -> None:
         ((replace(RR_FALL, after=0.99), P_FALL), ["RR 1.0000 -> 0.9750"]),
         ((replace(RR_FALL, slice=("lang", "de")), P_FALL), ["RR 1.0000 -> 0.9750"]),
         ((replace(RR_FALL, subject="RR@10"), P_FALL), ["RR 1.0000 -> 0.9750"]),
-        ((replace(RR_FALL, after=0.99), Change.named("fall:RR", 0.99, 0.975), P_FALL), []),
+        ((replace(RR_FALL, after=0.99), named("fall:RR", 0.99, 0.975), P_FALL), []),
     ],
 )
 def test_a_reason_covers_the_metrics_and_the_size_of_the_fall_that_it_names(
@@ -96,8 +100,8 @@ def test_a_reason_covers_the_metrics_and_the_size_of_the_fall_that_it_names(
 
 
 def test_what_rose_with_an_approved_fall_may_be_undone_with_it() -> None:
-    rise = Change.named("rise:P@1", 0.9, 0.95)
-    before = approved(record([1] * 19 + [2]), Change.named("fall:RR", 1.0, 0.975), rise)
+    rise = named("rise:P@1", 0.9, 0.95)
+    before = approved(record([1] * 19 + [2]), named("fall:RR", 1.0, 0.975), rise)
     reverted = gated(record([1] * 18 + [2, 2]), "RR")
     assert problems(reverted, before)[:1] == ["the earlier approvals differ"], "RR is not back"
     values = {**before.queries.values, "P@1": reverted.queries.values["P@1"]}
@@ -138,9 +142,9 @@ def test_a_slice_of_many_queries_does_not_fall_behind_the_others() -> None:
     traded = record([2, 1] * 40, by=["lang"])
     fell = {"P@1 in lang=en 1.0000 -> 0.0000", "RR in lang=en 1.0000 -> 0.5000"}
     assert {*problems(traded, before)} == fell
-    both = [Change.named(f"fall:{name}[lang=en]", 1.0, 0.0) for name in ("RR", "P@1")]
+    both = [named(f"fall:{name}[lang=en]", 1.0, 0.0) for name in ("RR", "P@1")]
     assert problems(approved(traded, *both), before) == []
-    overall = [Change.named(f"fall:{name}", 1.0, 0.0) for name in ("RR", "P@1")]
+    overall = [named(f"fall:{name}", 1.0, 0.0) for name in ("RR", "P@1")]
     assert {*problems(approved(traded, *overall), before)} == fell
     few = record([1, 2] * 10, by=["lang"]), record([2, 1] * 10, by=["lang"])
     assert problems(few[1], few[0]) == [], "slices of 10 queries are not gated"
@@ -153,43 +157,43 @@ def test_earlier_reasons_are_kept_unless_what_they_allowed_is_undone() -> None:
     before = approved(LOWER, RR_FALL, P_FALL)
     assert problems(LOWER, before) == ["the earlier approvals differ"]
     assert problems(BEFORE, before) == [], "as with git revert"
-    gates = [Change.named(f"gate-looser:{name}", GATE, LOOSER) for name in ("RR", "P@1")]
+    gates = [named(f"gate-looser:{name}", GATE, LOOSER) for name in ("RR", "P@1")]
     loose = gated(gated(BEFORE, "RR", gate=LOOSER), "P@1", gate=LOOSER)
     assert problems(BEFORE, approved(loose, *gates)) == []
     assert problems(loose, approved(loose, *gates)) == ["the earlier approvals differ"]
-    assert problems(BEFORE, approved(record([1] * 15), Change.named("queries-lost", 20, 5))) == []
+    assert problems(BEFORE, approved(record([1] * 15), named("queries-lost", 20, 5))) == []
 
 
 @pytest.mark.parametrize(
     ("key", "undone", "not_undone"),
     [
-        (Change.named("depth", None, 10), BEFORE, replace(BEFORE, depth=10)),
-        (Change.named("clusters", None, "user"), BEFORE, replace(BEFORE, cluster_by="user")),
+        (named("depth", None, 10), BEFORE, replace(BEFORE, depth=10)),
+        (named("clusters", None, "user"), BEFORE, replace(BEFORE, cluster_by="user")),
         (
-            Change.named("convention:ties", "doc_id", "input"),
+            named("convention:ties", "doc_id", "input"),
             BEFORE,
             replace(BEFORE, conventions=Conventions(ties="input")),
         ),
-        (Change.named("scale", 1.0, 4.0), BEFORE, scaled(4.0)),
-        (Change.named("slice-gone:lang"), record([1] * 20, by=["lang"]), BEFORE),
-        (Change.named("metric-gone:RR", GATE), BEFORE, gated(BEFORE, "RR", gated=False)),
-        (Change.named("no-value:RR", 20, 3), BEFORE, record([1] * 19)),
+        (named("scale", 1.0, 4.0), BEFORE, scaled(4.0)),
+        (named("slice-gone:lang"), record([1] * 20, by=["lang"]), BEFORE),
+        (named("metric-gone:RR", GATE), BEFORE, gated(BEFORE, "RR", gated=False)),
+        (named("no-value:RR", 20, 3), BEFORE, record([1] * 19)),
         (
-            Change.named("direction:RR", "higher", "lower"),
+            named("direction:RR", "higher", "lower"),
             BEFORE,
             gated(BEFORE, "RR", lower_is_better=True),
         ),
-        (Change.named("noise-wider:RR", 0.1, 0.4), noisy(0.1), noisy(0.4)),
-        (Change.named("replicates", 5, 1), gated(BEFORE, "RR", averaged=5), BEFORE),
-        (Change.named("limits", str(StabilityLimits(k=5))), STABLE, BEFORE),
+        (named("noise-wider:RR", 0.1, 0.4), noisy(0.1), noisy(0.4)),
+        (named("replicates", 5, 1), gated(BEFORE, "RR", averaged=5), BEFORE),
+        (named("limits", str(StabilityLimits(k=5))), STABLE, BEFORE),
         (
-            Change.named("golden-set", BEFORE.golden_set.fingerprint, "other"),
+            named("golden-set", BEFORE.golden_set.fingerprint, "other"),
             BEFORE,
             scaled(1.0, "f"),
         ),
-        (Change.named("option-looser:rankcheck_unrun", "fail", "warn"), BEFORE, None),
-        (Change.named("unreadable"), None, BEFORE),
-        (Change.named("rankings", None, 2), None, BEFORE),
+        (named("option-looser:rankcheck_unrun", "fail", "warn"), BEFORE, None),
+        (named("unreadable"), None, BEFORE),
+        (named("rankings", None, 2), None, BEFORE),
     ],
     ids=lambda each: each.name if isinstance(each, Change) else "",
 )
@@ -206,7 +210,7 @@ def test_an_approval_of_one_metric_does_not_cover_dropping_another_that_is_in_it
     values = dict.fromkeys(before.metrics, BEFORE.queries.values["P@1"])
     before = replace(before, queries=replace(BEFORE.queries, values=values))
     after = gated(before, "P@1", gated=False)
-    assert problems(approved(after, Change.named("metric-gone:AP@1", GATE)), before) == [
+    assert problems(approved(after, named("metric-gone:AP@1", GATE)), before) == [
         "P@1 is no longer gated"
     ]
 
@@ -214,9 +218,9 @@ def test_an_approval_of_one_metric_does_not_cover_dropping_another_that_is_in_it
 def test_one_query_in_twenty_may_go_and_two_may_not() -> None:
     assert problems(record([1] * 19)) == []
     assert problems(record([1] * 18)) == ["2 of 20 queries removed or edited"]
-    assert len(problems(approved(record([1] * 18), Change.named("depth", None, 100)))) == 1
-    assert problems(approved(record([1] * 18), Change.named("queries-lost", 20, 2))) == []
-    assert problems(approved(record([1] * 16), Change.named("queries-lost", 20, 2))) == [
+    assert len(problems(approved(record([1] * 18), named("depth", None, 100)))) == 1
+    assert problems(approved(record([1] * 18), named("queries-lost", 20, 2))) == []
+    assert problems(approved(record([1] * 16), named("queries-lost", 20, 2))) == [
         "4 of 20 queries removed or edited"
     ]
     assert problems(record([1] * 20, prefix="new")) == ["20 of 20 queries removed or edited"]
@@ -224,14 +228,11 @@ def test_one_query_in_twenty_may_go_and_two_may_not() -> None:
 
 def test_metrics_slices_gates_and_directions_stay() -> None:
     assert problems(gated(BEFORE, "RR", gated=False)) == ["RR is no longer gated"]
-    assert (
-        problems(approved(gated(BEFORE, "RR", gated=False), Change.named("metric-gone:RR", GATE)))
-        == []
-    )
+    assert problems(approved(gated(BEFORE, "RR", gated=False), named("metric-gone:RR", GATE))) == []
     assert problems(gated(BEFORE, "RR", gate=LOOSER)) == [
         f"the gate of RR was {GATE}, and is {LOOSER} now"
     ]
-    key = Change.named("gate-looser:RR", GATE, LOOSER)
+    key = named("gate-looser:RR", GATE, LOOSER)
     assert problems(approved(gated(BEFORE, "RR", gate=LOOSER), key)) == []
     assert len(problems(approved(gated(BEFORE, "RR", gate="tolerance(abs=0.9, rel=0)"), key))) == 1
     assert len(problems(approved(gated(BEFORE, "P@1", gate=LOOSER), key))) == 1
@@ -244,7 +245,7 @@ def test_metrics_slices_gates_and_directions_stay() -> None:
     ]
     sliced = replace(BEFORE, slices={"lang": {"de": 20}})
     assert problems(BEFORE, sliced) == ["the slices of lang are no longer gated"]
-    assert problems(approved(BEFORE, Change.named("slice-gone:lang")), sliced) == []
+    assert problems(approved(BEFORE, named("slice-gone:lang")), sliced) == []
     ungated = gated(BEFORE, "RR", gated=False)
     assert "RR 1.0000 -> 0.9750" in problems(gated(LOWER, "RR", gated=False), ungated)
 
@@ -255,17 +256,17 @@ def test_values_that_are_gone_are_a_loss() -> None:
     queries = replace(BEFORE.queries, values={**BEFORE.queries.values, "RR": values})
     after = replace(BEFORE, queries=queries)
     assert problems(after) == ["RR has no value for 2 of 20 queries that counted"]
-    assert problems(approved(after, Change.named("no-value:RR", 20, 2))) == []
+    assert problems(approved(after, named("no-value:RR", 20, 2))) == []
 
 
 def test_another_manner_needs_a_reason_and_means_are_not_compared() -> None:
     ties = replace(record([2] * 20), conventions=Conventions(ties="input"))
     assert problems(ties) == ["ties: 'doc_id' in the baseline, 'input' now"]
-    assert problems(approved(ties, Change.named("convention:ties", "doc_id", "input"))) == []
+    assert problems(approved(ties, named("convention:ties", "doc_id", "input"))) == []
     depth = replace(record([2] * 20), depth=10)
     assert problems(depth) == ["depth: none in the baseline, 10 now"]
-    assert problems(approved(depth, Change.named("depth", None, 10))) == []
-    assert problems(approved(depth, Change.named("depth", None, 5))) == problems(depth)
+    assert problems(approved(depth, named("depth", None, 10))) == []
+    assert problems(approved(depth, named("depth", None, 5))) == problems(depth)
     clusters = replace(record([2] * 20), cluster_by="user")
     assert problems(clusters) == ["clusters: none in the baseline, user now"]
 
@@ -276,7 +277,7 @@ def test_a_gate_that_allows_for_noise_is_not_widened_by_more_noise() -> None:
     assert problems(wide, calm) == [f"{text} 0.4000 now"]
     assert problems(unknown, calm) == [f"{text} none now"]
     assert problems(calm, wide) == []
-    assert problems(approved(wide, Change.named("noise-wider:RR", 0.01, 0.4)), calm) == []
+    assert problems(approved(wide, named("noise-wider:RR", 0.01, 0.4)), calm) == []
 
 
 def with_changed_rankings(count: int, *keys: Change) -> Record:
@@ -288,7 +289,7 @@ def with_changed_rankings(count: int, *keys: Change) -> Record:
 def test_changed_rankings_need_a_reason_about_as_many() -> None:
     assert problems(with_changed_rankings(3), BEFORE) == [], "no test compares them"
     assert problems(with_changed_rankings(3), STABLE) == ["3 rankings changed"]
-    one, two = Change.named("rankings", None, 1), Change.named("rankings", None, 2)
+    one, two = named("rankings", None, 1), named("rankings", None, 2)
     assert problems(with_changed_rankings(3, two), STABLE) == ["3 rankings changed"]
     assert problems(with_changed_rankings(3, two, one), STABLE) == []
 
@@ -298,21 +299,21 @@ def test_limits_of_rankings_are_loosened_with_a_reason_only() -> None:
     looser = replace(STABLE, limits=(now,))
     text = f"the rankings were limited by {then}, and are limited by {now} now"
     assert problems(looser, STABLE) == [text]
-    assert problems(approved(looser, Change.named("limits", str(then), str(now))), STABLE) == []
+    assert problems(approved(looser, named("limits", str(then), str(now))), STABLE) == []
     assert problems(STABLE, looser) == []
     gone = "the rankings are no longer compared with those of the baseline"
     assert problems(BEFORE, STABLE) == [gone]
-    assert problems(approved(BEFORE, Change.named("limits", str(then))), STABLE) == []
-    assert problems(approved(BEFORE, Change.named("limits", str(then), str(now))), STABLE) == [gone]
+    assert problems(approved(BEFORE, named("limits", str(then))), STABLE) == []
+    assert problems(approved(BEFORE, named("limits", str(then), str(now))), STABLE) == [gone]
 
 
 def test_keys_of_one_name_are_united_to_the_one_that_goes_furthest() -> None:
-    small, large = Change.named("fall:RR", 1.0, 0.9), Change.named("fall:RR", 1.0, 0.5)
-    assert united([small, large, Change.named("depth", 1, 2)]) == (
+    small, large = named("fall:RR", 1.0, 0.9), named("fall:RR", 1.0, 0.5)
+    assert united([small, large, named("depth", 1, 2)]) == (
         large,
-        Change.named("depth", 1, 2),
+        named("depth", 1, 2),
     )
-    assert Change.named("rise:RR", 0.5, 0.6).is_covered([Change.named("rise:RR", 0.5, 0.6)])
-    assert not Change.named("rise:RR", 0.5, 0.55).is_covered([Change.named("rise:RR", 0.5, 0.6)])
-    assert not Change.named("fall:RR", 1.0, None).is_covered([large]), "no value is worse than any"
-    assert large.is_covered([Change.named("fall:RR", 1.0, None)])
+    assert named("rise:RR", 0.5, 0.6).is_covered([named("rise:RR", 0.5, 0.6)])
+    assert not named("rise:RR", 0.5, 0.55).is_covered([named("rise:RR", 0.5, 0.6)])
+    assert not named("fall:RR", 1.0, None).is_covered([large]), "no value is worse than any"
+    assert large.is_covered([named("fall:RR", 1.0, None)])

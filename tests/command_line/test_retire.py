@@ -19,7 +19,7 @@ OLD = Path("tests/baselines/test_web/test_old--web.json")
 def baseline(folder: Path) -> Record:
     """The baseline of a test, with an approval."""
     approval = Approval(
-        "new index", "2024-05-01T12:00:00Z", None, "Ada", (Change.named("fall:RR", 1.0, 0.9),)
+        "new index", "2024-05-01T12:00:00Z", None, "Ada", (Change("fall", "RR", 1.0, 0.9),)
     )
     record = replace(Record.load("base.json"), test="test_old", approvals=(approval,))
     OLD.parent.mkdir(parents=True)

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from pytest_rankcheck import GoldenSet, Metric, Record, Run, assert_not_regressed, evaluate
-from pytest_rankcheck.baselines.register import next_record
+from pytest_rankcheck import Gate, GoldenSet, Metric, Record, Run, assert_not_regressed, evaluate
+from pytest_rankcheck.baselines.metric_check import MetricAssertion
+from pytest_rankcheck.baselines.register import Defaults, next_record
 
 GOLDEN = GoldenSet.from_dict({"q": {"first": 3, "second": 3, "lost": 3, "gone": 1, "bad": 0}})
 
@@ -63,10 +64,10 @@ def test_a_record_without_them_guesses_nothing() -> None:
 
 def test_an_update_that_keeps_the_lines_keeps_them_too() -> None:
     record = Record.of(BEFORE, [R50])
-    gates = {R50: "tolerance(abs=0.9, rel=0)"}
-    kept = next_record(record, NOW, gates)
+    asserted = [MetricAssertion({R50: Gate.tolerance(0.9)})]
+    kept = next_record(record, NOW, asserted, Defaults())
     assert kept.queries.below == [{"lost": 42, "gone": 45}]
-    approved = next_record(record, NOW, gates, is_approved=True)
+    approved = next_record(record, NOW, asserted, Defaults(), is_approved=True)
     assert approved.queries.below == [{}]  # lost is at rank 57
-    raised = next_record(Record.of(NOW, [R50]), BEFORE, gates, rewritten={R50})
+    raised = next_record(Record.of(NOW, [R50]), BEFORE, asserted, Defaults(), rewritten={R50})
     assert raised.queries.below == [{"lost": 42, "gone": 45}]

@@ -58,7 +58,7 @@ def record() -> str:
         Metric.parse("RR"): "noninferior(margin=0.1)",
     }
     more = [Metric.parse("P@1")]
-    return Record.of(_evaluation(), gates, more, attributes=["locale"], test="test_it").text
+    return Record.of(_evaluation(), gates, more, attributes=["locale"]).text
 
 
 def sealed(data: bytes) -> bytes:

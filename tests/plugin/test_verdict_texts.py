@@ -18,7 +18,7 @@ from pytest_rankcheck import (
     assert_ndcg_at_least,
     assert_not_regressed,
 )
-from pytest_rankcheck.baselines.baseline import Defaults
+from pytest_rankcheck.baselines.register import Defaults
 from pytest_rankcheck.reports.findings import Topic
 from pytest_rankcheck.reports.text.summary_table import summary_lines
 

@@ -34,17 +34,18 @@ _TRIVIAL_TIES = 0.001
 
 def baseline_notes(baseline: Baseline, settlement: Settlement) -> Iterator[ReportedFinding]:
     """Yield what must be known of the verdicts on a baseline, and what became of its file."""
-    for topic, text in (*_of_verdicts(baseline), *_outcome(baseline, settlement)):
+    evaluation = baseline.evaluation
+    assert evaluation is not None  # of a test that made a check
+    notes = *_of_verdicts(baseline, evaluation), *_outcome(baseline, evaluation, settlement)
+    for topic, text in notes:
         yield Note(topic, f"{quoted(baseline.test_id, 200)}: {text}")
-    golden = baseline.evaluation.golden if baseline.evaluation else None
     for attribute in baseline.defaults.slices:
-        if golden is None or attribute in golden.attributes:
-            continue
-        yield Note(
-            Topic.SLICES,
-            f"golden set '{quoted(baseline.golden_name)}' has no attribute "
-            f"'{quoted(attribute)}', which rankcheck_slices names",
-        )
+        if attribute not in evaluation.golden.attributes:
+            yield Note(
+                Topic.SLICES,
+                f"golden set '{quoted(baseline.golden_name)}' has no attribute "
+                f"'{quoted(attribute)}', which rankcheck_slices names",
+            )
     if settlement.action.writes:
         yield WrittenFinding(baseline.place.file)
 
@@ -62,27 +63,26 @@ def watched_findings(baseline: Baseline) -> Iterator[MetricFinding]:
         )
 
 
-def _of_verdicts(baseline: Baseline) -> Iterator[tuple[Topic, str]]:
+def _of_verdicts(baseline: Baseline, evaluation: Evaluation) -> Iterator[tuple[Topic, str]]:
     """Yield which verdicts are inconclusive, and which slices, noise and ties they depend on."""
-    if baseline.evaluation is not None:
-        golden = baseline.evaluation.golden
-        # The metrics of an assertion are about the same queries.
-        assertions = {(id(each.comparison), each.attributes): each for each in baseline.checks}
-        texts = (
-            text
-            for check in assertions.values()
-            for text in slice_changes(check.record, check.attributes, golden, check.comparison)
-        )
-        yield from ((Topic.SLICES, text) for text in dict.fromkeys(texts))
+    golden = evaluation.golden
+    # The metrics of an assertion are about the same queries.
+    assertions = {(id(each.comparison), each.attributes): each for each in baseline.checks}
+    texts = (
+        text
+        for check in assertions.values()
+        for text in slice_changes(check.record, check.attributes, golden, check.comparison)
+    )
+    yield from ((Topic.SLICES, text) for text in dict.fromkeys(texts))
     for check in baseline.checks:
         verdict = check.verdict
-        if verdict is None or check.comparison is None:
+        if verdict is None:
             continue
         overall, noise, ties = verdict.overall, verdict.overall.pairs.noise, verdict.ties
         if check.gate.inconclusive == "warn" and verdict.inconclusive:
             from pytest_rankcheck.reports.text.verdict_notes import inconclusive_text
 
-            yield Topic.INCONCLUSIVE, inconclusive_text(verdict, check.comparison.evaluation)
+            yield Topic.INCONCLUSIVE, inconclusive_text(verdict, evaluation)
         if math.isnan(overall.p) and noise is not None and noise.error > overall.allowed:
             text = (
                 f"{verdict.metric} may fall by {overall.allowed:.4f}, but its difference varies by "
@@ -97,10 +97,12 @@ def _of_verdicts(baseline: Baseline) -> Iterator[tuple[Topic, str]]:
                 yield Topic.TIES, line.strip()
 
 
-def _outcome(baseline: Baseline, settlement: Settlement) -> Iterator[tuple[Topic, str]]:
+def _outcome(
+    baseline: Baseline, evaluation: Evaluation, settlement: Settlement
+) -> Iterator[tuple[Topic, str]]:
     """Yield what became of the file of a test that passed, or what could become of it."""
     action, reason = settlement.action, baseline.mode.approval
-    changes = list(_mean_changes(baseline, baseline.evaluation)) if baseline.evaluation else []
+    changes = list(_mean_changes(baseline, evaluation))
     texts = [each.text for each in changes if each.is_change]
     if changes and not texts:
         texts = ["values unchanged"]
@@ -114,7 +116,11 @@ def _outcome(baseline: Baseline, settlement: Settlement) -> Iterator[tuple[Topic
     golden_change = golden_change_text(baseline, changes)
     if golden_change:
         yield Topic.GOLDEN_CHANGE, golden_change
-    yield from _less_strict(baseline)
+    for loosened in baseline.less_strict():
+        yield Topic.NO_LONGER_GATED if loosened.is_drop else Topic.LOOSER_GATE, loosened.text
+    if baseline.record is not None:
+        for text in larger_families(baseline.record.assertions, baseline.families):
+            yield Topic.FAMILIES, text
     if settlement.raised is not None:
         raised = "; ".join(_raised(baseline, settlement.raised))
         yield Topic.CAN_BE_RAISED, f"{raised}; {update_all('to raise it')}"
@@ -126,7 +132,7 @@ def _outcome(baseline: Baseline, settlement: Settlement) -> Iterator[tuple[Topic
         update = baseline.place.update("to raise it", wanted_runs(baseline.all_checks))
         yield Topic.KEPT_MORE_RUNS, f"{means}; {update}"
     elif action is Action.KEEP:
-        measured = "; ".join(e.text for e in _measured_changes(baseline) if e.is_change)
+        measured = "; ".join(each.text for each in _measured(baseline) if each.is_change)
         fell = any(check.fell for check in baseline.all_checks)
         purpose = "to lower it" if fell else "to record what is measured"
         yield Topic.KEPT, f"{measured or means}; {baseline.place.approve(purpose)}"
@@ -165,15 +171,6 @@ def golden_change_text(baseline: Baseline, changes: Sequence[MeanChange]) -> str
     text = f"{queries} alone move the mean: {', '.join(moves)}" if moves else queries
     lost = lost_text(baseline.record, comparison) if baseline.record else ""
     return f"{text}; {lost}" if lost else text
-
-
-def _less_strict(baseline: Baseline) -> Iterator[tuple[Topic, str]]:
-    """Yield what the test decides less strictly than its baseline."""
-    for loosened in baseline.less_strict():
-        yield Topic.NO_LONGER_GATED if loosened.is_drop else Topic.LOOSER_GATE, loosened.text
-    if baseline.record is not None:
-        for text in larger_families(baseline.record.assertions, baseline.families):
-            yield Topic.FAMILIES, text
 
 
 class MeanChange(NamedTuple):
@@ -215,10 +212,10 @@ def _mean_changes(baseline: Baseline, evaluation: Evaluation) -> Iterator[MeanCh
             moved = set_changes(before, check.comparison).get(str(metric))
             yield MeanChange(str(metric), before.mean(metric), now, moved)
     if after is None:
-        yield from _measured_changes(baseline)
+        yield from _measured(baseline)
 
 
-def _measured_changes(baseline: Baseline) -> Iterator[MeanChange]:
+def _measured(baseline: Baseline) -> Iterator[MeanChange]:
     """Yield the means of each gated metric that was compared, as they were measured."""
     for metric, check in _by_metric(baseline).items():
         if check.verdict is not None:

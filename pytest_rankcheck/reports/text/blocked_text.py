@@ -34,6 +34,30 @@ _START = {
 }
 """What comes before the words of a gate."""
 
+_INCOMPARABLE = "{what} cannot be compared with {its} baseline"
+_HEADLINES: Mapping[Block, str] = {
+    Block.NO_RECORD: "{subject} has no baseline on {where}; it is {now} now",
+    Block.METRIC_ADDED: "{subject} is not in the baseline, which has {metrics}; it is {now} now",
+    Block.INCOMPARABLE: _INCOMPARABLE,
+    Block.FOREIGN: _INCOMPARABLE,
+    Block.STALE: "{subject}: {where} changed, so its baseline is stale",
+    Block.REPLACED: "{subject}: too many queries of {where} were removed or edited",
+    Block.RELABELLED: "{subject}: the labels of too many queries of {where} moved",
+    Block.UNCOUNTED: "{subject} on {where} has lost too many values: {lost}",
+    Block.FAILED: "the ranker failed on {failed} of {where}; the baseline allows {allowed}",
+    Block.DELETED: "{what}: this branch has deleted {its} baseline",
+    Block.BEHIND: "{what}: the reference has changed {its} baseline since this branch left it",
+    Block.UNAPPROVED: "{what}: this branch changes {its} baseline without a reason",
+}
+"""Why a check fails that no verdict explains."""
+_OF_RANKINGS: Mapping[Block, str] = {
+    Block.NO_RECORD: "{what} have no baseline",
+    Block.STALE: "{where} changed, so the baseline of its rankings is stale",
+    Block.REFUSED: "update refused: {what} differ from the baseline",
+    Block.LOOSENED: "{what} pass only with other limits than those of the baseline",
+}
+"""The same of rankings, where that reads otherwise."""
+
 
 def record_words(
     failing: Sequence[tuple[MetricCheck, Block]], of: int, evaluation: Evaluation, place: Place
@@ -123,7 +147,8 @@ def remedy_of(check: Check, block: Block, place: Place) -> Remedy | None:
     verb, purpose = block.verb, block.purpose
     if place.reference is not None and (verb is Verb.MERGE or "behind" in kinds):
         return merge(place.reference)
-    if block is Block.INCONCLUSIVE and not _is_looser_word(check) and not _has_changed(check):
+    has_changed = any(change.loss != 0 for change in check.undecided)
+    if block is Block.INCONCLUSIVE and not _is_looser_word(check) and not has_changed:
         return None  # what has not changed needs no approval
     if block is Block.UNAPPROVED and not _own_problems(check):
         return None  # the check that they are about says what to do
@@ -141,66 +166,33 @@ def _own_problems(check: Check) -> Sequence[Change]:
     return [each for each in problems if not each.is_of_metric or each.subject == check.subject]
 
 
-def _has_changed(check: Check) -> bool:
-    return any(change.loss != 0 for change in check.undecided)
-
-
 def _is_looser_word(check: Check) -> bool:
     """Whether only the baseline makes an inconclusive verdict a failure."""
     return isinstance(check, MetricCheck) and check.gate.inconclusive != "fail"
 
 
 def _headline(check: Check, block: Block, evaluation: Evaluation) -> str:
-    where = golden_name(evaluation)
+    """Return why a check fails that no verdict explains."""
+    where, changes = golden_name(evaluation), check.changes(block)
+    queries = plural(len(evaluation.query_ids), "query", "queries")
+    words = _HEADLINES.get(block, "{what} differ from the baseline")
     what, its, now = f"{check.subject} on {where}", "its", ""
     if isinstance(check, MetricCheck):
-        now = f"it is {number_text(evaluation.mean(check.metric))} now"
+        now = number_text(evaluation.mean(check.metric))
     else:
-        what, its = f"{what} ({plural(len(evaluation.query_ids), 'query', 'queries')})", "their"
-    match block:
-        case Block.NO_RECORD:
-            missing = f"{check.subject} has no baseline on {where}; {now}"
-            return missing if now else f"{what} have no baseline"
-        case Block.METRIC_ADDED:
-            names = ", ".join(check.record.metrics) if check.record else ""
-            return f"{check.subject} is not in the baseline, which has {names}; {now}"
-        case Block.INCOMPARABLE | Block.FOREIGN:
-            return f"{what} cannot be compared with {its} baseline"
-        case Block.STALE:
-            start = f"{check.subject}: {where} changed, so its baseline is stale"
-            return start if now else f"{where} changed, so the baseline of its rankings is stale"
-        case Block.REPLACED | Block.UNCOUNTED | Block.FAILED | Block.RELABELLED:
-            return _too_many(check, block, evaluation)
-        case Block.DELETED:
-            return f"{what}: this branch has deleted {its} baseline"
-        case Block.BEHIND:
-            return f"{what}: the reference has changed {its} baseline since this branch left it"
-        case Block.UNAPPROVED:
-            return f"{what}: this branch changes {its} baseline without a reason"
-    start = _START.get(block, "")
-    if block is Block.LOOSENED:
-        start = f"{what} pass only with other limits than those of the baseline"
-        return start if not now else f"this passes only with a looser gate: {what} differs"
-    return f"{start}{what} differ{'s' if now else ''} from the baseline"
-
-
-def _too_many(check: Check, block: Block, evaluation: Evaluation) -> str:
-    """Return the headline of a block that counts queries."""
-    where = golden_name(evaluation)
-    match block:
-        case Block.REPLACED:
-            return f"{check.subject}: too many queries of {where} were removed or edited"
-        case Block.UNCOUNTED:
-            lost = "; ".join(change.text for change in check.changes(block))
-            return f"{check.subject} on {where} has lost too many values: {lost}"
-        case Block.FAILED:
-            queries = plural(len(evaluation.query_ids), "query", "queries")
-            then = check.changes(block)[0].before
-            return (
-                f"the ranker failed on {len(evaluation.failed):,} of {queries} of {where}; the "
-                f"baseline allows {then}"
-            )
-    return f"{check.subject}: the labels of too many queries of {where} moved"
+        words = _OF_RANKINGS.get(block, words)
+        what, its = f"{what} ({queries})", "their"
+    return words.format(
+        subject=check.subject,
+        where=where,
+        what=what,
+        its=its,
+        now=now,
+        metrics=", ".join(check.record.metrics if check.record else ()),
+        lost="; ".join(change.text for change in changes),
+        failed=f"{len(evaluation.failed):,} of {queries}",
+        allowed=next((change.before for change in changes), None),
+    )
 
 
 def _details(check: Check, block: Block) -> Iterator[str]:
