@@ -16,6 +16,7 @@ from pytest_rankcheck.comparison.compared_values import SIDES, ComparedValues, P
 from pytest_rankcheck.comparison.measurement import (
     Measured,
     QueryOverlap,
+    Tops,
     places_in,
     recorded_values,
 )
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from pytest_rankcheck.comparison.cause import Cause
     from pytest_rankcheck.comparison.unjudged_documents import Crossing, TopDocuments, Unjudged
     from pytest_rankcheck.comparison.unpaired_values import Unpaired
-
-Tops = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +147,15 @@ class Comparison(QueryOverlap):
         if k not in self._tops:
             self._tops[k] = (self.other.tops(k), self.evaluation.tops(k))
         return self._tops[k]
+
+    def _documents(self, k: int) -> TopDocuments:
+        """Return the first ``k`` documents of each query's ranking, joined with their judgments."""
+        from pytest_rankcheck.comparison.unjudged_documents import TopDocuments
+
+        if k not in self._top_documents:
+            sides = self.evaluation, self.other
+            self._top_documents[k] = TopDocuments(*sides, *self.tops(k))
+        return self._top_documents[k]
 
     # --- values ------------------------------------------------------------------------------
 
@@ -344,13 +352,13 @@ class Comparison(QueryOverlap):
         from pytest_rankcheck.comparison.unjudged_documents import unjudged_between
 
         sides = self.evaluation, self.other
-        return unjudged_between(*sides, values, self._top_documents, in_full=in_full)
+        return unjudged_between(*sides, values, self._documents, in_full=in_full)
 
     def crossing(self, values: ComparedValues) -> Crossing | None:
         """Return how many relevant documents crossed the cutoff; None if none, or not known."""
         from pytest_rankcheck.comparison.unjudged_documents import crossing_between
 
-        return crossing_between(self.evaluation, self.other, values, self._top_documents)
+        return crossing_between(self.evaluation, self.other, values, self._documents)
 
     def _repr_html_(self) -> str:
         """Return the table that a notebook shows: each metric, and how certain its change is."""

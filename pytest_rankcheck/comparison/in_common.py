@@ -6,8 +6,9 @@ It is found from what is known of both sides; nothing is ranked again.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, compress
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.comparison.ranking_facts import ranking_facts
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.files.paused_collector import collector_paused
 from pytest_rankcheck.statistics.enrichment import fisher_p, more_falls_p, smallest_fisher_p
 from pytest_rankcheck.statistics.multiplicity import corrected
 
@@ -25,7 +27,7 @@ _FIRST = 3
 """In how many first places a document is new."""
 _WORD = re.compile(r"\w+")
 
-
+T = TypeVar("T")
 _Trait = tuple[CauseKind, tuple[str, ...], int | None]
 """What queries may have in common: the kind, the names and the number of a `Cause`."""
 
@@ -45,8 +47,9 @@ def causes_in_common(
     contrasts: Sequence[Cause] = ()
     if values.is_paired and values.losses:
         fall = Fall(evaluation, other, values)
-        facts = [*ranking_facts(fall)] if fall.has_rankings else []
-        contrasts = _contrasts(fall)
+        with collector_paused():
+            facts = [*ranking_facts(fall)] if fall.has_rankings else []
+            contrasts = _contrasts(fall)
     if world:
         size = len(values.query_ids)
         facts.append(Cause(CauseKind.WORLD, (), values.losses, size, size, tuple(world)))
@@ -78,20 +81,18 @@ def _frequent(
     By Fisher's exact test, corrected for all traits, and with more falls than rises by a sign test.
     """
     total, fallen = len(fall.fell), int(fall.fell.sum())
-    sizes = np.array([len(its) for its in places.values()], dtype=np.int64)
+    sizes = np.fromiter(map(len, places.values()), np.int64, len(places))
     trait_of = np.repeat(np.arange(len(sizes)), sizes)
-    flat = [*chain.from_iterable(places.values())]
+    flat = np.fromiter(chain.from_iterable(places.values()), np.intp, len(trait_of))
     falls, rises = (
-        np.bincount(trait_of, each[flat], len(sizes)).astype(np.int64)
-        for each in (fall.fell, fall.rose)
+        np.bincount(trait_of[has[flat]], minlength=len(sizes)) for has in (fall.fell, fall.rose)
     )
     falls_more = more_falls_p(falls, rises) <= LEVEL
-    ps = [
-        fisher_p(shared, size, fallen, total) if is_more else 1.0
-        for shared, size, is_more in zip(falls.tolist(), sizes.tolist(), falls_more, strict=True)
-    ]
+    ps = np.ones(len(sizes))
+    for at in np.flatnonzero(falls_more).tolist():
+        ps[at] = fisher_p(int(falls[at]), int(sizes[at]), fallen, total)
     smallest = smallest_fisher_p(sizes, fallen, total).tolist()
-    together = corrected(ps, smallest, [LEVEL] * len(ps)).p_values
+    together = corrected(ps.tolist(), smallest, [LEVEL] * len(sizes)).p_values
     # A document that is new in most queries leaves too few others for a test.
     is_new = np.array([kind is CauseKind.NEWCOMER for kind, _, _ in places], dtype=np.bool_)
     is_found = falls_more & ((np.array(together) <= LEVEL) | (is_new & (2 * sizes >= total)))
@@ -110,34 +111,45 @@ def _is_same(cause: Cause, better: Cause) -> bool:
 
 def _traits(fall: Fall) -> Mapping[_Trait, Sequence[int]]:
     """Return which queries, by their places, have each trait."""
-    found: dict[_Trait, list[int]] = {}
-    for trait, place in chain(_slices(fall), _words(fall), _newcomers(fall)):
-        found.setdefault(trait, []).append(place)
+    # As far down as both sides are known.
+    first = min(_FIRST, *(side.known_depth or _FIRST for side in fall.sides))
+    words, newcomers = _grouped(_words(fall)), _grouped(_newcomers(fall, first))
+    found = dict(_slices(fall))
+    for word, places in words.items():
+        trait = ((), word) if isinstance(word, int) else ((word,), None)
+        found[CauseKind.WORDS, *trait] = places
+    found.update(((CauseKind.NEWCOMER, (doc,), first), its) for doc, its in newcomers.items())
     return found
 
 
-def _slices(fall: Fall) -> Iterator[tuple[_Trait, int]]:
-    golden = fall.golden
+def _grouped(traits: Iterable[tuple[int, Iterable[T]]]) -> Mapping[T, Sequence[int]]:
+    """Return the places at which each trait is."""
+    found: dict[T, list[int]] = {}
+    for place, its in traits:
+        for trait in its:
+            found.setdefault(trait, []).append(place)
+    return found
+
+
+def _slices(fall: Fall) -> Iterator[tuple[_Trait, Sequence[int]]]:
     place_of = {query_id: place for place, query_id in enumerate(fall.query_ids)}
-    for attribute in golden.attributes:
-        for value, query_ids in golden.slices(attribute).items():
-            trait = CauseKind.SLICE, (attribute, value), None
-            yield from ((trait, place_of[each]) for each in query_ids if each in place_of)
+    for attribute in fall.golden.attributes:
+        for value, query_ids in fall.golden.slices(attribute).items():
+            places = [place_of[each] for each in query_ids if each in place_of]
+            if places:
+                yield (CauseKind.SLICE, (attribute, value), None), places
 
 
-def _words(fall: Fall) -> Iterator[tuple[_Trait, int]]:
+def _words(fall: Fall) -> Iterator[tuple[int, Sequence[str | int]]]:
+    """Yield the number of words of each text, and the words."""
     for place, query_id in enumerate(fall.query_ids):
-        text = fall.golden.query(query_id).text or ""
+        text = fall.golden.query(query_id).text
         if text:
-            yield (CauseKind.WORDS, (), len(text.split())), place
-        for word in sorted({*_WORD.findall(text.lower())}):
-            yield (CauseKind.WORDS, (word,), None), place
+            yield place, (len(text.split()), *sorted({*_WORD.findall(text.lower())}))
 
 
-def _newcomers(fall: Fall) -> Iterator[tuple[_Trait, int]]:
-    """Yield the documents that are new in the first places that are known on both sides."""
-    first = min(_FIRST, *(side.known_depth or _FIRST for side in fall.sides))
+def _newcomers(fall: Fall, first: int) -> Iterator[tuple[int, Iterable[str]]]:
+    """Yield the documents that are new in the first places of each query."""
     for place, (before, now) in enumerate(zip(fall.before, fall.now, strict=True)):
-        for doc_id in dict.fromkeys(now[:first]):
-            if doc_id not in before[:first]:
-                yield (CauseKind.NEWCOMER, (doc_id,), first), place
+        if before[:first] != now[:first]:
+            yield place, dict.fromkeys(doc for doc in now[:first] if doc not in before[:first])

@@ -14,6 +14,9 @@ from pytest_rankcheck.metrics.kinds import MeasurementKind
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.statistics.run_noise import Averaged
 
+Tops = Mapping[str, Sequence[str]]
+"""The first documents of each query's ranking, best first."""
+
 
 class Measured(Protocol):
     """A measurement: values of metrics by query, and the tops of the rankings."""
@@ -78,7 +81,7 @@ class Measured(Protocol):
     def ranking(self, query_id: str) -> Sequence[str]:
         """The documents ranked for a query, best first, as far down as is known."""
 
-    def tops(self, depth: int | None = None) -> Mapping[str, Sequence[str]]:
+    def tops(self, depth: int | None = None) -> Tops:
         """The first documents of each query's ranking, or all that are known."""
 
     def read_rankings(self, k: int) -> None:

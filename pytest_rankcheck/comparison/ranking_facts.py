@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
 
 from pytest_rankcheck.comparison.cause import LEVEL, Cause, CauseKind, Fall, Rankings
-from pytest_rankcheck.comparison.unjudged_documents import TOP
+from pytest_rankcheck.comparison.unjudged_documents import TOP, relevant_in_top
 from pytest_rankcheck.document_ids import DocIdMap, joining_rule
 from pytest_rankcheck.errors import ConfigurationError, GoldenSetError
 from pytest_rankcheck.statistics.enrichment import more_falls_p
@@ -63,26 +62,24 @@ def _lost(fall: Fall) -> Lost:
     lost = []
     for place in np.flatnonzero(fall.fell).tolist():
         query_id = fall.query_ids[place]
-        before, now = (side.ranks(query_id) for side in fall.sides)
-        relevant = (doc for doc, grade in fall.golden.grades(query_id).items() if grade > 0)
-        lost += [
-            (place, doc)
-            for doc in relevant
-            if before.get(doc, math.inf) <= fall.k < now.get(doc, math.inf)
-        ]
+        before, now = (relevant_in_top(side, fall.golden, query_id, fall.k) for side in fall.sides)
+        gone = before - now
+        lost += [(place, doc) for doc in fall.golden.grades(query_id) if doc in gone]
     return lost
 
 
 def _repeated(rankings: Rankings) -> set[str]:
     """Return the documents that two queries have in their top."""
-    counts = Counter(doc for ranking in rankings for doc in ranking[:TOP])
+    counts = Counter(chain.from_iterable(ranking[:TOP] for ranking in rankings))
     return {doc for doc, count in counts.items() if count > 1}
 
 
 def _not_in(doc_ids: set[str], rankings: Rankings) -> set[str]:
     """Return the documents that are in none of the rankings."""
     tops = (ranking[:TOP] for ranking in rankings)  # most documents are found here
-    return doc_ids.difference(*tops).difference(*rankings)
+    for those in (tops, rankings):
+        doc_ids = doc_ids.difference(*those) if doc_ids else doc_ids
+    return doc_ids
 
 
 def _are_missing(fall: Fall, shared: set[str], absent: set[str]) -> bool:

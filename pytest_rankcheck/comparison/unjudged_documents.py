@@ -8,21 +8,22 @@ or only those that left it (compare the residual of Moffat and Zobel, TOIS 2008,
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import chain, count, repeat
+from itertools import count, repeat
 from typing import NamedTuple
 
 import numpy as np
 
-from pytest_rankcheck.array_types import FloatArray
+from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired
-from pytest_rankcheck.comparison.measurement import Measured
+from pytest_rankcheck.comparison.measurement import Measured, Tops
 from pytest_rankcheck.errors import MetricError
 from pytest_rankcheck.evaluation.conventions import Conventions, meant, settled
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.run_golden_join import hits_of_lists
+from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_names import Metric
 
@@ -86,7 +87,7 @@ def unjudged_between(
     evaluation: Evaluation,
     other: Measured,
     values: ComparedValues,
-    known: dict[int, TopDocuments],
+    documents_of: Callable[[int], TopDocuments],
     *,
     in_full: bool = True,
 ) -> Unjudged:
@@ -101,7 +102,7 @@ def unjudged_between(
         evaluation: what is measured now.
         other: what it is compared with.
         values: the values of a metric on both sides, for all queries or for a slice.
-        known: the documents that other metrics needed, by how many count as the top.
+        documents_of: returns those at the top, given how many count as the top.
         in_full: whether with all bounds, or only with that of the new ones, where irrelevant
             documents are judged too; the others are NaN.
     """
@@ -110,8 +111,8 @@ def unjudged_between(
     if not in_full and not (evaluation.golden.contents.judgments.grades <= 0).any():
         return _NOTHING  # without irrelevant documents, all others are unjudged
     k = top_of(evaluation, other, values.metric)
-    documents = known[k] = known.get(k) or TopDocuments(evaluation, other, k)
-    found = [documents.of_query[query_id] for query_id in values.query_ids]
+    documents = documents_of(k)
+    found = documents.counts_of(values.query_ids)
     shares = max(1, k * len(found))
     highest = max(evaluation.golden.scale, 1.0)
     is_known = can_rejudge(evaluation, values.metric) and (
@@ -122,13 +123,14 @@ def unjudged_between(
         is_wanted = is_known and (in_full or of_new > 0)
         return documents.difference(values, of_new, of_left) if is_wanted else math.nan
 
+    totals = QueryTop(*found.sum(axis=0).tolist())
     return Unjudged(
         k=k,
-        documents=sum(len(top.new) for top in found),
-        queries=sum(len(top.new) > 0 for top in found),
-        left=sum(len(top.left) for top in found),
-        judged_before=sum(top.judged_before for top in found) / shares,
-        judged_after=sum(top.judged_after for top in found) / shares,
+        documents=totals.new,
+        queries=int(np.count_nonzero(found[:, _NEW])),
+        left=totals.left,
+        judged_before=totals.judged_before / shares,
+        judged_after=totals.judged_after / shares,
         if_irrelevant=bound(0.0, 0.0),
         if_relevant=bound(highest, 0.0),
         if_left_relevant=bound(0.0, highest),
@@ -140,7 +142,7 @@ def crossing_between(
     evaluation: Evaluation,
     other: Measured,
     values: ComparedValues,
-    known: dict[int, TopDocuments],
+    documents_of: Callable[[int], TopDocuments],
 ) -> Crossing | None:
     """Return how many relevant documents crossed the cutoff of a metric; None if none is known.
 
@@ -150,31 +152,30 @@ def crossing_between(
     if not isinstance(values, Paired) or values.metric.kind.takes is not JudgedHits or not cutoff:
         return None
     if top_of(evaluation, other, values.metric) >= cutoff:
-        documents = known[cutoff] = known.get(cutoff) or TopDocuments(evaluation, other, cutoff)
-        found = [documents.of_query[query_id] for query_id in values.query_ids]
-        left = sum(top.relevant_left for top in found)
-        entered = sum(top.relevant_new for top in found)
+        found = documents_of(cutoff).counts_of(values.query_ids)
+        totals = QueryTop(*found.sum(axis=0).tolist())
+        left, entered = totals.relevant_left, totals.relevant_new
     elif other.relevant_depth is None or other.relevant_depth >= cutoff:
-        before, now = (
-            _relevant_in(side, evaluation, values, cutoff) for side in (other, evaluation)
-        )
-        left, entered = len(before - now), len(now - before)
+        left = entered = 0
+        for query_id in values.query_ids:
+            before, now = (
+                relevant_in_top(side, evaluation.golden, query_id, cutoff)
+                for side in (other, evaluation)
+            )
+            left, entered = left + len(before - now), entered + len(now - before)
     else:
         return None
     return Crossing(cutoff, left, entered) if left or entered else None
 
 
-def _relevant_in(
-    side: Measured, evaluation: Evaluation, values: ComparedValues, cutoff: int
-) -> set[tuple[str, str]]:
-    """Return the relevant documents in the top of each compared query."""
-    golden = evaluation.golden
-    return {
-        (query_id, doc)
-        for query_id in values.query_ids
-        for doc, rank in side.ranks(query_id).items()
-        if rank <= cutoff and golden.grades(query_id).get(doc, 0) > 0
-    }
+def relevant_in_top(side: Measured, golden: JudgedQueries, query_id: str, k: int) -> Set[str]:
+    """Return the relevant documents that a side is known to have in the top k of a query."""
+    if side.known_depth is None or side.known_depth >= k:
+        top: Iterable[str] = side.ranking(query_id)[:k]
+    else:
+        top = (doc for doc, rank in side.ranks(query_id).items() if rank <= k)
+    grades = golden.grades(query_id)
+    return {doc for doc in top if grades.get(doc, 0) > 0}
 
 
 def top_of(evaluation: Evaluation, other: Measured, metric: Metric) -> int:
@@ -185,18 +186,21 @@ def top_of(evaluation: Evaluation, other: Measured, metric: Metric) -> int:
 
 
 class QueryTop(NamedTuple):
-    """The first documents of a query's two rankings."""
+    """How many of the first documents of a query's two rankings are of each kind."""
 
     judged_before: int
-    """How many of those before are judged; a document with a negative grade is not."""
+    """A document with a negative grade is not."""
     judged_after: int
-    new: range
-    """The numbers of the unjudged documents that are only in the top now."""
-    left: range
-    """Those of the unjudged documents that were only in the top before."""
+    new: int
+    """Unjudged documents that are only in the top now."""
+    left: int
+    """Unjudged documents that were only in the top before."""
     relevant_new: int
-    """How many relevant documents are only in the top now."""
+    """Relevant documents that are only in the top now."""
     relevant_left: int
+
+
+_NEW, _LEFT = QueryTop._fields.index("new"), QueryTop._fields.index("left")
 
 
 class TopDocuments:
@@ -208,36 +212,36 @@ class TopDocuments:
     Args:
         evaluation: what is measured now.
         other: what it is compared with.
-        k: how many documents count as the top.
+        before: the first documents of each query before.
+        now: the same now.
     """
 
-    def __init__(self, evaluation: Evaluation, other: Measured, k: int) -> None:
+    def __init__(self, evaluation: Evaluation, other: Measured, before: Tops, now: Tops) -> None:
         self._evaluation, self._other = evaluation, other
-        self.of_query: dict[str, QueryTop] = {}
-        """By query, whether or not it is compared."""
         self._numbered: dict[str, Sequence[str]] = {}
         self._joined: dict[int, JudgedHits] = {}
+        counts: list[QueryTop] = []
         given: list[float] = []
-        then = other.tops(k)
-        for query_id, top in evaluation.tops(k).items():
+        self._new: list[int] = []
+        self._left: list[int] = []
+        for query_id in evaluation.query_ids:
             grades = evaluation.golden.grades(query_id)
-            before, now = dict.fromkeys(then.get(query_id, ())), dict.fromkeys(top)
-            new = [doc for doc in now if doc not in grades and doc not in before]
-            left = [doc for doc in before if doc not in grades and doc not in now]
-            middle = len(given) + len(grades) + len(new)
-            self.of_query[query_id] = QueryTop(
-                sum(grades.get(doc, -1) >= 0 for doc in before),
-                sum(grades.get(doc, -1) >= 0 for doc in now),
-                range(middle - len(new), middle),
-                range(middle, middle + len(left)),
-                sum(grades.get(doc, 0) > 0 for doc in now if doc not in before),
-                sum(grades.get(doc, 0) > 0 for doc in before if doc not in now),
-            )
-            if new or left:
+            then, top = before.get(query_id, ()), now.get(query_id, ())
+            counts.append(_query_top(grades, then, top))
+            if counts[-1].new or counts[-1].left:
+                new, left = _only_in(top, then, grades), _only_in(then, top, grades)
                 self._numbered[query_id] = [*grades, *new, *left]
+                middle = len(given) + len(grades) + len(new)
+                self._new += range(middle - len(new), middle)
+                self._left += range(middle, middle + len(left))
                 given += [*grades.values(), *repeat(0.0, len(new) + len(left))]
-        self._given = np.array(given)
+        self._given = np.array([*given, np.nan])  # past the end
+        self._counts = np.array(counts, dtype=np.int64).reshape(-1, len(QueryTop._fields))
         self._place_of = {query_id: place for place, query_id in enumerate(self._numbered)}
+
+    def counts_of(self, query_ids: Iterable[str]) -> IntArray:
+        """Return a row for each query, with the columns of `QueryTop`."""
+        return self._counts[np.array(self._evaluation.places(query_ids), dtype=np.intp)]
 
     def difference(self, pairs: Paired, of_new: float, of_left: float) -> float:
         """Return the difference of the means if all new ones, and all that left, had these grades.
@@ -248,13 +252,11 @@ class TopDocuments:
         at = [place for place, query_id in enumerate(ids) if query_id in self._numbered]
         if not at:
             return pairs.difference
-        tops = [self.of_query[ids[place]] for place in at]
         knows_before = can_rejudge(self._other, pairs.metric)
-        if not knows_before and of_left > 0 and any(top.left for top in tops):
+        if not knows_before and of_left > 0 and self.counts_of(ids)[:, _LEFT].any():
             return math.nan
-        grades = np.append(self._given, np.nan)  # past the end
-        grades[[*chain.from_iterable(top.new for top in tops)]] = of_new
-        grades[[*chain.from_iterable(top.left for top in tops)]] = of_left
+        grades = self._given.copy()
+        grades[self._new], grades[self._left] = of_new, of_left
         among = [self._place_of[ids[place]] for place in at]
 
         def rejudged(side: Measured, values: FloatArray) -> FloatArray:
@@ -293,6 +295,27 @@ class TopDocuments:
             max_grade=max(self._evaluation.golden.scale, float(np.nanmax(ideal))),
         )
         return _counted(metric, hits, self._evaluation.conventions)
+
+
+def _query_top(grades: Mapping[str, float], then: Sequence[str], top: Sequence[str]) -> QueryTop:
+    before = grades.keys() & then
+    judged = len([doc for doc in before if grades[doc] >= 0])
+    if then == top:
+        return QueryTop(judged, judged, 0, 0, 0, 0)
+    now = grades.keys() & top
+    return QueryTop(
+        judged,
+        len([doc for doc in now if grades[doc] >= 0]),
+        len(_only_in(top, then, grades)),
+        len(_only_in(then, top, grades)),
+        len([doc for doc in now - before if grades[doc] > 0]),
+        len([doc for doc in before - now if grades[doc] > 0]),
+    )
+
+
+def _only_in(top: Sequence[str], other: Sequence[str], grades: Mapping[str, float]) -> list[str]:
+    """Return the unjudged documents of a top that another one lacks."""
+    return [doc for doc in dict.fromkeys(top) if doc not in grades and doc not in other]
 
 
 def can_rejudge(side: Measured, metric: Metric) -> bool:

@@ -30,6 +30,7 @@ from pytest_rankcheck.evaluation.unfit_runs import (
     refuse_unusable,
     unmet_ids,
 )
+from pytest_rankcheck.files.paused_collector import collector_paused
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.judged_hits import HitDocuments, JudgedHits
 from pytest_rankcheck.metrics.kinds import MetricInput
@@ -123,7 +124,8 @@ class RankedRun(Source):
 
     def tops(self, k: int | None) -> Mapping[str, Sequence[str]]:
         """Return the first ``k`` documents of each query's ranking, or all that are known."""
-        return super().tops(k) if self._is_in_memory else self.joined.first_documents(k)
+        with collector_paused():
+            return super().tops(k) if self._is_in_memory else self.joined.first_documents(k)
 
     def read_rankings(self, k: int) -> None:
         """Make `ranking` go down to rank ``k`` at least, reading the run into memory if needed."""

@@ -93,7 +93,7 @@ def _lost_and_gained(comparison: Comparison) -> tuple[list[int], list[int]]:
     before, now = comparison.tops(TOP)
     for place, query_id in enumerate(comparison.query_ids):
         then, since = before[query_id], now[query_id]
-        if [*then] == [*since]:
+        if then == since:
             continue
         relevant = {doc_id for doc_id, grade in golden.grades(query_id).items() if grade > 0}
         if relevant.isdisjoint(since):
