@@ -116,11 +116,7 @@ def _outcome(
     golden_change = golden_change_text(baseline, changes)
     if golden_change:
         yield Topic.GOLDEN_CHANGE, golden_change
-    for loosened in baseline.less_strict():
-        yield Topic.NO_LONGER_GATED if loosened.is_drop else Topic.LOOSER_GATE, loosened.text
-    if baseline.record is not None:
-        for text in larger_families(baseline.record.assertions, baseline.families):
-            yield Topic.FAMILIES, text
+    yield from _less_strict(baseline)
     if settlement.raised is not None:
         raised = "; ".join(_raised(baseline, settlement.raised))
         yield Topic.CAN_BE_RAISED, f"{raised}; {update_all('to raise it')}"
@@ -152,6 +148,15 @@ def _how_to_raise(baseline: Baseline) -> str:
     levels = " or ".join(f"{1 - alpha:.1%}" for alpha in alphas if alpha is not None)
     rule = f"an update raises what is shown at {levels}; " if levels else ""
     return f"{rule}{baseline.place.approve('to raise it')}"
+
+
+def _less_strict(baseline: Baseline) -> Iterator[tuple[Topic, str]]:
+    """Yield what the test decides less strictly than its baseline."""
+    for loosened in baseline.less_strict():
+        yield Topic.NO_LONGER_GATED if loosened.is_drop else Topic.LOOSER_GATE, loosened.text
+    if baseline.record is not None:
+        for text in larger_families(baseline.record.assertions, baseline.families):
+            yield Topic.FAMILIES, text
 
 
 def golden_change_text(baseline: Baseline, changes: Sequence[MeanChange]) -> str:
