@@ -69,12 +69,7 @@ def page_id(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
 
-WITHOUT_CODE = {
-    "docs/which-gate.md",
-    "docs/README.md",
-    "docs/messages.md",
-    "docs/api.md",
-}
+WITHOUT_CODE = {"docs/which-gate.md", "docs/README.md", "docs/messages.md", "docs/api.md"}
 
 
 def test_every_guide_shows_code() -> None:

@@ -20,10 +20,7 @@ def test_joined() -> None:
             [A.update("to add it"), B.update("to add it")],
             [f"to add it: pytest {BOTH} --snapshot-update"],
         ),
-        (
-            [A.update("to add it"), B.approve()],
-            [f"to add it; to approve: pytest {BOTH} {REASON}"],
-        ),
+        ([A.update("to add it"), B.approve()], [f"to add it; to approve: pytest {BOTH} {REASON}"]),
         (
             [AT_MAIN.approve(), merge("main"), Place("", "", "main").approve()],
             [

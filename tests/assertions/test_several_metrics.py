@@ -82,11 +82,7 @@ def test_several_metrics_share_one_level() -> None:
 
 def test_metrics_with_different_gates_are_one_family() -> None:
     comparison = compare(ranked(dict.fromkeys(range(6), 2)), BEFORE)
-    gates = {
-        RR: Gate.significant(),
-        P1: Gate.noninferior(margin=0.01),
-        R3: Gate.tolerance(abs=0.1),
-    }
+    gates = {RR: Gate.significant(), P1: Gate.noninferior(margin=0.01), R3: Gate.tolerance(abs=0.1)}
     verdicts = decide_family(comparison, gates)
     assert [verdict.decisions for verdict in verdicts.values()] == [2, 2, 2]
     assert verdicts[RR].overall.p == 2 / 128

@@ -33,9 +33,7 @@ def failure_of(ranker: object, golden: GoldenSet = GOLDEN, *rest: Any, **how: An
     return str(failure.value)
 
 
-def test_a_ranker_that_searches_further_for_more_documents_is_found(
-    entered: list[Note],
-) -> None:
+def test_a_ranker_that_searches_further_for_more_documents_is_found(entered: list[Note]) -> None:
     text = failure_of(faulty.searches_deeper, GOLDEN, (3, 5, 8))
     # q3, q6 and q9 have numbers that 3 divides; asked for k, their first k + 1 are reversed.
     lines = text.splitlines()

@@ -269,10 +269,7 @@ def test_violations_with_severity_warn_are_shown_and_pass(entered: list[Note]) -
             Topic.EXPECTATIONS,
             "golden set 'shop' (4 queries): 0 of 2 expectations hold, 1 violated (1 with severity warn), 1 known failure that now holds",
         ),
-        (
-            Topic.WARNED_EXPECTATIONS,
-            'q1 "refund": expected policy in the top 1; policy is at 5',
-        ),
+        (Topic.WARNED_EXPECTATIONS, 'q1 "refund": expected policy in the top 1; policy is at 5'),
         (
             Topic.WARNED_EXPECTATIONS,
             'q2 "xyzzy": expected faq in the top 1 (known failure: "x", but it now holds: remove the mark); faq is at 1',

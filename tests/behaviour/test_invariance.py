@@ -105,11 +105,7 @@ def test_without_a_limit_nothing_may_change() -> None:
 
 def test_each_limit_by_itself() -> None:
     # The mean RBO at p = 0.9 is (3 * 0.855 + 0) / 4 = 0.64125; the values are those of above.
-    fine = {
-        "min_mean_rbo": 0.6412,
-        "max_drop": 0.5,
-        "max_mean_drop": 0.4711,
-    }
+    fine = {"min_mean_rbo": 0.6412, "max_drop": 0.5, "max_mean_drop": 0.4711}
     broken = {
         "min_rbo": (0.01, "every ranking must reach RBO 0.0100: 1 of 4 queries does not"),
         "min_mean_rbo": (0.6413, "the mean RBO must reach 0.6413: it does not"),

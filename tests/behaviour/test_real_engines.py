@@ -13,9 +13,7 @@ from pytest_rankcheck import GoldenSet, assert_consistent_depth, assert_determin
 from pytest_rankcheck.behaviour.depth_consistency import check_depths
 from pytest_rankcheck.behaviour.repeated_ranker import RepeatedRanker
 
-pytestmark = [
-    pytest.mark.needs("bm25s", "hnswlib"),
-]
+pytestmark = [pytest.mark.needs("bm25s", "hnswlib")]
 
 QUERIES, DOCUMENTS, DIMENSIONS = 60, 2_000, 48
 _DRAW = np.random.default_rng(0)

@@ -167,11 +167,7 @@ def test_sessions_of_other_users_that_begin_in_the_same_instants_are_not_paired(
             for n in range(30)
         ]
         log = SessionLog.from_records(
-            rows,
-            columns={"session": "client_id"},
-            session_gap="30min",
-            time_unit="s",
-            name="week",
+            rows, columns={"session": "client_id"}, session_gap="30min", time_unit="s", name="week"
         )
         return evaluate_sessions(log, clustered="client_id")
 

@@ -5,16 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from pytest_rankcheck import (
-    Evaluation,
-    GoldenSet,
-    Metric,
-    Record,
-    Run,
-    Unjudged,
-    compare,
-    evaluate,
-)
+from pytest_rankcheck import Evaluation, GoldenSet, Metric, Record, Run, Unjudged, compare, evaluate
 
 GOLDEN = GoldenSet.from_dict({"a": {"x": 3, "y": 0}, "b": {"x": 1}, "c": {"x": 3}})
 BEFORE = {"a": ["x", "y"], "b": ["x", "old"], "c": ["x"]}

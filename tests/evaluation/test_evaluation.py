@@ -79,9 +79,7 @@ def test_slices_have_a_mean_and_a_number_of_queries() -> None:
         evaluation.by("locales", "RR")
 
 
-def test_a_metric_is_computed_once_and_on_demand(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_metric_is_computed_once_and_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
     computed: list[str] = []
     call = Definition.__call__
 

@@ -143,7 +143,7 @@ GOLDENS: dict[str, Callable[[Scored, int | None], GoldenSet]] = {
 NUMBERED_GOLDENS: dict[str, Callable[[Scored, int | None], GoldenSet]] = {
     "pandas numbers": lambda golden, seed: GoldenSet.from_frame(
         pd.DataFrame(as_numbers(columns_of(golden, seed, "relevance")))
-    ),
+    )
 }
 
 

@@ -145,13 +145,7 @@ def test_values_under_other_grades_follow_the_same_conventions(preset: Any) -> N
 
 @pytest.mark.parametrize(
     "chosen",
-    [
-        {"lightgbm": ""},
-        {"catboost": ""},
-        {"own_document": "drop"},
-        {"no_relevant": "exclude"},
-        {},
-    ],
+    [{"lightgbm": ""}, {"catboost": ""}, {"own_document": "drop"}, {"no_relevant": "exclude"}, {}],
     ids=str,
 )
 def test_a_record_keeps_every_convention(chosen: dict[str, str]) -> None:

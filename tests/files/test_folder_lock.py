@@ -9,11 +9,7 @@ from pytest_rankcheck.files.whole_files import locked_folder, write_whole
 
 
 def test_a_locked_folder_is_busy_for_those_who_do_not_wait(tmp_path: Path) -> None:
-    with (
-        locked_folder(tmp_path),
-        pytest.raises(Timeout),
-        locked_folder(tmp_path, wait=False),
-    ):
+    with locked_folder(tmp_path), pytest.raises(Timeout), locked_folder(tmp_path, wait=False):
         pass
     with locked_folder(tmp_path, wait=False):
         pass

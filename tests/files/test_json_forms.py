@@ -133,10 +133,7 @@ FRAME = {"query_id": {"0": 1, "1": 1}, "doc_id": {"0": 5, "1": 7}, "relevance": 
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (
-            RATINGS,
-            "valid JSON, but not a golden set.*its keys are index, id_field, topics; write",
-        ),
+        (RATINGS, "valid JSON, but not a golden set.*its keys are index, id_field, topics; write"),
         (
             {"took": 3, "hits": {"hits": []}},
             "valid JSON, but not a golden set.*its keys are took, h",

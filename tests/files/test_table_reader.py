@@ -181,10 +181,7 @@ def column_of(cells: list[Any], kind: str) -> Column:
 @given(cells=st.lists(st.sampled_from(ODD) | st.text(st.sampled_from("0123456789.e+-_ "))))
 def test_texts_become_numbers_by_one_rule(cells: list[str]) -> None:
     wanted = [math.nan if not cell else finite_number(cell) for cell in cells]
-    columns = [
-        Column(cells),
-        *(column_of(cells, kind) for kind in ("polars", "arrow") if cells),
-    ]
+    columns = [Column(cells), *(column_of(cells, kind) for kind in ("polars", "arrow") if cells)]
     for column in columns:
         numbers = column.numbers()
         found: list[float | None] = numbers.values.tolist()

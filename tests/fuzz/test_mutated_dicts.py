@@ -10,14 +10,7 @@ from hypothesis import given
 from mutations import STEPS, Step, mutated_tree
 from samples import GRADES, TEXTS
 
-from pytest_rankcheck import (
-    GoldenSet,
-    Run,
-    assert_at_least,
-    assert_not_regressed,
-    evaluate,
-    rank,
-)
+from pytest_rankcheck import GoldenSet, Run, assert_at_least, assert_not_regressed, evaluate, rank
 from pytest_rankcheck.reports.ledger import collecting
 from pytest_rankcheck.reports.report_data import report_of
 from pytest_rankcheck.reports.report_formats import REPORT_FORMATS

@@ -29,12 +29,7 @@ rank 1."""
 
 
 def decided(
-    before: Ranks,
-    now: Ranks,
-    *,
-    queries: int = 30,
-    gate: Gate | None = None,
-    clusters: int = 0,
+    before: Ranks, now: Ranks, *, queries: int = 30, gate: Gate | None = None, clusters: int = 0
 ) -> Verdict:
     golden = GoldenSet.from_dict(
         {f"q{n}": {f"d{n}": 2, "poor": 0} for n in range(queries)},

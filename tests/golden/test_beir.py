@@ -45,8 +45,7 @@ def test_a_split_is_chosen(folder: Path) -> None:
         GoldenSet.load(folder, split="tset")
     (folder / "qrels" / "test.tsv").rename(folder / "qrels" / "train.tsv")
     with pytest.raises(
-        GoldenSetError,
-        match="several splits, but no split 'test'; choose one with split=",
+        GoldenSetError, match="several splits, but no split 'test'; choose one with split="
     ):
         GoldenSet.load(folder)
     (folder / "qrels" / "dev.tsv").unlink()

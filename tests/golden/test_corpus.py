@@ -130,10 +130,7 @@ def write(path: Path, kind: str) -> Path:
     return path
 
 
-KINDS = (
-    *("jsonl", "packed", "csv", "tsv", "parquet", "collection", "list"),
-    "list with a header",
-)
+KINDS = (*("jsonl", "packed", "csv", "tsv", "parquet", "collection", "list"), "list with a header")
 
 
 @pytest.mark.parametrize("kind", forms(*KINDS))

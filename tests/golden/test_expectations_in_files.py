@@ -66,8 +66,7 @@ def test_expectations_survive_saving_and_loading(tmp_path: Path) -> None:
 def test_expectations_do_not_change_the_fingerprint(tmp_path: Path) -> None:
     golden = GoldenSet.load(golden_file(tmp_path, *ENTRIES))
     bare = GoldenSet.from_dict(
-        {"q0": {"career": 1}, "q1": {}, "q2": {}},
-        {"q0": "jobs", "q1": "refund", "q2": "xyzzy"},
+        {"q0": {"career": 1}, "q1": {}, "q2": {}}, {"q0": "jobs", "q1": "refund", "q2": "xyzzy"}
     )
     assert golden.query_fingerprints == bare.query_fingerprints
     assert golden.fingerprint == bare.fingerprint

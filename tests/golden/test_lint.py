@@ -9,13 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_rankcheck import (
-    GoldenSet,
-    GoldenSetError,
-    LintFinding,
-    Run,
-    evaluate,
-)
+from pytest_rankcheck import GoldenSet, GoldenSetError, LintFinding, Run, evaluate
 from pytest_rankcheck.golden.lint.lint_rule import LintOptions
 from pytest_rankcheck.golden.lint.linter import all_rules, findings_of
 from tests import reference

@@ -83,11 +83,7 @@ def test_a_scale_can_be_written_by_hand(tmp_path: Path) -> None:
 
 def test_an_invalid_scale_is_an_error(tmp_path: Path) -> None:
     for text, scale, message in (
-        (
-            _LINE,
-            4,
-            r"a.jsonl:1: document 'd' has the grade 5, above the scale 4; correct",
-        ),
+        (_LINE, 4, r"a.jsonl:1: document 'd' has the grade 5, above the scale 4; correct"),
         (f'{{"grade_scale": 3}}\n{_LINE}', None, r"a.jsonl:2: document 'd' has the grade 5"),
         (
             f'{{"grade_scale": 7}}\n{_LINE}',

@@ -3,13 +3,7 @@
 import numpy as np
 import pytest
 
-from pytest_rankcheck import (
-    GoldenSet,
-    GoldenSetError,
-    MetricError,
-    Run,
-    evaluate,
-)
+from pytest_rankcheck import GoldenSet, GoldenSetError, MetricError, Run, evaluate
 from pytest_rankcheck.reports.text.measurement_notes import evaluation_notes
 
 GOLDEN = GoldenSet.from_dict(

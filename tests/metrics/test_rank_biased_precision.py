@@ -7,11 +7,7 @@ from pytest_rankcheck import MetricError
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest_rankcheck.errors.MetricWarning")
 
-LAW_VARIANTS = [
-    "RBP(p=0.5,graded=true)",
-    "RBP(p=0.95)@4",
-    "RBP(p=0.6,graded=true,max_grade=query)",
-]
+LAW_VARIANTS = ["RBP(p=0.5,graded=true)", "RBP(p=0.95)@4", "RBP(p=0.6,graded=true,max_grade=query)"]
 # p = 0.8: nothing judged, everything may be relevant; with one judged at rank 1, all but 1 - p
 ON_AN_EMPTY_RANKING = {"RBPResidual@5": 1}
 WITH_NOTHING_RELEVANT = {"RBPResidual@5": 1 - 0.2}

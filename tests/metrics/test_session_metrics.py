@@ -116,9 +116,7 @@ def test_the_abandonment_policy_is_in_the_name() -> None:
         Metric.parse("SuccessRate(abandoned=zero)")
 
 
-def test_session_metrics_and_query_metrics_are_kept_apart(
-    evaluation: Evaluation,
-) -> None:
+def test_session_metrics_and_query_metrics_are_kept_apart(evaluation: Evaluation) -> None:
     with pytest.raises(MetricError, match=r"nDCG is a metric of queries.* log.to_golden_set"):
         evaluation.mean("nDCG@10")
     of_queries = evaluate(Run.from_dict({"q": ["d"]}), GoldenSet.from_dict({"q": {"d": 1}}))

@@ -43,8 +43,7 @@ def test_a_gap_in_a_row_keeps_all_columns() -> None:
 
 
 @pytest.mark.parametrize(
-    "name",
-    [name for name, definition in judged_definitions().items() if definition.at == "cutoff"],
+    "name", [name for name, definition in judged_definitions().items() if definition.at == "cutoff"]
 )
 @pytest.mark.parametrize("options", ["", "(judged_only=true)"])
 @pytest.mark.parametrize("cutoff", [1, 2, 5, 11, 40])

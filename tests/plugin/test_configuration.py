@@ -17,9 +17,7 @@ def test_floor(evaluation):
 """
 
 
-def test_a_wrong_configuration_is_a_usage_error_of_the_test_that_needs_it(
-    project: Project,
-) -> None:
+def test_a_wrong_configuration_is_a_usage_error_of_the_test_that_needs_it(project: Project) -> None:
     project.test(FLOOR)
     for arguments, says in (
         (("--rankcheck-ranker", "nowhere:search"), "ranker module 'nowhere' cannot be imported"),

@@ -54,8 +54,7 @@ def test_it_warns_without_a_reference(two_gates: Project, workers: tuple[str, ..
 
 
 @pytest.mark.parametrize(
-    ("mode", "status", "lines"),
-    [("ignore", 0, 0), ("warn", 0, 1), ("fail", 1, 1)],
+    ("mode", "status", "lines"), [("ignore", 0, 0), ("warn", 0, 1), ("fail", 1, 1)]
 )
 def test_the_configuration_says_what_is_done(
     two_gates: Project, mode: str, status: int, lines: int

@@ -189,9 +189,7 @@ def test_collecting_starts_nothing_and_a_program_is_asked_in_its_folder(files: P
     assert (files.path / "tests/started").exists()
 
 
-def test_the_file_overrides_the_configuration_and_options_override_the_file(
-    files: Project,
-) -> None:
+def test_the_file_overrides_the_configuration_and_options_override_the_file(files: Project) -> None:
     files.write("other.py", "def search(text):\n    raise RuntimeError('asked')\n")
     other = 'rankcheck_ranker = "other:search"\nrankcheck_depth = "5"\nrankcheck_metrics = ["AP"]\n'
     files.write("pyproject.toml", (files.path / "pyproject.toml").read_text("utf-8") + other)

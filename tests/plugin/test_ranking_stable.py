@@ -9,12 +9,7 @@ import pytest
 from gated_test import MRR, GatedTest
 from project import Project
 
-from pytest_rankcheck import (
-    BaselineError,
-    MetricError,
-    Record,
-    assert_ranking_stable,
-)
+from pytest_rankcheck import BaselineError, MetricError, Record, assert_ranking_stable
 
 
 @pytest.fixture

@@ -272,14 +272,7 @@ def test_github_annotates_the_line_of_the_assertion(
 RAISES = "def search(text):\n    raise ValueError('no index')\n"
 ENDINGS = [
     # What breaks, pytest's arguments, the exit status, what the title says, what the list says.
-    (
-        "engine.py",
-        RAISES,
-        [],
-        1,
-        "no gate ran, but",
-        "1 more: RankerError: the ranker",
-    ),
+    ("engine.py", RAISES, [], 1, "no gate ran, but", "1 more: RankerError: the ranker"),
     pytest.param(
         *("engine.py", RAISES, ["-n", "2"], 1, "no gate ran, but", "1 more: RankerError: the"),
         marks=pytest.mark.slow,

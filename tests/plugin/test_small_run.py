@@ -29,7 +29,7 @@ def pytest_unconfigure():
         json.dump(sorted(sys.modules), file)
 """
 OTHERS = [
-    *("altair", "asyncio", "jinja2", "pandas", "polars", "pyarrow", "scipy", "sqlite3", "ssl"),
+    *("altair", "asyncio", "jinja2", "pandas", "polars", "pyarrow", "scipy", "sqlite3", "ssl")
 ]
 """What other people's code takes 10 to 500 ms to import."""
 NOT_NEEDED = [

@@ -62,10 +62,7 @@ def test_a_gate_that_no_job_ran_is_listed_with_the_best_known_reason(sharded: Pr
         "\ndef test_mrr", '\nimport pytest\n\n@pytest.mark.skip(reason="flaky")\ndef test_mrr'
     )
     sharded.test(skipped, MODULES[0])
-    reports = [
-        job(sharded, "a.json", "tests", "-k", "second"),
-        job(sharded, "b.json", MODULES[0]),
-    ]
+    reports = [job(sharded, "a.json", "tests", "-k", "second"), job(sharded, "b.json", MODULES[0])]
     for order in (reports, reports[::-1]):
         done = unrun(sharded, *order)
         assert done.returncode == 1

@@ -30,9 +30,7 @@ def test_a_run_from_a_dict() -> None:
 
 
 @pytest.mark.parametrize("ask", [Run.__getitem__, Run.ranking, Run.scores, Run.has_ties])
-def test_every_access_to_an_unknown_query_raises_the_same_error(
-    ask: Callable[..., object],
-) -> None:
+def test_every_access_to_an_unknown_query_raises_the_same_error(ask: Callable[..., object]) -> None:
     run = Run.from_dict({"q117": ["a"], "q2": ["b"]}, name="bm25")
     with pytest.raises(KeyError) as caught:
         ask(run, "q118")

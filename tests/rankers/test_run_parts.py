@@ -170,12 +170,7 @@ WRONG: list[tuple[str, str, bytes | str | int, str]] = [
         b'{"query_id": "q", "ranking": ["d"]}\n',
         "different formats: .*part-0",
     ),
-    (
-        "csv",
-        "part-3.csv",
-        b"query_id,doc_id,rank\nq,d,1\n",
-        r"columns: .*, score; query_id, ",
-    ),
+    ("csv", "part-3.csv", b"query_id,doc_id,rank\nq,d,1\n", r"columns: .*, score; query_id, "),
     *([("parquet", "part-1.parquet", -40, "part-1.parquet: cannot be read")] if HAS_POLARS else []),
     ("trec", "part-1.trec", -20, r"part-1\.trec:\d+: "),
     ("csv", "part-1.csv", b"", r"part-1\.csv is empty: was it written to the end\?"),

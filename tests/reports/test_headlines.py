@@ -15,11 +15,7 @@ GOLDEN = GoldenSet.from_dict({query_id: {"good": 1} for query_id in QUERIES}, na
         (None, 1, "0.9875, -0.0125; allowed no fall"),
         (Gate.tolerance(abs=0.01), 1, "0.9875, -0.0125; allowed -0.0100"),
         # Ten equal falls: the mid-p is 1/2048.
-        (
-            Gate.significant(),
-            10,
-            "0.8750, -0.1250; CHANCE (p = 0.0005, alpha 0.05)",
-        ),
+        (Gate.significant(), 10, "0.8750, -0.1250; CHANCE (p = 0.0005, alpha 0.05)"),
         (
             Gate.significant(alpha=0.01, min_drop=0.1),
             10,

@@ -28,12 +28,7 @@ from pytest_rankcheck.reports.text.summary_table import summary_lines
 
 
 def row(
-    metric: str,
-    now: float,
-    baseline: float | None,
-    verdict: str,
-    failed: bool = False,
-    **more: Any,
+    metric: str, now: float, baseline: float | None, verdict: str, failed: bool = False, **more: Any
 ) -> GateFinding:
     more = {"golden_set": "web", "now": now, "baseline": baseline, **more}
     return GateFinding(metric=metric, said=verdict, failed=failed, **more)  # type: ignore[arg-type]

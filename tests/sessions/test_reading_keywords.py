@@ -160,8 +160,5 @@ def test_all_keywords_are_tried() -> None:
         TypeError, match=r"'session_gab' is not a keyword .* did you mean 'session_gap'"
     ):
         SessionLog.from_records([], session_gab="1h")  # type: ignore[call-arg]
-    with pytest.raises(
-        ConfigurationError,
-        match="duplicates=dorp is invalid; did you mean 'drop'",
-    ):
+    with pytest.raises(ConfigurationError, match="duplicates=dorp is invalid; did you mean 'drop'"):
         SessionLog.from_records([], duplicates="dorp")  # type: ignore[arg-type]

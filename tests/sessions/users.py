@@ -7,12 +7,7 @@ RATE = 0.62
 
 
 def users_log(
-    users: int,
-    *,
-    seed: int,
-    week: str = "w1",
-    users_seed: int = 0,
-    fall: float = 0.0,
+    users: int, *, seed: int, week: str = "w1", users_seed: int = 0, fall: float = 0.0
 ) -> pd.DataFrame:
     """Return a log with one event per session: ``selected`` is empty where a user failed.
 

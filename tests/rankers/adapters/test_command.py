@@ -10,14 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_rankcheck import (
-    GoldenSet,
-    MetricError,
-    RankerError,
-    assert_at_most,
-    evaluate,
-    rank,
-)
+from pytest_rankcheck import GoldenSet, MetricError, RankerError, assert_at_most, evaluate, rank
 from pytest_rankcheck.rankers import command
 
 GOLDEN = GoldenSet.from_dict(

@@ -311,10 +311,7 @@ def test_invalid_arguments_are_refused_at_once() -> None:
     for arguments, message in (
         ({"url": "localhost:9200", "engine": "solr"}, "is not a URL that starts with http://"),
         ({"url": "http://[::1", "engine": "solr"}, "is not a URL"),
-        (
-            {"url": "http://x", "engine": "elastic"},
-            "engine=elastic is invalid; did you mean 'ela",
-        ),
+        ({"url": "http://x", "engine": "elastic"}, "engine=elastic is invalid; did you mean 'ela"),
         (
             {"url": "http://x"},
             r"give the place of the ids in the answer, such as ids='hits.hits\[\]",
