@@ -22,7 +22,10 @@ from pytest_rankcheck.comparison.measurement import QueryOverlap
 from pytest_rankcheck.files.git_commands import git, git_blobs
 from pytest_rankcheck.metrics.metric_names import Metric
 
-_LOG = ("--first-parent", "-m", "--reverse", "--raw", "--no-abbrev", "--no-renames", "-z")
+_LOG = (
+    *("--first-parent", "-m", "--reverse", "--raw", "--no-abbrev", "--no-renames", "-z"),
+    *("--root", "--encoding=UTF-8"),  # whatever the configuration says
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,17 +138,18 @@ def _is_gone(blob: str) -> bool:
 
 def _commits(folder: Path) -> Iterator[tuple[Commit, Mapping[str, str]]]:
     """Yield the commits that changed records, oldest first, with the blob of each file."""
-    patterns = (f"**/{FOLDER}/*/*.json",)
-    form = "--format=%x01%H%x02%cI%x02%aN"
-    output = git(folder, "--glob-pathspecs", "log", *_LOG, form, "--", *patterns)
-    for text in output.split("\x01")[1:]:
-        head, *cells = text.rstrip("\0").split("\0")
-        changes = zip(cells[::2], cells[1::2], strict=True)
-        files = {path: change.split()[3] for change, path in changes}
-        yield (
-            Commit(*head.split("\x02")),
-            {path: blob for path, blob in files.items() if is_baseline_path(Path("/", path))},
-        )
+    pattern, form = f"**/{FOLDER}/*/*.json", "--format=%H%x00%cI%x00%aN"
+    output = git(folder, "--glob-pathspecs", "log", *_LOG, form, "--", pattern)
+    # Only a zero byte is in no name: of an author, or of a file.
+    cells = iter(output.removesuffix("\0").split("\0") if output else ())
+    start = next(cells, "")
+    while start:
+        commit, files = Commit(start, next(cells), next(cells)), dict[str, str]()
+        while (start := next(cells, "")).lstrip().startswith(":"):
+            path = next(cells)
+            if is_baseline_path(Path("/", path)):
+                files[path] = start.split()[3]
+        yield commit, files
 
 
 def _replaced(left: list[RecordHistory], path: str, record: Record | None) -> RecordHistory | None:

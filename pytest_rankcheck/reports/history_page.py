@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pytest_rankcheck.baselines.history import Point, RecordHistory
+from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.reports.json_report import read_report
 from pytest_rankcheck.reports.text.history_text import heading
 from pytest_rankcheck.reports.text.wording import change, number_text
 
 _WIDTH, _HEIGHT, _MARGIN = 360.0, 120.0, 8.0
+_LONGEST_TEXT = 1_000
 
 Shown = tuple[RecordHistory, Sequence[Point], Sequence[str]]
 """A history, which of its points are shown, and of which metrics."""
@@ -82,8 +84,16 @@ def page_of(shown: Iterable[Shown], nightly: Sequence[NightlyPoint]) -> str:
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
+    def shown_as(value: object) -> object:
+        is_foreign = isinstance(value, str) and not isinstance(value, Markup)
+        return quoted(value, _LONGEST_TEXT) if is_foreign else value
+
     environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        autoescape=True,
+        finalize=shown_as,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     folder = files(__package__) / "html"
     template = environment.from_string((folder / "history.html.j2").read_text("utf-8"))

@@ -59,14 +59,14 @@ class Repository:
         )
         return done.stdout.strip()
 
-    def commit(self, files: Mapping[str, str | None]) -> str:
+    def commit(self, files: Mapping[str, str | None], author: str = "Ada") -> str:
         """Write or delete files, and commit that; return the commit."""
         for name, text in files.items():
             path = self.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.unlink(missing_ok=True) if text is None else path.write_text(text)
         self.git("add", "-A")
-        self.git("commit", "-q", "-m", "change", "--allow-empty")
+        self.git("commit", "-q", "-m", "change", "--allow-empty", GIT_AUTHOR_NAME=author)
         self.day += 1
         return self.git("rev-parse", "HEAD")
 
@@ -293,6 +293,27 @@ def test_a_query_without_a_value_is_null_in_json(repository: Repository) -> None
     assert main(["history", "--query", "q0", "--json", "all.json"]) == 0
     [point] = json.loads(Path("all.json").read_text())["records"][0]["points"]
     assert point["query"] == {"values": {"RR": None}, "top": ["good"]}
+
+
+@pytest.mark.parametrize("option", [("log.showRoot", "false"), ("core.quotePath", "true")])
+def test_no_name_and_no_configuration_confuses_it(
+    repository: Repository, capsys: pytest.CaptureFixture[str], option: tuple[str, str]
+) -> None:
+    """git allows all but zero bytes in the names of authors and files."""
+    repository.git("config", *option)
+    file, author = FILE.replace("tests", "te\x01sts \x02\u00e4"), "E\x1b[2J\x01v\x02il"
+    repository.commit({file: record([1, 1, 1, 1]).text}, author="0 :000000 M")
+    approval = Approval("\ud800 slow", "2026-01-09T00:00:00Z", None, "Ada")
+    repository.commit({file: replace(record([4] * 4), approvals=(approval,)).text}, author)
+    (history,) = histories(repository.folder)
+    assert [point.commit.author for point in history.points] == ["0 :000000 M", author]
+    assert history.path == file
+    assert main(["history", "--html", "page.html"]) == 0
+    for text in (capsys.readouterr().out, Path("page.html").read_text("utf-8")):
+        assert "E\\x1b[2J\\x01v\\x02il" in text
+        assert "\\ud800 slow" in text
+        assert "\x1b" not in text
+        assert "\x01" not in text
 
 
 def test_the_page_escapes_what_people_wrote(fallen: Repository) -> None:
