@@ -37,6 +37,7 @@ from pytest_rankcheck.reports.ledger import PrintedDocuments, collecting
 from pytest_rankcheck.reports.text.answers_text import answered_lines
 from pytest_rankcheck.reports.text.failure_text import failure_lines
 from pytest_rankcheck.reports.text.measurement_notes import evaluation_notes
+from pytest_rankcheck.reports.text.wording import query_in
 
 GOLDEN = GoldenSet.from_dict(
     {f"q{n}": {f"d{n}": 3, f"e{n}": 1} for n in range(40)},
@@ -214,3 +215,13 @@ def test_empty_answers_are_counted_in_failures_and_from_5_percent_on_in_passes(
         with pytest.raises(AssertionError) as failure:
             fail()
         assert (words in str(failure.value)) == bool(empty)
+
+
+def test_a_query_whose_id_is_its_text_says_it_once() -> None:
+    """As in cases without ids."""
+    golden = GoldenSet.from_dict({"red shoes": {"a": 1}}, {"red shoes": "red shoes"})
+    good, bad = (evaluate(Run.from_dict({"red shoes": [doc]}), golden) for doc in "ab")
+    with pytest.raises(AssertionError) as failure:
+        assert_not_regressed(bad, good, "RR")
+    assert "red shoes   1.000 -> 0.000" in str(failure.value)
+    assert query_in(golden, "red shoes") == "red shoes"

@@ -55,7 +55,7 @@ def answered_lines(explanation: Explanation, room: int | None = None) -> Iterato
 def _query_lines(query: AnsweredQuery, golden_set: str) -> Iterator[str]:
     """Yield what was asked and how much the answers differ, then each of them."""
     rows: list[_Row] = []
-    text = f' "{quoted(query.text, _LONGEST)}"' if query.text else ""
+    text = f' "{quoted(query.text, _LONGEST)}"' if query.text not in ("", query.id) else ""
     if query.becomes is not None:
         before, after = shown_change(query.text, query.becomes)
         text = f' "{before}" -> "{after}"'

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pytest_rankcheck.baselines.baseline import Baseline
-from pytest_rankcheck.baselines.check import Check
 from pytest_rankcheck.baselines.families import larger_families
 from pytest_rankcheck.baselines.golden_changes import lost_text, set_changes, slice_changes
 from pytest_rankcheck.baselines.metric_check import MetricCheck
@@ -120,10 +119,10 @@ def _outcome(
     if settlement.raised is not None:
         raised = "; ".join(_raised(baseline, settlement.raised))
         yield Topic.CAN_BE_RAISED, f"{raised}; {update_all('to raise it')}"
-    elif action is Action.KEEP_RISE:
-        yield Topic.KEPT_WITHIN_NOISE, f"{means}; {_how_to_raise(baseline)}"
-    elif reason is None and action is Action.LEAVE and _rose(baseline.all_checks):
-        yield Topic.UNCERTAIN_GAINS, f"{means}; {_how_to_raise(baseline)}"
+    elif _is_uncertain_gain(baseline, action):
+        is_kept = action is Action.KEEP_RISE
+        topic = Topic.KEPT_WITHIN_NOISE if is_kept else Topic.UNCERTAIN_GAINS
+        yield topic, f"{means}; {_how_to_raise(baseline)}"
     elif action is Action.KEEP_MORE_RUNS:
         update = baseline.place.update("to raise it", wanted_runs(baseline.all_checks))
         yield Topic.KEPT_MORE_RUNS, f"{means}; {update}"
@@ -138,7 +137,11 @@ def _outcome(
         yield Topic.WRITTEN, f"{what}{why}: {means}"
 
 
-def _rose(checks: Sequence[Check]) -> bool:
+def _is_uncertain_gain(baseline: Baseline, action: Action) -> bool:
+    """Whether a mean rose, and an update keeps the baseline, or would keep it."""
+    if action is not Action.LEAVE or baseline.mode.approval is not None:
+        return action is Action.KEEP_RISE
+    checks = baseline.all_checks
     return any(check.rise for check in checks) and not any(check.fell for check in checks)
 
 

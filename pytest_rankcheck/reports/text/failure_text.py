@@ -333,7 +333,7 @@ def _worst(explanation: Explanation) -> Iterator[str]:
 
 def query_line(query: ExplainedQuery, explanation: Explanation) -> str:
     """Return ``q2 "rain jacket"   0.945 -> 0.640``."""
-    text = f' "{quoted(query.text, 80)}"' if query.text else ""
+    text = f' "{quoted(query.text, 80)}"' if query.text not in ("", query.id) else ""
     values = "   ".join(_values(query.values, 3, of=explanation))
     return f"{quoted(query.id, 60)}{text}   {values}"
 

@@ -72,9 +72,12 @@ def ranker_on(ranker: str, golden: JudgedQueries, *, is_sized: bool = True) -> s
 
 
 def query_in(golden: JudgedQueries, query_id: str) -> str:
-    """Return a query's id and text: ``q117 "heat transfer in laminar flow"``."""
+    """Return a query's id and text: ``q117 "heat transfer in laminar flow"``.
+
+    A set without ids has the texts in their place, which are said once.
+    """
     text = golden.query(query_id).text
-    if text:
+    if text and text != query_id:
         return f'{quoted(query_id, 60)} "{quoted(text, 80)}"'
     return quoted(query_id, 60)
 
