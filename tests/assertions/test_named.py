@@ -35,9 +35,7 @@ def test_a_floor_holds_its_metric(name: str, given: dict[str, object], metric: s
 
 
 @pytest.mark.parametrize(("name", "given", "metric"), CASES)
-def test_a_regression_gate_holds_its_metric(
-    name: str, given: dict[str, object], metric: str
-) -> None:
+def test_a_regression_gate_holds_its_metric(name, given, metric):
     hold = getattr(rankcheck, f"assert_{name}_not_regressed")
     fall = THEN.mean(metric) - NOW.mean(metric)
     assert fall > 0, "the case says nothing where nothing falls"

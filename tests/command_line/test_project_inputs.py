@@ -2,7 +2,6 @@
 
 import os
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -26,9 +25,7 @@ rankcheck_columns =
 """
 
 
-def test_the_configuration_is_found_as_pytest_finds_it(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_configuration_is_found_as_pytest_finds_it(folder, monkeypatch):
     text = '[tool.pytest.ini_options]\nrankcheck_depth = "7"\nrankcheck_slices = ["locale"]\n'
     (folder / "pyproject.toml").write_text(text, "utf-8")
     (folder / "below").mkdir()
@@ -39,9 +36,7 @@ def test_the_configuration_is_found_as_pytest_finds_it(
     assert project.rootpath == folder
 
 
-def test_other_plugins_and_options_of_the_project_do_not_matter(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_plugins_and_options_of_the_project_do_not_matter(folder, monkeypatch):
     monkeypatch.setenv("PYTEST_ADDOPTS", "--no-such-option")
     monkeypatch.setenv("PYTEST_PLUGINS", "no_such_plugin")
     (folder / "conftest.py").write_text("raise SystemExit('imported')\n", "utf-8")
@@ -64,17 +59,13 @@ def test_other_plugins_and_options_of_the_project_do_not_matter(
         ("minversion = 99", "pytest cannot read its configuration file: "),
     ],
 )
-def test_an_invalid_configuration_is_an_error(
-    folder: Path, line: str, says: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_invalid_configuration_is_an_error(folder, line, says, capsys):
     (folder / "pytest.ini").write_text(f"[pytest]\n{line}\n", "utf-8")
     assert main(["compare", "good.run", "worse.run", "--golden", "web.jsonl"]) == 2
     assert says in capsys.readouterr().err
 
 
-def test_golden_sets_are_read_as_configured(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_golden_sets_are_read_as_configured(folder, capsys):
     (folder / "codes.csv").write_text(CODES, "utf-8")
     assert main(["lint", "codes.csv"]) == 2
     capsys.readouterr()
@@ -87,9 +78,7 @@ def test_golden_sets_are_read_as_configured(
     )
 
 
-def test_options_win_over_the_configuration(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_options_win_over_the_configuration(folder, capsys):
     (folder / "codes.csv").write_text(CODES, "utf-8")
     (folder / "pytest.ini").write_text(f"[pytest]{READING}", "utf-8")
     grades = ["--grades", "1=0", "--grades", "5=4"]
@@ -106,9 +95,7 @@ def test_options_win_over_the_configuration(
     assert main(["lint", "plain.txt", "--golden-format", "nothing"]) == 2
 
 
-def test_gates_slices_conventions_and_depth_are_the_configured_ones(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_gates_slices_conventions_and_depth_are_the_configured_ones(folder, capsys):
     compared = ["compare", "good.run", "worse.run", "--golden", "web.jsonl", "--metric", "RR"]
     assert main(compared) == 1
     ini = folder / "pytest.ini"
@@ -132,9 +119,7 @@ def test_gates_slices_conventions_and_depth_are_the_configured_ones(
     assert "ties: 'doc_id' in base.json, 'input' in worse.run" in capsys.readouterr().err
 
 
-def test_ranks_with_gaps_are_read_as_configured(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_ranks_with_gaps_are_read_as_configured(folder, capsys):
     judged = GoldenSet.load(folder / "web.jsonl").judgments
     best = judged.sort_values("relevance").drop_duplicates("query_id", keep="last")
     rows = [f"{row.query_id},{row.doc_id},3" for row in best.itertuples()]
@@ -148,9 +133,7 @@ def test_ranks_with_gaps_are_read_as_configured(
     assert "1.0000" in capsys.readouterr().out
 
 
-def test_the_linter_has_the_configured_options(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_linter_has_the_configured_options(folder, capsys):
     ini = folder / "pytest.ini"
     ini.write_text("[pytest]\nrankcheck_lint = scale=0..1\n", "utf-8")
     assert main(["lint", "web.jsonl"]) == 1
@@ -161,9 +144,7 @@ def test_the_linter_has_the_configured_options(
     assert "contradictory-judgment" in capsys.readouterr().out
 
 
-def test_no_golden_set_or_several_are_an_error(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_golden_set_or_several_are_an_error(folder, capsys):
     assert main(["compare", "good.run", "worse.run"]) == 2
     assert "give it with --golden; rankcheck_golden configures none" in capsys.readouterr().err
     assert main(["lint"]) == 2
@@ -175,9 +156,7 @@ def test_no_golden_set_or_several_are_an_error(
     assert "rankcheck_golden configures 2 of them" in capsys.readouterr().err
 
 
-def test_a_module_is_imported_before_or_after_the_command(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_module_is_imported_before_or_after_the_command(folder, monkeypatch, capsys):
     for name in ("first", "second"):
         (folder / f"{name}.py").write_text(f"print('{name}')\n", "utf-8")
     monkeypatch.syspath_prepend(folder)

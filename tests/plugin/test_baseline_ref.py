@@ -30,9 +30,7 @@ def recorded_anew(project: Project) -> None:
     project.update()
 
 
-def test_a_fall_that_the_branch_approves_with_a_reason_passes_and_is_listed(
-    branched: Project,
-) -> None:
+def test_a_fall_that_the_branch_approves_with_a_reason_passes_and_is_listed(branched):
     branched.rank(WORSE)
     branched.update("--rankcheck-approve", "half the latency")
     for commit in (False, True):
@@ -67,9 +65,7 @@ def test_a_record_that_main_does_not_have_is_compared_and_listed(branched: Proje
 
 
 @pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
-def test_a_record_that_the_branch_lowered_does_not_count(
-    branched: Project, workers: tuple[str, ...]
-) -> None:
+def test_a_record_that_the_branch_lowered_does_not_count(branched, workers):
     branched.rank(WORSE)
     recorded_anew(branched)
     result = branched.run(*MAIN, *workers)
@@ -112,9 +108,7 @@ def test_a_clone_without_the_branch_prints_how_to_fetch_it(
     assert branched.pytester.runpytest_inprocess(*command).ret == 0
 
 
-def test_a_missing_repository_or_git_is_reported(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_repository_or_git_is_reported(project, monkeypatch):
     project.test()
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(project.path.parent))
     text = text_of(project.run(*MAIN))
@@ -124,9 +118,7 @@ def test_a_missing_repository_or_git_is_reported(
     assert "git is not installed; install git and run pytest in a clone" in text
 
 
-def test_an_approval_with_a_reference_has_the_keys_that_the_reference_needs(
-    branched: Project,
-) -> None:
+def test_an_approval_with_a_reference_has_the_keys_that_the_reference_needs(branched):
     """The branch has raised its record in the meantime, and falls below that of main."""
     branched.rank({})
     branched.update()
@@ -151,9 +143,7 @@ def branched_rankings(project: Project) -> Project:
     return project
 
 
-def test_approved_rankings_are_compared_with_those_of_the_reference(
-    branched_rankings: Project,
-) -> None:
+def test_approved_rankings_are_compared_with_those_of_the_reference(branched_rankings):
     branched_rankings.rank({3: 9})
     branched_rankings.run(*MAIN).assert_outcomes(failed=1)
     recorded_anew(branched_rankings)
@@ -217,9 +207,7 @@ def test_line_ends_of_the_checkout_are_no_change(branched: Project) -> None:
         ("{\n", "version https://git-lfs.github.com/spec/v1\n", "this is a Git LFS pointer"),
     ],
 )
-def test_what_cannot_be_read_at_the_reference_is_named(
-    branched: Project, old: str, new: str, says: str
-) -> None:
+def test_what_cannot_be_read_at_the_reference_is_named(branched, old, new, says):
     file = branched.baseline_file()
     text = file.read_text("utf-8")
     file.write_text(text.replace(old, new, 1), "utf-8")
@@ -281,9 +269,7 @@ def test_the_title_names_queries_that_were_removed(branched: Project) -> None:
     )
 
 
-def test_a_shallow_clone_of_a_merge_knows_what_was_merged(
-    branched: Project, tmp_path: Path
-) -> None:
+def test_a_shallow_clone_of_a_merge_knows_what_was_merged(branched, tmp_path):
     """That is what CI checks out; the parents are named there, but have no history."""
     path, clone = branched.path, tmp_path / "clone"
     git(path, "commit", "-q", "--allow-empty", "-m", "a change")

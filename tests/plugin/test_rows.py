@@ -39,9 +39,7 @@ def rows(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
-def test_two_rankers_have_rows_files_and_names_of_their_own(
-    project: Project, workers: tuple[str, ...]
-) -> None:
+def test_two_rankers_have_rows_files_and_names_of_their_own(project, workers):
     project.write("tests/conftest.py", RANKERS)
     project.test(TESTS)
     files = ("--rankcheck-save-run=runs", "--rankcheck-markdown=r.md", "--rankcheck-json=r.json")
@@ -171,9 +169,7 @@ def test_mrr(evaluation, baseline):
     ],
     ids=["better", "both", "lower", "regressed"],
 )
-def test_better_and_lower_are_said_of_the_number_in_the_row(
-    project: Project, before: dict[int, int], now: dict[int, int], expected: list[str]
-) -> None:
+def test_better_and_lower_are_said_of_the_number_in_the_row(project, before, now, expected):
     project.test(WORDS)
     project.rank(before)
     project.update()
