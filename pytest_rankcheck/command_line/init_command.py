@@ -107,7 +107,9 @@ def _init(chosen: argparse.Namespace) -> int:
     if _COMMAND in test.read_text("utf-8"):
         steps.append(_NAME.format(test))
     name = str(ranker.get("rankcheck_ranker", inputs.config.ranker))
-    steps += _steps_to_record([*golden], [file, *search.files_of(name, files)], test)
+    read = filter(None, (inputs.config.documents, inputs.config.interactions))
+    own = [file, *map(Path, read), *search.files_of(name, files)]
+    steps += _steps_to_record([*golden], own, test)
     print("next:" if steps else "nothing is left to do")
     for number, step in enumerate(steps, 1):
         print(f"{number}. {step}")

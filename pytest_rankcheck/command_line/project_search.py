@@ -20,12 +20,13 @@ from pytest_rankcheck.rankers.ranker_lookup import is_name
 _NO_GOLDEN_SET = """no golden set found. The smallest is a file such as golden/web.jsonl,
 with a line for each query (a higher grade is better, 0 is not relevant):
   {"query_id": "q1", "query": "red shoes", "relevance": {"red-sneaker": 3, "red-hat": 0}}
-Write one, or name yours with --golden PATH (docs/formats.md)"""
+Write one, or name yours with --golden PATH. If its columns or keys have other names, set
+rankcheck_columns = ["query_id=user", "doc_id=item"] first (docs/formats.md)"""
 _FOREIGN = re.compile(r"\.|node_modules|venv|env$|site-packages|baselines|build$|dist$")
 _GOLDEN = re.compile(r"golden|qrel|judg", re.IGNORECASE)
 _ENDINGS = {"", ".jsonl", ".json", ".csv", ".tsv", ".qrels", ".txt", ".parquet", ".yaml", ".yml"}
 _NOT_SHIPPED = re.compile(r"(.*\.)?(tests?|test_\w+|conftest|setup|docs)(\.|$)")
-_RANKER = re.compile(r"(?m)^def (search|rank|retrieve|ranker)\([^,=)]+(\)|,[^,=)]+=)")
+_RANKER = re.compile(r"(?m)^def (search|rank|retrieve|recommend|ranker)\([^,=)]+(\)|,[^,=)]+=)")
 """A function with one argument that has no default."""
 
 GoldenSets = dict[Path, GoldenSet]

@@ -203,6 +203,6 @@ class Formats(Generic[T]):
             raise self._error(f"{path} is empty; a file of {self._kind} needs at least one line")
         described = "\n".join(f"  {entry.name}: {entry.description}" for entry in formats)
         raise self._error(
-            f"{path}:{number}: unknown format of {self._kind}: '{quoted(line, 60)}'. "
+            f"{path}:{number}: unknown format of {self._kind}: '{quoted(line, 60)}'\n"
             f"If it is one of these, load it with format=... (in pytest, in a fixture)\n{described}"
         )

@@ -141,6 +141,7 @@ OTHERS = "def search(text, index): ...\ndef find(text): ...\n"
     [
         ({"shop.py": OTHERS + SEARCH}, {"rankcheck_ranker": "shop:search"}, "a guess"),
         ({"src/a/b.py": SEARCH}, {"pythonpath": [".", "src"], "rankcheck_ranker": "a.b:search"}, "a guess"),
+        ({"shop.py": "def recommend(query: Query):\n    return []\n"}, {"rankcheck_ranker": "shop:recommend"}, "a guess"),
         ({"shop.py": SEVERAL}, {"pythonpath": ["."]}, "one of shop:search, shop:rank?"),
         ({"shop.py": OTHERS, "tests/helper.py": SEARCH, ".venv/x.py": SEARCH}, {"pythonpath": ["."]}, "not found"),
         ({"shop.py": SEARCH, "tests/conftest.py": CONFTEST}, {}, "the fixture in conftest.py"),

@@ -148,8 +148,8 @@ def _is_uncertain_gain(baseline: Baseline, action: Action) -> bool:
 def _how_to_raise(baseline: Baseline) -> str:
     """Return when an update would raise a baseline, and how to raise it at once."""
     alphas = {getattr(check.gate.rule, "raise_alpha", None) for check in baseline.checks}
-    levels = " or ".join(f"{1 - alpha:.1%}" for alpha in alphas if alpha is not None)
-    rule = f"an update raises what is shown at {levels}; " if levels else ""
+    levels = " or ".join(f"{alpha:.1%}" for alpha in alphas if alpha is not None)
+    rule = f"an update raises only gains that are significant at {levels}; " if levels else ""
     return f"{rule}{baseline.place.approve('to raise it')}"
 
 
