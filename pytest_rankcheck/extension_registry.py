@@ -102,8 +102,8 @@ class ExtensionRegistry:
             description: what the file looks like, for messages.
         """
         from pytest_rankcheck.errors import SessionLogError
-        from pytest_rankcheck.files.json_rows import table_of_objects
-        from pytest_rankcheck.files.table_batches import Numbering
+        from pytest_rankcheck.files.json_files import table_of_objects
+        from pytest_rankcheck.files.text_files import Numbering
         from pytest_rankcheck.sessions.log_files import LOG_FORMATS
 
         def table(source: Any) -> Any:

@@ -16,7 +16,7 @@ from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.ranked_columns import TOP
 from pytest_rankcheck.rankers.ranking import ReadingOptions
 from pytest_rankcheck.rankers.run import Run
-from pytest_rankcheck.rankers.run_columns import run_columns
+from pytest_rankcheck.rankers.run_tables import run_columns
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,8 +12,7 @@ from pytest_rankcheck.errors import ConfigurationError, plural, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.measured_runs import evaluate
-from pytest_rankcheck.files.id_columns import NumberIds
-from pytest_rankcheck.files.id_runs import row_blocks, starts_of
+from pytest_rankcheck.files.id_columns import NumberIds, row_blocks, starts_of
 from pytest_rankcheck.files.plain_values import id_text
 from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.golden_set import GoldenSet

@@ -12,7 +12,7 @@ import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.evaluation.row_order import RowOrder
-from pytest_rankcheck.files import id_runs
+from pytest_rankcheck.files import id_columns
 from pytest_rankcheck.files.id_columns import NumberIds, TextIds
 from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.rankers.ranked_columns import HeldDocuments, RankedColumns
@@ -60,15 +60,15 @@ def ids_matched(columns: RankedColumns, codes: IntArray, judgments: Judgments) -
     if first_row is not None:
         return _all_matched(columns, first_row)
     judged, row_of, starts = _judged_like(documents, judgments)
-    candidates, candidate_starts = id_runs.rows_of_groups(starts, codes)
+    candidates, candidate_starts = id_columns.rows_of_groups(starts, codes)
     judged_places = np.repeat(np.arange(len(codes)), np.diff(candidate_starts))
     count = len(documents)
     places = np.repeat(np.arange(len(columns)), np.diff(columns.starts))
     keys = np.concatenate(
-        [id_runs.keys_of(documents), id_runs.keys_of(judged.reordered(candidates))]
+        [id_columns.keys_of(documents), id_columns.keys_of(judged.reordered(candidates))]
     )
     both_places = np.concatenate([places, judged_places])
-    first, second = id_runs.rows_with_equal_keys(keys, both_places)
+    first, second = id_columns.rows_with_equal_keys(keys, both_places)
     is_match = (first < count) & (second >= count)
     chained = np.zeros(0, bool)
     if len(first):
@@ -79,7 +79,7 @@ def ids_matched(columns: RankedColumns, codes: IntArray, judgments: Judgments) -
     order = np.argsort(rows)  # neighbours are compared, and returned, together
     rows, own = rows[order], own[order]
     judged_rows = candidates[own - count]
-    same = id_runs.same_ids(documents, rows, judged, judged_rows)
+    same = id_columns.same_ids(documents, rows, judged, judged_rows)
     same &= places[rows] == both_places[own]
     unmatched = [first[~is_match], second[~is_match]]
     wrong = np.concatenate([*unmatched, rows[~same], own[~same]])
@@ -106,7 +106,7 @@ def _judged_alike(columns: RankedColumns, codes: IntArray, judgments: Judgments)
         return None
     first, last = int(starts[0]), int(starts[-1])
     judged = judgments.documents.part(first, last)
-    return first if id_runs.have_equal_ids(documents, judged) else None
+    return first if id_columns.have_equal_ids(documents, judged) else None
 
 
 def _all_matched(columns: RankedColumns, first_row: int) -> Matches:
@@ -192,7 +192,7 @@ class HeldJoin:
 
     def _judged_documents(self, places: IntArray) -> tuple[IntArray, IntArray, list[str]]:
         """Return the rows of the judgments of some queries, where each begins, and their ids."""
-        judged, begins = id_runs.rows_of_groups(self._judgments.starts, self._codes[places])
+        judged, begins = id_columns.rows_of_groups(self._judgments.starts, self._codes[places])
         return judged, begins, self._judgments.documents.texts(judged)
 
     def _known_of(self, judged: IntArray) -> FloatArray:
@@ -267,6 +267,6 @@ class HeldJoin:
         else:
             known = np.array(list(chain.from_iterable(found)), np.float64)
             at = np.flatnonzero(~np.isnan(known))
-        rows, starts = id_runs.rows_of_groups(self._columns.starts, places)
+        rows, starts = id_columns.rows_of_groups(self._columns.starts, places)
         of_places = np.repeat(places, np.diff(starts))[at]
         return of_places, rows[at], known[at].astype(np.float64)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
-from pytest_rankcheck.files.id_runs import falling_ids, row_blocks, rows_of_groups
+from pytest_rankcheck.files.id_columns import falling_ids, row_blocks, rows_of_groups
 from pytest_rankcheck.rankers.ranked_columns import RankedColumns
 
 _CELLS = 1 << 21

@@ -11,8 +11,14 @@ import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.evaluation.block_hits import BlockHits, BlockJoin
-from pytest_rankcheck.files.id_columns import HeldIds, numbered
-from pytest_rankcheck.files.id_runs import counts_of, joined_ids, rows_of_groups, starts_of
+from pytest_rankcheck.files.id_columns import (
+    HeldIds,
+    counts_of,
+    joined_ids,
+    numbered,
+    rows_of_groups,
+    starts_of,
+)
 from pytest_rankcheck.files.paused_collector import collector_paused
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.judgments import Judgments

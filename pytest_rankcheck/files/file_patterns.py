@@ -1,15 +1,27 @@
-"""Several files for one thing: lists of paths, and patterns such as ``logs/2026-11-*.jsonl``."""
+"""Several files for one thing: lists of paths, patterns, and folders of parts.
+
+The parts of a folder, as clusters write them, are the files of one table, possibly partitioned.
+Files and folders whose names begin with ``_`` or ``.`` are not parts: Spark, Hadoop and others use
+them for their own records. A folder named ``key=value`` (Hive) adds a column to all rows below it.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 from glob import glob
+from itertools import chain, takewhile
 from pathlib import Path
+from urllib.parse import unquote
 
 from pytest_rankcheck.errors import RankcheckError, quoted
+from pytest_rankcheck.files.packed_files import failures_named, size_of
 
 _DIGITS = re.compile(r"(\d+)")
+_NOT_PARTS = ("_", ".")
+_UNFINISHED = "_temporary"
+"""The folder that Hadoop and Spark keep until a job has written all its parts."""
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
 def is_pattern(path: Path) -> bool:
@@ -45,13 +57,13 @@ def matching_files(given: Iterable[Path], error: type[RankcheckError]) -> list[P
     twice = next((path for place, path in enumerate(files) if path in files[:place]), None)
     if twice is not None:
         raise error(f"{twice} is given twice; give each file once")
-    return sorted(files, key=natural_order)
+    return sorted(files, key=_natural_order)
 
 
-def matching_paths(pattern: Path) -> list[Path]:
+def _matching_paths(pattern: Path) -> list[Path]:
     """Return the files and folders that match a pattern, in the order of their names."""
     # Path.glob takes no absolute pattern.
-    return sorted(map(Path, glob(str(pattern), recursive=True)), key=natural_order)  # noqa: PTH207
+    return sorted(map(Path, glob(str(pattern), recursive=True)), key=_natural_order)  # noqa: PTH207
 
 
 def _matches(pattern: Path) -> list[Path]:
@@ -59,7 +71,7 @@ def _matches(pattern: Path) -> list[Path]:
     hidden = () if pattern.name.startswith("_") else ("_",)
     return [
         path
-        for path in matching_paths(pattern)
+        for path in _matching_paths(pattern)
         if not path.is_dir() and not path.name.startswith(hidden)
     ]
 
@@ -71,7 +83,65 @@ def _exists(path: Path) -> bool:
         return True  # what opens the file says what is wrong
 
 
-def natural_order(path: Path) -> tuple[list[tuple[int, str]], str]:
+def _natural_order(path: Path) -> tuple[list[tuple[int, str]], str]:
     """Return what sorts paths by name, with numbers in them as numbers."""
     parts = _DIGITS.split(str(path))
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts], str(path)
+
+
+def are_parts(path: Path) -> bool:
+    """Whether a path is a folder, or a pattern such as ``runs/part-*.parquet``."""
+    try:
+        return path.is_dir() or is_pattern(path)
+    except (OSError, ValueError):  # an invalid name is reported when the file is opened
+        return False
+
+
+def files_of_parts(path: Path, error: type[RankcheckError]) -> list[Path]:
+    """Return the parts in a folder and its subfolders, or those that match a pattern.
+
+    A pattern may match files and folders; all parts in a matching folder are included.
+
+    Raises:
+        error: there are no parts, one is empty, or the job that writes them has not finished.
+    """
+    roots = [path] if path.is_dir() else _matching_paths(path)
+    if not roots:
+        raise error(f"no file matches '{quoted(path, 300)}'; correct the pattern, or give a folder")
+    is_folder = path.is_dir()
+    named = takewhile(lambda part: is_folder or set("*?[").isdisjoint(part), path.parts)
+    base, files = Path(*named), dict[Path, None]()
+    # "**" matches a folder and also its contents.
+    for entry in chain.from_iterable([root, *root.rglob("*")] for root in roots):
+        names = entry.relative_to(base).parts
+        if _UNFINISHED in names:
+            raise error(
+                f"{base.joinpath(*names[: names.index(_UNFINISHED)])}: the job that writes it has "
+                f"not finished: {_UNFINISHED} still exists; wait for the job, or run it again"
+            )
+        if not any(name.startswith(_NOT_PARTS) for name in names) and not entry.is_dir():
+            files[entry] = None
+    if not files:
+        raise error(
+            f"{path} has no parts; files and folders whose names begin with _ or . do not count"
+        )
+    for file in files:
+        with failures_named(file, error):
+            if not size_of(file):
+                raise error(
+                    f"{file} is empty: was it written to the end? Write it again, or delete it if "
+                    "it has no rows"
+                )
+    return sorted(files, key=_natural_order)
+
+
+def partition_columns(path: Path, root: Path | None = None) -> dict[str, str]:
+    """Return the columns that a file's folders add to it: ``{"date": "2026-11-21"}``.
+
+    Args:
+        path: the file.
+        root: only folders below this one count; None: all folders of the path.
+    """
+    folders = (path if root is None else path.relative_to(root)).parent.parts
+    pairs = (folder.partition("=") for folder in folders if "=" in folder)
+    return {unquote(key): "" if value == _NO_VALUE else unquote(value) for key, _, value in pairs}

@@ -13,8 +13,8 @@ import numpy as np
 from pytest_rankcheck.argument_checks import library_of_frame
 from pytest_rankcheck.errors import RankcheckError
 from pytest_rankcheck.files.parquet_files import failures_of_library
-from pytest_rankcheck.files.table_batches import Batch, Numbering, Table
-from pytest_rankcheck.files.table_columns import Column, NumberCells
+from pytest_rankcheck.files.table_batches import Batch, Column, NumberCells, Table
+from pytest_rankcheck.files.text_files import Numbering
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -3,17 +3,24 @@
 An id is text. Whole numbers spell ids in one way, without leading zeros, so a column of them is
 kept as numbers; and a column that a columnar engine read stays there. An object is made only for
 the ids that someone asks for.
+
+Two columns are joined, or the duplicates of one found, with a single sort of 64-bit numbers: the
+upper bits are a hash of group and id, the lower ones the number of the row. Equal hashes nearly
+always mean equal ids; the caller compares the ids, which is cheap, for the pairs that are found.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, compress, islice
+from operator import ne
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pytest_rankcheck.array_types import IntArray
+from pytest_rankcheck.array_types import BoolArray, IntArray
 
 if TYPE_CHECKING:
     import polars as pl
@@ -142,3 +149,205 @@ def number_spelled(doc_id: str) -> int | None:
     if len(digits) > _MOST_DIGITS or not (digits.isascii() and digits.isdigit()):
         return None
     return None if digits[0] == "0" and doc_id != "0" else int(doc_id)
+
+
+_TAIL = 1024
+KeyArray = NDArray[np.uint64]
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_BY_30, _BY_27, _BY_31 = np.uint64(30), np.uint64(27), np.uint64(31)
+
+
+def run_starts(column: IdColumn) -> IntArray:
+    """Return the rows whose id differs from that of the row before, from row 0 on."""
+    if not len(column):
+        return np.zeros(0, np.int64)
+    if isinstance(column, NumberIds):
+        changes = np.not_equal(column.ids[1:], column.ids[:-1])
+    elif isinstance(column, TextIds):
+        changes = (column.ids[1:] != column.ids[:-1]).to_numpy()
+    else:
+        return np.array(starts_of_runs(column.ids), np.int64)
+    return np.concatenate([[0], np.flatnonzero(changes) + 1])
+
+
+def starts_of_runs(values: Sequence[Any]) -> list[int]:
+    """Return the rows whose value differs from that of the row before, from row 0 on."""
+    changes = compress(range(1, len(values)), map(ne, values, islice(values, 1, None)))
+    return [0, *changes] if values else []
+
+
+def starts_of(lengths: Sequence[int] | IntArray) -> IntArray:
+    """Return where each run of rows begins, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+
+
+def counts_of(is_counted: BoolArray, starts: IntArray) -> IntArray:
+    """Return how many of these rows each group has, whose rows begin at ``starts``."""
+    return np.diff(np.searchsorted(np.flatnonzero(is_counted), starts))
+
+
+def row_blocks(starts: IntArray, rows: int) -> Iterator[tuple[int, int]]:
+    """Yield the first group of each block of about so many rows, and the first one after it.
+
+    Args:
+        starts: where the rows of each group begin, and where the last ones end.
+        rows: a block has more only if it is a single group.
+    """
+    first, count = 0, len(starts) - 1
+    while first < count:
+        last = int(np.searchsorted(starts, starts[first] + rows, "right")) - 1
+        last = min(max(last, first + 1), count)
+        yield first, last
+        first = last
+
+
+def rows_of_groups(starts: IntArray, groups: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the rows of some groups, one group after the other, and where those of each begin.
+
+    Args:
+        starts: where the rows of each group begin, and where the last ones end.
+        groups: -1 for one without rows.
+    """
+    lengths = np.where(groups < 0, 0, starts[groups + 1] - starts[groups])
+    begins = starts_of(lengths)
+    return np.arange(begins[-1]) + np.repeat(starts[groups] - begins[:-1], lengths), begins
+
+
+def falling_ids(column: IdColumn, rows: IntArray, starts: IntArray) -> IntArray:
+    """Return the order in which the ids of some rows fall, within each group of rows.
+
+    UTF-8 has the order of Python's texts.
+
+    Args:
+        column: ids.
+        rows: of the column, those of a group together.
+        starts: where those of each group begin, and where the last ones end.
+    """
+    texts = column.texts(rows)
+    joined = "\0".join(texts).encode("utf-8", "surrogatepass")
+    data = np.frombuffer(joined + bytes(9), np.uint8)
+    ends = np.flatnonzero(data[:-8] == 0)
+    if len(ends) > len(texts):  # a text has the character that separates them here
+        groups = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        falling = sorted(range(len(texts)), key=texts.__getitem__, reverse=True)
+        return np.array(sorted(falling, key=groups.__getitem__))
+    order, at, places = (np.arange(len(rows)) for _ in range(3))
+    begins = np.append(0, ends + 1)
+    words = np.ndarray(len(data) - 7, ">u8", data, strides=(1,))
+    done = 0
+    while len(at):  # some bytes more in each turn, of the rows that are alike so far
+        bits = len(starts).bit_length()
+        groups = np.repeat(np.arange(len(starts) - 1, dtype=np.uint64), np.diff(starts))
+        keys = ~words[begins[at] + done].astype(np.uint64) >> np.uint64(bits)
+        keys |= groups << np.uint64(64 - bits)
+        by_key = np.argsort(keys)
+        at, keys = at[by_key], keys[by_key]
+        order[places] = at
+        done += (64 - bits) // 8
+        is_same = np.zeros(len(at) + 1, dtype=np.bool_)
+        is_same[1:-1] = keys[1:] == keys[:-1]
+        alike = np.flatnonzero(is_same[:-1] | is_same[1:])
+        alike = alike[begins[at[alike]] + done <= ends[at[alike]]]
+        starts = np.append(np.flatnonzero(~is_same[alike]), len(alike))
+        at, places = at[alike], places[alike]
+    return order
+
+
+def last_run_start(column: IdColumn) -> int:
+    """Return the first of the last rows that all have the same id; 0 for an empty column."""
+    count, tail = len(column), _TAIL
+    while tail < count:
+        begins = run_starts(column.part(count - tail, count))
+        if len(begins) > 1:
+            return count - tail + int(begins[-1])
+        tail *= 4
+    return int(run_starts(column)[-1]) if count else 0
+
+
+def joined_ids(columns: Sequence[IdColumn]) -> IdColumn:
+    """Return columns of ids one after the other, in the form of the first if all have it."""
+    if len(columns) == 1:
+        return columns[0]
+    numbers = [column.ids for column in columns if isinstance(column, NumberIds)]
+    if columns and len(numbers) == len(columns):
+        return NumberIds(np.concatenate(numbers))
+    texts = [column.ids for column in columns if isinstance(column, TextIds)]
+    if columns and len(texts) == len(columns):
+        import polars as pl
+
+        return TextIds(pl.concat(texts))
+    if columns and all(isinstance(column, WordIds) for column in columns):
+        return WordIds(list(chain.from_iterable(column.ids for column in columns)))
+    held = (column.ids if isinstance(column, HeldIds) else column.texts() for column in columns)
+    return HeldIds(list(chain.from_iterable(held)))
+
+
+def keys_of(column: TextIds | NumberIds) -> KeyArray:
+    """Return a hash of each id. Equal ids of columns of one type have equal keys."""
+    if isinstance(column, NumberIds):
+        return _mixed(column.ids.astype(np.uint64))
+    keys: KeyArray = column.ids.hash().to_numpy()
+    return keys
+
+
+def _mixed(numbers: KeyArray) -> KeyArray:
+    """Return numbers whose upper bits depend on all bits (the last steps of SplitMix64).
+
+    Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators, OOPSLA 2014.
+    """
+    with np.errstate(over="ignore"):
+        mixed = (numbers + _GOLDEN).astype(np.uint64)
+        mixed = (mixed ^ (mixed >> _BY_30)) * _FIRST
+        mixed = (mixed ^ (mixed >> _BY_27)) * _SECOND
+    return mixed ^ (mixed >> _BY_31)
+
+
+def rows_with_equal_keys(keys: KeyArray, groups: IntArray) -> tuple[IntArray, IntArray]:
+    """Return pairs of rows of one group with equal keys, the lower row first.
+
+    Of k such rows, k - 1 pairs chain each to the next. A pair may also be of two ids, or of two
+    groups, that share a hash by chance.
+
+    Args:
+        keys: of each row.
+        groups: the group of each row, such as its query, from 0.
+    """
+    bits = np.uint64(max(len(keys) - 1, 1).bit_length())
+    of_group = _mixed(np.arange(groups.max(initial=0) + 1, dtype=np.uint64))
+    packed = (keys ^ of_group[groups]) >> bits << bits
+    packed |= np.arange(len(keys), dtype=np.uint64)
+    packed.sort()
+    at = np.flatnonzero((packed[1:] ^ packed[:-1]) >> bits == 0)
+    rows = packed & ((np.uint64(1) << bits) - np.uint64(1))
+    return rows[at].astype(np.int64), rows[at + 1].astype(np.int64)
+
+
+def same_ids(
+    first: TextIds | NumberIds,
+    first_rows: IntArray,
+    second: TextIds | NumberIds,
+    second_rows: IntArray,
+) -> BoolArray:
+    """Return whether the ids of each pair of rows are equal; the columns have one type."""
+    if isinstance(first, NumberIds) and isinstance(second, NumberIds):
+        return np.equal(first.ids[first_rows], second.ids[second_rows])
+    assert isinstance(first, TextIds)
+    assert isinstance(second, TextIds)
+    same = first.ids.gather(first_rows) == second.ids.gather(second_rows)
+    found: BoolArray = same.fill_null(False).to_numpy()
+    return found
+
+
+def have_equal_ids(first: IdColumn, second: IdColumn) -> bool:
+    """Return whether two columns of equally many ids are surely equal, row by row.
+
+    False also if they are held in different ways.
+    """
+    if isinstance(first, NumberIds) and isinstance(second, NumberIds):
+        return np.array_equal(first.ids, second.ids)
+    if not isinstance(first, TextIds) or not isinstance(second, TextIds):
+        return False
+    some = np.arange(min(len(first), 1))
+    return first.texts(some) == second.texts(some) and first.ids.equals(second.ids)

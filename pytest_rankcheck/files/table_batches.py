@@ -1,73 +1,187 @@
-"""A table that is being read, in batches of columns, and how messages name its rows."""
+"""A table that is being read, in batches of columns.
+
+A column is read by its role: as ids, as numbers, as a few values, or as plain cells.
+"""
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from itertools import count, islice
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from pytest_rankcheck.errors import quoted
+import numpy as np
 
-if TYPE_CHECKING:
-    import pandas as pd
+from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
+from pytest_rankcheck.errors import RankcheckError, listed
+from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, NumberIds
+from pytest_rankcheck.files.plain_values import finite_number, id_text, is_blank
+from pytest_rankcheck.files.text_files import JoinedNumbering, Numbering
 
-    from pytest_rankcheck.files.table_columns import Column
+NO_ROWS: IntArray = np.zeros(0, dtype=np.int64)
+_NEVER_EQUAL = frozenset({str, int, type(None)})
+"""Types whose values never equal a value of another of them."""
+
+
+class IdCells(NamedTuple):
+    """A column read as ids: text and whole numbers are ids."""
+
+    ids: IdColumn
+    """``[N]``; the value of an invalid row means nothing."""
+    invalid: IntArray
+    """The rows without an id, in order: empty cells, floats, booleans, lists and all the rest."""
+
+
+class NumberCells(NamedTuple):
+    """A column read as numbers, by the rules of `finite_number`."""
+
+    values: FloatArray
+    """``[N]``; NaN where a cell is empty or invalid. Perhaps the table's own: do not change it."""
+    invalid: IntArray
+    """The rows, in order, that are neither empty nor a finite number."""
+
+    @classmethod
+    def of(cls, values: FloatArray) -> NumberCells:
+        """Return numbers as cells; infinite ones are invalid."""
+        invalid: IntArray = np.flatnonzero(np.isinf(values))
+        if len(invalid):
+            values = values.copy()
+            values[invalid] = np.nan
+        return cls(values, invalid)
+
+
+class CodedCells(NamedTuple):
+    """A column of few distinct values."""
+
+    values: Sequence[object]
+    """The distinct cells; 1 and "1" differ, and lists may repeat."""
+    codes: IntArray
+    """``[N]`` the index of each cell among them."""
+
+
+class MomentCells(NamedTuple):
+    """A column of points in time."""
+
+    microseconds: IntArray
+    """``[N]`` since 1970, in UTC or in local time."""
+    is_missing: BoolArray
+    """``[N]``; the value of such a row means nothing."""
+    is_zoned: bool
+
+
+class ListCells(NamedTuple):
+    """A column of lists."""
+
+    lengths: IntArray
+    """``[N]``; -1 where there is no list."""
+    items: Column
+    """The cells of all lists, one after the other."""
+
+
+class Column:
+    """A column of some rows of a table, in Python's own values."""
+
+    kind = ""
+    """The type of the column in its library, for messages; empty: each cell has its own."""
+
+    def __init__(self, values: Sequence[object]) -> None:
+        self.values = values
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def ids(self) -> IdCells:
+        """Return the column as ids."""
+        cells = self.values
+        kinds = set(map(type, cells))
+        if kinds <= {str} and "" not in cells:
+            return IdCells(HeldIds(cells), NO_ROWS)  # type: ignore[arg-type]
+        if kinds == {int}:
+            try:
+                return IdCells(NumberIds(np.array(cells, dtype=np.int64)), NO_ROWS)
+            except OverflowError:
+                pass
+        texts = [id_text(cell) for cell in cells]
+        invalid = [row for row, text in enumerate(texts) if text is None]
+        return IdCells(HeldIds([text or "" for text in texts]), np.array(invalid, dtype=np.int64))
+
+    def numbers(self) -> NumberCells:
+        """Return the column as numbers."""
+        values = self._usual_numbers()
+        if values is None:
+            values = np.array([_number(cell) for cell in self.values], dtype=np.float64)
+        return NumberCells.of(values)
+
+    def _usual_numbers(self) -> FloatArray | None:
+        """Return a column that numpy converts by our rules; None if there is another cell."""
+        kinds, cells = set(map(type, self.values)), self.values
+        try:
+            if kinds <= {int, float, type(None)}:
+                return np.array(cells, dtype=np.float64)  # None becomes NaN
+            if kinds == {str} and "_" not in "".join(cells):  # type: ignore[arg-type]
+                values: FloatArray = np.array(list(map(float, cells)))  # type: ignore[arg-type]
+                return values if np.isfinite(values).all() else None
+        except (OverflowError, ValueError):
+            pass
+        return None
+
+    def coded(self) -> CodedCells:
+        """Return the distinct cells, and which one each row has."""
+        if set(map(type, self.values)) <= _NEVER_EQUAL:
+            known = new_codes()
+            codes = np.fromiter(map(known.__getitem__, self.values), np.int64, len(self.values))
+            return CodedCells(list(known), codes)
+        places: dict[object, int] = {}
+        values: list[object] = []
+        found = []
+        for cell in self.values:
+            try:
+                code = places.setdefault((type(cell), cell), len(values))
+            except TypeError:  # a list is not hashable
+                code = len(values)
+            if code == len(values):
+                values.append(cell)
+            found.append(code)
+        return CodedCells(values, np.array(found, dtype=np.int64))
+
+    def moments(self) -> MomentCells | None:
+        """Return the column as points in time; None if its type is another."""
+        return None  # Python's own times may be of several kinds
+
+    def lists(self) -> ListCells | None:
+        """Return the column as lists; None if its type is another."""
+        return None  # Python's own lists may have items of several types
+
+    def cells(self) -> Sequence[object]:
+        """Return the cells."""
+        return self.values
+
+    def cell(self, row: int) -> object:
+        """Return the cell of a row."""
+        return self.values[row]
+
+
+def new_codes() -> defaultdict[Any, int]:
+    """Return a dict that gives each new key the next number, from 0."""
+    return defaultdict(count().__next__)
+
+
+def _number(cell: object) -> float:
+    """Return a number; NaN for an empty cell, and infinity for one that is not a number."""
+    if is_blank(cell):
+        return math.nan
+    number = finite_number(cell)
+    return math.inf if number is None else number
 
 
 BATCH_ROWS = 1 << 18
 """How many rows of a Parquet file or a frame a batch has, unless the caller asks for others."""
 TEXT_ROWS = 1 << 14
 """How many rows that were read one by one a batch has."""
-
-
-@dataclass(frozen=True, slots=True)
-class Numbering:
-    """How messages name the lines or rows of a source; both are counted from 1."""
-
-    source: str
-    is_table: bool = False
-    """Whether it has rows (a DataFrame, a Parquet file), not lines."""
-    labels: pd.Index[Any] | None = None
-    """The index of a DataFrame."""
-
-    @property
-    def is_frame(self) -> bool:
-        """Whether the source is a DataFrame."""
-        return self.labels is not None
-
-    @property
-    def index_names(self) -> list[str]:
-        """The names of the index of a DataFrame."""
-        names = () if self.labels is None else self.labels.names
-        return [str(name) for name in names if name is not None]
-
-    def place(self, number: int) -> str:
-        """Return a place as text: ``web.qrels:17`` or ``judgments, row 3 (index label 12)``."""
-        if not self.is_table:
-            return f"{self.source}:{number}"
-        place = f"{self.source}, row {number}"
-        if self.labels is None:
-            return place
-        return f"{place} (index label {quoted(self.labels[number - 1], 40)})"
-
-
-@dataclass(frozen=True, slots=True)
-class JoinedNumbering(Numbering):
-    """Names the rows of several sources that are read one after the other."""
-
-    parts: list[tuple[int, Numbering]] = field(default_factory=list)
-    """The number of the last row before each source, ascending, and how its own are named."""
-    empty: list[str] = field(default_factory=list)
-    """The sources without any row, among those read so far."""
-
-    def place(self, number: int) -> str:
-        """Return a place as text, in the source that has the row."""
-        index = bisect_right(self.parts, number - 1, key=lambda part: part[0]) - 1
-        before, numbering = self.parts[index]
-        return numbering.place(number - before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +214,6 @@ def batches_of_rows(
 
 
 def _column(columns: Sequence[Sequence[str]], index: int) -> Column:
-    from pytest_rankcheck.files.table_columns import Column  # with numpy
-
     return Column(columns[index])
 
 
@@ -132,3 +244,67 @@ class Table:
         """
         wanted = range(len(self.header)) if columns is None else columns
         return self._read(wanted, rows or BATCH_ROWS)
+
+
+def with_columns(table: Table, columns: Mapping[str, str]) -> Table:
+    """Return a table with added columns that have the same text in every row.
+
+    A column that the table already has is kept.
+    """
+
+    def column(batch: Batch, own: int, texts: Sequence[str], index: int) -> Column:
+        if index < own:
+            return batch.column(index)
+        return Column([texts[index - own]] * len(batch))
+
+    def read(wanted: Sequence[int], rows: int) -> Iterator[Batch]:
+        for batch in table.batches([at for at in wanted if at < len(table.header)], rows):
+            known = table.header or batch.header  # JSON lines by layout have no common header
+            added = lacking(known)
+            texts = [columns[name] for name in added]
+            cells = partial(column, batch, len(known), texts)
+            yield Batch([*known, *added], batch.numbers, cells)
+
+    def lacking(header: Sequence[str]) -> list[str]:
+        return [name for name in columns if name not in header]
+
+    return Table([*table.header, *lacking(table.header)], table.numbering, read)
+
+
+def joined_tables(tables: Sequence[tuple[Path, Table]], error: type[RankcheckError]) -> Table:
+    """Return the rows of several files as one table.
+
+    Raises:
+        error: two files have different columns.
+    """
+    first, model = tables[0]
+    for path, table in tables[1:]:
+        if table.header != model.header:
+            raise error(
+                f"the parts {first} and {path} have different columns: "
+                f"{listed(model.header, 10)}; {listed(table.header, 10)}. Write all parts with the "
+                "same columns, in the same order"
+            )
+    numbering = JoinedNumbering(str(first.parent), model.numbering.is_table)
+
+    def read(wanted: Sequence[int], rows: int) -> Iterator[Batch]:
+        before = 0
+        numbering.parts.clear()
+        numbering.empty.clear()
+        for _, table in tables:
+            numbering.parts.append((before, table.numbering))
+            last = 0
+            for batch in table.batches(wanted, rows):
+                last = max([last, *batch.numbers[-1:]])
+                yield replace(batch, numbers=_shifted(batch.numbers, before))
+            if not last:
+                numbering.empty.append(table.numbering.source)
+            before += last
+
+    return Table(list(model.header), numbering, read)
+
+
+def _shifted(numbers: Sequence[int], by: int) -> Sequence[int]:
+    if isinstance(numbers, range):
+        return range(numbers.start + by, numbers.stop + by)
+    return [number + by for number in numbers]

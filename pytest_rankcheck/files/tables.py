@@ -16,8 +16,9 @@ from typing import Literal
 
 from pytest_rankcheck.errors import RankcheckError
 from pytest_rankcheck.files.delimited_tables import DelimitedTable, table_of
+from pytest_rankcheck.files.file_patterns import are_parts, files_of_parts, partition_columns
 from pytest_rankcheck.files.frame_tables import table_of_frame
-from pytest_rankcheck.files.json_rows import table_of_json, table_of_rows
+from pytest_rankcheck.files.json_files import table_of_json, table_of_rows
 from pytest_rankcheck.files.packed_files import first_bytes, polars_should_read
 from pytest_rankcheck.files.parquet_files import (
     arrow_table,
@@ -26,9 +27,8 @@ from pytest_rankcheck.files.parquet_files import (
     is_parquet,
     scan_of,
 )
-from pytest_rankcheck.files.part_files import are_parts, files_of_parts, partition_columns
-from pytest_rankcheck.files.table_batches import Batch, Numbering, Table, batches_of_rows
-from pytest_rankcheck.files.text_files import OnBroken, begins_json, first_line
+from pytest_rankcheck.files.table_batches import Batch, Table, batches_of_rows
+from pytest_rankcheck.files.text_files import Numbering, OnBroken, begins_json, first_line
 
 TableKind = Literal["delimited", "JSON", "Parquet", "Arrow"]
 
@@ -103,7 +103,7 @@ def _table_of_text(path: Path, text: DelimitedTable, error: type[RankcheckError]
     def read(*_: object) -> Iterator[Batch]:
         if not text.body or not polars_should_read(path):
             return batches_of_rows(text.header, text.rows)
-        from pytest_rankcheck.files.polars_blocks import batches_of_blocks
+        from pytest_rankcheck.files.polars_columns import batches_of_blocks
 
         return batches_of_blocks(path, text, error)
 

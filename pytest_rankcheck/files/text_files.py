@@ -1,4 +1,4 @@
-"""Reading text files, by numbered lines, in blocks of lines, or as a whole.
+"""Reading text files, by numbered lines, in blocks of lines, or as a whole; naming places.
 
 Other kinds of files, such as Excel workbooks, are named for what they are.
 """
@@ -7,14 +7,20 @@ from __future__ import annotations
 
 import codecs
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-from pytest_rankcheck.errors import RankcheckError
+from pytest_rankcheck.errors import RankcheckError, quoted
 from pytest_rankcheck.files.packed_files import failures_named, opened
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 _BLOCK = 1 << 20
 _DECODED = 1 << 16
@@ -208,3 +214,50 @@ def begins_json(line: str) -> bool:
 def is_whole_json(line: str) -> bool:
     """Whether JSON that begins with this line is one value, not one object on each line."""
     return line.lstrip().startswith("[") or line.rstrip().endswith(("{", "[", ":", ","))
+
+
+@dataclass(frozen=True, slots=True)
+class Numbering:
+    """How messages name the lines or rows of a source; both are counted from 1."""
+
+    source: str
+    is_table: bool = False
+    """Whether it has rows (a DataFrame, a Parquet file), not lines."""
+    labels: pd.Index[Any] | None = None
+    """The index of a DataFrame."""
+
+    @property
+    def is_frame(self) -> bool:
+        """Whether the source is a DataFrame."""
+        return self.labels is not None
+
+    @property
+    def index_names(self) -> list[str]:
+        """The names of the index of a DataFrame."""
+        names = () if self.labels is None else self.labels.names
+        return [str(name) for name in names if name is not None]
+
+    def place(self, number: int) -> str:
+        """Return a place as text: ``web.qrels:17`` or ``judgments, row 3 (index label 12)``."""
+        if not self.is_table:
+            return f"{self.source}:{number}"
+        place = f"{self.source}, row {number}"
+        if self.labels is None:
+            return place
+        return f"{place} (index label {quoted(self.labels[number - 1], 40)})"
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedNumbering(Numbering):
+    """Names the rows of several sources that are read one after the other."""
+
+    parts: list[tuple[int, Numbering]] = field(default_factory=list)
+    """The number of the last row before each source, ascending, and how its own are named."""
+    empty: list[str] = field(default_factory=list)
+    """The sources without any row, among those read so far."""
+
+    def place(self, number: int) -> str:
+        """Return a place as text, in the source that has the row."""
+        index = bisect_right(self.parts, number - 1, key=lambda part: part[0]) - 1
+        before, numbering = self.parts[index]
+        return numbering.place(number - before)

@@ -19,10 +19,18 @@ import numpy as np
 from pytest_rankcheck.errors import RankcheckError, quoted
 from pytest_rankcheck.files.id_columns import HeldIds, WordIds
 from pytest_rankcheck.files.packed_files import failures_named, polars_should_read, size_of
-from pytest_rankcheck.files.table_batches import Batch, Numbering, Table, batches_of_rows
-from pytest_rankcheck.files.table_columns import NO_ROWS, Column, IdCells, NumberCells
+from pytest_rankcheck.files.table_batches import (
+    NO_ROWS,
+    Batch,
+    Column,
+    IdCells,
+    NumberCells,
+    Table,
+    batches_of_rows,
+)
 from pytest_rankcheck.files.text_files import (
     PEEKED,
+    Numbering,
     begins_json,
     blocks_of_lines,
     decode_utf8,

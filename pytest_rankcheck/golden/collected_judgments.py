@@ -14,8 +14,11 @@ import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.errors import GoldenSetError, quoted
-from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, NumberIds, TextIds
-from pytest_rankcheck.files.id_runs import (
+from pytest_rankcheck.files.id_columns import (
+    HeldIds,
+    IdColumn,
+    NumberIds,
+    TextIds,
     joined_ids,
     keys_of,
     row_blocks,

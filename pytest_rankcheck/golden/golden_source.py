@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted
 from pytest_rankcheck.files.packed_files import shown_name
 from pytest_rankcheck.files.plain_values import checked_number, decimal_comma_hint, id_text
-from pytest_rankcheck.files.table_batches import Numbering
+from pytest_rankcheck.files.text_files import Numbering
 from pytest_rankcheck.files.whole_files import readable_json
 
 Contradictions = Literal["error", "first", "last", "highest"]

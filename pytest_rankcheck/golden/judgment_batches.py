@@ -21,8 +21,7 @@ import numpy as np
 from pytest_rankcheck.array_types import BoolArray, FloatArray
 from pytest_rankcheck.errors import GoldenSetError, quoted
 from pytest_rankcheck.files.delimited_tables import index_of_roles, lacks, normalised_name
-from pytest_rankcheck.files.id_columns import HeldIds, IdColumn
-from pytest_rankcheck.files.id_runs import run_starts
+from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, run_starts
 from pytest_rankcheck.files.plain_values import (
     as_booleans,
     as_flag,
@@ -31,8 +30,7 @@ from pytest_rankcheck.files.plain_values import (
     is_blank,
     plain_value,
 )
-from pytest_rankcheck.files.table_batches import Batch, Table
-from pytest_rankcheck.files.table_columns import Column, NumberCells
+from pytest_rankcheck.files.table_batches import Batch, Column, NumberCells, Table
 from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.golden_contents import SCALE
 from pytest_rankcheck.golden.golden_source import GradeReader, checked_id

@@ -10,8 +10,16 @@ from itertools import chain, pairwise
 import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
-from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, NumberIds, TextIds
-from pytest_rankcheck.files.id_runs import counts_of, row_blocks, rows_of_groups, starts_of
+from pytest_rankcheck.files.id_columns import (
+    HeldIds,
+    IdColumn,
+    NumberIds,
+    TextIds,
+    counts_of,
+    row_blocks,
+    rows_of_groups,
+    starts_of,
+)
 
 _WALKED = 1 << 17
 """How many rows are turned into Python's objects at once."""

@@ -42,7 +42,7 @@ from pytest_rankcheck.rankers.run import Run
 
 if TYPE_CHECKING:
     from pytest_rankcheck.document_ids import DocIdRule
-    from pytest_rankcheck.rankers.executor_pools import ExecutorLike
+    from pytest_rankcheck.rankers.executor_ranker import ExecutorLike
 
 
 DEFAULT_DEPTH = 100
@@ -165,8 +165,7 @@ def ranked_as(
     name = ranker if isinstance(ranker, str) else specification_of(ranker) or adapter.name
     at_once = task.concurrency if adapter.is_async else 1
     if execution.executor is not None:
-        from pytest_rankcheck.rankers.executor_pools import make_pool
-        from pytest_rankcheck.rankers.executor_ranker import ExecutorRanker
+        from pytest_rankcheck.rankers.executor_ranker import ExecutorRanker, make_pool
 
         pool = make_pool(execution.executor)
         adapter, at_once = ExecutorRanker(adapter, pool, execution.chunk), pool.workers

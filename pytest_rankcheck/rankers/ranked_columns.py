@@ -10,8 +10,14 @@ import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.errors import RunError
-from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, NumberIds, TextIds
-from pytest_rankcheck.files.id_runs import counts_of, starts_of
+from pytest_rankcheck.files.id_columns import (
+    HeldIds,
+    IdColumn,
+    NumberIds,
+    TextIds,
+    counts_of,
+    starts_of,
+)
 from pytest_rankcheck.rankers.ranking import (
     Ranking,
     RankingRules,
@@ -189,7 +195,7 @@ class RankedColumns:
         if isinstance(self.documents, HeldDocuments):
             groups = enumerate(self.documents.groups)
             return [place for place, group in groups if len(set(group)) < len(group)]
-        from pytest_rankcheck.files.id_runs import keys_of, rows_with_equal_keys
+        from pytest_rankcheck.files.id_columns import keys_of, rows_with_equal_keys
 
         queries = np.repeat(np.arange(len(self)), np.diff(self.starts))
         first, second = rows_with_equal_keys(keys_of(self.documents), queries)

@@ -13,7 +13,7 @@ import numpy as np
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.errors import SessionLogError, quoted
 from pytest_rankcheck.files.plain_values import finite_number, is_blank
-from pytest_rankcheck.files.table_columns import Column
+from pytest_rankcheck.files.table_batches import Column
 from pytest_rankcheck.sessions.log_cells import Errors
 
 TimeUnit = Literal["s", "ms", "us", "ns"]

@@ -15,7 +15,7 @@ from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.files.json_files import json_value
 from pytest_rankcheck.files.plain_values import finite_number
-from pytest_rankcheck.files.table_columns import Column
+from pytest_rankcheck.files.table_batches import Column
 
 Cells = NDArray[np.object_]
 Errors = Mapping[int, str]

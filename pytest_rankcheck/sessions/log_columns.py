@@ -12,8 +12,7 @@ from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.errors import SessionLogError, listed, quoted, suggestion
 from pytest_rankcheck.files.delimited_tables import Role, index_of_roles, normalised_name
 from pytest_rankcheck.files.json_files import with_nested
-from pytest_rankcheck.files.table_batches import Batch
-from pytest_rankcheck.files.table_columns import Column
+from pytest_rankcheck.files.table_batches import Batch, Column
 from pytest_rankcheck.sessions.log_cells import Cells, converted, id_of, is_placeholder
 from pytest_rankcheck.sessions.log_options import LogOptions
 from pytest_rankcheck.sessions.log_problems import Problems

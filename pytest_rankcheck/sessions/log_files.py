@@ -8,12 +8,17 @@ from os import PathLike
 from pathlib import Path
 
 from pytest_rankcheck.errors import ConfigurationError, SessionLogError, plural, quoted
-from pytest_rankcheck.files.file_patterns import is_pattern, matching_files
+from pytest_rankcheck.files.file_patterns import (
+    files_of_parts,
+    is_pattern,
+    matching_files,
+    partition_columns,
+)
 from pytest_rankcheck.files.format_registry import Formats
-from pytest_rankcheck.files.json_rows import table_of_objects
+from pytest_rankcheck.files.json_files import table_of_objects
 from pytest_rankcheck.files.packed_files import failures_named, first_bytes, shown_name
-from pytest_rankcheck.files.part_files import files_of_parts, partition_columns, with_columns
-from pytest_rankcheck.files.table_batches import Batch, JoinedNumbering, Numbering, Table
+from pytest_rankcheck.files.table_batches import Batch, Table, with_columns
+from pytest_rankcheck.files.text_files import JoinedNumbering, Numbering
 from pytest_rankcheck.sessions import formats
 from pytest_rankcheck.sessions.log_problems import LogSource, Problems
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pytest_rankcheck.errors import SessionLogError, plural, quoted
-from pytest_rankcheck.files.table_batches import Numbering
+from pytest_rankcheck.files.text_files import Numbering
 
 _EXAMPLES = 20
 _REASONS = {"no object": "no event"}

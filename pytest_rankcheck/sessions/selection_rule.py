@@ -21,7 +21,7 @@ from pytest_rankcheck.errors import (
     suggestion,
 )
 from pytest_rankcheck.files.plain_values import as_flag, is_missing
-from pytest_rankcheck.files.table_columns import Column
+from pytest_rankcheck.files.table_batches import Column
 
 SelectionsWhere = Mapping[str, Sequence[object]] | Literal["all"]
 """``{column: values}`` of the rows that are selections, or ``"all"``."""

@@ -19,8 +19,8 @@ from pytest_rankcheck.errors import (
 )
 from pytest_rankcheck.files.delimited_tables import normalised_name
 from pytest_rankcheck.files.json_files import object_in
-from pytest_rankcheck.files.table_batches import Batch, JoinedNumbering, Table
-from pytest_rankcheck.files.table_columns import Column
+from pytest_rankcheck.files.table_batches import Batch, Column, Table
+from pytest_rankcheck.files.text_files import JoinedNumbering
 from pytest_rankcheck.sessions.event_frames import FrameLike, description
 from pytest_rankcheck.sessions.event_sessions import names_by_start
 from pytest_rankcheck.sessions.log_cells import is_placeholder

@@ -19,9 +19,9 @@ from pytest_rankcheck.argument_checks import library_of_frame
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import ConfigurationError, SessionLogError, quoted, suggestion
 from pytest_rankcheck.files.json_files import with_nested
-from pytest_rankcheck.files.table_batches import JoinedNumbering, Table
-from pytest_rankcheck.files.table_columns import Column
+from pytest_rankcheck.files.table_batches import Column, Table
 from pytest_rankcheck.files.tables import read_table
+from pytest_rankcheck.files.text_files import JoinedNumbering
 from pytest_rankcheck.sessions.event_frames import FrameLike
 from pytest_rankcheck.sessions.event_times import Clock
 from pytest_rankcheck.sessions.log_cells import (

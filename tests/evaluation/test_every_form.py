@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, Metric, Run, evaluate
 from pytest_rankcheck.evaluation import judged_matches, row_order
-from pytest_rankcheck.files import id_runs, packed_files, trec_columns
+from pytest_rankcheck.files import id_columns, packed_files, trec_columns
 from pytest_rankcheck.rankers import ranked_columns, run_tables
 from tests.examples import examples, run_of
 
@@ -177,9 +177,9 @@ def read_in(way: str) -> Iterator[None]:
             patch.setattr(trec_columns, "LARGE_BLOCK_BYTES", 30)
             patch.setattr(trec_columns, "BLOCK_BYTES", 30)
         if way == "few hashes":
-            keys = id_runs.keys_of
-            patch.setattr(id_runs, "keys_of", lambda column: keys(column) & np.uint64(1))
-            patch.setattr(id_runs, "_mixed", lambda numbers: numbers & np.uint64(1))
+            keys = id_columns.keys_of
+            patch.setattr(id_columns, "keys_of", lambda column: keys(column) & np.uint64(1))
+            patch.setattr(id_columns, "_mixed", lambda numbers: numbers & np.uint64(1))
         if way == "few judged":
             patch.setattr(judged_matches, "_SPARSE", 0)
             patch.setattr(judged_matches, "_FEW", 1000)
@@ -219,12 +219,12 @@ def forms_of_goldens(ids: str) -> dict[str, Callable[[Scored, int | None], Golde
 def test_a_hash_that_all_ids_share_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The patch of the tests above reaches the join."""
     calls = []
-    pairs = id_runs.rows_with_equal_keys
+    pairs = id_columns.rows_with_equal_keys
     monkeypatch.setattr(
-        id_runs, "rows_with_equal_keys", lambda *args: calls.append(pairs(*args)) or calls[-1]
+        id_columns, "rows_with_equal_keys", lambda *args: calls.append(pairs(*args)) or calls[-1]
     )
-    monkeypatch.setattr(id_runs, "keys_of", lambda column: np.zeros(len(column), np.uint64))
-    monkeypatch.setattr(id_runs, "_mixed", lambda numbers: np.zeros(len(numbers), np.uint64))
+    monkeypatch.setattr(id_columns, "keys_of", lambda column: np.zeros(len(column), np.uint64))
+    monkeypatch.setattr(id_columns, "_mixed", lambda numbers: np.zeros(len(numbers), np.uint64))
     frame = pl.DataFrame(
         {"query_id": ["q"] * 3, "doc_id": ["a", "b", "c"], "score": [3.0, 2.0, 1.0]}
     )

@@ -11,8 +11,7 @@ import pytest
 
 from pytest_rankcheck import GoldenSet, Run, RunError, evaluate
 from pytest_rankcheck.files import packed_files
-from pytest_rankcheck.files.id_columns import HeldIds
-from pytest_rankcheck.files.id_runs import falling_ids
+from pytest_rankcheck.files.id_columns import HeldIds, falling_ids
 from tests.libraries import NEEDS_POLARS
 
 Scored = dict[str, dict[str, float]]

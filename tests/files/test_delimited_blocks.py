@@ -8,7 +8,7 @@ from pytest_rankcheck.errors import RunError
 from pytest_rankcheck.files import packed_files
 from pytest_rankcheck.files.tables import read_table
 
-polars_blocks = pytest.importorskip("pytest_rankcheck.files.polars_blocks")  # needs polars
+polars_columns = pytest.importorskip("pytest_rankcheck.files.polars_columns")  # needs polars
 
 TEXTS = {
     "plain": "a,b\n1,x\n2,\n,z\n",
@@ -42,7 +42,7 @@ def test_polars_and_the_row_reader_agree(tmp_path: Path, monkeypatch: pytest.Mon
         found = []
         for least, block in ((1 << 30, 1), (0, 1), (0, 12), (0, 1 << 20)):
             monkeypatch.setattr(packed_files, "LARGE_FILE", least)
-            monkeypatch.setattr(polars_blocks, "_BLOCK", block)
+            monkeypatch.setattr(polars_columns, "_BLOCK", block)
             try:
                 found.append(str(rows_of(path)))
             except RunError as error:

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from pytest_rankcheck.errors import RunError
-from pytest_rankcheck.files import json_rows, packed_files
+from pytest_rankcheck.files import json_files, packed_files
 from pytest_rankcheck.files.tables import read_table
 
-polars_blocks = pytest.importorskip("pytest_rankcheck.files.polars_blocks")  # needs polars
+polars_columns = pytest.importorskip("pytest_rankcheck.files.polars_columns")  # needs polars
 
 ORDINARY = {
     "types": '{"t": "x", "i": -0, "f": 1.5, "b": true, "l": ["a", "b"]}\n'
@@ -64,14 +64,14 @@ def test_polars_and_the_row_reader_agree(tmp_path: Path, monkeypatch: pytest.Mon
         blocks.append(found := original(first, block))
         return found
 
-    original = polars_blocks.layouts_of_block
-    monkeypatch.setattr(polars_blocks, "layouts_of_block", layouts_of_block)
+    original = polars_columns.layouts_of_block
+    monkeypatch.setattr(polars_columns, "layouts_of_block", layouts_of_block)
     for name, text in {**ORDINARY, **UNUSUAL, **WRONG}.items():
         path.write_bytes(text.encode(errors="surrogateescape"))
         found = []
         for least, block in ((1 << 30, 1 << 20), (0, 1), (0, 12), (0, 1 << 20)):
             monkeypatch.setattr(packed_files, "LARGE_FILE", least)
-            monkeypatch.setattr(json_rows, "_BLOCK", block)
+            monkeypatch.setattr(json_files, "_BLOCK", block)
             try:
                 found.append(objects_of(path))
             except RunError as error:
@@ -80,4 +80,4 @@ def test_polars_and_the_row_reader_agree(tmp_path: Path, monkeypatch: pytest.Mon
         assert ("jsonl:2" in found[0]) == (name in WRONG), (name, found)
         assert (blocks[-1] is None) == (name not in ORDINARY), name
     for empty in (b"{}\n{}\n", b"{,}\n"):
-        assert polars_blocks.layouts_of_block(1, empty) is None
+        assert polars_columns.layouts_of_block(1, empty) is None

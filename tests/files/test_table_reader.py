@@ -31,8 +31,7 @@ from pytest_rankcheck import (
 )
 from pytest_rankcheck.files import table_batches
 from pytest_rankcheck.files.plain_values import finite_number, id_text
-from pytest_rankcheck.files.table_batches import Table
-from pytest_rankcheck.files.table_columns import Column
+from pytest_rankcheck.files.table_batches import Column, Table
 from pytest_rankcheck.files.tables import read_table
 
 pl = pytest.importorskip("polars", reason="polars is not installed")

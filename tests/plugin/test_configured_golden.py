@@ -13,7 +13,7 @@ from pytest_rankcheck.golden.interactions import ROLES as OF_INTERACTIONS
 from pytest_rankcheck.golden.judgment_columns import ROLES
 from pytest_rankcheck.plugin.inputs import _OF_GOLDEN_SETS, _OF_RUNS, Inputs
 from pytest_rankcheck.plugin.option_table import Config
-from pytest_rankcheck.rankers import run_columns
+from pytest_rankcheck.rankers import run_tables
 
 OPTIONS = """
     [tool.pytest.ini_options]
@@ -158,7 +158,7 @@ def test_a_line_for_one_golden_set_must_fit_it(tmp_path: Path, web: str, meaning
 
 
 def test_the_meanings_of_columns_are_those_of_the_readers(tmp_path: Path) -> None:
-    of_runs = {role.name for role in run_columns._ROLES}
+    of_runs = {role.name for role in run_tables._ROLES}
     of_golden_sets = {role.name for role in ROLES}
     assert set(_OF_RUNS) == of_runs - of_golden_sets | {*OF_INTERACTIONS}
     assert set(_OF_GOLDEN_SETS) == of_golden_sets - of_runs | {*OF_INTERACTIONS}

@@ -15,8 +15,7 @@ from pathlib import Path
 from pytest_rankcheck.errors import GoldenSetError, quoted, suggestion
 from pytest_rankcheck.files.delimited_tables import Role
 from pytest_rankcheck.files.format_registry import FileSample, Format
-from pytest_rankcheck.files.json_files import queries_of
-from pytest_rankcheck.files.json_rows import table_of_rows
+from pytest_rankcheck.files.json_files import queries_of, table_of_rows
 from pytest_rankcheck.files.whole_files import readable_json, write_whole
 from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.expectation import entry_of, expectation_of

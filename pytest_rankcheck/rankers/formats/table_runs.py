@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import RunError, listed, plural
-from pytest_rankcheck.files.part_files import joined_tables, partition_columns, with_columns
-from pytest_rankcheck.files.table_batches import JoinedNumbering, Table
+from pytest_rankcheck.files.file_patterns import partition_columns
+from pytest_rankcheck.files.table_batches import Table, joined_tables, with_columns
 from pytest_rankcheck.files.table_formats import table_formats
 from pytest_rankcheck.files.tables import TableKind, read_table
+from pytest_rankcheck.files.text_files import JoinedNumbering
 from pytest_rankcheck.rankers.ranked_columns import RankedColumns
 from pytest_rankcheck.rankers.ranking import COLUMNS, Rankings, ranked_rows
-from pytest_rankcheck.rankers.run_columns import may_have_ranking
-from pytest_rankcheck.rankers.run_tables import columns_of_table
+from pytest_rankcheck.rankers.run_tables import columns_of_table, may_have_ranking
 
 if TYPE_CHECKING:
     from pytest_rankcheck.rankers.run_files import RunFiles
