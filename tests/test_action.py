@@ -147,7 +147,9 @@ REFUSALS = {
 
 
 @pytest.mark.parametrize(("refuses", "fork", "says"), REFUSALS.values(), ids=REFUSALS)
-def test_a_report_that_cannot_be_posted_is_in_the_summary(comment, refuses, fork, says):
+def test_a_report_that_cannot_be_posted_is_in_the_summary(
+    comment: Comment, refuses: tuple[object, ...], fork: str, says: str
+) -> None:
     comment.github.set(refuses=refuses)
     log = comment.post("## Red\n", FROM_FORK=fork)
     assert log.startswith(says)
@@ -370,7 +372,9 @@ def pull_request(pytester: pytest.Pytester, github: GitHub) -> PullRequest:
 
 @NEEDS_YAML
 @pytest.mark.slow
-def test_the_action_gates_against_the_base_and_comments(pull_request, tmp_path):
+def test_the_action_gates_against_the_base_and_comments(
+    pull_request: PullRequest, tmp_path: Path
+) -> None:
     github = pull_request.github
     clone = pull_request.check_out({1: 3, 2: None})
     red = pull_request.run(clone)

@@ -87,7 +87,9 @@ def pages_with_code() -> Iterator[ParameterSet]:
 
 @pytest.mark.usefixtures("undisturbed")
 @pytest.mark.parametrize("page", list(pages_with_code()))
-def test_the_code_blocks_of_a_page_run(page, tmp_path, monkeypatch):
+def test_the_code_blocks_of_a_page_run(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     namespace: dict[str, object] = {"__name__": "page"}

@@ -64,7 +64,9 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("arguments", [(), ("-n", "2")])
-def test_symbol_search_is_green_and_shows_its_quality(symbol_search, arguments):
+def test_symbol_search_is_green_and_shows_its_quality(
+    symbol_search: Path, arguments: tuple[str, ...]
+) -> None:
     code, text = run(symbol_search, *arguments)
     assert code == 0, text
     _, shown = commands_of(blocks_of(symbol_search / "README.md"))[0]
@@ -92,7 +94,9 @@ def test_a_worse_ranker_is_blocked_and_only_recorded_with_a_reason(symbol_search
     assert run(symbol_search, *gates)[0] == 0
 
 
-def test_a_worse_ranker_violates_expectations_and_fixes_a_known_failure(symbol_search):
+def test_a_worse_ranker_violates_expectations_and_fixes_a_known_failure(
+    symbol_search: Path,
+) -> None:
     code, text = run(symbol_search, *WORSE, "-k", "test_expectations or unjudged_queries")
     assert code == 1, text
     assert "golden set 'symbols' (153 queries): 3 of 10 expectations hold, 4 violated" in text
@@ -187,7 +191,9 @@ def test_the_endpoint_is_green_and_its_kept_answers_are_gated_elsewhere(tmp_path
     assert contents(folder) == before
 
 
-def test_a_wrong_token_is_reported_and_not_shown(tmp_path, monkeypatch):
+def test_a_wrong_token_is_reported_and_not_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = copied("search_endpoint", tmp_path)
     conftest = folder / "tests" / "conftest.py"
     conftest.write_text(conftest.read_text().replace("Bearer $", "Basic $"))
@@ -271,7 +277,9 @@ def test_a_broken_server_is_blocked_and_cannot_be_recorded(tmp_path: Path) -> No
     assert contents(folder) == before
 
 
-def test_a_missing_address_of_the_server_is_named(tmp_path, monkeypatch):
+def test_a_missing_address_of_the_server_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("SEARCH_URL", raising=False)
     code, text = run(copied("without_python", tmp_path))
     assert code == 1

@@ -156,7 +156,9 @@ def test_a_metric_is_the_same_with_all_its_parameters() -> None:
 
 
 @pytest.mark.usefixtures("own_metrics")
-def test_a_metric_of_ones_own_must_be_registered_where_it_arrives(monkeypatch):
+def test_a_metric_of_ones_own_must_be_registered_where_it_arrives(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     @metric("Bought")
     def bought(hits: JudgedHits, cutoff: int | None) -> Any:
         """Whether anything was bought."""

@@ -166,7 +166,9 @@ EDITS = {
 
 
 @pytest.mark.parametrize(("file", "old", "new", "tag", "named"), EDITS.values(), ids=EDITS)
-def test_a_tag_that_does_not_fit_uploads_nothing(release, file, old, new, tag, named):
+def test_a_tag_that_does_not_fit_uploads_nothing(
+    release: Release, file: str, old: str, new: str, tag: str, named: str
+) -> None:
     if old:
         assert old in (release.folder / file).read_text("utf-8")
         release.edit(file, old, new)

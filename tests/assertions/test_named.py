@@ -35,7 +35,9 @@ def test_a_floor_holds_its_metric(name: str, given: dict[str, object], metric: s
 
 
 @pytest.mark.parametrize(("name", "given", "metric"), CASES)
-def test_a_regression_gate_holds_its_metric(name, given, metric):
+def test_a_regression_gate_holds_its_metric(
+    name: str, given: dict[str, object], metric: str
+) -> None:
     hold = getattr(rankcheck, f"assert_{name}_not_regressed")
     fall = THEN.mean(metric) - NOW.mean(metric)
     assert fall > 0, "the case says nothing where nothing falls"

@@ -201,7 +201,9 @@ def test_a_factory_that_fails_is_an_error() -> None:
 # --- a new process -----------------------------------------------------------------------------
 
 
-def test_an_order_that_depends_on_the_hash_seed_is_found_by_a_new_process(monkeypatch):
+def test_an_order_that_depends_on_the_hash_seed_is_found_by_a_new_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     for own in ("", "1", "0"):
         monkeypatch.setenv("PYTHONHASHSEED", own) if own else None
         text = failure_of(f"{MODULE}:iterates_over_a_set", insensitive_to="process")
@@ -254,7 +256,9 @@ def test_what_the_ranker_prints_and_leaves_running_does_not_matter() -> None:
     assert_deterministic(name, FEW, insensitive_to="process", process_timeout=60)
 
 
-def test_a_process_without_an_answer_is_one_clear_error(tmp_path, monkeypatch):
+def test_a_process_without_an_answer_is_one_clear_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(RankerError) as error:
         assert_deterministic(f"{MODULE}:dies_in_a_child", FEW)
     assert str(error.value) == (

@@ -81,7 +81,9 @@ documents = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=4, unique
 
 
 @given(ranking=st.permutations("abcdef"), first=documents, second=documents, cut=st.integers(0, 6))
-def test_before_is_above_for_each_pair(ranking, first, second, cut):
+def test_before_is_above_for_each_pair(
+    ranking: list[str], first: list[str], second: list[str], cut: int
+) -> None:
     """The definition, pair by pair: ranked, and the other one lower or not ranked."""
     second = [doc for doc in second if doc not in first]
     if not second:

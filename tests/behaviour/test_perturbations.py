@@ -120,7 +120,9 @@ texts = st.text(max_size=30) | st.text("aé .?ßİsSё\u0301日で\u3099", max_s
 @given(text=texts, seed=st.integers(0, 50))
 @example(text="\u0301\u0301 \u0130stanbul", seed=0)
 @example(text="ﬃ\x00\ud800", seed=1)
-def test_all_return_other_texts_each_once_and_the_same_again(name, text, seed):
+def test_all_return_other_texts_each_once_and_the_same_again(
+    name: str, text: str, seed: int
+) -> None:
     made = perturbations()[name](text, seed)
     assert text not in made
     assert all(other.strip() for other in made)

@@ -191,7 +191,9 @@ orders = st.lists(st.permutations("12345"), min_size=4, max_size=4)
 
 @examples(200)
 @given(any_limits, any_limits, st.lists(orders, min_size=1, max_size=12))
-def test_stricter_limits_fail_whatever_the_others_fail(mine, theirs, runs):
+def test_stricter_limits_fail_whatever_the_others_fail(
+    mine: dict[str, Any], theirs: dict[str, Any], runs: list[list[list[str]]]
+) -> None:
     """Against 1 2 3 4 in each query; a run is the order of five documents in each of four."""
     one, other = StabilityLimits(**mine), StabilityLimits(**theirs)
     if not one.is_at_least_as_strict_as(other):

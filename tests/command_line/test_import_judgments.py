@@ -94,7 +94,9 @@ def test_conflicts_are_listed_and_nothing_is_written_until_they_are_to_be_replac
     assert capsys.readouterr().out == "5 rows: 0 to add, 0 to replace, 4 known already\n"
 
 
-def test_what_is_invalid_is_named_and_nothing_is_written(capsys):
+def test_what_is_invalid_is_named_and_nothing_is_written(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     for row, says in (
         (("q9", "d3", 1), "judged.csv:2: query 'q9' is not in the golden set, or has another text"),
         (("q3", "d3", "2,5"), "judged.csv:2: the grade of document 'd3' is '2,5'"),
@@ -139,7 +141,9 @@ def test_a_file_keeps_its_format(name: str) -> None:
     assert text == (gzip.decompress(expected) if name.endswith(".gz") else expected).decode()
 
 
-def test_another_format_is_refused_with_the_line_that_converts_it(capsys):
+def test_another_format_is_refused_with_the_line_that_converts_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     Path("my cases.json").write_text('[{"query": "red", "relevant": ["d1"]}]', "utf-8")
     judged(("red", "d2", 1))
     assert imported(golden="my cases.json") == 2
@@ -149,7 +153,9 @@ def test_another_format_is_refused_with_the_line_that_converts_it(capsys):
     assert GoldenSet.load("my cases.jsonl").grades("red") == {"d1": 1, "d2": 1}
 
 
-def test_a_golden_set_that_is_not_as_its_file_or_has_candidates_is_refused(folder, capsys):
+def test_a_golden_set_that_is_not_as_its_file_or_has_candidates_is_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     judged(("q1", "d3", 1))
     (folder / "f.csv").write_text("query_id,doc_id,relevance,bm25\nq1,d1,1,0.5\nq1,d2,0,2\n")
     assert imported(golden="f.csv") == 2

@@ -86,7 +86,9 @@ def test_the_job_is_that_of_the_manual() -> None:
 
 
 @pytest.mark.slow
-def test_the_example_is_blocked_as_its_commands_say(shop, capsys):
+def test_the_example_is_blocked_as_its_commands_say(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["init", "--example"]) == 0
     commands = [line.strip() for line in capsys.readouterr().out.splitlines() if line[0] == " "]
     assert len(commands) == 3
@@ -114,7 +116,9 @@ def test_the_example_overwrites_nothing(shop: Path, capsys: pytest.CaptureFixtur
 
 @pytest.mark.usefixtures("shop")
 @pytest.mark.parametrize("has_broken", [False, True])
-def test_without_a_golden_set_nothing_is_written(has_broken, capsys):
+def test_without_a_golden_set_nothing_is_written(
+    has_broken: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
     write("shop.py", SEARCH)
     write("README", "four words of text")
     if has_broken:
@@ -148,7 +152,12 @@ OTHERS = "def search(text, index): ...\ndef find(text): ...\n"
         ({"my-shop.py": SEARCH}, {"pythonpath": ["."]}, "not found"),
     ],
 )  # fmt: skip
-def test_the_ranker_is_found_or_left_open(written, settings, says, capsys):
+def test_the_ranker_is_found_or_left_open(
+    written: dict[str, str],
+    settings: dict[str, object],
+    says: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     write_golden()
     for path, text in written.items():
         write(path, text)
@@ -223,7 +232,9 @@ TOML = 'rankcheck_golden = ["golden/my shop.jsonl"]\npythonpath = ["."]\nrankche
         ("pyproject.toml", "[tool.pytest]\naddopts = ['-ra']\n", TOML),
     ],
 )  # fmt: skip
-def test_a_configuration_that_exists_stays_as_it_is(file, text, added, capsys):
+def test_a_configuration_that_exists_stays_as_it_is(
+    file: str, text: str, added: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
     write_golden("golden/my shop.jsonl")
     write("shop.py", SEARCH)
     Path(file).write_bytes(text.encode())
@@ -246,7 +257,9 @@ def test_a_configuration_that_exists_stays_as_it_is(file, text, added, capsys):
 
 @pytest.mark.usefixtures("shop")
 @pytest.mark.parametrize(("written", "arguments"), [("x", []), ("shop.py", ["--rank-file"])])
-def test_a_project_without_python_gets_a_rank_file(written, arguments, capsys):
+def test_a_project_without_python_gets_a_rank_file(
+    written: str, arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     write_golden("golden/my shop.jsonl", 200)
     write(written, SEARCH)
     assert main(["init", *arguments]) == 0
@@ -287,7 +300,9 @@ def test_a_second_run_changes_nothing(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 @pytest.mark.usefixtures("shop")
-def test_elsewhere_in_a_project_it_says_where_to_go(monkeypatch, capsys):
+def test_elsewhere_in_a_project_it_says_where_to_go(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     write_golden("part/golden/shop.jsonl")
     write("pytest.ini")
     monkeypatch.chdir("part")
@@ -298,7 +313,9 @@ def test_elsewhere_in_a_project_it_says_where_to_go(monkeypatch, capsys):
 @NEEDS_GIT
 @pytest.mark.usefixtures("shop")
 @pytest.mark.parametrize(("folder", "file"), [(".", "x"), (".", ".gitlab-ci.yml"), ("part", "x")])
-def test_another_ci_or_a_part_of_a_repository_gets_no_job(folder, file, monkeypatch, capsys):
+def test_another_ci_or_a_part_of_a_repository_gets_no_job(
+    folder: str, file: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     git(Path(), "init", "-q")
     Path(folder).mkdir(exist_ok=True)
     monkeypatch.chdir(folder)
@@ -370,7 +387,9 @@ def test_the_printed_commands_work_and_the_gate_fails_once_the_ranker_is_worse(
         pytest.param("shop.parquet", "[fast]", marks=NEEDS_POLARS),
     ],
 )
-def test_the_job_installs_what_the_golden_set_needs(name, extras, capsys):
+def test_the_job_installs_what_the_golden_set_needs(
+    name: str, extras: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     write("shop.py", SEARCH)
     if name.startswith("shop.y"):
         write(f"golden/{name}", "- {question: t1, expected_ids: [good-t1]}\n")

@@ -16,7 +16,9 @@ from pytest_rankcheck.metrics.metric_registry import definitions
 GOLDEN = ("--golden", "web.jsonl")
 
 
-def test_two_runs_are_compared_and_the_exit_code_is_that_of_the_gate(capsys):
+def test_two_runs_are_compared_and_the_exit_code_is_that_of_the_gate(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert main(["compare", "good.run", "worse.run", *GOLDEN, "--by", "locale"]) == 1
     out = capsys.readouterr().out
     assert "nDCG@10 regressed on golden set 'web' (40 queries)" in out
@@ -29,7 +31,9 @@ def test_two_runs_are_compared_and_the_exit_code_is_that_of_the_gate(capsys):
     assert "passed, lower" in capsys.readouterr().out
 
 
-def test_a_run_with_other_ids_is_not_compared_and_noted_where_it_is_shown(folder, capsys):
+def test_a_run_with_other_ids_is_not_compared_and_noted_where_it_is_shown(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     good = (folder / "good.run").read_text("utf-8")
     (folder / "upper.run").write_text(good.upper().replace("Q", "q"), "utf-8")
     assert main(["compare", "good.run", "upper.run", *GOLDEN]) == 2
@@ -40,7 +44,9 @@ def test_a_run_with_other_ids_is_not_compared_and_noted_where_it_is_shown(folder
     assert "judge more" not in out
 
 
-def test_a_run_is_shown_on_the_configured_golden_set(folder, capsys):
+def test_a_run_is_shown_on_the_configured_golden_set(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["show", "worse.run"]) == 2
     assert "no golden set: give it with --golden" in capsys.readouterr().err
     (folder / "pytest.ini").write_text("[pytest]\nrankcheck_golden = web.jsonl\n", "utf-8")
@@ -86,7 +92,9 @@ def test_an_inconclusive_verdict_counts_as_given_or_configured(folder: Path) -> 
         assert main(compared) == code
 
 
-def test_a_baseline_that_gates_nothing_needs_a_metric(folder, capsys):
+def test_a_baseline_that_gates_nothing_needs_a_metric(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     evaluation = evaluate(Run.load(folder / "good.run"), GoldenSet.load(folder / "web.jsonl"))
     record = Record.of(evaluation, [], watched=[Metric.parse("RR")])
     (folder / "watched.json").write_text(record.text, "utf-8")
@@ -107,7 +115,9 @@ def test_a_report_is_written(folder: Path, capsys: pytest.CaptureFixture[str]) -
     assert "RR regressed on golden set 'web' (40 queries): 1.0000 -> 0.9250, -0.0750" in out
 
 
-def test_different_conventions_are_refused(folder, capsys):
+def test_different_conventions_are_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     golden = GoldenSet.load(folder / "web.jsonl")
     run = Run.from_dict({q: ["good"] for q in golden.query_ids}, ties="input")
     record = Record.of(evaluate(run, golden), [Metric.parse("RR")])
@@ -138,7 +148,9 @@ def test_different_depths_are_refused(folder: Path, capsys: pytest.CaptureFixtur
     assert "depth: 1 in one.json, 2 in good.run" in capsys.readouterr().err
 
 
-def test_a_run_is_cut_to_the_depth_of_the_baseline(folder, capsys):
+def test_a_run_is_cut_to_the_depth_of_the_baseline(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     write_record(folder, "one.json", 1)
     metric = ["--metric", "nDCG@1"]
     assert main(["compare", "one.json", "worse.run", *GOLDEN, *metric]) == 0
@@ -177,7 +189,9 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("text", "says"), BROKEN.items(), ids=["merge", "edited", "cut", "empty"])
-def test_lint_of_baselines(folder, capsys, text, says):
+def test_lint_of_baselines(
+    folder: Path, capsys: pytest.CaptureFixture[str], text: str, says: str
+) -> None:
     before = (folder / "base.json").read_text("utf-8")
     edited = before.replace('"mean": 1.0', '"mean": 0.9', 1)
     assert edited != before
@@ -205,7 +219,9 @@ def test_lint_of_rank_files(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     assert bad_line.startswith("test_bad.rank.toml:2: unknown metric 'RQ'")
 
 
-def test_a_metric_of_a_baseline_that_is_not_known_is_shown(folder, capsys):
+def test_a_metric_of_a_baseline_that_is_not_known_is_shown(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     content = json.loads((folder / "base.json").read_text("utf-8").replace('"RR"', '"Own"'))
     (folder / "own.json").write_text(text_of_content(content), "utf-8")
     assert main(["show", "own.json"]) == 0
@@ -305,7 +321,9 @@ def test_mostly_tied_scores_are_noted(folder: Path, capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.filterwarnings("default::pytest_rankcheck.errors.MetricWarning")
-def test_a_warning_is_printed_once_without_code(folder, capsys):
+def test_a_warning_is_printed_once_without_code(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     Run.from_dict({f"q{index:02}": ["bad"] for index in range(40)}).save(folder / "short.run")
     for command in (["show", "short.run"], ["compare", "short.run", "short.run"]):
         assert main([*command, *GOLDEN, "--metric", "R@500", "--metric", "R@500"]) == 0
@@ -338,7 +356,9 @@ SAID = (
 )
 
 
-def test_what_may_be_wrong_with_the_documents_of_a_run_is_shown(folder, capsys):
+def test_what_may_be_wrong_with_the_documents_of_a_run_is_shown(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     OWN.save("own.run")
     for command in (
         ("show", "own.run", "--golden", "web.jsonl"),
@@ -351,7 +371,9 @@ def test_what_may_be_wrong_with_the_documents_of_a_run_is_shown(folder, capsys):
     assert "own id" not in capsys.readouterr().out
 
 
-def test_ranks_that_oppose_the_scores_are_refused(folder, capsys):
+def test_ranks_that_oppose_the_scores_are_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     rows = (
         f"q{query:02} Q0 d{rank} {rank} {rank / 10} tag\n" for query in range(9) for rank in (1, 2)
     )

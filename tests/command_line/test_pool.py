@@ -43,7 +43,9 @@ def values(rows: Rows) -> list[tuple[str, str, float]]:
     return [(row["query_id"], row["doc_id"], float(row["influence"])) for row in rows]
 
 
-def test_two_systems_are_told_apart_by_the_difference_of_their_discounts(pooled, capsys):
+def test_two_systems_are_told_apart_by_the_difference_of_their_discounts(
+    pooled: Callable[..., Rows], capsys: pytest.CaptureFixture[str]
+) -> None:
     # The discounts of ranks 1 to 4: 1/log2(2) = 1, 1/log2(3) = 0.630930, 1/log2(4) = 0.5, and
     # 1/log2(5) = 0.430677.
     rows = pooled(
@@ -66,7 +68,9 @@ def test_two_systems_are_told_apart_by_the_difference_of_their_discounts(pooled,
     )
 
 
-def test_three_systems_sum_over_their_pairs_and_one_has_its_discounts(pooled):
+def test_three_systems_sum_over_their_pairs_and_one_has_its_discounts(
+    pooled: Callable[..., Rows],
+) -> None:
     runs = {"a": {"q": ["x", "y"]}, "b": {"q": ["u", "y", "x"]}, "c": {"q": ["v", "y"]}}
     rows = pooled(judged={"q": {"u": 1, "v": 1}}, **runs)
     # x has 1, 0.5 and 0: |1 - 0.5| + |1 - 0| + |0.5 - 0|; y is second in all.
@@ -75,7 +79,9 @@ def test_three_systems_sum_over_their_pairs_and_one_has_its_discounts(pooled):
     assert values(pooled("--depth", "1", **runs)) == [("q", "x", 2.0)]  # |1 - 0| twice
 
 
-def test_the_order_of_the_runs_does_not_matter_and_weights_multiply(pooled):
+def test_the_order_of_the_runs_does_not_matter_and_weights_multiply(
+    pooled: Callable[..., Rows],
+) -> None:
     GoldenSet.from_dict(
         {"often": {"d": 1}, "once": {"d": 1}},
         attributes={"often": {"asked": 3}, "once": {"asked": 1}},
@@ -91,7 +97,9 @@ def test_the_order_of_the_runs_does_not_matter_and_weights_multiply(pooled):
     assert values(pooled(a=a, b=b))[0] == ("once", "o", 1.0)
 
 
-def test_nothing_to_judge_writes_nothing(pooled, capsys):
+def test_nothing_to_judge_writes_nothing(
+    pooled: Callable[..., Rows], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert pooled(judged={"q": {"x": 0}}, a={"q": ["x"]}) == []
     assert capsys.readouterr().out.startswith("0 unjudged documents of 0 queries in the top 10")
 
@@ -129,7 +137,9 @@ def test_hostile_ids_are_read_back(pooled: Callable[..., Rows], folder: Path) ->
     assert GoldenSet.load("list.csv").grades("=q") == dict.fromkeys(HOSTILE, 1)
 
 
-def test_a_file_that_exists_is_never_overwritten(folder, capsys):
+def test_a_file_that_exists_is_never_overwritten(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (folder / "judged.csv").write_text("grades", "utf-8")
     command = ["pool", "good.run", "--golden", "web.jsonl", "--out", "judged.csv"]
     assert main(command) == 2

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -25,7 +26,9 @@ rankcheck_columns =
 """
 
 
-def test_the_configuration_is_found_as_pytest_finds_it(folder, monkeypatch):
+def test_the_configuration_is_found_as_pytest_finds_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = '[tool.pytest.ini_options]\nrankcheck_depth = "7"\nrankcheck_slices = ["locale"]\n'
     (folder / "pyproject.toml").write_text(text, "utf-8")
     (folder / "below").mkdir()
@@ -36,7 +39,9 @@ def test_the_configuration_is_found_as_pytest_finds_it(folder, monkeypatch):
     assert project.rootpath == folder
 
 
-def test_other_plugins_and_options_of_the_project_do_not_matter(folder, monkeypatch):
+def test_other_plugins_and_options_of_the_project_do_not_matter(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PYTEST_ADDOPTS", "--no-such-option")
     monkeypatch.setenv("PYTEST_PLUGINS", "no_such_plugin")
     (folder / "conftest.py").write_text("raise SystemExit('imported')\n", "utf-8")
@@ -59,13 +64,17 @@ def test_other_plugins_and_options_of_the_project_do_not_matter(folder, monkeypa
         ("minversion = 99", "pytest cannot read its configuration file: "),
     ],
 )
-def test_an_invalid_configuration_is_an_error(folder, line, says, capsys):
+def test_an_invalid_configuration_is_an_error(
+    folder: Path, line: str, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     (folder / "pytest.ini").write_text(f"[pytest]\n{line}\n", "utf-8")
     assert main(["compare", "good.run", "worse.run", "--golden", "web.jsonl"]) == 2
     assert says in capsys.readouterr().err
 
 
-def test_golden_sets_are_read_as_configured(folder, capsys):
+def test_golden_sets_are_read_as_configured(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (folder / "codes.csv").write_text(CODES, "utf-8")
     assert main(["lint", "codes.csv"]) == 2
     capsys.readouterr()
@@ -78,7 +87,9 @@ def test_golden_sets_are_read_as_configured(folder, capsys):
     )
 
 
-def test_options_win_over_the_configuration(folder, capsys):
+def test_options_win_over_the_configuration(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (folder / "codes.csv").write_text(CODES, "utf-8")
     (folder / "pytest.ini").write_text(f"[pytest]{READING}", "utf-8")
     grades = ["--grades", "1=0", "--grades", "5=4"]
@@ -95,7 +106,9 @@ def test_options_win_over_the_configuration(folder, capsys):
     assert main(["lint", "plain.txt", "--golden-format", "nothing"]) == 2
 
 
-def test_gates_slices_conventions_and_depth_are_the_configured_ones(folder, capsys):
+def test_gates_slices_conventions_and_depth_are_the_configured_ones(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     compared = ["compare", "good.run", "worse.run", "--golden", "web.jsonl", "--metric", "RR"]
     assert main(compared) == 1
     ini = folder / "pytest.ini"
@@ -119,7 +132,9 @@ def test_gates_slices_conventions_and_depth_are_the_configured_ones(folder, caps
     assert "ties: 'doc_id' in base.json, 'input' in worse.run" in capsys.readouterr().err
 
 
-def test_ranks_with_gaps_are_read_as_configured(folder, capsys):
+def test_ranks_with_gaps_are_read_as_configured(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     judged = GoldenSet.load(folder / "web.jsonl").judgments
     best = judged.sort_values("relevance").drop_duplicates("query_id", keep="last")
     rows = [f"{row.query_id},{row.doc_id},3" for row in best.itertuples()]
@@ -133,7 +148,9 @@ def test_ranks_with_gaps_are_read_as_configured(folder, capsys):
     assert "1.0000" in capsys.readouterr().out
 
 
-def test_the_linter_has_the_configured_options(folder, capsys):
+def test_the_linter_has_the_configured_options(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     ini = folder / "pytest.ini"
     ini.write_text("[pytest]\nrankcheck_lint = scale=0..1\n", "utf-8")
     assert main(["lint", "web.jsonl"]) == 1
@@ -144,7 +161,9 @@ def test_the_linter_has_the_configured_options(folder, capsys):
     assert "contradictory-judgment" in capsys.readouterr().out
 
 
-def test_no_golden_set_or_several_are_an_error(folder, capsys):
+def test_no_golden_set_or_several_are_an_error(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["compare", "good.run", "worse.run"]) == 2
     assert "give it with --golden; rankcheck_golden configures none" in capsys.readouterr().err
     assert main(["lint"]) == 2
@@ -156,7 +175,9 @@ def test_no_golden_set_or_several_are_an_error(folder, capsys):
     assert "rankcheck_golden configures 2 of them" in capsys.readouterr().err
 
 
-def test_a_module_is_imported_before_or_after_the_command(folder, monkeypatch, capsys):
+def test_a_module_is_imported_before_or_after_the_command(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     for name in ("first", "second"):
         (folder / f"{name}.py").write_text(f"print('{name}')\n", "utf-8")
     monkeypatch.syspath_prepend(folder)

@@ -27,7 +27,9 @@ def baseline(folder: Path) -> Record:
     return record
 
 
-def test_a_baseline_is_retired_with_a_reason(baseline, capsys):
+def test_a_baseline_is_retired_with_a_reason(
+    baseline: Record, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["retire", str(OLD), "--reason", "replaced by test_new"]) == 0
     assert f"{OLD}: retired. Commit the file" in capsys.readouterr().out
     record = Record.load(OLD)
@@ -56,7 +58,9 @@ def test_an_error_changes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
         assert OLD.read_bytes() == before
 
 
-def test_a_file_that_cannot_be_written_is_an_error(monkeypatch, capsys):
+def test_a_file_that_cannot_be_written_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def full(path: Path, record: Record) -> None:
         raise OSError(28, "No space left on device")
 

@@ -65,7 +65,9 @@ def test_what_is_unusual_is_noted(folder: Path, capsys: pytest.CaptureFixture[st
     assert "the attribute 'client_id' repeats: 25 of its values" in out
 
 
-def test_the_configuration_and_options_that_override_it(folder, capsys):
+def test_the_configuration_and_options_that_override_it(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     rows = [
         {"sid" if name == "session_id" else name: row[name] for name in row} for row in rows_of()
     ]

@@ -271,7 +271,9 @@ def test_documents_that_no_query_returns_are_named(kept: int | None) -> None:
 
 
 @pytest.mark.parametrize(("others", "is_named"), [(5, True), (6, False)])
-def test_missing_documents_are_two_percent_of_those_that_two_queries_had(others, is_named):
+def test_missing_documents_are_two_percent_of_those_that_two_queries_had(
+    others: int, is_named: bool
+) -> None:
     """Pairs of queries have the same documents: 140 in all, or 160. Three of them are missing."""
     before = {}
     for number, each in enumerate(QUERIES):

@@ -78,7 +78,9 @@ def test_documents_that_left_count_against_the_new_ranker() -> None:
 
 
 @pytest.mark.parametrize(("irrelevant", "shown"), [({"n": 0}, 10), ({}, 0)])
-def test_a_set_without_irrelevant_documents_has_no_short_bound(irrelevant, shown):
+def test_a_set_without_irrelevant_documents_has_no_short_bound(
+    irrelevant: dict[str, float], shown: int
+) -> None:
     """All that it does not list are unjudged, such as what a user did not buy."""
     golden = GoldenSet.from_dict({f"q{n}": {"r": 1, **irrelevant} for n in range(10)})
     then, now = ({query: [doc, "r"] for query in golden.query_ids} for doc in ("r2", "u"))

@@ -93,7 +93,9 @@ def bits(evaluation: Evaluation) -> list[bytes]:
 
 @given(data=st.data())
 @pytest.mark.filterwarnings("ignore::pytest_rankcheck.MetricWarning")
-def test_any_division_into_whole_queries_gives_the_same_bits_for_every_metric(data):
+def test_any_division_into_whole_queries_gives_the_same_bits_for_every_metric(
+    data: st.DataObject,
+) -> None:
     count = data.draw(st.integers(1, 6), label="parts")
     numbers = st.integers(0, count - 1)
     owners = {query: data.draw(numbers, label=query) for query in RANKINGS}

@@ -191,7 +191,13 @@ def read_in(way: str) -> Iterator[None]:
 @pytest.mark.parametrize("ids", IDS)
 @examples(40)
 @given(data=st.data(), seed=st.none() | st.integers(0, 9))
-def test_every_form_gives_the_same_bits(ids, way, data, seed, tmp_path_factory):
+def test_every_form_gives_the_same_bits(
+    ids: str,
+    way: str,
+    data: st.DataObject,
+    seed: int | None,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
     run, golden = data.draw(sets(ids))
     assume(any(run.get(query) for query in golden))
     judged, scored, order = GoldenSet.from_dict(golden), run_of(run), list(golden)

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +85,9 @@ FORMS: list[Any] = [of_dicts, of_numbers, of_lists, of_frame, of_ranks, of_file,
 
 
 @pytest.mark.parametrize("make", [*FORMS, pytest.param(of_polars, marks=NEEDS_POLARS)])
-def test_the_own_document_is_left_out_of_every_form(make, tmp_path, monkeypatch):
+def test_the_own_document_is_left_out_of_every_form(
+    make: Callable[[Path], Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(packed_files, "LARGE_FILE", 0)
     run = make(tmp_path)
     for conventions, means in ((None, KEPT), (DROP, DROPPED)):

@@ -191,11 +191,15 @@ class TestDask:
             some.append(str(file))
         return some
 
-    def test_the_recipe(self, client, files, tmp_path, monkeypatch):
+    def test_the_recipe(
+        self, client: Any, files: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         measured = recipe("dask_job.py", tmp_path, monkeypatch)["measured"]
         assert_same(measured(client, str(Path(files[0]).parent)))
 
-    def test_a_truncated_part_is_an_error_that_names_it(self, client, files):
+    def test_a_truncated_part_is_an_error_that_names_it(
+        self, client: Any, files: list[str]
+    ) -> None:
         broken = Path(files[3])
         broken.write_bytes(broken.read_bytes()[:-100])
         futures = client.map(evaluate_part, files, golden=GOLDEN, pure=False)

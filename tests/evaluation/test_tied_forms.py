@@ -76,7 +76,9 @@ FORMS: dict[str, Callable[..., Run]] = {
 @pytest.mark.parametrize(
     "form", [*list(FORMS)[:3], pytest.param("text in columns", marks=NEEDS_POLARS)]
 )
-def test_ranks_and_tops_are_those_of_a_sort(form, kind, ids, judged, tmp_path, monkeypatch):
+def test_ranks_and_tops_are_those_of_a_sort(
+    form: str, kind: str, ids: str, judged: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(packed_files, "LARGE_FILE", 0 if form == "text in columns" else 1 << 60)
     run, grades = data(kind, ids, judged)

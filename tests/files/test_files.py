@@ -92,7 +92,9 @@ def test_permissions_are_those_of_the_replaced_or_of_a_new_file(file: Path) -> N
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
 
 
-def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(file, monkeypatch):
+def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write_whole(file, "old")
 
     def full(fd: int) -> None:

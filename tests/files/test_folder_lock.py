@@ -22,7 +22,9 @@ def test_the_lock_is_released_after_an_error(tmp_path: Path) -> None:
         pass
 
 
-def test_what_a_killed_writer_left_is_removed(tmp_path, monkeypatch):
+def test_what_a_killed_writer_left_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(Path, "replace", _interrupted)
         patched.setattr(Path, "unlink", lambda *_, **__: None)  # killed before it could clean up

@@ -45,7 +45,9 @@ def test_packed_runs_are_scanned_and_loaded(tmp_path: Path, ending: str) -> None
 
 @NEEDS_POLARS
 @both
-def test_large_packed_runs_are_read_in_columns(tmp_path, ending, monkeypatch):
+def test_large_packed_runs_are_read_in_columns(
+    tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(packed_files, "LARGE_FILE", 0)
     test_packed_runs_are_scanned_and_loaded(tmp_path, ending)
 
@@ -93,7 +95,9 @@ def test_a_damaged_packed_file_is_reported(tmp_path: Path, ending: str) -> None:
         GoldenSet.load(file)
 
 
-def test_without_zstandard_the_error_names_the_extra(tmp_path, monkeypatch):
+def test_without_zstandard_the_error_names_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "web.qrels.zst"
     file.write_bytes(zstd.compress(QRELS))
 
@@ -111,7 +115,9 @@ def test_without_zstandard_the_error_names_the_extra(tmp_path, monkeypatch):
 
 
 @both
-def test_what_unpacks_to_far_more_than_its_size_needs_leave(tmp_path, ending, monkeypatch):
+def test_what_unpacks_to_far_more_than_its_size_needs_leave(
+    tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / f"web.qrels.{ending}"
     path.write_bytes(PACKERS[ending](QRELS + b"\n" * (3 << 20)))
     monkeypatch.setattr(packed_files, "max_unpacked", 1)

@@ -52,7 +52,9 @@ def bomb(start: bytes, path: Path, size: int) -> Path:
     return path
 
 
-def test_a_packed_file_that_unpacks_to_far_too_much_is_refused(tmp_path, monkeypatch):
+def test_a_packed_file_that_unpacks_to_far_too_much_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A file of 8 KiB with 8 MiB in it, where one is allowed."""
     monkeypatch.setattr(packed_files, "max_unpacked", 1)
     for start in BOMBS.values():

@@ -80,7 +80,9 @@ def test_a_number_of_400_digits_in_a_log_is_refused_or_set_aside(tmp_path: Path)
     assert list(log.session_ids) == ["s2"]
 
 
-def test_odd_numbers_and_characters_in_a_record(tmp_path, capsys):
+def test_odd_numbers_and_characters_in_a_record(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     entry = json.loads(record())
     entry["metrics"]["RR"]["replicates"] = {"": [1.0, float("inf")]}
     text = sealed(json.dumps(entry).encode()).decode().replace("Infinity", "1e999")

@@ -102,7 +102,9 @@ def ruling(gate: Gate, values: ComparedValues) -> str:
     st.builds(Gate.tolerance, abs=st.floats(0, 0.2), rel=st.floats(0, 0.2)),
     st.lists(st.floats(-0.5, 0.5), min_size=1, max_size=8),
 )
-def test_a_stricter_tolerance_blocks_whatever_the_looser_one_blocks(gate, other, gains):
+def test_a_stricter_tolerance_blocks_whatever_the_looser_one_blocks(
+    gate: Gate, other: Gate, gains: list[float]
+) -> None:
     values = paired(gains)
     if gate.is_at_least_as_strict_as(other) and ruling(other, values) == "regressed":
         assert ruling(gate, values) == "regressed"

@@ -67,7 +67,9 @@ def test_a_golden_set_may_have_the_name_of_a_metric(name: str) -> None:
     ],
 )
 @pytest.mark.parametrize("standardise", ["'x:y'", '"a: b(c)"', "'say: \"it: b\"'"])
-def test_a_line_is_split_once_whatever_is_quoted(line, scope, standardise):
+def test_a_line_is_split_once_whatever_is_quoted(
+    line: str, scope: tuple[str | None, str | None], standardise: str
+) -> None:
     text = f"{line}: Gate.tolerance(abs=0.1, standardise={standardise})"
     (gate,) = ConfiguredGates.parse([text.removeprefix(": ")]).gates
     assert (gate.golden_name, gate.metric and str(gate.metric)) == scope

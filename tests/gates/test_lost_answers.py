@@ -103,7 +103,9 @@ def test_the_gate_says_how_many() -> None:
     ("own", "other", "is_strict"),
     [(3, 3, True), (2, 3, True), (4, 3, False), (0, 3, False), (3, 0, True), (0, 0, True)],
 )
-def test_fewer_lost_answers_are_stricter_and_none_are_the_loosest(own, other, is_strict):
+def test_fewer_lost_answers_are_stricter_and_none_are_the_loosest(
+    own: int, other: int, is_strict: bool
+) -> None:
     gates = [Gate.significant(lost_answers=number) for number in (own, other)]
     assert gates[0].is_at_least_as_strict_as(gates[1]) is is_strict
 

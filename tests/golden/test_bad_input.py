@@ -64,14 +64,18 @@ def test_every_format_is_covered() -> None:
 
 
 @every_format
-def test_the_format_is_recognised_and_can_be_forced(tmp_path, load, name, text):
+def test_the_format_is_recognised_and_can_be_forced(
+    tmp_path: Path, load: Load, name: str, text: str
+) -> None:
     file = tmp_path / "no_ending"
     file.write_text(text, encoding="utf-8")
     assert content(load(file)) == content(load(file, name))
 
 
 @every_format
-def test_byte_order_marks_line_endings_and_packing_do_not_matter(tmp_path, load, name, text):
+def test_byte_order_marks_line_endings_and_packing_do_not_matter(
+    tmp_path: Path, load: Load, name: str, text: str
+) -> None:
     file = tmp_path / "file"
     file.write_text(text, encoding="utf-8")
     expected = content(load(file))
@@ -147,7 +151,9 @@ def test_a_parquet_file_is_not_read_as_text(tmp_path: Path) -> None:
 
 @every_format
 @pytest.mark.parametrize("empty", [b"", b"\n\n  \n", codecs.BOM_UTF8])
-def test_an_empty_file_or_folder_is_reported(tmp_path, load, name, text, empty):
+def test_an_empty_file_or_folder_is_reported(
+    tmp_path: Path, load: Load, name: str, text: str, empty: bytes
+) -> None:
     file = tmp_path / "file"
     file.write_bytes(empty)
     for format in (None, name):  # noqa: A001 - the word of the field
@@ -160,7 +166,9 @@ def test_an_empty_file_or_folder_is_reported(tmp_path, load, name, text, empty):
 
 
 @every_format
-def test_control_characters_in_ids_do_not_reach_the_terminal(tmp_path, load, name, text):
+def test_control_characters_in_ids_do_not_reach_the_terminal(
+    tmp_path: Path, load: Load, name: str, text: str
+) -> None:
     file = tmp_path / "file"
     broken = text.replace("d1", "d\u001b[2J1") + text.replace("d1", "d\u001b[2J1").replace("2", "x")
     file.write_text(broken, encoding="utf-8")

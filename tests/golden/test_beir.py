@@ -109,7 +109,9 @@ def test_judgments_may_be_json_lines_as_of_mteb(folder: Path) -> None:
         ("qrels/test.tsv", None, "qrels: no file of judgments, such as test.tsv"),
     ],
 )
-def test_a_broken_folder_is_reported(folder, name, text, message):
+def test_a_broken_folder_is_reported(
+    folder: Path, name: str, text: str | None, message: str
+) -> None:
     if text is None:
         (folder / name).unlink()
     else:

@@ -1,6 +1,6 @@
 """Golden sets read as columns: every way gives the same set, places and messages."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
 from functools import partial
@@ -70,7 +70,12 @@ def judged(ids: st.SearchStrategy[object], grades: st.SearchStrategy[object]) ->
     attributes=st.dictionaries(IDS, st.just({"locale": "en"}), max_size=2),
     scale=st.sampled_from([None, None, 2, 2.0**61]),
 )
-def test_dicts_become_columns_or_are_checked_one_by_one(judgments, texts, attributes, scale):
+def test_dicts_become_columns_or_are_checked_one_by_one(
+    judgments: Mapping[str, Mapping[str, float]],
+    texts: Mapping[str, str],
+    attributes: Mapping[str, Mapping[str, object]],
+    scale: float | None,
+) -> None:
     def read() -> GoldenSet:
         return GoldenSet.from_dict(judgments, texts, attributes=attributes, scale=scale)
 

@@ -71,7 +71,9 @@ def test_a_query_with_many_fields() -> None:
 
 
 @pytest.mark.oracle
-def test_a_dataset_without_judgments_is_refused(ir_datasets, tmp_path, monkeypatch):
+def test_a_dataset_without_judgments_is_refused(
+    ir_datasets: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "q.tsv").write_text("q1\tred shoes\n")
     unjudged = ir_datasets.create_dataset(queries_tsv=str(tmp_path / "q.tsv"))
     with pytest.raises(GoldenSetError, match="the dataset 'dataset' has no qrels"):

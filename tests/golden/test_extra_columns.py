@@ -55,7 +55,9 @@ def test_each_column_is_judged_on_its_own() -> None:
     assert GoldenSet.from_frame(pd.DataFrame(table)).attributes == ("era",)
 
 
-def test_a_feature_that_is_constant_within_queries_is_an_attribute_only_if_it_is_named(tmp_path):
+def test_a_feature_that_is_constant_within_queries_is_an_attribute_only_if_it_is_named(
+    tmp_path: Path,
+) -> None:
     """A model that takes a matrix gets all features, in the order of the table."""
     columns = {"length": lambda number, _: number, "bm25": features, "empty": lambda *_: None}
     table = rows(5, **columns)

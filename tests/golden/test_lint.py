@@ -249,7 +249,9 @@ grades = st.dictionaries(st.sampled_from("uvwxyz"), st.integers(-1, 3), min_size
 
 @examples(60)
 @given(judgments=st.lists(grades, min_size=1, max_size=3), cutoff=st.integers(1, 6))
-def test_no_ranking_that_sees_the_text_alone_exceeds_the_ceiling(judgments, cutoff):
+def test_no_ranking_that_sees_the_text_alone_exceeds_the_ceiling(
+    judgments: list, cutoff: int
+) -> None:
     """Try all orders of the documents, each as the answer to every query."""
     from itertools import permutations
 

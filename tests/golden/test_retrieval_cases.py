@@ -160,7 +160,9 @@ def test_one_grade_and_codes_apply_to_cases_too(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("query", ["question", "input"])
-def test_what_a_ranker_answered_is_read_only_on_purpose(tmp_path, key, query):
+def test_what_a_ranker_answered_is_read_only_on_purpose(
+    tmp_path: Path, key: str, query: str
+) -> None:
     """No line is printed that would make the ranker its own judge."""
     entry = {query: "red", key: ["d3", "d9"], "answer": "a text"}
     columns = {"query": query, "relevance": key}
@@ -245,7 +247,9 @@ def test_results_with_grades_may_be_the_documents(tmp_path: Path) -> None:
     ],
     ids="-".join,
 )
-def test_other_keys_are_named_with_the_line_that_reads_them(tmp_path, entry):
+def test_other_keys_are_named_with_the_line_that_reads_them(
+    tmp_path: Path, entry: dict[str, Any]
+) -> None:
     """As the first line of JSON lines, in an array and in YAML, which may know the keys."""
     for number, text in enumerate([json.dumps(entry), json.dumps([entry])]):
         file = written(tmp_path, text, "qa")

@@ -29,7 +29,9 @@ def evaluated(qrels: str, results: str) -> Evaluation:
         for k in (1, 3, 5, 10)
     ],
 )
-def test_exponential_ndcg_and_err_are_those_of_gdeval(qrels, results, outputs, cutoff, queries):
+def test_exponential_ndcg_and_err_are_those_of_gdeval(
+    qrels: str, results: str, outputs: str, cutoff: int, queries: int
+) -> None:
     evaluation = evaluated(qrels, results)
     names = {
         f"ndcg@{cutoff}": f"nDCG(gain=exponential)@{cutoff}",

@@ -37,7 +37,9 @@ runs = st.dictionaries(st.sampled_from([*QUERIES, "extra"]), scored, min_size=1)
 
 @examples(150)
 @given(qrels=qrels_of, run=runs, level=st.sampled_from([1, 2]))
-def test_pytrec_eval_agrees_on_every_query_that_both_have(qrels, run, level):
+def test_pytrec_eval_agrees_on_every_query_that_both_have(
+    qrels: dict[str, dict[str, int]], run: dict[str, dict[str, float]], level: int
+) -> None:
     assume(set(qrels) & set(run))
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, FAMILIES, relevance_level=level)
     theirs = evaluator.evaluate(run)
@@ -69,7 +71,9 @@ MEASURES = [
 
 @examples(60)
 @given(qrels=qrels_of, run=runs)
-def test_ir_measures_agrees_with_the_mean_over_all_judged_queries(qrels, run):
+def test_ir_measures_agrees_with_the_mean_over_all_judged_queries(
+    qrels: dict[str, dict[str, int]], run: dict[str, dict[str, float]]
+) -> None:
     assume(set(qrels) & set(run))
     evaluation = evaluate(run_of(run), GoldenSet.from_dict(qrels))
     for measure in MEASURES:

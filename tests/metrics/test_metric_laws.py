@@ -97,7 +97,9 @@ def values(name: str, judgments: dict, ranked: dict) -> dict[str, float]:
     ranked=st.dictionaries(queries, rankings),
     random=st.randoms(use_true_random=False),
 )
-def test_the_order_of_queries_and_rows_does_not_change_the_values(name, judgments, ranked, random):
+def test_the_order_of_queries_and_rows_does_not_change_the_values(
+    name: str, judgments: dict, ranked: dict, random: object
+) -> None:
     def shuffled(mapping: dict) -> dict:
         items = list(mapping.items())
         random.shuffle(items)  # type: ignore[attr-defined]

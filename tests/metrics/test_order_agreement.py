@@ -87,7 +87,9 @@ IRCOR = [
 
 
 @pytest.mark.parametrize(("true", "estimated", "expected"), IRCOR)
-def test_tau_ap_is_that_of_its_authors(true, estimated, expected):
+def test_tau_ap_is_that_of_its_authors(
+    true: tuple[float, ...], estimated: tuple[float, ...], expected: tuple[float, float]
+) -> None:
     order = sorted(range(len(true)), key=lambda i: -estimated[i])
     ranked = tuple(true[i] for i in order)
     assert value("TauAP", ranked) == pytest.approx(expected[0], abs=6e-5)
@@ -116,7 +118,9 @@ def test_scipy_agrees_on_the_agreement_of_two_orders(ranked: list[int | None], c
 
 @examples(100)
 @given(ranked=ranked_of, judged_only=st.booleans())
-def test_agreement_and_gap_from_their_definitions_document_by_document(ranked, judged_only):
+def test_agreement_and_gap_from_their_definitions_document_by_document(
+    ranked: list[int | None], judged_only: bool
+) -> None:
     """The closed forms over judged hits against loops over all documents of the ranking."""
     kept = [g for g in ranked if g is not UNJUDGED and g >= 0] if judged_only else ranked
     top = [max(grade or 0, 0) for grade in kept]

@@ -47,7 +47,9 @@ def test_a_gap_in_a_row_keeps_all_columns() -> None:
 )
 @pytest.mark.parametrize("options", ["", "(judged_only=true)"])
 @pytest.mark.parametrize("cutoff", [1, 2, 5, 11, 40])
-def test_the_columns_that_are_left_out_do_not_count(name, options, cutoff, monkeypatch):
+def test_the_columns_that_are_left_out_do_not_count(
+    name: str, options: str, cutoff: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     metric = Metric.parse(f"{name}{options}@{cutoff}")
     random = np.random.default_rng(cutoff)
     ranks = np.sort(random.permuted(np.tile(np.arange(1.0, 61), (50, 1)), axis=1)[:, :30], axis=1)

@@ -30,7 +30,9 @@ def recorded_anew(project: Project) -> None:
     project.update()
 
 
-def test_a_fall_that_the_branch_approves_with_a_reason_passes_and_is_listed(branched):
+def test_a_fall_that_the_branch_approves_with_a_reason_passes_and_is_listed(
+    branched: Project,
+) -> None:
     branched.rank(WORSE)
     branched.update("--rankcheck-approve", "half the latency")
     for commit in (False, True):
@@ -65,7 +67,9 @@ def test_a_record_that_main_does_not_have_is_compared_and_listed(branched: Proje
 
 
 @pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
-def test_a_record_that_the_branch_lowered_does_not_count(branched, workers):
+def test_a_record_that_the_branch_lowered_does_not_count(
+    branched: Project, workers: tuple[str, ...]
+) -> None:
     branched.rank(WORSE)
     recorded_anew(branched)
     result = branched.run(*MAIN, *workers)
@@ -108,7 +112,9 @@ def test_a_clone_without_the_branch_prints_how_to_fetch_it(
     assert branched.pytester.runpytest_inprocess(*command).ret == 0
 
 
-def test_a_missing_repository_or_git_is_reported(project, monkeypatch):
+def test_a_missing_repository_or_git_is_reported(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     project.test()
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(project.path.parent))
     text = text_of(project.run(*MAIN))
@@ -118,7 +124,9 @@ def test_a_missing_repository_or_git_is_reported(project, monkeypatch):
     assert "git is not installed; install git and run pytest in a clone" in text
 
 
-def test_an_approval_with_a_reference_has_the_keys_that_the_reference_needs(branched):
+def test_an_approval_with_a_reference_has_the_keys_that_the_reference_needs(
+    branched: Project,
+) -> None:
     """The branch has raised its record in the meantime, and falls below that of main."""
     branched.rank({})
     branched.update()
@@ -143,7 +151,9 @@ def branched_rankings(project: Project) -> Project:
     return project
 
 
-def test_approved_rankings_are_compared_with_those_of_the_reference(branched_rankings):
+def test_approved_rankings_are_compared_with_those_of_the_reference(
+    branched_rankings: Project,
+) -> None:
     branched_rankings.rank({3: 9})
     branched_rankings.run(*MAIN).assert_outcomes(failed=1)
     recorded_anew(branched_rankings)
@@ -207,7 +217,9 @@ def test_line_ends_of_the_checkout_are_no_change(branched: Project) -> None:
         ("{\n", "version https://git-lfs.github.com/spec/v1\n", "this is a Git LFS pointer"),
     ],
 )
-def test_what_cannot_be_read_at_the_reference_is_named(branched, old, new, says):
+def test_what_cannot_be_read_at_the_reference_is_named(
+    branched: Project, old: str, new: str, says: str
+) -> None:
     file = branched.baseline_file()
     text = file.read_text("utf-8")
     file.write_text(text.replace(old, new, 1), "utf-8")
@@ -269,7 +281,9 @@ def test_the_title_names_queries_that_were_removed(branched: Project) -> None:
     )
 
 
-def test_a_shallow_clone_of_a_merge_knows_what_was_merged(branched, tmp_path):
+def test_a_shallow_clone_of_a_merge_knows_what_was_merged(
+    branched: Project, tmp_path: Path
+) -> None:
     """That is what CI checks out; the parents are named there, but have no history."""
     path, clone = branched.path, tmp_path / "clone"
     git(path, "commit", "-q", "--allow-empty", "-m", "a change")

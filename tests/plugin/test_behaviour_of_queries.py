@@ -52,7 +52,9 @@ MISTAKES = {0: 4, 1: 2, 2: 5}
 @pytest.mark.parametrize(
     "arguments", [(), ("--assert=plain",), pytest.param(("-n", "2"), marks=pytest.mark.slow)]
 )
-def test_all_violations_are_reported_with_and_without_workers(shop, arguments):
+def test_all_violations_are_reported_with_and_without_workers(
+    shop: Project, arguments: tuple[str, ...]
+) -> None:
     shop.rank(MISTAKES)
     result = shop.run(*arguments)
     result.assert_outcomes(failed=1)

@@ -48,7 +48,9 @@ def ranking_run(ranker, golden_set):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("conftest", [None, OWN_RUN])
-def test_a_metric_beyond_the_depth_fails_no_single_test_that_passed(project, conftest):
+def test_a_metric_beyond_the_depth_fails_no_single_test_that_passed(
+    project: Project, conftest: str | None
+) -> None:
     project.test(FLOOR + FLOOR.replace("test_floor", "test_again"))
     workers = () if conftest else ("-n", "2")
     if conftest:
@@ -82,7 +84,9 @@ def test_a_factory_is_called_once(project: Project) -> None:
     assert (project.path / "made").read_text() == "x"
 
 
-def test_paths_are_relative_to_the_file_that_has_them_or_to_the_caller(project, monkeypatch):
+def test_paths_are_relative_to_the_file_that_has_them_or_to_the_caller(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     project.test(FLOOR)
     monkeypatch.chdir(project.path / "tests")
     project.run().assert_outcomes(passed=1)
@@ -162,7 +166,9 @@ def test_every_option_has_help(project: Project) -> None:
 
 
 @pytest.mark.parametrize("arguments", [("--collect-only",), ()])
-def test_a_test_session_without_the_plugin_pays_and_shows_nothing(pytester, arguments):
+def test_a_test_session_without_the_plugin_pays_and_shows_nothing(
+    pytester: pytest.Pytester, arguments: tuple[str, ...]
+) -> None:
     pytester.makepyfile(
         """
 import pytest

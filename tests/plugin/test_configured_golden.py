@@ -33,7 +33,9 @@ def project(pytester: pytest.Pytester) -> pytest.Pytester:
     return pytester
 
 
-def test_each_of_several_golden_sets_is_read_once(project, monkeypatch):
+def test_each_of_several_golden_sets_is_read_once(
+    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
     read, really = [], golden_files.contents_of_file
 
     def counted(source, *others):  # type: ignore[no-untyped-def]
@@ -45,7 +47,9 @@ def test_each_of_several_golden_sets_is_read_once(project, monkeypatch):
     assert sorted(read) == ["clicks.csv", "web.jsonl"]
 
 
-def test_a_packed_set_may_unpack_to_more_if_the_configuration_allows_it(project, monkeypatch):
+def test_a_packed_set_may_unpack_to_more_if_the_configuration_allows_it(
+    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(packed_files, "max_unpacked", 64)
     packed = gzip.compress(WEB.encode() + b"\n" * (3 << 20))
     (project.path / "web.jsonl").write_bytes(packed)

@@ -45,7 +45,9 @@ def project(project: Project) -> Project:
 
 @pytest.mark.parametrize("name", forms("trec", "parquet", "csv", "jsonl"))
 @pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
-def test_saved_runs_are_used_instead_of_the_ranker(project, name, workers):
+def test_saved_runs_are_used_instead_of_the_ranker(
+    project: Project, name: str, workers: tuple[str, ...]
+) -> None:
     project.test(TEST)
     saving = ("--rankcheck-save-run", "runs/today", "--rankcheck-save-run-format", name)
     first = project.run(*workers, *saving)
@@ -93,7 +95,9 @@ def test_the_summary_shows_the_time_per_query() -> None:
 # --- progress ------------------------------------------------------------------------------------
 
 
-def test_progress_in_a_terminal_is_a_bar_for_slow_rankers_only(monkeypatch, capsys):
+def test_progress_in_a_terminal_is_a_bar_for_slow_rankers_only(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     reporter = SimpleNamespace(isatty=True)
     config = SimpleNamespace(
         option=SimpleNamespace(verbose=0),

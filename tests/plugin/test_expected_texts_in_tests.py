@@ -87,7 +87,9 @@ EXPECTED = {"expected_text": ["the battery lasts ten hours", "charges in one hou
 
 
 @pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
-def test_expected_texts_are_gated_and_recorded(pytester, workers):
+def test_expected_texts_are_gated_and_recorded(
+    pytester: pytest.Pytester, workers: tuple[str, ...]
+) -> None:
     project(pytester, EXPECTED, metric="nDCG@3", bound=0.9)
     run = partial(pytester.runpytest_subprocess if workers else pytester.runpytest, *workers)
     result = run("--snapshot-update")
@@ -117,7 +119,9 @@ def test_a_saved_run_needs_the_documents(pytester: pytest.Pytester) -> None:
     pytester.runpytest(*replay).assert_outcomes(passed=1)
 
 
-def test_the_documents_have_the_texts_and_the_linter_looks_into_them(pytester):
+def test_the_documents_have_the_texts_and_the_linter_looks_into_them(
+    pytester: pytest.Pytester,
+) -> None:
     project(pytester, EXPECTED, DOCUMENTS, text="other=text")
     pytester.runpytest("-k", "bound").assert_outcomes(passed=1)
     golden = {"expected_text": "it never breaks"}

@@ -62,7 +62,9 @@ def flaky(project: Project) -> FlakyProject:
 
 
 @pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
-def test_a_failed_query_scores_0_in_bounds_and_is_left_out_of_comparisons(flaky, workers):
+def test_a_failed_query_scores_0_in_bounds_and_is_left_out_of_comparisons(
+    flaky: FlakyProject, workers: tuple[str, ...]
+) -> None:
     flaky.fail(3, 5)
     result = flaky.run(*workers)
     result.assert_outcomes(passed=2)
@@ -128,7 +130,9 @@ def test_an_update_keeps_the_recorded_lines(flaky: FlakyProject) -> None:
 
 
 @pytest.mark.parametrize("option", [("--snapshot-update",), ("--rankcheck-approve", "why")])
-def test_an_update_is_refused_where_there_is_no_line(flaky, option):
+def test_an_update_is_refused_where_there_is_no_line(
+    flaky: FlakyProject, option: tuple[str, ...]
+) -> None:
     text = (flaky.path / RECORD).read_text("utf-8")
     flaky.golden(flaky.queries(81))
     flaky.fail(3, 80)

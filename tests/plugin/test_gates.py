@@ -35,7 +35,9 @@ def recorded(project: Project) -> Project:
 
 
 @pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
-def test_an_inconclusive_verdict_warns_fails_or_passes(project, workers):
+def test_an_inconclusive_verdict_warns_fails_or_passes(
+    project: Project, workers: tuple[str, ...]
+) -> None:
     gate = 'rankcheck_gate = ["noninferior(margin=0.01)"]'
     project.configure(gate)
     project.test(TEST)
@@ -138,7 +140,9 @@ def golden_set():
 
 
 @pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
-def test_lines_for_a_set_that_no_test_measured_are_listed(project, workers):
+def test_lines_for_a_set_that_no_test_measured_are_listed(
+    project: Project, workers: tuple[str, ...]
+) -> None:
     """A golden set of the project's own fixture is only known when a test has used it."""
     project.test(REGRESSION_TEST)
     project.write("conftest.py", OWN_SET)
@@ -157,7 +161,9 @@ def test_lines_for_a_set_that_no_test_measured_are_listed(project, workers):
     assert "golden set 'shop'\n" not in text
 
 
-def test_a_test_that_ends_before_its_first_gate_shows_all_recorded_values(recorded):
+def test_a_test_that_ends_before_its_first_gate_shows_all_recorded_values(
+    recorded: Project,
+) -> None:
     for line in ("1 / 0", "__import__('pytest').skip('today')"):
         recorded.test(TEST.replace("baseline):", f"baseline):\n    {line}"))
         text = " ".join(text_of(recorded.run()).split())

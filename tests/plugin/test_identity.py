@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 
+import pytest
 from project import CONFIGURATION, REGRESSION_TEST, Project, text_of
 
 TWO_SETS = CONFIGURATION.replace(
@@ -151,7 +152,9 @@ def test_a_test_can_read_its_record_before_it_measures(project: Project) -> None
     assert "this test has not measured anything yet; make an assertion first" in text_of(result)
 
 
-def test_tests_have_the_names_that_can_be_typed_where_pytest_was_started(project, monkeypatch):
+def test_tests_have_the_names_that_can_be_typed_where_pytest_was_started(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     floor = "def test_floor(evaluation):\n    assert_at_least(evaluation, 'RR', 0.99)\n"
     imported = "from pytest_rankcheck import assert_at_least\n"
     project.test(imported + REGRESSION_TEST + "\n" + floor)

@@ -134,7 +134,9 @@ LOOK = "def test_look(evaluation):\n    assert evaluation.mean('RR')\n"
 
 
 @pytest.mark.parametrize("is_configured", [True, False])
-def test_the_ranker_that_ships_is_the_configured_one_or_that_of_the_gates(project, is_configured):
+def test_the_ranker_that_ships_is_the_configured_one_or_that_of_the_gates(
+    project: Project, *, is_configured: bool
+) -> None:
     """Though a folder with a ranker of its own runs first."""
     configured(project, "same = candidates:same")
     project.write("early/conftest.py", OF_FOLDER.replace("{name}", "trial"))
@@ -229,7 +231,9 @@ def test_a_test_that_gates_nothing_is_compared_on_the_usual_metrics(project: Pro
         (["= x:y"], "rankcheck_candidates: ' = x:y' is not of the form name ="),
     ],
 )
-def test_invalid_candidates_are_refused_at_the_start(project, candidates, said):
+def test_invalid_candidates_are_refused_at_the_start(
+    project: Project, candidates: list[str], said: str
+) -> None:
     configured(project, *candidates)
     result = project.run("--rankcheck-leaderboard")
     assert result.ret == 4

@@ -49,7 +49,9 @@ def test_errors_fail_and_warnings_are_shown(pytester: pytest.Pytester, golden: P
         ("exclude", "They are left out of every mean", 1.0),
     ],
 )
-def test_what_becomes_of_queries_that_cannot_score(pytester, golden, value, fate, mean):
+def test_what_becomes_of_queries_that_cannot_score(
+    pytester: pytest.Pytester, golden: Path, value: str, fate: str, mean: float
+) -> None:
     """In the summary of any session and in lint items, as the convention says."""
     (golden / "mobile.jsonl").write_text(
         MOBILE + MOBILE.replace("2", "0").replace('"m"', '"n"').replace("shoes", "hats")
@@ -92,7 +94,9 @@ def test_a_corpus_is_configured_or_given(pytester: pytest.Pytester, golden: Path
     )
 
 
-def test_lint_items_are_collected_and_selected_like_tests(pytester, golden):
+def test_lint_items_are_collected_and_selected_like_tests(
+    pytester: pytest.Pytester, golden: Path
+) -> None:
     pytester.makepyfile("def test_other(): pass")
     pytester.runpytest().assert_outcomes(passed=1)
     pytester.runpytest("--rankcheck-lint").assert_outcomes(passed=2, failed=1)
@@ -102,7 +106,9 @@ def test_lint_items_are_collected_and_selected_like_tests(pytester, golden):
     result.stdout.fnmatch_lines(["golden/web.qrels::lint", "golden/mobile.jsonl::lint"])
 
 
-def test_a_file_that_cannot_be_read_is_a_failure_without_a_traceback(pytester, golden):
+def test_a_file_that_cannot_be_read_is_a_failure_without_a_traceback(
+    pytester: pytest.Pytester, golden: Path
+) -> None:
     (golden / "web.qrels").write_text("q 0 b 1\nq 0 a\n")
     result = pytester.runpytest("--rankcheck-lint")
     result.assert_outcomes(passed=1, failed=1)
@@ -111,7 +117,9 @@ def test_a_file_that_cannot_be_read_is_a_failure_without_a_traceback(pytester, g
 
 
 @pytest.mark.parametrize("workers", [[], pytest.param(["-n", "2"], marks=pytest.mark.slow)])
-def test_the_keys_that_were_guessed_are_shown_once_until_they_are_configured(pytester, workers):
+def test_the_keys_that_were_guessed_are_shown_once_until_they_are_configured(
+    pytester: pytest.Pytester, workers: list[str]
+) -> None:
     ini = '[tool.pytest.ini_options]\nrankcheck_golden = "qa.yaml"\nrankcheck_run = "r.csv"\n'
     pytester.makefile(".toml", pyproject=ini)
     pytester.makefile(".yaml", qa="- {id: q1, question: red, expected_ids: [d3]}\n")

@@ -37,7 +37,9 @@ def merged(project: Project) -> Project:
 
 
 @pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
-def test_a_merged_evaluation_is_gated_like_any_other(merged, workers):
+def test_a_merged_evaluation_is_gated_like_any_other(
+    merged: Project, workers: tuple[str, ...]
+) -> None:
     record = merged.update()
     passed = merged.run(*workers)
     passed.assert_outcomes(passed=1)

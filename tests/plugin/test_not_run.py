@@ -33,7 +33,9 @@ def listed(result: pytest.RunResult) -> Sequence[str]:
 
 
 @pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
-def test_a_skipped_gate_fails_against_a_reference(two_gates, workers):
+def test_a_skipped_gate_fails_against_a_reference(
+    two_gates: Project, workers: tuple[str, ...]
+) -> None:
     two_gates.test(SKIPPED)
     result = two_gates.run(*MAIN, *workers)
     assert result.ret == 1
@@ -54,7 +56,9 @@ def test_it_warns_without_a_reference(two_gates: Project, workers: tuple[str, ..
 @pytest.mark.parametrize(
     ("mode", "status", "lines"), [("ignore", 0, 0), ("warn", 0, 1), ("fail", 1, 1)]
 )
-def test_the_configuration_says_what_is_done(two_gates, mode, status, lines):
+def test_the_configuration_says_what_is_done(
+    two_gates: Project, mode: str, status: int, lines: int
+) -> None:
     two_gates.test(SKIPPED)
     configuration = (two_gates.path / "pyproject.toml").read_text("utf-8")
     two_gates.write("pyproject.toml", f'{configuration}rankcheck_unrun = "{mode}"\n')
@@ -66,7 +70,9 @@ def test_the_configuration_says_what_is_done(two_gates, mode, status, lines):
     assert (result.ret, len(listed(result))) == (1, 1), "against a reference it does not count"
 
 
-def test_the_command_line_lets_a_skipped_gate_warn_but_not_one_that_is_gone(two_gates):
+def test_the_command_line_lets_a_skipped_gate_warn_but_not_one_that_is_gone(
+    two_gates: Project,
+) -> None:
     warn = "--rankcheck-unrun=warn"
     two_gates.test(SKIPPED)
     skipped = f"{FILE} (RR): its test was skipped: flaky"
@@ -115,7 +121,9 @@ def test_what_the_user_leaves_out_does_not_fail(two_gates: Project) -> None:
 
 
 @pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
-def test_jobs_that_a_plugin_shares_the_tests_among_may_warn(two_gates, monkeypatch, workers):
+def test_jobs_that_a_plugin_shares_the_tests_among_may_warn(
+    two_gates: Project, monkeypatch: pytest.MonkeyPatch, workers: tuple[str, ...]
+) -> None:
     two_gates.write("site-packages/shards.py", SHARDS)
     monkeypatch.setenv("PYTHONPATH", str(two_gates.path / "site-packages"))
     monkeypatch.syspath_prepend(two_gates.path / "site-packages")

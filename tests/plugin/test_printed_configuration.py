@@ -64,7 +64,9 @@ ENGINE = "def search(text):\n    return [{}]\n"
         ('"https://a.b/Hat"', "Hat", (), ["remove_prefix:https://a.b/"]),
     ],
 )
-def test_a_rule_for_ids(project, file, ranked, judged, given, suggested):
+def test_a_rule_for_ids(
+    project: Project, file: str, ranked: str, judged: str, given: list[str], suggested: list[str]
+) -> None:
     project.golden(
         [{"query_id": f"q{n}", "query": "x", "relevance": {judged: 1}} for n in range(5)]
     )
@@ -115,7 +117,9 @@ def test_columns_beside_those_that_are_set(project: Project, file: str) -> None:
 
 
 @pytest.mark.parametrize("set_before", [[], ["query_id=case"], ["a: query_id=case"]])
-def test_columns_of_golden_sets_of_different_shapes(project, set_before):
+def test_columns_of_golden_sets_of_different_shapes(
+    project: Project, set_before: list[str]
+) -> None:
     """Each printed line holds what is set, and names the golden set that it is for."""
     project.write("golden/a.json", json.dumps([CASE]))
     project.write("golden/b.json", json.dumps([OTHER]))

@@ -119,7 +119,9 @@ def test_a_good_file_is_read(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize(("text", "line", "said"), [*BY_SCHEMA, *BY_NAMES])
-def test_a_mistake_is_refused_with_its_line(tmp_path, monkeypatch, text, line, said):
+def test_a_mistake_is_refused_with_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, line: int, said: str
+) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ConfigurationError) as caught:
         read(tmp_path, text)

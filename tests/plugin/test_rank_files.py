@@ -85,7 +85,9 @@ def program(project: Project) -> str:
 
 
 @pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
-def test_a_record_has_the_content_of_that_of_the_equal_python_test(files, workers):
+def test_a_record_has_the_content_of_that_of_the_equal_python_test(
+    files: Project, workers: tuple[str, ...]
+) -> None:
     files.rank({5: 2, 70: 3})
     assert files.run("--snapshot-update", *workers).ret == 0
     written = record(files)
@@ -112,7 +114,9 @@ def test_a_fall_within_what_is_allowed_passes(files: Project, line: str) -> None
 
 
 @pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
-def test_a_failure_quotes_the_file_and_prints_what_to_do(files, workers):
+def test_a_failure_quotes_the_file_and_prints_what_to_do(
+    files: Project, workers: tuple[str, ...]
+) -> None:
     files.run("--snapshot-update")
     files.rank(dict.fromkeys(range(40), 2))
     result = files.run(*workers)
@@ -276,7 +280,9 @@ def test_expectations(files: Project) -> None:
         (GOLDEN + "[ranker]\nrun = 'gone/a.run'\n" + TESTS, "run: *gone/a.run does not exist"),
     ],
 )
-def test_what_cannot_work_is_refused_before_the_first_test(files, text, said, monkeypatch):
+def test_what_cannot_work_is_refused_before_the_first_test(
+    files: Project, text: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("SEARCH_URL", raising=False)
     files.write(FILE, text)
     result = files.run()
@@ -287,7 +293,9 @@ def test_what_cannot_work_is_refused_before_the_first_test(files, text, said, mo
     assert "Traceback" not in result_text
 
 
-def test_without_its_variable_only_the_tests_of_the_file_fail(files, monkeypatch):
+def test_without_its_variable_only_the_tests_of_the_file_fail(
+    files: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("SEARCH_URL", raising=False)
     http = '[ranker]\nhttp = { url = "${SEARCH_URL}/a/_search", engine = "solr" }\n'
     files.write(FILE, GOLDEN + http + TESTS)
@@ -300,7 +308,9 @@ def test_without_its_variable_only_the_tests_of_the_file_fail(files, monkeypatch
     assert said in text_of(result)
 
 
-def test_the_value_of_a_variable_in_the_url_appears_in_no_message(files, monkeypatch):
+def test_the_value_of_a_variable_in_the_url_appears_in_no_message(
+    files: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SEARCH_URL", "http://user:s3cret@127.0.0.1:9")
     http = '[ranker]\nhttp = { url = "${SEARCH_URL}/a/_search", engine = "solr" }\n'
     files.write(FILE, GOLDEN + http + TESTS)
@@ -315,7 +325,9 @@ def test_the_value_of_a_variable_in_the_url_appears_in_no_message(files, monkeyp
     assert "s3cret" not in text
 
 
-def test_the_log_of_requests_does_not_show_the_value_of_a_variable(files, monkeypatch):
+def test_the_log_of_requests_does_not_show_the_value_of_a_variable(
+    files: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with serving() as url:
         monkeypatch.setenv("SEARCH_URL", f"{url}/s3cret")
         files.write(FILE, GOLDEN + HTTP + "[test.floor]\nat_least = { RR = 0.5 }\n")
@@ -325,7 +337,9 @@ def test_the_log_of_requests_does_not_show_the_value_of_a_variable(files, monkey
 
 
 @pytest.mark.parametrize(("retries", "outcome"), [(1, "passed"), (0, "errors")])
-def test_a_query_is_retried_as_often_as_the_file_says(files, monkeypatch, retries, outcome):
+def test_a_query_is_retried_as_often_as_the_file_says(
+    files: Project, monkeypatch: pytest.MonkeyPatch, retries: int, outcome: str
+) -> None:
     files.golden(files.queries(1))
     with serving(busy_at_first=True) as url:
         monkeypatch.setenv("SEARCH_URL", url)

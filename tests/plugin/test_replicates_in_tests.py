@@ -33,7 +33,9 @@ def trained(project: Project) -> Project:
 
 
 @pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
-def test_each_replicate_is_made_anew_and_its_mean_is_recorded(trained, workers):
+def test_each_replicate_is_made_anew_and_its_mean_is_recorded(
+    trained: Project, workers: tuple[str, ...]
+) -> None:
     result = trained.run("--snapshot-update", *workers)
     assert result.ret == 0, text_of(result)
     entry = trained.record()["metrics"]["RR"]
@@ -95,7 +97,9 @@ def test_without_a_call_the_same_object_is_asked_again(project: Project) -> None
     assert project.record()["metrics"]["RR"]["replicates"][""] == [1.0, 0.991667, 0.991667]
 
 
-def test_identical_replicates_are_pointed_out_and_a_fixture_may_return_several_runs(project):
+def test_identical_replicates_are_pointed_out_and_a_fixture_may_return_several_runs(
+    project: Project,
+) -> None:
     project.write(
         "conftest.py",
         "import pytest\n"

@@ -44,7 +44,9 @@ def regressed(project: Project) -> Project:
     return project
 
 
-def test_a_failing_test_reads_its_record_once(regressed, monkeypatch):
+def test_a_failing_test_reads_its_record_once(
+    regressed: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     of_entries, read = RecordedQueries.of_entries, []
 
     def counted(entries: Any, metrics: Any) -> RecordedQueries:
@@ -140,7 +142,9 @@ def typed(command: str) -> Sequence[str]:
 
 
 @pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
-def test_the_one_command_of_several_failures_turns_them_green(project, workers):
+def test_the_one_command_of_several_failures_turns_them_green(
+    project: Project, workers: tuple[str, ...]
+) -> None:
     """It is the same in all reports; an approval also records what is new."""
     project.test(SEVERAL)
     project.update()
@@ -194,7 +198,9 @@ def test_what_cannot_be_approved_is_to_be_reproduced(regressed: Project) -> None
     regressed.run(*typed(commands[1][1])).assert_outcomes(passed=1, failed=2)
 
 
-def test_without_the_extra_the_message_says_what_to_install(project, monkeypatch):
+def test_without_the_extra_the_message_says_what_to_install(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("pytest_rankcheck.reports.report_formats.find_spec", lambda name: None)
     result = project.run("--rankcheck-html=r.html")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
@@ -236,7 +242,9 @@ def test_junit_has_values_of_each_case(regressed: Project) -> None:
     assert floor["rankcheck.web.P@1"] == "0.900000"
 
 
-def test_the_summary_of_a_github_step_has_the_markdown(regressed, monkeypatch):
+def test_the_summary_of_a_github_step_has_the_markdown(
+    regressed: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     summary = regressed.write("summary.md", "before\n")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     regressed.run()
@@ -245,7 +253,9 @@ def test_the_summary_of_a_github_step_has_the_markdown(regressed, monkeypatch):
     )
 
 
-def test_github_annotates_the_line_of_the_assertion(regressed, monkeypatch):
+def test_github_annotates_the_line_of_the_assertion(
+    regressed: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert "::error" not in text_of(regressed.run())
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_WORKSPACE", str(regressed.path))

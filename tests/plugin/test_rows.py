@@ -39,7 +39,9 @@ def rows(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
-def test_two_rankers_have_rows_files_and_names_of_their_own(project, workers):
+def test_two_rankers_have_rows_files_and_names_of_their_own(
+    project: Project, workers: tuple[str, ...]
+) -> None:
     project.write("tests/conftest.py", RANKERS)
     project.test(TESTS)
     files = ("--rankcheck-save-run=runs", "--rankcheck-markdown=r.md", "--rankcheck-json=r.json")
@@ -169,7 +171,9 @@ def test_mrr(evaluation, baseline):
     ],
     ids=["better", "both", "lower", "regressed"],
 )
-def test_better_and_lower_are_said_of_the_number_in_the_row(project, before, now, expected):
+def test_better_and_lower_are_said_of_the_number_in_the_row(
+    project: Project, before: dict[int, int], now: dict[int, int], expected: list[str]
+) -> None:
     project.test(WORDS)
     project.rank(before)
     project.update()

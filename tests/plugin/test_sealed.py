@@ -148,7 +148,9 @@ def test_the_record_pairs_queries_by_hashes(sealed: Project) -> None:
     assert sealed.run().ret == 0
 
 
-def test_a_query_that_is_edited_or_removed_is_lost(sealed, monkeypatch):
+def test_a_query_that_is_edited_or_removed_is_lost(
+    sealed: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     changed = [{**line, "query": "zebra 99"} if n < 5 else line for n, line in enumerate(QUERIES)]
     other = sealed.path.parent / f"{sealed.path.name}-other" / "holdout.jsonl"
     sealed.golden(changed, str(other))
@@ -158,14 +160,18 @@ def test_a_query_that_is_edited_or_removed_is_lost(sealed, monkeypatch):
     assert_no_secret(sealed, done)
 
 
-def test_a_set_whose_variable_is_not_set_is_left_out(sealed, monkeypatch):
+def test_a_set_whose_variable_is_not_set_is_left_out(
+    sealed: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("HOLDOUT")
     done = sealed.run()
     assert done.ret == 0
     assert "golden set '${HOLDOUT}': left out, because the environment" in done.stdout.str()
 
 
-def test_a_test_of_nothing_but_a_left_out_set_says_so(sealed, monkeypatch):
+def test_a_test_of_nothing_but_a_left_out_set_says_so(
+    sealed: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("HOLDOUT")
     sealed.write("pyproject.toml", CONFIGURATION.replace('"golden/web.jsonl", ', ""))
     done = sealed.run()
@@ -175,7 +181,9 @@ def test_a_test_of_nothing_but_a_left_out_set_says_so(sealed, monkeypatch):
 
 @NEEDS_GIT
 @pytest.mark.parametrize(("options", "code"), [((), 1), (("--rankcheck-unrun=warn",), 0)])
-def test_its_gates_did_not_run_against_a_reference(sealed, monkeypatch, options, code):
+def test_its_gates_did_not_run_against_a_reference(
+    sealed: Project, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], code: int
+) -> None:
     sealed.commit()
     monkeypatch.delenv("HOLDOUT")
     done = sealed.run(*MAIN, *options)
@@ -193,7 +201,9 @@ def test_a_reference_names_no_query_either(sealed: Project) -> None:
         assert_no_secret(sealed, done)
 
 
-def test_a_set_that_cannot_be_read_says_nothing_of_its_lines(sealed, monkeypatch):
+def test_a_set_that_cannot_be_read_says_nothing_of_its_lines(
+    sealed: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sealed.write("pyproject.toml", CONFIGURATION)
     broken: list[dict[str, Any]] = [{**QUERIES[0], "relevance": {"zdoc-1": "zebra"}}]
     other = Path(f"{sealed.path}-broken") / "holdout.jsonl"

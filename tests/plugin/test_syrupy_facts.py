@@ -48,7 +48,9 @@ def test_2_baselines_are_beside_the_test_module_not_in_snapshots(project: Projec
     assert not list(project.path.rglob("__snapshots__"))
 
 
-def test_4_the_file_is_replaced_as_a_whole(project, monkeypatch):
+def test_4_the_file_is_replaced_as_a_whole(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     project.test()
     before = project.update()
     seen = []
@@ -68,7 +70,9 @@ def test_4_the_file_is_replaced_as_a_whole(project, monkeypatch):
     ]
 
 
-def test_4_hooks_take_arguments_that_later_versions_add(tmp_path, monkeypatch):
+def test_4_hooks_take_arguments_that_later_versions_add(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from syrupy.data import Snapshot, SnapshotCollection
 
     collection = SnapshotCollection(location=str(tmp_path / "record.json"))

@@ -28,7 +28,9 @@ def test_stable_without_judgments(ranking_run, baseline):
 
 
 @pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
-def test_assertions_and_updates_fail_and_write_nothing(project, workers):
+def test_assertions_and_updates_fail_and_write_nothing(
+    project: Project, workers: tuple[str, ...]
+) -> None:
     project.test(ASSERTIONS)
     project.write("engine.py", ENGINE_WITH_OTHER_IDS)
     for arguments in ((), ("--snapshot-update",)):

@@ -53,7 +53,9 @@ def shop(project: Project) -> Project:
 
 @pytest.mark.usefixtures("own_metrics")
 @pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS, ids=["alone", "xdist"])
-def test_a_user_metric_is_gated_recorded_and_reported(shop, workers):
+def test_a_user_metric_is_gated_recorded_and_reported(
+    shop: Project, workers: tuple[str, ...]
+) -> None:
     if workers:  # whose controller collects nothing, and imports no conftest below the first folder
         (shop.path / "tests/conftest.py").unlink()
         (shop.path / "tests/test_ranking.py").unlink()

@@ -152,7 +152,9 @@ def test_too_large_a_gap_between_slices_blocks_without_a_fall(gated: GatedTest) 
         (Gate.noninferior(margin=0.02), ""),  # inconclusive, which a note of its own explains
     ],
 )
-def test_a_fall_that_passes_names_the_queries_that_fell_most(gated, gate_of_it, more):
+def test_a_fall_that_passes_names_the_queries_that_fell_most(
+    gated: GatedTest, gate_of_it: Gate, more: str
+) -> None:
     gated.assertions = (gate("RR", gate_of_it),)
     gated.update()
     heading = "falls that passed, and the queries that fell most"
@@ -302,7 +304,9 @@ def test_a_gate_that_could_not_have_failed_says_so_in_every_output(gated: GatedT
         assert "passed, lower, decides nothing" in text, name
 
 
-def test_a_gate_that_needs_noise_says_how_to_measure_it_and_is_not_recorded_without(gated):
+def test_a_gate_that_needs_noise_says_how_to_measure_it_and_is_not_recorded_without(
+    gated: GatedTest,
+) -> None:
     gated.assertions = (gate("RR", Gate.tolerance(noise=3)),)
     says = r"needs to know how much (.|\n)* --rankcheck-replicates 5"
     for update in (False, True):

@@ -42,7 +42,9 @@ def test_hashes_and_versions_are_recorded(indexed: Project) -> None:
     }
 
 
-def test_a_world_that_is_declared_later_is_recorded_once_the_results_are_the_same(project):
+def test_a_world_that_is_declared_later_is_recorded_once_the_results_are_the_same(
+    project: Project,
+) -> None:
     project.test()
     project.rank({1: 2})
     project.update()
@@ -154,7 +156,9 @@ def test_a_fixture_adds_to_the_configuration(indexed: Project) -> None:
     assert "world: index changed since the baseline: built on Monday -> built on Friday" in text
 
 
-def test_an_invalid_fixture_fails_updates_and_does_not_hide_a_failing_gate(indexed):
+def test_an_invalid_fixture_fails_updates_and_does_not_hide_a_failing_gate(
+    indexed: Project,
+) -> None:
     for body, message in (
         ('return {"index": 3}', "the fixture rankcheck_world returned {'index': 3}; return a map"),
         ('pytest.skip("no index")', "the fixture rankcheck_world failed: Skipped: no index"),

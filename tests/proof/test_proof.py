@@ -59,7 +59,9 @@ def outcomes(found: Proof) -> dict[str, str]:
     return {row.harm: row.outcome for row in found.rows}
 
 
-def test_a_gate_that_blocks_everything_blocks_innocent_changes_too(measured, significant):
+def test_a_gate_that_blocks_everything_blocks_innocent_changes_too(
+    measured: Evaluation, significant: pd.DataFrame
+) -> None:
     strict = prove(measured, {"nDCG@10": Gate.tolerance()})
     assert len(names(strict, "blocked")) > len(names(significant, "blocked")) > 5
     assert strict.attrs["innocent"] > 0.3
@@ -106,7 +108,9 @@ def test_a_harm_of_a_gated_value_is_not_harmless(measured: Evaluation) -> None:
     assert (row.outcome, row.metric) == ("blocked", "AP")
 
 
-def test_a_survivor_names_a_gate_that_blocks_it(measured, significant):
+def test_a_survivor_names_a_gate_that_blocks_it(
+    measured: Evaluation, significant: pd.DataFrame
+) -> None:
     harm = "only the top 10 retrieved"
     assert significant.loc[harm, "advice"] == "R@20, significant()"
     better = prove(measured, {"nDCG@10": Gate.significant(), "R@20": Gate.significant()})

@@ -122,7 +122,9 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 @pytest.mark.parametrize(
     "named", [Unreliable, ConnectionError, "Unreliable", "ConnectionError", "builtins.OSError"]
 )
-def test_listed_errors_are_retried_with_longer_waits(way, named, waits):
+def test_listed_errors_are_retried_with_longer_waits(
+    way: str, named: Any, waits: list[float]
+) -> None:
     golden = GOLDEN.subset(["q1"])
     flaky = Flaky(3)
     assert rank(getattr(flaky, way), golden, retries=3, retry_on=[named])["q1"] == ("d",)

@@ -90,7 +90,9 @@ _runs = st.dictionaries(
 @pytest.mark.parametrize("ending", forms("csv", "tsv", "parquet", "tsv.gz"))
 @given(scored=_runs, with_scores=st.booleans())
 @examples(40)
-def test_a_table_survives_saving_and_loading(tmp_path_factory, ending, scored, with_scores):
+def test_a_table_survives_saving_and_loading(
+    tmp_path_factory: pytest.TempPathFactory, ending: str, scored: dict, with_scores: bool
+) -> None:
     file = tmp_path_factory.getbasetemp() / f"there.and.back.{ending}"
     run = run_of(scored if with_scores else {q: list(docs) for q, docs in scored.items()})
     run.save(file)
@@ -99,7 +101,9 @@ def test_a_table_survives_saving_and_loading(tmp_path_factory, ending, scored, w
 
 
 @NEEDS_POLARS
-def test_without_polars_the_error_names_the_extra(tmp_path, monkeypatch):
+def test_without_polars_the_error_names_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "r.parquet"
     Run.from_dict({"q": ["d"]}).save(path)
     monkeypatch.setattr(parquet_files, "find_spec", lambda name: None)

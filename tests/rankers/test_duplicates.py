@@ -82,7 +82,9 @@ def make(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> obj
 
 
 @pytest.mark.parametrize("duplicates", RULES)
-def test_every_way_to_make_a_run_gives_the_same_values(make, tmp_path, duplicates):
+def test_every_way_to_make_a_run_gives_the_same_values(
+    make: Callable[[Path, Duplicates], Run], tmp_path: Path, duplicates: Duplicates
+) -> None:
     table = evaluate(make(tmp_path, duplicates), GOLDEN).table(METRICS)
     expected = evaluate(in_lists(tmp_path, duplicates), GOLDEN).table(METRICS)
     assert table.to_numpy().tolist() == expected.to_numpy().tolist()
@@ -107,7 +109,9 @@ def test_a_chunk_beyond_the_fifth_place_is_not_among_five(
     assert values.loc["q"].tolist() == [recall, reciprocal, precision, retrieved]
 
 
-def test_a_duplicate_is_an_error_that_names_both_rules_and_the_ini_line(make, tmp_path):
+def test_a_duplicate_is_an_error_that_names_both_rules_and_the_ini_line(
+    make: Callable[[Path, Duplicates], Run], tmp_path: Path
+) -> None:
     with pytest.raises(Exception, match=r"document '[ab]' is ranked twice, at 1 and ") as failure:
         evaluate(make(tmp_path, "error"), GOLDEN)
     for part in (

@@ -147,7 +147,9 @@ def test_a_query_that_kills_its_worker_stops_the_ranking(folder: Path) -> None:
     ],
     ids=["lambda", "no name", "no module", "broken", "exits", "async by name", "async"],
 )
-def test_a_ranker_that_cannot_run_on_a_worker_is_one_clear_error(processes, ranker, message):
+def test_a_ranker_that_cannot_run_on_a_worker_is_one_clear_error(
+    processes: Executor, ranker: object, message: str
+) -> None:
     asked: list[int] = []
     with pytest.raises(RankerError, match=message):
         rank(ranker, GOLDEN, executor=processes, progress=lambda now, of: asked.append(now))

@@ -65,7 +65,9 @@ def make(request: pytest.FixtureRequest) -> object:
         {"q": RISING, "p": TIED, "o": TIED, "n": [("a", 1.0)], "m": []},
     ],
 )
-def test_lists_in_the_wrong_order_are_refused(make, tmp_path, lists):
+def test_lists_in_the_wrong_order_are_refused(
+    make: Make, tmp_path: Path, lists: Mapping[str, Pairs]
+) -> None:
     with pytest.raises(RankcheckError, match="the scores rise down the list in ") as failure:
         make(lists, tmp_path)
     said = str(failure.value)
@@ -90,7 +92,9 @@ def test_lists_in_the_wrong_order_are_refused(make, tmp_path, lists):
         {"q": [("a", 2.0), ("b", 2.0), ("c", 1.0)]},
     ],
 )
-def test_single_inversions_are_allowed(make, tmp_path, lists):
+def test_single_inversions_are_allowed(
+    make: Make, tmp_path: Path, lists: Mapping[str, Pairs]
+) -> None:
     run = make(lists, tmp_path)
     assert {q: run[q] for q in lists} == {q: tuple(doc for doc, _ in lists[q]) for q in lists}
 
@@ -108,7 +112,9 @@ def test_the_message_counts_and_shows(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("make_each", [dict, list])
-def test_scores_that_end_as_they_begin_count_if_others_are_between(make_each):
+def test_scores_that_end_as_they_begin_count_if_others_are_between(
+    make_each: Callable[[Pairs], object],
+) -> None:
     level = [("a", 1.0), ("b", 2.0), ("c", 1.0)]
     lists = {"q": RISING, "p": RISING, "n": level, "m": level}
     rankings = {query_id: make_each(pairs) for query_id, pairs in lists.items()}
@@ -175,7 +181,9 @@ READERS = [of_trec, of_large_trec, of_csv, of_frame]
         [[(3, 0.3), (1, 0.1), (2, 0.2)]],
     ],
 )
-def test_ranks_that_oppose_the_scores_in_all_queries_are_refused(read, queries, is_split, tmp_path):
+def test_ranks_that_oppose_the_scores_in_all_queries_are_refused(
+    read: Callable[[list, Path], Run], queries: list, is_split: bool, tmp_path: Path
+) -> None:
     rows = rows_of_queries(*queries)
     if is_split:
         rows.sort(key=lambda row: row[1])
@@ -200,7 +208,9 @@ def test_ranks_that_oppose_the_scores_in_all_queries_are_refused(read, queries, 
         [[(1, 0.1), (3, 0.2), (2, 0.3)]],
     ],
 )
-def test_other_ranks_are_ignored(read, queries, tmp_path):
+def test_other_ranks_are_ignored(
+    read: Callable[[list, Path], Run], queries: list, tmp_path: Path
+) -> None:
     read(rows_of_queries(*queries), tmp_path)
 
 
@@ -244,7 +254,9 @@ DICT_MAKERS: list[Callable[[Mapping[str, object]], Run]] = [
 @pytest.mark.parametrize("make_dicts", DICT_MAKERS)
 @pytest.mark.parametrize("kind", [int, float])
 @pytest.mark.parametrize("start", [0, 1])
-def test_ranks_given_as_scores_are_refused(make_dicts, start, kind):
+def test_ranks_given_as_scores_are_refused(
+    make_dicts: Callable[[Mapping[str, object]], Run], start: int, kind: type
+) -> None:
     dicts = {
         q: {doc: kind(score) for doc, score in ranked(*docs, start=start).items()}
         for q, docs in {"q1": "abcdef", "q2": "fedc", "q3": "a"}.items()
@@ -258,7 +270,9 @@ def test_ranks_given_as_scores_are_refused(make_dicts, start, kind):
 
 
 @pytest.mark.parametrize("make_dicts", DICT_MAKERS)
-def test_ranks_in_more_than_half_of_the_queries_are_enough(make_dicts):
+def test_ranks_in_more_than_half_of_the_queries_are_enough(
+    make_dicts: Callable[[Mapping[str, object]], Run],
+) -> None:
     dicts = {f"q{n}": ranked(*"abcdef") for n in range(20)} | {"odd": {"a": 0.5, "b": 2.0}}
     with pytest.raises(RankcheckError, match="are ranks in 20 of 21 queries, such as 'q0'"):
         make_dicts(dicts)
@@ -275,7 +289,9 @@ def test_ranks_in_more_than_half_of_the_queries_are_enough(make_dicts):
         {"q": dict(RISING), "p": dict(TIED), "o": {"a": 1.0}},
     ],
 )
-def test_distances_in_rising_order_are_refused_as_in_a_list(make_dicts, dicts):
+def test_distances_in_rising_order_are_refused_as_in_a_list(
+    make_dicts: Callable[[Mapping[str, object]], Run], dicts: Mapping[str, object]
+) -> None:
     with pytest.raises(RankcheckError, match=r"the scores rise down the .* such as 'q' \(a "):
         make_dicts(dicts)
 
@@ -291,6 +307,8 @@ def test_distances_in_rising_order_are_refused_as_in_a_list(make_dicts, dicts):
         {"q": dict.fromkeys("abcdefghij", 1.0)},
     ],
 )
-def test_other_scores_of_dicts_are_scores(make_dicts, dicts):
+def test_other_scores_of_dicts_are_scores(
+    make_dicts: Callable[[Mapping[str, object]], Run], dicts: Mapping[str, Mapping[str, float]]
+) -> None:
     run = make_dicts(dicts)
     assert run["q"] == tuple(sorted(dicts["q"], key=lambda doc: (-dicts["q"][doc], [-ord(doc)])))

@@ -70,7 +70,9 @@ def make(request: pytest.FixtureRequest) -> Make:
     ("ranks", "expected"),
     [([1, 2, 3], "abc"), ([0, 1, 2], "abc"), ([3, 1, 2], "bca"), ([2, 0, 1], "bca"), ([1], "a")],
 )
-def test_complete_ranks_decide_from_0_or_from_1(make, tmp_path, ranks, expected):
+def test_complete_ranks_decide_from_0_or_from_1(
+    make: Make, tmp_path: Path, ranks: list[float], expected: str
+) -> None:
     run = make(rows_of(ranks), tmp_path)
     assert "".join(run["q"]) == expected
     assert evaluate(run, GOLDEN).ranks("q")["a"] == expected.index("a") + 1
@@ -113,7 +115,9 @@ def test_equal_ranks_are_ties(make: Make, tmp_path: Path) -> None:
 
 @NEEDS_POLARS
 @pytest.mark.parametrize("batch", [1, 2, 3, 100])
-def test_ranks_decide_in_queries_without_scores_wherever_these_are(tmp_path, monkeypatch, batch):
+def test_ranks_decide_in_queries_without_scores_wherever_these_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, batch: int
+) -> None:
     import polars as pl
 
     from pytest_rankcheck.rankers import run_tables

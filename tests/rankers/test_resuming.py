@@ -163,7 +163,9 @@ def refused(message: str, started: dict[str, Any], golden: GoldenSet = GOLDEN, *
     assert file.read_bytes() == before
 
 
-def test_other_conditions_are_refused(started, monkeypatch):
+def test_other_conditions_are_refused(
+    started: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     refused("resume_key was 'index 1' and is 'index 2'", started, resume_key="index 2")
     refused("the depth was '100' and is '20'", started, depth=20)
     for golden in (
@@ -218,7 +220,9 @@ def test_an_edited_line_is_an_error(started: dict[str, Any]) -> None:
         refused(rf"answers\.jsonl:{number_of_line} was edited after it was written", started)
 
 
-def test_a_folder_that_does_not_fit_is_an_error(tmp_path, monkeypatch):
+def test_a_folder_that_does_not_fit_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     for place, message in [
         (tmp_path / "notes.txt", "answers cannot be written there: File exists"),
@@ -244,7 +248,9 @@ def test_two_rankings_cannot_share_a_folder(parts: dict[str, Any]) -> None:
         rank(again, GOLDEN.subset(["q1"]), **parts)
 
 
-def test_a_full_disk_is_one_clear_error(parts, monkeypatch):
+def test_a_full_disk_is_one_clear_error(
+    parts: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     opened = Path.open
     left = [25]
 
@@ -263,7 +269,9 @@ def test_a_full_disk_is_one_clear_error(parts, monkeypatch):
     assert len(ranker.asked) == 35
 
 
-def test_answers_that_cannot_be_deleted_do_no_harm(parts, monkeypatch):
+def test_answers_that_cannot_be_deleted_do_no_harm(
+    parts: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def unlink(path: Path, missing_ok: bool = False) -> None:
         raise PermissionError(errno.EACCES, "Permission denied", str(path))
 

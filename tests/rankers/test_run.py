@@ -229,7 +229,9 @@ close_scores = st.sampled_from([1.0, 1.0 + 1e-12, 1.0 + 1e-9, 2.0, 0.1 + 0.2, 0.
     st.lists(st.tuples(plain, close_scores), min_size=1, unique_by=lambda pair: pair[0]),
     st.dictionaries(plain, st.integers(0, 3), min_size=1),
 )
-def test_other_evaluators_read_the_same_order_from_a_saved_run(pairs, judged):
+def test_other_evaluators_read_the_same_order_from_a_saved_run(
+    pairs: list[tuple[str, float]], judged: dict[str, int]
+) -> None:
     """The same holds if scores are tied, equal as float32, or out of order."""
     ir_measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
     pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval is not installed")

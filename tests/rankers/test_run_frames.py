@@ -99,7 +99,9 @@ ROWS = {"query_id": ["q", "q", "p"], "doc_id": ["b", "a", "c"]}
 
 
 @pytest.mark.parametrize("column", ["scor", "bm25_score", "distance", "ranking", None])
-def test_rows_without_scores_and_ranks_are_in_order_only_if_that_is_said(column):
+def test_rows_without_scores_and_ranks_are_in_order_only_if_that_is_said(
+    column: str | None,
+) -> None:
     frame = pd.DataFrame({**ROWS, **({column: [1, 2, 1]} if column else {})})
     with pytest.raises(RunError) as refusal:
         Run.from_frame(frame)

@@ -193,7 +193,9 @@ def test_a_scanned_run_can_be_cut_without_reading_it(file: Path) -> None:
     assert len(run["q1"]) == 10
 
 
-def test_a_large_file_is_not_read_before_it_is_needed(file, monkeypatch):
+def test_a_large_file_is_not_read_before_it_is_needed(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from pytest_rankcheck.rankers import run as module
 
     assert Run.load(file).is_in_memory
@@ -213,7 +215,9 @@ def peak_of(file: Path, golden: GoldenSet) -> int:
         tracemalloc.stop()
 
 
-def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch):
+def test_memory_does_not_grow_with_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     choose(monkeypatch, "lines", 1 << 14)
     golden = GoldenSet.from_dict({"q0": {"d3": 1}})
     peaks = []
@@ -234,7 +238,9 @@ def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch):
     size=st.sampled_from([8, 30, 300, 3000]),
     mark=st.sampled_from(["", "\ufeff"]),
 )
-def test_blocks_hold_whole_queries_and_all_lines(lengths, size, mark, tmp_path_factory):
+def test_blocks_hold_whole_queries_and_all_lines(
+    lengths: list[int], size: int, mark: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     lines = [(f"q{q}", f"d{i}") for q, n in enumerate(lengths) for i in range(n)]
     text = "".join(f"{q} Q0 {d} 1 1.0 t{'x' * (len(d) % 7)}\n" for q, d in lines)
     file = tmp_path_factory.getbasetemp() / "blocks.run"

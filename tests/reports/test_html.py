@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from html import unescape
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -95,7 +96,9 @@ def test_a_query_opens_to_its_two_rankings(opened: Opened, report: Report) -> No
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1200, 390])
 @pytest.mark.browser
-def test_the_report_fits_a_phone_and_is_accessible(opened, report, width, scheme):
+def test_the_report_fits_a_phone_and_is_accessible(
+    opened: Opened, report: Report, width: int, scheme: str
+) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     page = opened(report, width, scheme)
     page.locator("#rows button.open").first.click()
@@ -121,7 +124,9 @@ BEYOND = """() => [...document.querySelectorAll(".chart text, .chart svg")].filt
 
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [1200, 400])
-def test_a_phone_shows_what_counts_and_no_name_is_broken(opened, report, width):
+def test_a_phone_shows_what_counts_and_no_name_is_broken(
+    opened: Opened, report: Report, width: int
+) -> None:
     changed = {
         "metric": "nDCG(gain=exponential)@10",
         "test": "tests/test_ranking.py::test_that_says_in_its_name_what_it_is_about",
@@ -238,7 +243,9 @@ def hash_of(text: str) -> str:
 
 
 @pytest.mark.browser
-def test_a_script_that_is_not_ours_does_not_run(chromium, report, tmp_path):
+def test_a_script_that_is_not_ours_does_not_run(
+    chromium: Any, report: Report, tmp_path: Path
+) -> None:
     """Neither a script in the page, nor a handler, nor a changed script of ours, nor eval."""
     code = html_of(report).replace("</main>", "<script>window.ran=1</script></main>")
     code = code.replace("</main>", '<img src="data:," onerror="window.ran=1"></main>')

@@ -10,7 +10,9 @@ from pytest_rankcheck.reports.measurement_findings import measurement_finding
 from pytest_rankcheck.reports.report_data import Report
 
 
-def test_the_report_matches_its_schema_and_has_one_line_per_query(report, hostile):
+def test_the_report_matches_its_schema_and_has_one_line_per_query(
+    report: Report, hostile: Report
+) -> None:
     for shown in (report, hostile):
         text = json_of(shown)
         text.encode("utf-8")

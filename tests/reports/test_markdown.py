@@ -50,7 +50,9 @@ pytest -q
 """
 
 
-def test_it_leads_with_what_blocks_and_what_to_type_and_is_readable_as_it_is(report):
+def test_it_leads_with_what_blocks_and_what_to_type_and_is_readable_as_it_is(
+    report: Report,
+) -> None:
     text = markdown_of(report)
     assert text.startswith(HEAD)
     lines = text.splitlines()
@@ -72,7 +74,9 @@ def test_it_leads_with_what_blocks_and_what_to_type_and_is_readable_as_it_is(rep
         (1, 0, 1, "❌ Ranking quality: 1 gate passed, but the test session failed"),
     ],
 )
-def test_a_title_is_green_only_if_the_session_was(report, gates, notes, exit_status, title):
+def test_a_title_is_green_only_if_the_session_was(
+    report: Report, gates: int, notes: int, exit_status: int, title: str
+) -> None:
     passed = [gate for gate in report.gates if not gate.failed][:gates]
     checks = [Note(Topic.EXPECTATIONS, f"{number} hold", is_check=True) for number in range(notes)]
     ended = replace(report, gates=tuple(passed), notes=tuple(checks), exit_status=exit_status)

@@ -200,7 +200,9 @@ def test_a_ranking_is_in_one_text_of_a_test_session() -> None:
 
 
 @pytest.mark.parametrize(("empty", "is_noted"), [(0, False), (1, False), (2, True), (39, True)])
-def test_empty_answers_are_counted_in_failures_and_from_5_percent_on_in_passes(empty, is_noted):
+def test_empty_answers_are_counted_in_failures_and_from_5_percent_on_in_passes(
+    empty: int, is_noted: bool
+) -> None:
     evaluation = evaluate(ranked(empty), GOLDEN)
     have = "has" if empty == 1 else "have"
     words = f"{empty} of 40 queries {have} an empty answer: q0"

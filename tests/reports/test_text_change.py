@@ -46,7 +46,9 @@ texts = st.text(max_size=200) | st.text("ab \u00e9e\u0301\u0939\u093f\u3067", ma
 @example(start="a" * 100, one="a", other="", end="")
 @example(start="", one="\u00a0", other=" ", end="a" * 100)
 @example(start="x" * 90, one="y" * 90, other="", end="x" * 90)
-def test_any_difference_is_visible_in_one_short_harmless_line(start, one, other, end):
+def test_any_difference_is_visible_in_one_short_harmless_line(
+    start: str, one: str, other: str, end: str
+) -> None:
     before, after = start + one + end, start + other + end
     shown = shown_change(before, after)
     assert all("\n" not in text and "\x1b" not in text for text in shown)

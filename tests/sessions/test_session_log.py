@@ -77,7 +77,9 @@ def test_a_table(tmp_path: Path, separator: str) -> None:
 
 
 @NEEDS_POLARS
-def test_rows_of_parquet_are_counted_from_1_in_every_batch(tmp_path, monkeypatch):
+def test_rows_of_parquet_are_counted_from_1_in_every_batch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import polars as pl
 
     monkeypatch.setattr("pytest_rankcheck.files.table_batches.BATCH_ROWS", 2)

@@ -63,7 +63,9 @@ def test_few_differences_are_enumerated_exactly(gains: list[float]) -> None:
 
 @pytest.mark.parametrize("count", [17, 60, 400])
 @pytest.mark.parametrize("shift", [-0.02, 0.0, 0.01])
-def test_many_differences_agree_with_scipy_within_the_error_of_drawing(count, shift):
+def test_many_differences_agree_with_scipy_within_the_error_of_drawing(
+    count: int, shift: float
+) -> None:
     gains = np.round(np.random.default_rng(count).normal(shift, 0.1, count), 6)
     ours = sign_flip_test(gains)
     theirs = stats.permutation_test(
@@ -127,7 +129,9 @@ def test_t_is_that_of_scipy() -> None:
         ([math.nan, -0.1, 0.1], 0.2, 1),
     ],
 )
-def test_small_and_constant_differences_have_a_p(test, gains, low, high):
+def test_small_and_constant_differences_have_a_p(
+    test: str, gains: list, low: float, high: float
+) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         p = p_of_fall(np.array(gains, dtype=float), test)  # type: ignore[arg-type]
@@ -171,7 +175,9 @@ def test_intervals_are_those_of_scipy() -> None:
     margin=st.floats(0.001, 0.5),
     full_range=st.sampled_from([1.0, math.inf]),
 )
-def test_the_bound_and_p_of_noninferiority_agree(gains, margin, full_range):
+def test_the_bound_and_p_of_noninferiority_agree(
+    gains: list[float], margin: float, full_range: float
+) -> None:
     found = Differences(np.array(gains), full_range=full_range)
     p = found.noninferiority_p(margin)
     bound = found.lower_bound(0.05)

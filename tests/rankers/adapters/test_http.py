@@ -206,7 +206,9 @@ def test_a_hit_without_an_id_is_refused_at_any_path(server: Server, ids: str, co
 # --- secrets -----------------------------------------------------------------------------------
 
 
-def test_headers_come_from_the_environment_and_are_never_shown(server, monkeypatch, caplog):
+def test_headers_come_from_the_environment_and_are_never_shown(
+    server: Server, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.DEBUG)
     monkeypatch.setenv("SEARCH_TOKEN", SECRET)
     server.answer = lambda handler: handler.send({"error": "no"}, status=403)
@@ -264,7 +266,9 @@ def cut(handler: Handler) -> None:
         (cut, "ReadError|disconnected|RemoteProtocolError"),
     ],
 )  # fmt: skip
-def test_a_wrong_answer_is_refused_with_the_address(server, answer, message):
+def test_a_wrong_answer_is_refused_with_the_address(
+    server: Server, answer: Callable[[Handler], None], message: str
+) -> None:
     server.answer = answer
     with pytest.raises(RankerError, match=message) as refused:
         rank(http(f"{server.url}/web/_search", "elasticsearch"), GOLDEN)
@@ -274,7 +278,9 @@ def test_a_wrong_answer_is_refused_with_the_address(server, answer, message):
 
 
 @pytest.mark.parametrize("status", [429, 503, None])
-def test_a_busy_server_and_a_broken_connection_are_retried(server, status, monkeypatch):
+def test_a_busy_server_and_a_broken_connection_are_retried(
+    server: Server, status: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("pytest_rankcheck.rankers.adapter_protocol._LONGEST_WAIT", 0)
 
     def answer(handler: Handler) -> None:
