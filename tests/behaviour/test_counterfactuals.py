@@ -255,7 +255,10 @@ def test_a_ranker_that_cannot_see_the_change_is_refused() -> None:
 
 def test_anything_but_a_perturbed_query_is_refused() -> None:
     for perturbation, message in (
-        (lambda query: replace(query, attributes={}), "TypeError: .*; to get the query, annotate"),
+        (
+            lambda query: replace(query, attributes={}),
+            "TypeError: .*; to get the query, annotate its parameter as Query",
+        ),
         (lambda text: Query("q9", "x"), "with the same id"),
         (lambda text: Query("q1", 3), "returned Query"),  # type: ignore[arg-type]
         (lambda text: Query("q1", "x", ["device"]), "it must return a text or a Query"),  # type: ignore[arg-type]

@@ -340,7 +340,10 @@ def test_invalid_arguments_are_refused() -> None:
         ({"process_timeout": 0}, "process_timeout=0 is invalid"),
         ({"insensitive_to": "repeats"}, "insensitive_to=repeats is invalid; give one"),
         ({"insensitive_to": ["ordr"]}, "insensitive_to=ordr is invalid; did you mean 'order'"),
-        ({"insensitive_to": ["fresh", "process"]}, r"can be checked \(fresh: give fresh=; process"),
+        (
+            {"insensitive_to": ["fresh", "process"]},
+            r"can be checked \(fresh: give fresh=; process: give the ranker",
+        ),
         ({"fresh": 3}, "fresh=3 is invalid; give a function or class"),
         ({"fresh": "engine"}, "does not name a ranker"),
         ({"fresh": constant}, "fresh=<function constant.* is invalid; give a function or class"),

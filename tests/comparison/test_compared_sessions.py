@@ -145,7 +145,10 @@ def test_the_text_of_two_samples() -> None:
     with collecting(evidence=True), pytest.raises(AssertionError) as caught:
         assert_not_regressed(now, then, RR, gate=Gate.significant(), by="group")
     text = str(caught.value)
-    assert "200 sessions in the baseline, 150 now: different sessions, so compared as two" in text
+    assert (
+        "200 sessions in the baseline, 150 now: different sessions, so compared as two samples"
+        in text
+    )
     assert "(permutation test of two samples)" in text
     assert "worst" not in text.replace("slices, worst first", "")
     assert "power is about 80% for a fall of" in text
@@ -155,7 +158,9 @@ def test_a_metric_without_a_value_passes_no_gate() -> None:
     """Else a log without times, or without selections, would pass every gate."""
     then, now = sessions([1, 1, 2]), sessions([None, None, None])
     for gate in (Gate.tolerance(abs=0.9), Gate.significant(), Gate.noninferior(margin=0.5)):
-        with pytest.raises(MetricError, match=r"has no value on session log .* all .* sessions"):
+        with pytest.raises(
+            MetricError, match=r"has no value on session log .* all .* sessions are left out"
+        ):
             assert_not_regressed(now, then, "SessionRR(abandoned=exclude)", gate=gate)
     with pytest.raises(MetricError, match="nothing was selected"):
         assert_session_mrr_at_least(now, 0, abandoned="exclude")

@@ -185,5 +185,7 @@ def test_ties_and_duplicates_are_those_of_the_run() -> None:
     conventions = Conventions(missing="empty", ties="input")
     assert evaluate(run, GOLDEN, conventions=conventions).conventions.ties == "input"
     assert evaluate(run, GOLDEN, conventions=Conventions()).conventions.ties == "input"
-    with pytest.raises(ConfigurationError, match="duplicates=close_gaps does not fit run 'bm25',"):
+    with pytest.raises(
+        ConfigurationError, match="duplicates=close_gaps does not fit run 'bm25', which"
+    ):
         evaluate(run, GOLDEN, conventions=Conventions(duplicates="close_gaps"))

@@ -413,7 +413,9 @@ def test_a_table_without_rows_is_an_empty_part(tmp_path: Path) -> None:
 
 
 def test_options_for_reading_do_not_fit_a_run_that_was_read() -> None:
-    with pytest.raises(ConfigurationError, match="the source is a Run, which has been read"):
+    with pytest.raises(
+        ConfigurationError, match="the source is a Run, which has been read already"
+    ):
         evaluate_part(Run.from_dict(RANKINGS), GOLDEN, ties="input")
 
 

@@ -75,7 +75,9 @@ def test_a_truncated_packed_file_is_reported(tmp_path: Path, ending: str, where:
     whole = PACKERS[ending](lines)
     file = tmp_path / f"cut.qrels.{ending}"
     file.write_bytes(whole[: int(len(whole) * where)])
-    with pytest.raises(GoldenSetError, match=r"cut\.qrels\.\w+: the packed file is .*copy it"):
+    with pytest.raises(
+        GoldenSetError, match=r"cut\.qrels\.\w+: the packed file is .*copy it again"
+    ):
         GoldenSet.load(file)
     run = tmp_path / f"cut.run.{ending}"
     whole = PACKERS[ending](RUN * 2000)

@@ -175,7 +175,9 @@ def test_without_a_common_query_nothing_is_decided_to_have_regressed() -> None:
 @pytest.mark.parametrize("name", ["abs", "rel", "max_query_drop"])
 @pytest.mark.parametrize("bad", [-0.01, float("nan"), float("inf"), "0.1", True])
 def test_an_allowance_is_a_number_from_zero_on(name: str, bad: Any) -> None:
-    with pytest.raises(ConfigurationError, match=f"{name}=.* is invalid|{name} must be a number,"):
+    with pytest.raises(
+        ConfigurationError, match=f"{name}=.* is invalid|{name} must be a number, not "
+    ):
         Gate.tolerance(**{name: bad})
 
 

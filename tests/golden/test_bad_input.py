@@ -92,7 +92,9 @@ def test_byte_order_marks_line_endings_and_packing_do_not_matter(
 def test_latin_1_is_reported(tmp_path: Path, load: Load, name: str, text: str) -> None:
     file = tmp_path / "file"
     file.write_bytes(text.encode("latin-1"))
-    with pytest.raises(RankcheckError, match=r"file(:\d+)?: byte \d+ is not UTF-8; save the file"):
+    with pytest.raises(
+        RankcheckError, match=r"file(:\d+)?: byte \d+ is not UTF-8; save the file as"
+    ):
         load(file, name)
 
 

@@ -88,7 +88,9 @@ def test_subsets_and_merges_keep_expectations(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", forms("g.qrels", "g.csv", "g.tsv", "g.parquet"))
 def test_a_format_without_expectations_refuses_to_save_them(tmp_path: Path, name: str) -> None:
     golden = GoldenSet.load(golden_file(tmp_path, *ENTRIES)).expecting()
-    with pytest.raises(GoldenSetError, match=r"has expectations, which \w+ cannot hold; save as"):
+    with pytest.raises(
+        GoldenSetError, match=r"has expectations, which \w+ cannot hold; save as jsonl"
+    ):
         golden.save(tmp_path / name)
     assert not (tmp_path / name).exists()
     golden.subset(["q0"]).save(tmp_path / name)  # a part without any is fine
@@ -107,7 +109,10 @@ INVALID: list[tuple[object, str]] = [
     ({"not_in_top": "3", "documents": ["d"]}, "not_in_top=3 is invalid"),
     ({"above": ["d"]}, '"above" is .* what comes first and what comes after'),
     ({"before": ["d", "e"]}, "before: 'd' is not a list"),
-    ({"results": "none", "documents": ["d"]}, 'unknown key "documents" in an expectation; its'),
+    (
+        {"results": "none", "documents": ["d"]},
+        'unknown key "documents" in an expectation; its keys are results, ',
+    ),
     ({"results": "nothing"}, '"results" is nothing; it must be "some" or "none"'),
     ({"in_top": 1, "above": ["a", "b"]}, "has in_top and above; give one of"),
     ({"reason": "x"}, "does not say what is expected"),
@@ -118,7 +123,10 @@ INVALID: list[tuple[object, str]] = [
         "known_rank is the rank of .*; give also known_failure",
     ),
     ({**KNOWN, "known_rank": 0}, "known_rank=0 is invalid; give a whole number from 1 on"),
-    ({"results": "none", "known_failure": "x", "known_rank": 3}, "known_rank is the rank of a"),
+    (
+        {"results": "none", "known_failure": "x", "known_rank": 3},
+        "known_rank is the rank of a document",
+    ),
     (
         {"results": "some", "severity": "warning"},
         "severity=warning is invalid; did you mean 'warn'",
@@ -161,7 +169,9 @@ def test_an_expectation_of_an_unknown_query_is_refused() -> None:
     golden = GoldenSet.from_dict({"q1": {"d": 1}}, name="web")
     with pytest.raises(GoldenSetError, match=r"golden set 'web': .* of the unknown query 'q11'"):
         golden.expecting(Expectation.some_results(query="q11"))
-    with pytest.raises(GoldenSetError, match="golden set 'web': 'd' is not an Expectation, such"):
+    with pytest.raises(
+        GoldenSetError, match="golden set 'web': 'd' is not an Expectation, such as"
+    ):
         golden.expecting("d")  # type: ignore[arg-type]
     for query in ("", None, 3):
         with pytest.raises(GoldenSetError, match=r"query is .*; it must be a text"):

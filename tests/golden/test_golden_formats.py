@@ -147,7 +147,9 @@ def test_a_repeated_judgment_is_not_a_contradiction(file: Path) -> None:
 
 def test_an_unknown_format_is_refused(file: Path) -> None:
     file.write_text("who,what,much\n")
-    with pytest.raises(GoldenSetError, match=r"web.golden:1: unknown format of golden") as failure:
+    with pytest.raises(
+        GoldenSetError, match=r"web.golden:1: unknown format of golden sets"
+    ) as failure:
         GoldenSet.load(file)
     assert "jsonl: " in str(failure.value)
     assert "trec: " in str(failure.value)

@@ -123,7 +123,9 @@ def test_a_frame_of_queries_needs_no_texts() -> None:
     assert golden.query("u2").attributes == {"segment": "old"}
     other = GoldenSet.from_frame(judgments, frame(query_id=["u1"], query_text=["red"]))
     assert other.query("u1") == Query("u1", "red")
-    with pytest.raises(GoldenSetError, match=r"queries has no column 'query'\. Is 'qurey'"):
+    with pytest.raises(
+        GoldenSetError, match=r"queries has no column 'query'\. Is 'qurey' misspelt"
+    ):
         GoldenSet.from_frame(judgments, frame(query_id=["u1"], qurey=["red"]))
     with pytest.raises(GoldenSetError, match=r"judgments has no column 'query'\. Is 'quer"):
         GoldenSet.from_frame(judgments.assign(querry="red"))

@@ -47,7 +47,9 @@ def test_features_are_ordered_by_number(file: Path) -> None:
 @pytest.mark.parametrize("ending", ["query", "group"])
 def test_the_sizes_of_queries_can_be_in_a_file_beside_it(file: Path, ending: str) -> None:
     file.write_text("1 1:0.5\n0 1:0.25\n2 2:1\n")
-    with pytest.raises(GoldenSetError, match=r"rank\.test:1: no qid:, and no file rank.test.query"):
+    with pytest.raises(
+        GoldenSetError, match=r"rank\.test:1: no qid:, and no file rank.test.query or .group"
+    ):
         GoldenSet.load(file)
     sizes = file.with_name(f"rank.test.{ending}")
     sizes.write_text("2\n1\n")
@@ -60,7 +62,9 @@ def test_the_sizes_of_queries_can_be_in_a_file_beside_it(file: Path, ending: str
     ):
         GoldenSet.load(file)
     sizes.write_text("2\n2\n")
-    with pytest.raises(GoldenSetError, match=rf"{ending} covers 4 rows, but there are 3; is the"):
+    with pytest.raises(
+        GoldenSetError, match=rf"{ending} covers 4 rows, but there are 3; is the file"
+    ):
         GoldenSet.load(file)
     sizes.write_text("2\nx\n")
     with pytest.raises(GoldenSetError, match=rf"rank\.test\.{ending}:2: 'x' is not a size"):

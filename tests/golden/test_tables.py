@@ -89,7 +89,10 @@ def test_columns_with_other_names_are_mapped(file: Path) -> None:
     file.write_text("kw,sku,stars\nq1,d3,2\nq1,d7,0\nq2,d1,1\n")
     with pytest.raises(GoldenSetError, match="unknown format of golden sets"):
         GoldenSet.load(file)
-    with pytest.raises(GoldenSetError, match=r"has no column 'query_id', 'doc_id', 'relevance'\."):
+    with pytest.raises(
+        GoldenSetError,
+        match=r"has no column 'query_id', 'doc_id', 'relevance'\. Its columns are kw",
+    ):
         GoldenSet.load(file, "csv")
     columns = {"query_id": "kw", "doc_id": "sku", "relevance": "stars"}
     assert grades_of(GoldenSet.load(file, "csv", columns=columns)) == SAME
@@ -212,7 +215,9 @@ def test_a_comma_that_may_separate_thousands_is_ambiguous(file: Path) -> None:
 
 def test_ambiguous_columns_are_refused_unless_one_is_chosen(file: Path) -> None:
     file.write_text("query_id,doc_id,rating,label\nq,d,1,2\n")
-    with pytest.raises(GoldenSetError, match="rating, label could both be the relevance; choose"):
+    with pytest.raises(
+        GoldenSetError, match="rating, label could both be the relevance; choose one"
+    ):
         GoldenSet.load(file)
     golden = GoldenSet.load(file, columns={"relevance": "label"})
     assert golden.grades("q") == {"d": 2}
@@ -279,7 +284,9 @@ def test_codes_become_grades(file: Path) -> None:
     frame = pd.DataFrame({"qid": ["q", "q"], "docno": ["a", "b"], "label": [1, -1]})
     golden = GoldenSet.from_frame(frame, grades={1: 4, "-1": 0})
     assert golden.grades("q") == {"a": 4, "b": 0}
-    with pytest.raises(GoldenSetError, match="grades: 1 is mapped to 'high', not to a finite"):
+    with pytest.raises(
+        GoldenSetError, match="grades: 1 is mapped to 'high', not to a finite number"
+    ):
         GoldenSet.load(file, grades={1: "high"})  # type: ignore[dict-item]
 
 

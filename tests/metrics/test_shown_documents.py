@@ -135,7 +135,9 @@ def test_vectors_that_cannot_be_compared_are_refused(value: object) -> None:
 def test_a_vector_that_became_a_text_is_refused(tmp_path) -> None:  # type: ignore[no-untyped-def]
     DOCUMENTS.dropna().to_csv(tmp_path / "documents.csv", index=False)
     golden = GoldenSet.from_dict({"u1": {}}, documents=tmp_path / "documents.csv")
-    with pytest.raises(MetricError, match=r"is the text '\[1.0, 0.0\]'; give vectors as JSON"):
+    with pytest.raises(
+        MetricError, match=r"is the text '\[1.0, 0.0\]'; give vectors as JSON lines"
+    ):
         evaluate(Run.from_dict({"u1": ["a", "b"]}), golden).mean("ILD(by=vector)")
 
 

@@ -138,7 +138,9 @@ def test_an_update_is_refused_where_there_is_no_line(
     flaky.fail(3, 80)
     result = flaky.run(*option)
     result.assert_outcomes(passed=1, failed=1)
-    assert "baseline cannot be written: the ranker failed on q080, of which it" in text_of(result)
+    assert "baseline cannot be written: the ranker failed on q080, of which it has no line" in (
+        text_of(result)
+    )
     assert (flaky.path / RECORD).read_text("utf-8") == text
     flaky.golden(flaky.queries())
     flaky.write("tests/test_ranking.py", TEST.replace('"RR", by', '["RR", "R@10"], by'))

@@ -47,7 +47,11 @@ BY_SCHEMA = [
     ("depth = 2024-01-01\n" + FLOOR, 1, "'depth' must be a whole number, not \"2024-01-01\""),
     ("failures = 0.01\n" + FLOOR, 1, "'failures' must be a text or a whole number, not 0.01"),
     (FLOOR + "[ranker]\n", 3, "[ranker] needs one of http, command, run, python"),
-    (FLOOR + "[ranker]\nrun = 'a'\npython = 'b:c'\n", 3, "[ranker] has run and python; keep one"),
+    (
+        FLOOR + "[ranker]\nrun = 'a'\npython = 'b:c'\n",
+        3,
+        "[ranker] has run and python; keep one of them",
+    ),
     (FLOOR + "[ranker]\npython = 'a:b'\ntimeout = 0\n", 5, "'timeout' is 0; give a number above 0"),
     (FLOOR + "[ranker]\ncommand = './rank'\n", 4, "'command' must be a list, not \"./rank\""),
     (FLOOR + "[ranker]\nhttp = { engine = 'solr' }\n", 4, "'http' has no 'url'"),

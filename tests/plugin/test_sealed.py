@@ -166,7 +166,9 @@ def test_a_set_whose_variable_is_not_set_is_left_out(
     monkeypatch.delenv("HOLDOUT")
     done = sealed.run()
     assert done.ret == 0
-    assert "golden set '${HOLDOUT}': left out, because the environment" in done.stdout.str()
+    assert "golden set '${HOLDOUT}': left out, because the environment variable" in (
+        done.stdout.str()
+    )
 
 
 def test_a_test_of_nothing_but_a_left_out_set_says_so(

@@ -38,7 +38,9 @@ def test_assertions_and_updates_fail_and_write_nothing(
         # Without --snapshot-update, the last test has no baseline yet.
         result.assert_outcomes(failed=3 + (not arguments), passed=bool(arguments))
         text = text_of(result)
-        assert "no ranked document is judged in any of the 80 queries with a relevant" in text
+        assert (
+            "no ranked document is judged in any of the 80 queries with a relevant judgment" in text
+        )
         assert "ranked: DOC OF QUERY 0, DOC OF QUERY 1, DOC OF QUERY 2" in text
         assert 'rankcheck_doc_id = ["lower"]' in text
     assert not project.baseline_file().exists()

@@ -178,7 +178,9 @@ def test_a_retriever_that_returns_nothing_is_told_what_to_return() -> None:
     for ranker in (lambda text: None, SimpleNamespace(retrieve=lambda text: None)):
         with pytest.raises(RankerError, match=message):
             rank(rankers.retriever(ranker, key="source"), GOLDEN)
-    with pytest.raises(RankerError, match="the retriever returned int, which is not a list of"):
+    with pytest.raises(
+        RankerError, match="the retriever returned int, which is not a list of documents"
+    ):
         rank(rankers.retriever(lambda text: 5, key="source"), GOLDEN)
 
 
@@ -323,5 +325,7 @@ def test_a_model_is_refused_with_the_adapter_that_ranks_with_it() -> None:
     "ranker", [lambda text: ["d"], rankers.batch(lambda texts: [["d"] for _ in texts])]
 )
 def test_a_timeout_for_a_ranker_that_cannot_be_stopped_is_refused(ranker: object) -> None:
-    with pytest.raises(ConfigurationError, match=r"timeout=5 has no effect on ranker .*: only"):
+    with pytest.raises(
+        ConfigurationError, match=r"timeout=5 has no effect on ranker .*: only async"
+    ):
         rank(ranker, GOLDEN, timeout=5)

@@ -187,11 +187,16 @@ def test_ranks_that_oppose_the_scores_in_all_queries_are_refused(
     rows = rows_of_queries(*queries)
     if is_split:
         rows.sort(key=lambda row: row[1])
-    with pytest.raises(RunError, match="the ranks say the opposite of the scores in") as refused:
+    with pytest.raises(
+        RunError, match="the ranks say the opposite of the scores in all"
+    ) as refused:
         read(rows, tmp_path)
     said = str(refused.value)
     assert "such as 'q0' (d" in said
-    assert "If they are distances, negate them, or remove their column (not from TREC), so" in said
+    assert (
+        "If they are distances, negate them, or remove their column (not from TREC), so that the ranks"
+        in said
+    )
     assert "if they are right, remove the ranks (in TREC, write 0 for each)" in said
 
 

@@ -159,7 +159,9 @@ def test_rows_may_name_the_document_and_the_search_the_results() -> None:
     with pytest.raises(SessionLogError, match=r"row 3.*'w' was selected, but is not among the 3"):
         log_of(rows, time_unit="s", selections_where=where)
     rows[2] |= {"search_id": "c", "doc_id": "y"}
-    with pytest.raises(SessionLogError, match=r"row 3.*'y' was selected, but the results shown"):
+    with pytest.raises(
+        SessionLogError, match=r"row 3.*'y' was selected, but the results shown are"
+    ):
         log_of(rows, time_unit="s", selections_where=where)
 
 
@@ -296,7 +298,9 @@ def test_the_time_of_a_selection() -> None:
     log = log_of(rows, first_rank=1, time_unit="s")
     assert (log.trails.first_selection.tolist(), log.trails.duration.tolist()) == ([16.5], [16.5])
     rows[1]["clicked_at"] = 17
-    with pytest.raises(SessionLogError, match=r"row 2.*the selection is 3 s earlier than its"):
+    with pytest.raises(
+        SessionLogError, match=r"row 2.*the selection is 3 s earlier than its event"
+    ):
         log_of(rows, first_rank=1, time_unit="s")
     rows[1]["clicked_at"] = "noon"
     with pytest.raises(SessionLogError, match="'noon' is not a time"):

@@ -238,7 +238,10 @@ def test_objects_without_the_key_of_the_session_are_set_aside(tmp_path: Path) ->
 def test_a_missing_time_of_pandas(tmp_path: Path) -> None:
     times = pd.to_datetime(["2026-11-21T10:00:00Z", None])
     frame = pd.DataFrame({"session_id": ["s", "s"], "event": [1, 2], "time": times})
-    with pytest.raises(SessionLogError, match=r"row 2 \(index label 1\): session 's': the event"):
+    with pytest.raises(
+        SessionLogError,
+        match=r"row 2 \(index label 1\): session 's': the event has no time, although othe",
+    ):
         SessionLog.from_frame(frame)
     frame = pd.DataFrame({"session_id": ["s", "s"], "time": times[:1].append(times[:1])})
     frame["start"] = [times[0], pd.NaT]

@@ -75,7 +75,10 @@ def raising_late(texts: list[str]) -> Iterator[list[str]]:
 
 def test_a_wrong_answer_is_refused() -> None:
     for ranker, message in (
-        (lambda texts: [["d"]] * (len(texts) - 1), "batch of 3 queries was answered with 2"),
+        (
+            lambda texts: [["d"]] * (len(texts) - 1),
+            "batch of 3 queries was answered with 2 rankings",
+        ),
         (lambda texts: None, "the batch was answered with NoneType, not a list of rankings: None"),
         (lambda texts: {"text 0": ["d"]}, "answered with dict, not a list of rankings"),
         (lambda texts: "d1 d2 d3", "answered with str, not a list of rankings"),

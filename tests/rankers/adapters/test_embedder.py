@@ -55,10 +55,16 @@ def fails_on_queries(texts: list[str]) -> np.ndarray:
 
 def test_a_wrong_embedding_is_refused() -> None:
     for encode, message in (
-        (lambda texts: letters(texts)[:-1], r"the encoder of the corpus returned .* shape 3 x 2,"),
+        (
+            lambda texts: letters(texts)[:-1],
+            r"the encoder of the corpus returned .* shape 3 x 2, not",
+        ),
         (lambda texts: letters(texts)[:, 0], "of the shape 4, not one row for each of 4"),
         (lambda texts: letters(texts) * np.nan, "a number that is not finite, in row 1"),
-        (lambda texts: np.ones((len(texts), len(texts))), "the embedding of a query has 2 numbers"),
+        (
+            lambda texts: np.ones((len(texts), len(texts))),
+            "the embedding of a query has 2 numbers, that of a doc",
+        ),
         (fails_on_queries, "failed on 2 of 2 queries, first on 'q1' .*RuntimeError: out of memory"),
     ):
         with pytest.raises(RankerError, match=message):

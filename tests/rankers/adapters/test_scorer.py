@@ -101,10 +101,19 @@ def test_a_wrong_answer_is_refused() -> None:
         (lambda text, docs: [1.0], r"returned numbers of the shape 1, not one for each of 3"),
         (lambda text, docs: np.ones((len(docs), 2)), r"of the shape 3 x 2, not one for each of 3"),
         (lambda text, docs: 5, "of the shape a single number"),
-        (lambda text, docs: None, "the scorer returned NoneType, not numbers|shape a single"),
+        (
+            lambda text, docs: None,
+            "the scorer returned NoneType, not numbers|shape a single number",
+        ),
         (lambda text, docs: docs, "the scorer returned list, not numbers"),
-        (lambda text, docs: {"stranger": 1.0}, "document 'stranger' is scored, but is not a"),
-        (lambda text, docs: {docs[0]: 1.0}, "returned scores for 1 of 3 candidates; document '.*'"),
+        (
+            lambda text, docs: {"stranger": 1.0},
+            "document 'stranger' is scored, but is not a candidate",
+        ),
+        (
+            lambda text, docs: {docs[0]: 1.0},
+            "returned scores for 1 of 3 candidates; document '.*' has no score. Score every",
+        ),
         (
             lambda text, docs: pd.Series([1.0, 2.0, 3.0][: len(docs)]).iloc[::-1],
             r"the scorer returned a pandas Series with the index 2, 1, 0, not aa, b, cccc; return",
