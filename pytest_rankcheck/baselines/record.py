@@ -290,8 +290,9 @@ class Record:
 
     @property
     def known_depth(self) -> int | None:
-        """How far down `ranking` goes."""
-        return self.kept_depth
+        """How far down `ranking` goes; None: to the end."""
+        is_whole = self.depth is not None and self.depth <= self.kept_depth
+        return None if is_whole else self.kept_depth
 
     @property
     def recorded_metrics(self) -> Sequence[Metric]:

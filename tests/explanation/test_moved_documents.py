@@ -4,7 +4,16 @@ import json
 
 import pytest
 
-from pytest_rankcheck import Gate, GoldenSet, Metric, Record, Run, assert_not_regressed, evaluate
+from pytest_rankcheck import (
+    Gate,
+    GoldenSet,
+    Metric,
+    Record,
+    Run,
+    assert_not_regressed,
+    evaluate,
+    rank,
+)
 from pytest_rankcheck.baselines.metric_check import MetricAssertion
 from pytest_rankcheck.baselines.register import Defaults, next_record
 
@@ -71,3 +80,16 @@ def test_an_update_that_keeps_the_lines_keeps_them_too() -> None:
     assert approved.queries.below == [{}]  # lost is at rank 57
     raised = next_record(Record.of(NOW, [R50]), BEFORE, asserted, Defaults(), rewritten={R50})
     assert raised.queries.below == [{"lost": 42, "gone": 45}]
+
+
+@pytest.mark.parametrize(("kept", "before"), [(10, "not ranked"), (9, "not kept")])
+def test_a_record_that_keeps_whole_rankings_knows_what_was_not_ranked(
+    kept: int, before: str
+) -> None:
+    """A recommender is asked for ten items, as many as a record keeps."""
+    docs = ["first", *(f"x{rank}" for rank in range(9))]
+    rankers = [lambda _: docs, lambda _: ["new", *docs[1:]]]
+    golden = GoldenSet.from_dict({"q": {"first": 3, "bad": 0}}, {"q": "text"})
+    then, now = (evaluate(rank(ranker, golden, depth=10), golden) for ranker in rankers)
+    with pytest.raises(AssertionError, match=f"new .unjudged.  {before} -> 1"):
+        assert_not_regressed(now, Record.of(then, [RR], kept_depth=kept), "RR")
