@@ -99,9 +99,12 @@ def _init(chosen: argparse.Namespace) -> int:
     for each in golden.values():
         for finding in findings_of(each, inputs.lint_options(), _CHECKS):
             print(f"warning: golden set '{quoted(each.name)}': {finding.message}")
-    slices = {name: None for each in golden.values() for name in _sliced(each)}
+    slices = dict(found for each in golden.values() for found in _sliced(each))
     if slices:
         print(f"to gate slices too, set rankcheck_slices = {_value([*slices], file)}")
+        least = min(slices.values())
+        if gate_for(least) != words["GATE"]:
+            print(f"  and, as the smallest has {least}, gate=Gate.{gate_for(least)}")
     print(_WORLD)
     _write_new(test, words)
     if _COMMAND in test.read_text("utf-8"):
@@ -142,11 +145,12 @@ def _write_example() -> int:
     return PASSED
 
 
-def _sliced(golden: GoldenSet) -> Iterator[str]:
-    """Yield the attributes that divide the queries into a few slices."""
+def _sliced(golden: GoldenSet) -> Iterator[tuple[str, int]]:
+    """Yield the attributes that divide the queries into a few slices, and the smallest's size."""
     for attribute in golden.attributes:
-        if 1 < len(golden.slices(attribute)) <= _MOST_SLICES:
-            yield attribute
+        slices = golden.slices(attribute)
+        if 1 < len(slices) <= _MOST_SLICES:
+            yield attribute, min(map(len, slices.values()))
 
 
 def _configure(file: Path, settings: search.Settings) -> list[str]:

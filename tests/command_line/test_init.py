@@ -196,7 +196,8 @@ def test_golden_sets_are_found_by_their_names_or_given(capsys: pytest.CaptureFix
 
 
 @pytest.mark.usefixtures("shop")
-def test_slices_are_offered(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("count", [30, 300])
+def test_slices_are_offered(count: int, capsys: pytest.CaptureFixture[str]) -> None:
     lines = [
         {
             "query_id": f"q{n}",
@@ -204,12 +205,15 @@ def test_slices_are_offered(capsys: pytest.CaptureFixture[str]) -> None:
             "relevance": {"a": 1},
             "locale": "de" if n % 3 else "en",
         }
-        for n in range(30)
+        for n in range(count)
     ]
     write("golden/shop.jsonl", "".join(f"{json.dumps(each)}\n" for each in lines))
     write("shop.py", SEARCH)
     assert main(["init"]) == 0
-    assert 'to gate slices too, set rankcheck_slices = ["locale"]' in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert 'to gate slices too, set rankcheck_slices = ["locale"]' in printed
+    smaller = "  and, as the smallest has 100, gate=Gate.significant()"
+    assert (smaller in printed) is (count == 300), "the gate of all is that of the smallest"
 
 
 INI = "rankcheck_golden = 'golden/my shop.jsonl'\npythonpath = .\nrankcheck_ranker = shop:search\n"
