@@ -77,7 +77,7 @@ class SessionFindings:
         if config.stash[CONFIG].prove and session.exitstatus in ended:
             from pytest_rankcheck.reports.proof_findings import proof_notes
 
-            self.findings += [*proof_notes(self.findings)]
+            self.findings += [*proof_notes(self.findings, config.stash[CONFIG].hidden)]
         reporter = config.pluginmanager.get_plugin("terminalreporter")
         if self.findings or self.failures or config.stash[CONFIG].reports:
             from pytest_rankcheck.plugin.report_files import write_reports

@@ -16,6 +16,7 @@ from pytest_rankcheck.errors import MetricWarning
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.gates.gate import Gate
+from pytest_rankcheck.metrics.kinds import RunValues
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.proof.gate_questions import Question, gate_question, usual_questions
 from pytest_rankcheck.proof.harms import DRAWS, Harm, harms
@@ -198,6 +199,7 @@ def trial_of(
         metrics: groups of metrics; the worst of the first group with a fall is named.
     """
     copies, answers, swaps = [], [], []
+    of_runs = any(isinstance(metric.kind, RunValues) for each in asked for metric in each.metrics)
     for number in range(DRAWS):
         draw = kept.generator(harm.name, number)
         if number < harm.draws:
@@ -206,8 +208,13 @@ def trial_of(
             change = compare(copies[-1], kept.unharmed)
             answers.append([each.blocked_by(change) for each in asked])
         swapped = {query for query in changed if draw.random() < 0.5}
-        sides = ((copies[-1], kept.unharmed), (kept.unharmed, copies[-1]))
-        innocent = compare(*(Evaluation(SwappedQueries(*side, swapped)) for side in sides))
+        if of_runs:  # their values depend on the rankings of all queries
+            rest = changed.keys() - swapped
+            halves = ({query: changed[query] for query in half} for half in (swapped, rest))
+            innocent = compare(*map(kept.evaluated, halves))
+        else:
+            sides = ((copies[-1], kept.unharmed), (kept.unharmed, copies[-1]))
+            innocent = compare(*(Evaluation(SwappedQueries(*side, swapped)) for side in sides))
         swaps.append([each.asks_innocents and each.blocked_by(innocent) != "" for each in asked])
     falls = filter(None, (_largest_fall(kept.unharmed, copies, group) for group in metrics))
     answered = np.array(answers, dtype=object)

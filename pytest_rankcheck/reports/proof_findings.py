@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -25,8 +25,15 @@ class QuestionFinding(ReportedFinding):
         return replace(self, question=replace(self.question, name=test.rpartition("::")[2]))
 
 
-def proof_notes(findings: Iterable[ReportedFinding]) -> Iterator[Note]:
-    """Yield a table for each golden set and its rankings: a line for each harm."""
+def proof_notes(
+    findings: Iterable[ReportedFinding], sealed: Collection[str] = ()
+) -> Iterator[Note]:
+    """Yield a table for each golden set and its rankings: a line for each harm.
+
+    Args:
+        findings: with what can be asked.
+        sealed: the golden sets whose queries are not named.
+    """
     from pytest_rankcheck.proof.proof import proofs_of
 
     questions = [each.question for each in findings if isinstance(each, QuestionFinding)]
@@ -35,8 +42,18 @@ def proof_notes(findings: Iterable[ReportedFinding]) -> Iterator[Note]:
     try:
         for proof in proofs_of(questions):
             yield from _lines(proof)
-    except RankcheckError as error:
-        yield Note(Topic.PROOF, str(error), "unknown")
+    except Exception as error:  # also of a metric or an expectation of the project
+        is_sealed = any(each.evaluation.golden.name in sealed for each in questions)
+        yield Note(Topic.PROOF, _reason(error, is_sealed=is_sealed), "unknown")
+
+
+def _reason(error: Exception, *, is_sealed: bool) -> str:
+    """Return why nothing is known, without naming a query of a sealed golden set."""
+    text = type(error).__name__ if is_sealed else str(error)
+    if isinstance(error, RankcheckError):
+        return text
+    what = text if is_sealed else f"{type(error).__name__}: {quoted(text)}"
+    return f"the code of a test cannot bear a harmed ranking, such as an empty one: {what}"
 
 
 def _lines(proof: Proof) -> Iterator[Note]:

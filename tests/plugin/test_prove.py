@@ -92,6 +92,39 @@ def test_the_exit_status_is_that_of_the_tests(shop: Project) -> None:
     assert f"{HEADING}nothing:\n  no test gates whole rankings" in text_of(result)
 
 
+FRAGILE = """
+from pytest_rankcheck import metric
+
+@metric("First", range=(0, 1))
+def first(hits, cutoff):
+    if (hits.retrieved == 0).any():
+        raise ValueError("q007 has no answer")
+    return hits.ranks[:, 0] == 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("fails", "sealed", "said"),
+    [
+        ('raise ValueError("q007 has no answer")', False, "ValueError: q007 has no answer"),
+        ('raise ValueError("q007 has no answer")', True, "such as an empty one: ValueError\n"),
+        ("return 1 - 2.0 * (hits.retrieved == 0)", True, "unknown:\n  MetricError\n"),
+    ],
+)
+def test_code_that_cannot_bear_a_harmed_ranking_is_said(
+    shop: Project, fails: str, sealed: bool, said: str
+) -> None:
+    """The test session goes on, and names no query of a sealed golden set."""
+    shop.write("conftest.py", FRAGILE.replace('raise ValueError("q007 has no answer")', fails))
+    shop.configure(GATE, *(['rankcheck_sealed = ["web"]'] if sealed else []))
+    shop.test(TESTS.replace('["RR", "P@1"]', '["RR", "First"]'))
+    result = shop.run_apart(*PROVE, "--snapshot-update")  # its metric is registered there only
+    assert result.ret == 0
+    text = text_of(result)
+    assert said in text
+    assert ("q0" in text) is not sealed
+
+
 def test_what_blocks_most_innocent_changes_is_named(shop: Project) -> None:
     shop.test(TESTS.replace('"P@1"])', '"P@1"], abs=0.001)'))
     text = text_of(shop.run(*PROVE, "--snapshot-update"))

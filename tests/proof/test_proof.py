@@ -264,6 +264,27 @@ print(table.to_csv(), table.attrs)
 """
 
 
+@pytest.mark.usefixtures("unadvised")
+def test_innocent_changes_of_a_whole_run_are_measured_on_all_rankings() -> None:
+    """Each document is shown to two queries, so one that loses its answer hides none."""
+    judged = {f"q{n}": {f"d{n // 2}": 1} for n in range(60)}
+    catalogue: dict[str, dict[str, object]] = {f"d{n}": {} for n in range(30)}
+    golden = GoldenSet.from_dict(judged, documents=catalogue)
+    run = Run.from_dict({query: [*docs] for query, docs in judged.items()}, depth=5)
+    asked = list[float]()
+
+    def blocked_by(change: Comparison) -> str:
+        asked.extend(side.mean("CatalogCoverage@5") for side in (change.evaluation, change.other))
+        return ""
+
+    evaluation = evaluate(run, golden)
+    metrics = [Metric.parse("CatalogCoverage@5")]
+    proof(Question(evaluation, blocked_by, metrics))
+    assert len(asked) > 100
+    documents = [30 * value for value in asked]
+    assert documents == pytest.approx([round(count) for count in documents])
+
+
 def test_the_same_input_gives_the_same_table() -> None:
     """Also in another process, in which text has other hashes."""
     tables = {
