@@ -111,16 +111,6 @@ def test_a_new_group_is_not_gated() -> None:
     assert [one.outcome for one in verdict.slices] == [Outcome.EQUAL, Outcome.NOT_GATED]
 
 
-def test_a_record_of_sessions_keeps_their_groups() -> None:
-    then, now = sessions(drawn(1, 80, GOOD), "old"), sessions(drawn(2, 70, WORSE), "new")
-    record = Record.of(then, [Metric.parse(RR)], attributes=["group"])
-    again = Record.from_text(record.text, "record.json")
-    assert again == record
-    found = compare(now, again).values_by("group", RR)
-    for value, part in compare(now, then).values_by("group", RR).items():
-        assert found[value].mean_before == pytest.approx(part.mean_before, abs=1e-6)
-
-
 def test_the_named_assertions() -> None:
     good, worse = sessions([1, 1, 2, None]), sessions([1, 4, 4, None])
     assert_success_rate_at_least(good, 0.75)
@@ -138,20 +128,6 @@ def test_the_named_assertions() -> None:
     assert "on session log 'session log' (4 sessions): 0.6250 -> 0.3750, -0.2500" in text
     assert "2 sessions worse, 0 better, 2 equal" in text
     assert "the sessions that fell most" in text
-
-
-def test_the_text_of_two_samples() -> None:
-    then, now = sessions(drawn(1, 200, GOOD), "old"), sessions(drawn(2, 150, WORSE), "new")
-    with collecting(evidence=True), pytest.raises(AssertionError) as caught:
-        assert_not_regressed(now, then, RR, gate=Gate.significant(), by="group")
-    text = str(caught.value)
-    assert (
-        "200 sessions in the baseline, 150 now: different sessions, so compared as two samples"
-        in text
-    )
-    assert "(permutation test of two samples)" in text
-    assert "worst" not in text.replace("slices, worst first", "")
-    assert "power is about 80% for a fall of" in text
 
 
 def test_a_metric_without_a_value_passes_no_gate() -> None:

@@ -1,7 +1,6 @@
 """An evaluation: a run measured on a golden set, lazily, per query and by slice."""
 
 import math
-from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pandas as pd
@@ -140,21 +139,6 @@ def test_a_run_that_shares_no_query_is_refused_with_both_kinds_of_ids() -> None:
         evaluate(Run.from_dict({1: ["d1"], 2: ["d2"]}), GOLDEN)  # type: ignore[dict-item]
     with pytest.raises(RunError, match="the run has no query"):
         evaluate(Run.from_dict({}), GOLDEN)
-
-
-def test_the_conventions_are_kept_with_the_evaluation() -> None:
-    evaluation = evaluate(RUN, GOLDEN, conventions=Conventions(no_relevant="exclude"))
-    assert evaluation.conventions.to_dict() == {
-        "ties": "input",
-        "duplicates": "error",
-        "missing": "empty",
-        "extra": "ignore",
-        "no_relevant": "exclude",
-    }
-    assert Conventions.from_dict(evaluation.conventions.to_dict()) == evaluation.conventions
-    assert Conventions().to_dict()["ties"] == "doc_id"
-    with pytest.raises(FrozenInstanceError):
-        evaluation.conventions.ties = "error"  # type: ignore[misc]
 
 
 def test_every_convention_is_a_keyword_of_evaluate() -> None:

@@ -19,7 +19,6 @@ from pytest_rankcheck import (
     evaluate,
     evaluate_arrays,
     evaluate_part,
-    rank,
 )
 from pytest_rankcheck.comparison.unjudged_documents import values_under
 
@@ -74,19 +73,6 @@ def test_each_setting_can_be_chosen_alone_and_over_a_preset() -> None:
     assert exponential.mean("nDCG") == pytest.approx((BOOSTED + 1) / 2)
     assert exponential.mean("nDCG(gain={0:0,1:1,3:3})") == pytest.approx((LINEAR + 1) / 2)
     assert Conventions.from_dict({"gain": "linear", "lightgbm": ""}).gain == "linear"
-
-
-@pytest.mark.parametrize("preset", ["lightgbm", "catboost"])
-@pytest.mark.parametrize("ending", ["run", "csv", "jsonl"])
-def test_a_saved_run_gives_the_same_number(preset: Any, ending: str, tmp_path: Path) -> None:
-    ties = Conventions.of(preset).ties
-    scores = {"1": {"c": 1.0, "b": 1.0, "a": 1.0, "d": 1.0}}
-    golden = GoldenSet.from_dict({"1": {"b": 3, "c": 1, "d": 0}}, {"1": "shoes"})
-    run = rank(lambda text: scores["1"], golden, ties=ties)
-    run.save(tmp_path / f"found.{ending}")
-    again = Run.load(tmp_path / f"found.{ending}", ties=ties)
-    first, second = (evaluate(each, golden, conventions=preset) for each in (run, again))
-    assert first.values("nDCG").tolist() == second.values("nDCG").tolist()
 
 
 def test_ties_are_still_known_under_a_preset() -> None:

@@ -211,19 +211,6 @@ def test_weights_and_clusters_are_refused() -> None:
 # --- records -------------------------------------------------------------------------------------
 
 
-def test_a_record_keeps_the_means_of_replicates() -> None:
-    evaluation = evaluate([run(0), run(0, 1)], golden())
-    record = Record.from_text(Record.of(evaluation, [RR], attributes=["lang"]).text)
-    entry = record.metrics["RR"]
-    assert entry.averaged == 2
-    assert entry.replicates == {
-        "": (0.9875, 0.975),
-        "lang=en": (0.975, 0.975),
-        "lang=de": (1.0, 0.975),
-    }
-    assert entry.deviation == pytest.approx(0.0125 / math.sqrt(2), abs=1e-6)
-
-
 def test_a_record_keeps_no_slices_of_one_value_of_the_whole_run() -> None:
     judged, queries = golden().judgments, golden().queries
     catalogue = GoldenSet.from_frame(judged, queries, documents={"good": {}, "x1": {}})

@@ -47,9 +47,6 @@ def test_a_fall_blocks_when_it_is_more_than_chance() -> None:
         ([0.1] * 5, Outcome.BETTER),
         ([0.0] * 5, Outcome.EQUAL),
         ([-0.5], Outcome.LOWER),
-        ([-0.5, -0.5], Outcome.LOWER),
-        ([0.5], Outcome.BETTER),
-        ([-0.1] * 40, Outcome.REGRESSED),
         ([math.nan] * 3 + [-0.1] * 5, Outcome.REGRESSED),
     ):
         assert outcome(Gate.significant(), gains) is expected

@@ -84,19 +84,6 @@ def test_metrics_of_the_whole_run_are_gated_like_others() -> None:
     assert not Gate.significant().decide(compare(now, then), "NoResults").regressed
 
 
-def test_the_gate_of_the_manual_fails_when_all_queries_get_the_same_documents() -> None:
-    catalogue = [f"d{number}" for number in range(100)]
-    ids = [f"q{number}" for number in range(1000)]
-    golden = GoldenSet.from_dict({query_id: {} for query_id in ids})
-    shown = {query_id: catalogue[n % 10 :: 10] for n, query_id in enumerate(ids)}
-    then = evaluate(Run.from_dict(shown), golden)
-    now = evaluate(Run.from_dict(dict.fromkeys(ids, catalogue[:10])), golden)
-    comparison = compare(now, then)
-    assert Gate.tolerance(rel=0.1).decide(comparison, "Distinct@10").regressed
-    assert not Gate.tolerance(abs=0.05).decide(comparison, "Distinct@10").regressed
-    assert not Gate.tolerance(rel=0.1).decide(compare(then, then), "Distinct@10").regressed
-
-
 def test_metrics_of_the_whole_run_are_refused_for_sessions_and_scans(tmp_path) -> None:  # type: ignore[no-untyped-def]
     log = SessionLog.from_frame(__import__("pandas").DataFrame([{"session_id": "s"}]))
     with pytest.raises(MetricError, match="Distinct is a metric of the whole run"):

@@ -105,24 +105,6 @@ def test_repeats_are_not_counted_where_there_can_be_none(duplicates: str) -> Non
     assert evaluation.mean("Duplicates(by=brand)@2") == 1 / 2
 
 
-def test_a_file_gives_the_same_values(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    INTERACTIONS.to_csv(tmp_path / "train.csv", index=False)
-    DOCUMENTS[["doc_id", "brand"]].to_csv(tmp_path / "documents.csv", index=False)
-    run = [f"{q} Q0 {d} {n} {-n} x" for q, top in RANKINGS.items() for n, d in enumerate(top)]
-    (tmp_path / "a.run").write_text("\n".join(run))
-    golden = GoldenSet.from_dict(
-        {user: {} for user in RANKINGS},
-        documents=tmp_path / "documents.csv",
-        interactions=tmp_path / "train.csv",
-    )
-    for read in (Run.load, Run.scan):
-        evaluation = evaluate(read(tmp_path / "a.run"), golden)
-        for name in ("Novelty@3", "SeenItems@3", "ILD(by=brand)@3"):
-            assert evaluation.values(name).tolist() == pytest.approx(
-                EVALUATION.values(name).tolist(), abs=1e-12, nan_ok=True
-            )
-
-
 @pytest.mark.parametrize("value", ["text", [1.0, math.nan], [1.0], [0.0, 0.0], [1.0, "x"]])
 def test_vectors_that_cannot_be_compared_are_refused(value: object) -> None:
     frame = DOCUMENTS.assign(vector=[[1.0, 0.0], [2.0, 2.0], value, None])

@@ -98,24 +98,6 @@ def test_a_list_may_be_written_as_in_toml() -> None:
         assert listed_lines(lines) == expected
 
 
-@pytest.mark.parametrize("file", HEADS)
-def test_columns_beside_those_that_are_set(project: Project, file: str) -> None:
-    project.write("golden/qa.json", json.dumps([CASE]))
-    project.write("engine.py", ENGINE.format('"d1"'))
-    project.test(TEST)
-    lines = {
-        "rankcheck_golden": value(file, "golden/qa.json"),
-        "rankcheck_ranker": value(file, "engine:search"),
-        "rankcheck_columns": json.dumps(["query_id=case"]),
-    }
-    (found,) = pasted(project, file, lines)
-    assert json.loads(found["rankcheck_columns"]) == [
-        "query_id=case",
-        "query=prompt",
-        "relevance=docs",
-    ]
-
-
 @pytest.mark.parametrize("set_before", [[], ["query_id=case"], ["a: query_id=case"]])
 def test_columns_of_golden_sets_of_different_shapes(
     project: Project, set_before: list[str]

@@ -42,22 +42,6 @@ def test_hashes_and_versions_are_recorded(indexed: Project) -> None:
     }
 
 
-def test_a_world_that_is_declared_later_is_recorded_once_the_results_are_the_same(
-    project: Project,
-) -> None:
-    project.test()
-    project.rank({1: 2})
-    project.update()
-    project.write("index/stats.json", "one")
-    declared(project, "index/stats.json")
-    project.rank({1: 2, 2: 2})
-    project.update()
-    assert "world" not in project.record()
-    project.rank({1: 2})
-    project.update()
-    assert project.record()["world"] == {"index/stats.json": short_hash("one")}
-
-
 def test_a_failing_gate_says_what_changed_in_every_report(indexed: Project) -> None:
     indexed.write("index/stats.json", "two")
     indexed.rank(WORSE)

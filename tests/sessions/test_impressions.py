@@ -36,22 +36,6 @@ def truth() -> Evaluation:
     return evaluate_sessions(log_of(per_search(SEARCHES)))
 
 
-def test_the_true_values_are_those_of_the_simulation(truth: Evaluation) -> None:
-    sessions: dict[str, list[Any]] = {}
-    for search in SEARCHES:
-        sessions.setdefault(search.session, []).append(search)
-    ranks, waits = [], []
-    for of_session in sessions.values():
-        clicks = [click for search in of_session for click in search.clicks]
-        ranks.append(max(clicks, key=lambda click: click.time).rank if clicks else np.inf)
-        if clicks:
-            waits.append(min(click.time for click in clicks) - of_session[0].time)
-    assert truth.mean("SuccessRate") == pytest.approx(np.isfinite(ranks).mean())
-    assert truth.mean("SessionRR(abandoned=zero)") == pytest.approx((1 / np.array(ranks)).mean())
-    assert truth.mean("TimeToSelection(abandoned=exclude)") == pytest.approx(np.mean(waits))
-    assert 0.6 < truth.mean("SuccessRate") < 0.8
-
-
 # --- refused, with what to write ------------------------------------------------------------------
 
 

@@ -10,8 +10,6 @@ from uuid import UUID
 import numpy as np
 import pandas as pd
 import pytest
-from flattened import of_sessions
-from reference import data as reference_data
 
 from pytest_rankcheck import ConfigurationError, SessionLog, SessionLogError
 from tests.libraries import NEEDS_POLARS
@@ -114,17 +112,6 @@ def test_a_flat_event_log_with_a_json_payload(tmp_path: Path) -> None:
     assert np.diff(frame["time"]).tolist() == [2.5]
     # Two rows at once: the higher one is the final selection.
     assert log.trails.final_rank.tolist() == [1.0]
-
-
-def test_the_trec_session_track() -> None:
-    rows = of_sessions(reference_data("trec-session-2013") / "sessions.jsonl")
-    log = SessionLog.from_records(rows, time_unit="s")
-    assert (len(log), log.event_count) == (133, 401)
-    selected = log.events["selected"]
-    assert sum(map(len, selected)) == 586
-    assert (selected.map(len) > 0).sum() == 249
-    assert (~np.isnan(log.trails.final_rank)).sum() == 128
-    assert log.attributes("1") == {"topic": "1"}
 
 
 # --- what it means -------------------------------------------------------------------------------
