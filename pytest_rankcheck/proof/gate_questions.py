@@ -77,7 +77,7 @@ def bound_question(
     *,
     is_floor: bool,
 ) -> Question:
-    """Return whether a floor or a ceiling of a metric blocks.
+    """Return whether a floor or a ceiling of a metric blocks, where it holds now.
 
     What counts is how far a change moves the value from the one that was measured: an innocent
     change crosses a bound that is too close to it.
@@ -94,7 +94,8 @@ def bound_question(
         sides = map(bounded, (evaluation, change.other, change.evaluation))
         for own, before, now in zip(*sides, strict=True):
             distance = own.tested + now.tested - before.tested - limit
-            if own.gated and not (distance if is_floor else -distance) >= -SLACK:
+            is_beyond = not (distance if is_floor else -distance) >= -SLACK
+            if own.gated and own.holds and is_beyond:
                 return _subject(metric, own.label)
         return ""
 

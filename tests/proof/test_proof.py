@@ -172,7 +172,10 @@ def bound(measured: Evaluation, limit: float, *, is_floor: bool) -> Question:
     def bounded(evaluation: Evaluation) -> list[Bounded]:
         places = evaluation.places(evaluation.slices("typo")["yes"])
         tested = {"": evaluation.mean(NDCG), "typo=yes": evaluation.mean_at(NDCG, places)}
-        return [Bounded(label, places, mean, mean, True) for label, mean in tested.items()]
+        return [
+            Bounded(label, places, mean, mean, mean >= limit if is_floor else mean <= limit)
+            for label, mean in tested.items()
+        ]
 
     return bound_question(measured, NDCG, bounded, limit, is_floor=is_floor)
 
@@ -193,6 +196,12 @@ def test_a_ceiling_blocks_what_rises_above_it(measured: Evaluation) -> None:
     ceiling = bound(measured, measured.mean(NDCG) + 0.02, is_floor=False)
     assert ceiling.blocked_by(change) == ""
     assert ceiling.blocked_by(better) == "nDCG@10"
+
+
+def test_a_floor_that_is_broken_already_blocks_nothing(measured: Evaluation) -> None:
+    """Else it would block whatever is asked, and all harms would count as noticed."""
+    broken = bound(measured, 1.0, is_floor=True)
+    assert broken.blocked_by(harmed(measured, "3 of 60 queries find nothing")) == ""
 
 
 @pytest.mark.usefixtures("unadvised")
