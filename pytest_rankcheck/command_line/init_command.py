@@ -46,7 +46,7 @@ _RETRIEVED = 50
 """The depth at which lost documents are seen."""
 _RANKER, _COMMAND = "# rankcheck_ranker", '# command = ["../rank"]'
 _NAME = "name your ranker in {}, and remove the # (docs/rankers.md)"
-_CALLED = "; module:load() is what a call of load returns"
+_CALLED = "; write module:load() if load() returns the ranker"
 _WORLD = """if a failure should name files, packages or features that changed, set rankcheck_world
 (docs/baselines.md); if two builds of the same code rank differently, set rankcheck_replicates
 (docs/how-to/retraining.md)"""

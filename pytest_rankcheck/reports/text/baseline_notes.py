@@ -128,9 +128,8 @@ def _outcome(
         yield Topic.KEPT_MORE_RUNS, f"{means}; {update}"
     elif action is Action.KEEP:
         measured = "; ".join(each.text for each in _measured(baseline) if each.is_change)
-        fell = any(check.fell for check in baseline.all_checks)
-        purpose = "to lower it" if fell else "to record what is measured"
-        yield Topic.KEPT, f"{measured or means}; {baseline.place.approve(purpose)}"
+        approve = baseline.place.approve("to record what is measured")
+        yield Topic.KEPT, f"{measured or means}; {approve}"
     if baseline.next_record is not None:
         why = f' "{quoted(reason)}"' if action is Action.APPROVE and reason is not None else ""
         what = action if action.writes else Action.REWRITE
