@@ -22,7 +22,8 @@ from pytest_rankcheck import (
     evaluate_part,
     rank,
 )
-from tests.libraries import HAS_POLARS
+from tests.libraries import HAS_POLARS, forms
+from tests.run_forms import RUN_FORMS, run_form
 
 JUDGMENTS = {"q1": {"Red-Hat": 2, "Scarf": 0}, "q2": {"TIE": 1}}
 
@@ -46,29 +47,15 @@ RANKINGS: dict[str, list[str]] = {"q1": ["SHOE", "RED-HAT"], "q2": ["Tie"]}
 
 
 @pytest.mark.parametrize("rule", ["lower", str.lower, ["strip", "lower"]])
-def test_every_constructor_of_a_run_maps_ids(rule: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", forms(*RUN_FORMS))
+def test_every_constructor_of_a_run_maps_ids(
+    form: str, rule: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     golden = GoldenSet.from_dict(JUDGMENTS, doc_id=rule)
-    rows = [
-        (query_id, doc, rank)
-        for query_id, docs in RANKINGS.items()
-        for rank, doc in enumerate(docs)
-    ]
-    frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "rank"])
-    scored = {q: {doc: -float(i) for i, doc in enumerate(docs)} for q, docs in RANKINGS.items()}
-    queries = GoldenSet.from_dict(JUDGMENTS, queries={"q1": "q1", "q2": "q2"})
-    runs = [
-        Run.from_dict(RANKINGS, doc_id=rule),
-        Run.from_dict(scored, doc_id=rule),
-        Run.from_frame(frame.assign(rank=frame["rank"] + 1), doc_id=rule),
-        rank(lambda text: RANKINGS[text], queries, doc_id=rule),
-    ]
-    for name in ("a.run", "a.jsonl", "a.csv", *(["a.parquet"] if HAS_POLARS else [])):
-        Run.from_dict(RANKINGS).save(tmp_path / name)
-        runs += [Run.load(tmp_path / name, doc_id=rule), Run.scan(tmp_path / name, doc_id=rule)]
-        runs.append(Run.scan(tmp_path / name, doc_id=rule).top(2))
-    for run in runs:
-        assert evaluate(run, golden).mean("RR") == 0.75
-        assert run["q1"] == ("shoe", "red-hat")
+    run = run_form(form, monkeypatch)(RANKINGS, tmp_path, doc_id=rule)
+    for each in (run, run.top(2)):
+        assert evaluate(each, golden).mean("RR") == 0.75
+        assert each["q1"] == ("shoe", "red-hat")
 
 
 # --- invalid rules -------------------------------------------------------------------------------
