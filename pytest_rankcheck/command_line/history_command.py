@@ -9,7 +9,8 @@ from pathlib import Path
 
 from pytest_rankcheck.baselines.history import Point, RecordHistory, histories
 from pytest_rankcheck.command_line.shared_inputs import PASSED, Commands
-from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.errors import ConfigurationError, plural, quoted
+from pytest_rankcheck.files.file_patterns import matching_files
 from pytest_rankcheck.files.git_commands import git, git_line
 from pytest_rankcheck.files.whole_files import write_whole
 from pytest_rankcheck.metrics.metric_names import Metric
@@ -43,7 +44,7 @@ def add_history_command(commands: Commands) -> None:
         default=[],
         type=Path,
         metavar="REPORT",
-        help="JSON reports of what ran, such as nightly runs, to draw as points",
+        help="JSON reports of what ran, such as 'nightly/*.json', to draw as points",
     )
     history.add_argument("--html", type=Path, metavar="FILE", help="write a page with charts")
     history.add_argument("--json", type=Path, metavar="FILE", help="write all of it as JSON")
@@ -54,7 +55,7 @@ def _history(chosen: argparse.Namespace) -> int:
     if chosen.html is not None:
         REPORT_FORMATS["html"].check("--html")
     metric = str(Metric.parse(chosen.metric)) if chosen.metric else None
-    nightly = nightly_points(chosen.reports)
+    nightly = nightly_points(matching_files(chosen.reports, ConfigurationError))
     here = Path.cwd()
     found = _chosen(histories(here, chosen.query), chosen.records, here)
     since = _seconds(chosen.since, here)
@@ -95,7 +96,10 @@ def _lines(
             ]
             if ran:
                 between = f"{number_text(min(ran))} to {number_text(max(ran))}"
-                yield f"    {len(ran):,} reports: {between}, last {number_text(ran[-1])}"
+                yield (
+                    f"    {name} in {plural(len(ran), 'report')}: {between}, "
+                    f"last {number_text(ran[-1])}"
+                )
 
 
 def _chosen(

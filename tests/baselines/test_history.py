@@ -269,11 +269,16 @@ def report(created: str, now: float) -> str:
 def test_reports_are_points_in_all_formats(
     fallen: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    Path("a.json").write_text(report("2026-01-05T00:00:00Z", 0.72))
-    Path("b.json").write_text(report("2026-01-04T00:00:00Z", 0.74))
+    Path("nightly").mkdir()
+    Path("nightly/a.json").write_text(report("2026-01-05T00:00:00Z", 0.72))
+    Path("nightly/b.json").write_text(report("2026-01-04T00:00:00Z", 0.74))
     written = ["--html", "page.html", "--json", "all.json"]
-    assert main(["history", *written, "--reports", "a.json", "b.json"]) == 0
-    assert "    2 reports: 0.7200 to 0.7400, last 0.7200" in capsys.readouterr().out
+    assert main(["history", *written, "--reports", "nightly/*.json"]) == 0
+    assert "    RR in 2 reports: 0.7200 to 0.7400, last 0.7200" in capsys.readouterr().out
+    assert main(["history", "--reports", "nightly/a.json"]) == 0
+    assert "    RR in 1 report: 0.7200 to 0.7200, last 0.7200" in capsys.readouterr().out
+    assert main(["history", "--reports", "weekly/*.json"]) == 2
+    assert "no file matches 'weekly/*.json'" in capsys.readouterr().err
     content = json.loads(Path("all.json").read_text())
     assert [each["value"] for each in content["reports"]] == [0.74, 0.72]
     points = content["records"][0]["points"]
