@@ -20,9 +20,9 @@ from pytest_rankcheck.assertions.entered_findings import (
 )
 from pytest_rankcheck.errors import ConfigurationError, listed, plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES, attributes_of
+from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
-from pytest_rankcheck.explanation.bounds import Bound, Bounded
+from pytest_rankcheck.explanation.bounds import Bound, Bounded, bounded_places
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.reports.findings import Note, Said, Topic
 from pytest_rankcheck.reports.ledger import enter, wants_proof
@@ -176,7 +176,7 @@ def _hold(evaluation: Evaluation, bounds: Mapping[Metric, Bound], by: By, min_qu
         for metric, bound in bounds.items()
     }
     first = next(iter(parts.values()))
-    not_gated = [(part.label, len(part.places)) for part in first if not part.gated]
+    not_gated = [(part.label, part.queries) for part in first if not part.gated]
     if not_gated:
         from pytest_rankcheck.reports.text.verdict_notes import ungated_note
 
@@ -189,7 +189,7 @@ def _hold(evaluation: Evaluation, bounds: Mapping[Metric, Bound], by: By, min_qu
             min_queries=min_queries,
         )
         enter(note)
-    explanation = _explained(evaluation, bounds, parts)
+    explanation = _explained(evaluation, bounds, parts, by)
     gates = [
         EnteredGate(
             metric,
@@ -204,17 +204,19 @@ def _hold(evaluation: Evaluation, bounds: Mapping[Metric, Bound], by: By, min_qu
 
 
 def _explained(
-    evaluation: Evaluation, bounds: Mapping[Metric, Bound], parts: Mapping[Metric, list[Bounded]]
+    evaluation: Evaluation,
+    bounds: Mapping[Metric, Bound],
+    parts: Mapping[Metric, list[Bounded]],
+    by: By,
 ) -> Explanation | None:
     """Return why the bounds do not hold; None if they do."""
-    failing = [metric for metric in bounds if any(part.fails for part in parts[metric])]
+    failing = {each: parts[each] for each in bounds if any(part.fails for part in parts[each])}
     if not failing:
         return None
     from pytest_rankcheck.explanation.explained_failures import explained_bounds
-    from pytest_rankcheck.explanation.explanation import MetricFailure
 
-    failures = [MetricFailure(each, bound=bounds[each], parts=parts[each]) for each in failing]
-    return explained_bounds(evaluation, failures, len(bounds), caveats=(*caveats(evaluation),))
+    told = (*caveats(evaluation),)
+    return explained_bounds(evaluation, bounds, failing, by, caveats=told)
 
 
 def _numbers(
@@ -232,7 +234,7 @@ def _rows(bound: Bound, parts: Sequence[Bounded]) -> Iterator[GateRow]:
     for part in parts:
         if part.gated:
             said = Said.WITHIN if part.holds else Said.BEYOND
-            held = {"bound": (bound, replace(part, places=()))}
+            held = {"bound": (bound, part)}
             yield GateRow(part.label, part.mean, None, said, not part.holds, held)
 
 
@@ -261,18 +263,12 @@ def _check_bound(bound: Bound, metric: Metric, evaluation: Evaluation) -> None:
 def _bounded(
     evaluation: Evaluation, metric: Metric, bound: Bound, by: By, min_queries: int
 ) -> Iterator[Bounded]:
-    everything: Sequence[int] = range(len(evaluation.query_ids))
-    slices = [("", everything)] + [
-        (f"{attribute}={value}", evaluation.places(query_ids))
-        for attribute in attributes_of(by)
-        for value, query_ids in evaluation.slices(attribute).items()
-    ]
-    for label, places in slices:
+    for label, places in bounded_places(evaluation, by).items():
         mean = evaluation.mean_at(metric, places)
         tested = mean if bound.confidence is None else _tested(evaluation, metric, places, bound)
         distance = tested - bound.limit if bound.is_floor else bound.limit - tested
         gated = not label or len(places) >= max(1, min_queries)
-        held = Bounded(label, places, mean, tested, distance >= -SLACK, gated)
+        held = Bounded(label, len(places), mean, tested, distance >= -SLACK, gated)
         if metric.quantile is not None:
             run = None if metric.kind.is_of_documents else evaluation.run
             held = replace(

@@ -114,7 +114,7 @@ def enter_gates(
         failed = {**(gate.other.failed if gate.other else {}), **evaluation.failed}
         for row in gate.rows:
             numbers = gate.numbers(label=row.label, in_full=in_full) if key else None
-            given = explanation if row.failed and key and told is None else None
+            given = explanation if row.failed and told is None else None
             told = told or given
             finding = GateFinding(
                 golden_set=evaluation.golden.name,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.metric_values import attributes_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +25,7 @@ class Bounded:
 
     label: str
     """The slice as ``attribute=value``; empty for all queries."""
-    places: Sequence[int]
+    queries: int
     mean: float
     tested: float
     """What is compared with the limit: the mean, or its confidence bound."""
@@ -38,3 +41,18 @@ class Bounded:
     def fails(self) -> bool:
         """Whether it fails the assertion."""
         return self.gated and not self.holds
+
+
+def bounded_places(
+    evaluation: Evaluation, by: str | Sequence[str] | None
+) -> Mapping[str, Sequence[int]]:
+    """Return what is held to a bound, by label: the places of all queries, and of each slice."""
+    everything: Sequence[int] = range(len(evaluation.query_ids))
+    return {
+        "": everything,
+        **{
+            f"{attribute}={value}": evaluation.places(query_ids)
+            for attribute in attributes_of(by)
+            for value, query_ids in evaluation.slices(attribute).items()
+        },
+    }

@@ -15,13 +15,15 @@ from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.comparison.unjudged_documents import TOP, top_of
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
-from pytest_rankcheck.explanation.bounds import Bounded
+from pytest_rankcheck.explanation.bounds import Bound, Bounded, bounded_places
+from pytest_rankcheck.explanation.explained_verdicts import explained_verdict, power_of
 from pytest_rankcheck.explanation.explanation import (
     ExplainedQuery,
     ExplainedSlice,
     Explanation,
     InCommon,
     MetricFailure,
+    PassedFall,
     RankedDocument,
     TakenOver,
 )
@@ -35,6 +37,8 @@ from pytest_rankcheck.metrics.metric_names import Metric
 
 _WORST = 5
 """How many queries are explained."""
+_NAMED = 3
+"""How many queries are named of a fall that passed."""
 _TAKEN_OVER, _GONE = 2, 1
 
 Values = Mapping[str, tuple[float | None, float]]
@@ -73,7 +77,7 @@ def explained_falls(
         verdicts: of the metrics that failed, at least one.
         of: how many metrics the assertion has.
         world: how the declared world has changed, in sentences.
-        in_full: whether with all bounds on what unjudged documents could explain.
+        in_full: whether with the evidence, and all bounds on unjudged documents.
         known: further fields.
     """
     evaluation = comparison.evaluation
@@ -96,7 +100,7 @@ def explained_falls(
     return explained_state(
         evaluation,
         of,
-        failures=tuple(_failure(comparison, *each) for each in verdicts.items()),
+        failures=tuple(_failure(comparison, *each, in_full=in_full) for each in verdicts.items()),
         slices=tuple(_slices(verdicts)),
         in_common=_in_common(comparison, verdicts, world),
         fallen=len(losses),
@@ -108,20 +112,30 @@ def explained_falls(
 
 
 def explained_bounds(
-    evaluation: Evaluation, failures: Sequence[MetricFailure], of: int, **known: Any
+    evaluation: Evaluation,
+    bounds: Mapping[Metric, Bound],
+    failing: Mapping[Metric, Sequence[Bounded]],
+    by: str | Sequence[str] | None,
+    **known: Any,
 ) -> Explanation:
     """Return the explanation of metrics that are beyond a bound.
 
     Args:
         evaluation: what was measured.
-        failures: the metrics that failed.
-        of: how many metrics the assertion has.
+        bounds: of all metrics of the assertion.
+        failing: what was held to the bound of each metric that failed.
+        by: the attributes of the slices.
         known: further fields.
     """
+    failures = [
+        MetricFailure(each, bound=bounds[each], leading=next(part for part in parts if part.fails))
+        for each, parts in failing.items()
+    ]
+    places = bounded_places(evaluation, by)
     excess: dict[str, float] = {}
     values: dict[str, dict[str, tuple[float | None, float]]] = {}
     for failure in failures:
-        beyond = _beyond(evaluation, failure)
+        beyond = _beyond(evaluation, failure, places)
         for query_id, (value, distance) in beyond.items():
             excess[query_id] = excess.get(query_id, 0.0) + distance
             values.setdefault(query_id, {})[str(failure.metric)] = (None, value)
@@ -135,13 +149,33 @@ def explained_bounds(
 
     return explained_state(
         evaluation,
-        of,
+        len(bounds),
         failures=tuple(failures),
-        slices=tuple(_bounded_slices(failures)),
+        slices=tuple(_bounded_slices(failing)),
         fallen=len(excess),
         worst=tuple(_query(evaluation, each, values[each], documents) for each in worst),
         **known,
     )
+
+
+def passed_falls(verdicts: Iterable[Verdict]) -> Iterator[PassedFall]:
+    """Yield the falls that passed; of an inconclusive verdict only if queries can be named."""
+    for verdict in verdicts:
+        part, pairs = verdict.leading, verdict.leading.pairs
+        worst = tuple(pairs.query_ids[place] for place in pairs.worst(_NAMED))
+        is_open = verdict.inconclusive
+        if verdict.regressed or not pairs.gain < -SLACK or (is_open and not worst):
+            continue
+        yield PassedFall(
+            verdict.metric,
+            part.label,
+            pairs.mean_before,
+            pairs.mean_after,
+            pairs.losses,
+            worst,
+            None if is_open or math.isnan(part.p) else power_of(verdict, pairs),
+            verdict.alpha,
+        )
 
 
 def _losses(pairs_of_metrics: Iterable[ComparedValues]) -> Mapping[str, float]:
@@ -160,13 +194,15 @@ def _largest(losses: Mapping[str, float]) -> Sequence[str]:
     return sorted(losses, key=losses.__getitem__, reverse=True)[:_WORST]
 
 
-def _beyond(evaluation: Evaluation, failure: MetricFailure) -> Mapping[str, tuple[float, float]]:
+def _beyond(
+    evaluation: Evaluation, failure: MetricFailure, places_of: Mapping[str, Sequence[int]]
+) -> Mapping[str, tuple[float, float]]:
     """Return the value of each query that is beyond its bound, and its share of the largest."""
     bound, leading = failure.bound, failure.leading
     assert bound is not None
     assert leading is not None
     values = evaluation.values(failure.metric)
-    places = failure.metric.kind.of_each(np.asarray(leading.places, dtype=np.intp))
+    places = failure.metric.kind.of_each(np.asarray(places_of[leading.label], dtype=np.intp))
     sign = 1 if bound.is_floor else -1
     distances = sign * (bound.limit - values[places])
     chosen = np.flatnonzero(distances > 0)
@@ -181,11 +217,13 @@ def _beyond(evaluation: Evaluation, failure: MetricFailure) -> Mapping[str, tupl
     }
 
 
-def _failure(comparison: Comparison, metric: Metric, verdict: Verdict) -> MetricFailure:
+def _failure(
+    comparison: Comparison, metric: Metric, verdict: Verdict, *, in_full: bool
+) -> MetricFailure:
     interval = whole_interval(comparison.evaluation, metric)
-    return MetricFailure(
-        metric, verdict, interval=interval, crossing=comparison.crossing(verdict.overall.pairs)
-    )
+    crossing = comparison.crossing(verdict.overall.pairs)
+    told = explained_verdict(verdict, in_full=in_full)
+    return MetricFailure(metric, told, interval=interval, crossing=crossing)
 
 
 def _in_common(
@@ -201,7 +239,7 @@ def _in_common(
     if not is_shared and not world:
         return None
     causes = comparison.in_common(metric, world)
-    known = (each for each in causes if is_shared or each.kind is CauseKind.WORLD)
+    known = (each.text for each in causes if is_shared or each.kind is CauseKind.WORLD)
     return InCommon(metric, tuple(known), falls[metric])
 
 
@@ -254,13 +292,13 @@ def _slices(verdicts: Mapping[Metric, Verdict]) -> Sequence[ExplainedSlice]:
     return sorted(slices, key=lambda part: falls[part.label])
 
 
-def _bounded_slices(failures: Sequence[MetricFailure]) -> Iterator[ExplainedSlice]:
+def _bounded_slices(failing: Mapping[Metric, Sequence[Bounded]]) -> Iterator[ExplainedSlice]:
     """Yield the slices that were held to bounds, those that are beyond one first."""
     parts: dict[str, dict[str, Bounded]] = {}
-    for failure in failures:
-        for part in failure.parts:
+    for metric, held_parts in failing.items():
+        for part in held_parts:
             if part.label:
-                parts.setdefault(part.label, {})[str(failure.metric)] = part
+                parts.setdefault(part.label, {})[str(metric)] = part
     for label, of_metrics in sorted(
         parts.items(), key=lambda item: not any(part.fails for part in item[1].values())
     ):
@@ -270,7 +308,7 @@ def _bounded_slices(failures: Sequence[MetricFailure]) -> Iterator[ExplainedSlic
             outcome = Outcome.NOT_GATED
         means = {name: (None, part.mean) for name, part in of_metrics.items()}
         is_worse = any(not part.holds for part in held)
-        size = len(held[0].places)
+        size = held[0].queries
         yield ExplainedSlice(label, size, means, outcome, is_worse=is_worse)
 
 

@@ -14,10 +14,10 @@ from pytest_rankcheck.metrics.metric_definition import KINDS
 
 if TYPE_CHECKING:
     from pytest_rankcheck.behaviour.expectation_check import ExpectationResult
-    from pytest_rankcheck.comparison.cause import Cause
     from pytest_rankcheck.comparison.unjudged_documents import Crossing, Unjudged
     from pytest_rankcheck.explanation.bounds import Bound, Bounded
-    from pytest_rankcheck.gates.verdict import Outcome, Verdict
+    from pytest_rankcheck.explanation.explained_verdicts import ExplainedVerdict, Power
+    from pytest_rankcheck.gates.verdict import Outcome
     from pytest_rankcheck.metrics.kinds import MeasurementKind
     from pytest_rankcheck.metrics.metric_names import Metric
     from pytest_rankcheck.remedies import Remedy
@@ -142,8 +142,8 @@ class InCommon:
     """What the queries that fell in a metric have in common."""
 
     metric: Metric
-    causes: tuple[Cause, ...]
-    """The best first; empty if nothing was found."""
+    causes: tuple[str, ...]
+    """In words, the best first; empty if nothing was found."""
     fallen: int
     """How many queries fell."""
 
@@ -153,18 +153,31 @@ class MetricFailure:
     """A metric that fails its assertion: by a verdict, a bound, or the state of its record."""
 
     metric: Metric
-    verdict: Verdict | None = None
+    verdict: ExplainedVerdict | None = None
     bound: Bound | None = None
-    parts: Sequence[Bounded] = ()
-    """What a bound was held to: all queries first, then slices."""
+    leading: Bounded | None = None
+    """What is beyond the bound: all queries, or else the first slice."""
     interval: tuple[float, float] | None = None
     """Of a value that is no mean: how precisely it is known."""
     crossing: Crossing | None = None
 
-    @property
-    def leading(self) -> Bounded | None:
-        """What is beyond the bound: all queries, or else the first slice."""
-        return next((part for part in self.parts if part.fails), None)
+
+@dataclass(frozen=True, slots=True)
+class PassedFall:
+    """A fall that a gate let pass."""
+
+    metric: Metric
+    label: str
+    """The slice as ``attribute=value``; empty for all queries."""
+    before: float
+    now: float
+    fallen: int
+    """How many queries fell."""
+    worst: tuple[str, ...]
+    """The queries that fell most."""
+    power: Power | None
+    """Which fall would have been shown; None without a test."""
+    alpha: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.comparison.comparison import Comparison
@@ -13,6 +13,7 @@ from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.explanation.bounds import Bounded
 from pytest_rankcheck.gates.verdict import (
     Decision,
+    Gap,
     GroupEvidence,
     MixEffect,
     ReplayEvidence,
@@ -21,28 +22,32 @@ from pytest_rankcheck.gates.verdict import (
 )
 from pytest_rankcheck.metrics.metric_names import Metric
 
+NOT_IN_JSON = {"json": False}
+"""Marks what texts say and the JSON report has not."""
 NOT_REACHED = "not reached"
 """The outcome of a gate whose assertion was not reached."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
-    """What was decided on all queries, or on a slice; what is not known is None."""
+    """What was decided on all queries, or on a slice; what is not known is NaN or None."""
 
     label: str = ""
     queries: int
+    earlier: int | None = field(default=None, metadata=NOT_IN_JSON)
+    """Of two samples, how many there were before."""
     paired: bool = True
-    before: float | None = None
+    before: float = math.nan
     now: float
-    difference: float | None = None
+    difference: float = math.nan
     interval: tuple[float, float] | None = None
-    p: float | None = None
+    p: float = math.nan
     effect: float | None = None
     detectable: float | None = None
     wins: int | None = None
     ties: int | None = None
     losses: int | None = None
-    allowed: float | None = None
+    allowed: float = math.nan
     tested: float | None = None
     outcome: str = ""
 
@@ -106,7 +111,7 @@ def verdict_numbers(
         higher_is_better=higher,
         gate=verdict.gate,
         outcome=part.outcome if label else verdict.outcome,
-        overall=_decided(part, verdict, in_full=in_full),
+        overall=decided(part, verdict, in_full=in_full),
         margin=verdict.margin,
         noise=None if noise is None else noise.deviation,
     )
@@ -114,11 +119,8 @@ def verdict_numbers(
         return of_part
     return replace(
         of_part,
-        slices=tuple(_decided(each, verdict, in_full=in_full) for each in verdict.slices),
-        gaps=tuple(
-            GapNumbers(g.lowest.label, g.highest.label, g.before, g.now, g in verdict.wide_gaps)
-            for g in verdict.gaps
-        ),
+        slices=tuple(decided(each, verdict, in_full=in_full) for each in verdict.slices),
+        gaps=tuple(gap_numbers(gap, is_too_wide=gap in verdict.wide_gaps) for gap in verdict.gaps),
         query_drops=verdict.query_drops,
         ties=verdict.ties,
         unjudged=comparison.unjudged_in(verdict.overall.pairs) if in_full else None,
@@ -143,7 +145,7 @@ def bound_numbers(
     overall, *slices = (
         Decided(
             label=part.label,
-            queries=len(part.places),
+            queries=part.queries,
             now=part.mean,
             tested=part.tested,
             outcome="not gated" if not part.gated else "passed" if part.holds else "failed",
@@ -166,7 +168,14 @@ def new_numbers(metric: Metric, evaluation: Evaluation) -> GateNumbers:
     return GateNumbers(higher_is_better=metric.higher_is_better, overall=overall)
 
 
-def _decided(decision: Decision, verdict: Verdict, *, in_full: bool) -> Decided:
+def gap_numbers(gap: Gap, *, is_too_wide: bool) -> GapNumbers:
+    """Return how far apart two slices are."""
+    labels = gap.lowest.label, gap.highest.label
+    return GapNumbers(*labels, gap.before, gap.now, is_too_wide)
+
+
+def decided(decision: Decision, verdict: Verdict, *, in_full: bool) -> Decided:
+    """Return the numbers of a decision; the interval and the power only in full."""
     pairs = decision.pairs
     interval = pairs.interval() if in_full else (math.nan, math.nan)
     has_interval = pairs.metric.definition.is_mean_of_values and not math.isnan(interval[0])
@@ -175,6 +184,7 @@ def _decided(decision: Decision, verdict: Verdict, *, in_full: bool) -> Decided:
     return Decided(
         label=decision.label,
         queries=len(pairs.query_ids),
+        earlier=None if pairs.is_paired else len(pairs.before),
         paired=pairs.is_paired,
         before=pairs.mean_before,
         now=pairs.mean_after,

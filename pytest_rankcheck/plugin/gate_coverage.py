@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,6 @@ from pytest_rankcheck.baselines.baseline_file import readable_record
 from pytest_rankcheck.baselines.change import Change
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.errors import ConfigurationError, GitError, quoted
-from pytest_rankcheck.explanation.explanation import Explanation
 from pytest_rankcheck.plugin.baseline_settings import baseline_settings
 from pytest_rankcheck.plugin.configuration import idle_option
 from pytest_rankcheck.plugin.item_identity import path_from, shared_text
@@ -52,7 +52,7 @@ def coverage_findings(
         return [*shared, *_Coverage(config, watched, compared, exit_status).findings()]
     except (ConfigurationError, GitError) as error:
         text = f"git cannot list the approved baselines: {quoted(error, 200)}"
-        return [Note(Topic.NOT_RUN, text, failure=Explanation(headline=text))]
+        return [_failed(Topic.NOT_RUN, text)]
 
 
 class _Coverage:
@@ -110,7 +110,7 @@ class _Coverage:
         if self._reference is not None:
             for obstacle in self._reference.obstacles(self._expected.folders):
                 text = f"{obstacle}, so the baselines behind it cannot be read there"
-                yield Note(Topic.NOT_RUN, text, failure=Explanation(headline=text))
+                yield _failed(Topic.NOT_RUN, text)
 
     def _of_unrun(self, unrun: Unrun) -> Iterator[ReportedFinding]:
         loss, why, detail = unrun.why
@@ -131,8 +131,8 @@ class _Coverage:
         if reference and not unrun.path.exists() and reference.missing_history:
             remedy = reference.missing_history
             rule = "A shallow clone cannot tell what the reference has added since"
-        failure = Explanation(headline=text, facts=(rule,), remedies=(remedy,))
-        yield Note(Topic.NOT_RUN, f"{text}; {remedy}", failure=failure)
+        note = _failed(Topic.NOT_RUN, text, facts=(rule,), remedies=(remedy,))
+        yield replace(note, text=f"{text}; {remedy}")
 
     def _replaced(self, unrun: Sequence[Unrun]) -> dict[Path, Path]:
         """Return the baselines of tests that are gone, with the new ones that take their place.
@@ -193,7 +193,14 @@ def _shared(compared: Sequence[RecordFinding]) -> Iterator[Note]:
         owner = owners.setdefault(each.file, each.test)
         if owner.partition("::")[2] != each.test.partition("::")[2]:
             text = shared_text(owner, each.test, each.golden_set)
-            yield Note(Topic.SHARED, text, failure=Explanation(headline=text))
+            yield _failed(Topic.SHARED, text)
+
+
+def _failed(topic: Topic, text: str, **known: Any) -> Note:
+    """Return a note that fails the test session, with further fields of its explanation."""
+    from pytest_rankcheck.explanation.explanation import Explanation
+
+    return Note(topic, text, failure=Explanation(headline=text, **known))
 
 
 def _typed(path: Path) -> str:

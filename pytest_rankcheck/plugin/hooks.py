@@ -219,7 +219,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     printed = item.config.stash.setdefault(PRINTED, PrintedDocuments())
     name_run(item)
     with collecting(
-        detail=chosen.writes_reports or bool(chosen.hidden),
+        detail=chosen.writes_reports,
         queries=show_queries(chosen.reports),
         strict=strict,
         evidence=item.config.get_verbosity() > 0,

@@ -117,7 +117,7 @@ class GateFinding(MetricFinding):
     baseline_file: str | None = None
     """The baseline file as messages show it."""
     failure: Explanation | None = None
-    """Why its assertion failed, if a report is written and no other row has it."""
+    """Why its assertion failed, if no other row has it."""
     remedy: Remedy | None = None
     """What its failure text says to type."""
     numbers: GateNumbers | None = None

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_rankcheck.errors import markdown_text, plural, quoted
-from pytest_rankcheck.gates.verdict import Verdict
+from pytest_rankcheck.explanation.explained_verdicts import ExplainedVerdict
 from pytest_rankcheck.reports.findings import GateFinding, Note, Topic, by_heading
 from pytest_rankcheck.reports.leaderboard import LeaderboardFinding
 from pytest_rankcheck.reports.report_data import Report
@@ -102,8 +102,8 @@ def _gate_lines(found: GateFinding) -> Iterator[str]:
         shown = (slice_line(part, explanation) for part in slices[:_MOST_WORST])
         yield f"  - slices: {markdown_text('; '.join(shown), 400)}"
     if explanation.in_common and explanation.in_common.causes:
-        causes = (cause.text for cause in explanation.in_common.causes[:_MOST_WORST])
-        yield f"  - in common: {markdown_text('; '.join(causes), 400)}"
+        causes = "; ".join(explanation.in_common.causes[:_MOST_WORST])
+        yield f"  - in common: {markdown_text(causes, 400)}"
     if explanation.worst:
         shown = (query_line(query, explanation) for query in explanation.worst[:_MOST_WORST])
         yield f"  - worst: {markdown_text('; '.join(shown), 400)}"
@@ -112,14 +112,13 @@ def _gate_lines(found: GateFinding) -> Iterator[str]:
         yield from (f"  - {markdown_text(each, 400)}" for each in remarks)
 
 
-def _interval(verdict: Verdict) -> str:
+def _interval(verdict: ExplainedVerdict) -> str:
     """Return the interval of what the verdict rests on, and how many queries changed."""
-    pairs = verdict.leading.pairs
-    interval = pairs.interval()
-    if not pairs.metric.definition.is_mean_of_values or math.isnan(interval[0]):
+    leading = verdict.leading
+    if leading.interval is None:
         return ""
-    counts = f"; {counts_text(pairs)}" if pairs.is_paired else ""
-    return f": 95% interval {' to '.join(map(change, interval))}{counts}"
+    counts = f"; {counts_text(leading, verdict)}" if leading.paired else ""
+    return f": 95% interval {' to '.join(map(change, leading.interval))}{counts}"
 
 
 def _commands(report: Report) -> str:
@@ -139,7 +138,7 @@ def _verdicts(gates: Sequence[GateFinding]) -> str:
     has_rankers = len(runs) > len({name for name, _ in runs})
     rows = [["", "metric", "golden set", "ranker", "baseline", "now", "change", "verdict", "test"]]
     for gate in gates[:_MOST_GATES]:
-        difference = gate.numbers.overall.difference if gate.numbers else None
+        difference = gate.numbers.overall.difference if gate.numbers else math.nan
         cells = (
             _sign(gate),
             markdown_text(gate.subject),
@@ -147,7 +146,7 @@ def _verdicts(gates: Sequence[GateFinding]) -> str:
             markdown_text(gate.ranker, 40),
             number_text(gate.baseline),
             number_text(gate.now),
-            "" if difference is None or math.isnan(difference) else change(difference),
+            "" if math.isnan(difference) else change(difference),
             markdown_text(gate_words(gate)),
             markdown_text(gate.test),
         )

@@ -157,7 +157,8 @@ def as_json(value: Any) -> Any:
     if isinstance(value, Enum):
         return value.value
     if is_dataclass(value) and not isinstance(value, type):
-        return {each.name: as_json(getattr(value, each.name)) for each in fields(value)}
+        names = (each.name for each in fields(value) if each.metadata.get("json", True))
+        return {name: as_json(getattr(value, name)) for name in names}
     if isinstance(value, Mapping):
         return {str(name): as_json(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):

@@ -17,13 +17,20 @@ from pytest_rankcheck import (
     compare,
     evaluate,
 )
-from pytest_rankcheck.reports.text.in_common_text import in_common_lines
+from pytest_rankcheck.explanation.explanation import Explanation, InCommon
+from pytest_rankcheck.reports.text.failure_text import failure_lines
 
 QUERIES = [f"q{number:02}" for number in range(40)]
 OTHERS = [f"other{number}" for number in range(12)]
 RR = Metric.parse("RR")
 
 Rankings = Mapping[str, Sequence[str]]
+
+
+def lines(causes: tuple[str, ...], fallen: int) -> list[str]:
+    """Return what a failure says of the causes of a fall."""
+    explanation = Explanation(headline="RR fell", in_common=InCommon(RR, causes, fallen))
+    return [*failure_lines(explanation)][1:]
 
 
 def answer(query_id: str, rank: int = 1, others: Sequence[str] = ()) -> list[str]:
@@ -192,20 +199,21 @@ def test_contrasts_that_share_four_of_five_falls_are_one(shared: int, is_named: 
 def test_nothing_in_common_is_said_in_words() -> None:
     comparison = compared(fallen("q03", "q15", "q29"), attributes=LOCALES)
     assert comparison.in_common(RR) == ()
-    assert [*in_common_lines((), RR, 122)] == [
-        "the 122 queries that fell have nothing in common that was looked for"
+    assert lines((), 122) == [
+        "  the 122 queries that fell have nothing in common that was looked for"
     ]
-    assert [*in_common_lines((), RR, 1)] == []
+    assert lines((), 1) == []
 
 
 def test_the_lines_have_a_heading_and_the_best_causes() -> None:
     comparison = compared({each: [] for each in QUERIES[:12]}, attributes=LOCALES)
-    assert [*in_common_lines(comparison.in_common(RR), RR, 12)] == [
-        "what the 12 queries that fell in RR have in common",
-        "  12 of 12 have no answer now (12 of all 40; 0 before)",
-        "  12 of 12 are locale=de (30% of all are)",
+    causes = tuple(cause.text for cause in comparison.in_common(RR))
+    assert lines(causes, 12) == [
+        "  what the 12 queries that fell in RR have in common",
+        "    12 of 12 have no answer now (12 of all 40; 0 before)",
+        "    12 of 12 are locale=de (30% of all are)",
     ]
-    assert len([*in_common_lines(comparison.in_common(RR), RR, 12, most=1)]) == 2
+    assert len(lines(causes * 3, 12)) == 4, "at most three causes"
 
 
 # --- facts -----------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from pytest_rankcheck.comparison.unpaired_values import Unpaired
 from pytest_rankcheck.errors import markdown_text, quoted
 from pytest_rankcheck.explanation.explanation import Explanation
 from pytest_rankcheck.reports.findings import Note, Topic
@@ -91,9 +90,8 @@ def test_two_samples_have_no_counts_of_queries(report: Report) -> None:
     assert gate.failure is not None
     (failure,) = gate.failure.failures
     assert failure.verdict is not None
-    pairs = failure.verdict.overall.pairs
-    samples = Unpaired(pairs.metric, pairs.query_ids, pairs.before, pairs.after)
-    verdict = replace(failure.verdict, overall=replace(failure.verdict.overall, pairs=samples))
+    samples = replace(failure.verdict.leading, paired=False, earlier=60)
+    verdict = replace(failure.verdict, leading=samples)
     explained = replace(gate.failure, failures=(replace(failure, verdict=verdict),))
     text = markdown_of(replace(report, gates=(replace(gate, failure=explained),)))
     assert re.search(r"test_it: 95% interval -0\.\d{4} to -0\.\d{4}\n", text)

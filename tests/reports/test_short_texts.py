@@ -8,6 +8,7 @@ import pytest
 
 from pytest_rankcheck import (
     Expectation,
+    Gate,
     GoldenSet,
     Metric,
     Run,
@@ -20,7 +21,6 @@ from pytest_rankcheck import (
     evaluate,
 )
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits, stability_of
-from pytest_rankcheck.comparison.cause import Cause, CauseKind
 from pytest_rankcheck.explanation.answered_queries import changed_rankings
 from pytest_rankcheck.explanation.explanation import (
     Answer,
@@ -33,7 +33,7 @@ from pytest_rankcheck.explanation.explanation import (
 )
 from pytest_rankcheck.remedies import Remedy
 from pytest_rankcheck.reports.findings import GateFinding, Topic
-from pytest_rankcheck.reports.ledger import PrintedDocuments, collecting
+from pytest_rankcheck.reports.ledger import PrintedDocuments, collecting, packed
 from pytest_rankcheck.reports.text.answers_text import answered_lines
 from pytest_rankcheck.reports.text.failure_text import failure_lines
 from pytest_rankcheck.reports.text.measurement_notes import evaluation_notes
@@ -88,11 +88,11 @@ def test_a_failure_with_everything_has_40_lines_at_most_and_all_with_v() -> None
     with collecting(detail=True) as ledger, pytest.raises(AssertionError):
         assert_not_regressed(BAD, GOOD, ["RR", "nDCG@3", "P@1", "AP", "P@2", "RBP"], by="topic")
     (known,) = (each.failure for each in ledger if isinstance(each, GateFinding) and each.failure)
-    causes = [Cause(CauseKind.WORDS, ("q0",), 40, 9, 40, (f"w{n}",)) for n in range(6)]
+    causes = tuple(f"31 of 40 contain w{n}" for n in range(6))
     explanation = replace(
         known,
         worst=(query,) * 9,
-        in_common=InCommon(Metric.parse("RR"), tuple(causes), 40),
+        in_common=InCommon(Metric.parse("RR"), causes, 40),
         taken_over=tuple(TakenOver(f"d{n}", None, 10, 0, 9) for n in range(3)),
         caveats=("caveat",) * 4,
         remarks=tuple(f"remark {n}" for n in range(9)),
@@ -106,6 +106,28 @@ def test_a_failure_with_everything_has_40_lines_at_most_and_all_with_v() -> None
     assert "  5 more lines: -v" in lines
     in_full = failure_lines(explanation, in_full=True)
     assert sum("remark" in line for line in in_full) == 9
+
+
+def test_what_a_worker_sends_of_a_failure_is_as_small_for_many_queries() -> None:
+    """Nothing of it grows with the queries: neither values, nor places, nor the ids of causes."""
+    count = 3000
+    golden = GoldenSet.from_dict(
+        {f"q{n}": {f"d{n}": 1} for n in range(count)},
+        queries={f"q{n}": "refund policy" if n % 2 else "size chart" for n in range(count)},
+        attributes={f"q{n}": {"locale": "de" if n % 2 else "en"} for n in range(count)},
+    )
+    best = {f"q{n}": [f"d{n}"] for n in range(count)}
+    worse = {query: ["x"] if int(query[1:]) % 2 else docs for query, docs in best.items()}
+    good, now = (evaluate(Run.from_dict(run), golden) for run in (best, worse))
+    for fail in (
+        lambda: assert_not_regressed(now, good, ["RR", "AP"], gate=Gate.significant(), by="locale"),
+        lambda: assert_at_least(now, {"RR": 0.9}, by="locale"),
+    ):
+        with collecting(detail=True, queries=False) as ledger, pytest.raises(AssertionError):
+            fail()
+        gates = [each for each in ledger if isinstance(each, GateFinding)]
+        assert any(each.failure for each in gates)
+        assert len(packed(gates)) < 30_000
 
 
 def test_a_check_with_everything_has_40_lines_at_most_and_all_with_v() -> None:

@@ -90,10 +90,10 @@ def _of_verdicts(baseline: Baseline, evaluation: Evaluation) -> Iterator[tuple[T
             )
             yield Topic.NOISE_FLOOR, text
         if ties and ties.decides and ties.highest - ties.lowest >= _TRIVIAL_TIES:
-            from pytest_rankcheck.reports.text.evidence_text import tie_lines
+            from pytest_rankcheck.reports.text.evidence_text import ties_text
 
-            for line in tie_lines(verdict):
-                yield Topic.TIES, line.strip()
+            has_slices = bool(verdict.slices)
+            yield Topic.TIES, ties_text(verdict.metric, ties, has_slices=has_slices)
 
 
 def _outcome(

@@ -6,12 +6,11 @@ import math
 from collections.abc import Iterator
 
 from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.comparison.unjudged_documents import Unjudged
-from pytest_rankcheck.comparison.unpaired_values import Unpaired
 from pytest_rankcheck.errors import plural, quoted
-from pytest_rankcheck.gates.verdict import GroupEvidence, Outcome, ReplayEvidence, Verdict
+from pytest_rankcheck.explanation.explained_verdicts import Evidence, ExplainedVerdict, Power
+from pytest_rankcheck.gates.verdict import GroupEvidence, ReplayEvidence, TieEffect, Verdict
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.text.wording import change
 
@@ -21,47 +20,47 @@ def fall_word(metric: Metric) -> str:
     return "fall" if metric.higher_is_better else "rise"
 
 
-def evidence_lines(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
+def evidence_lines(verdict: ExplainedVerdict) -> Iterator[str]:
     """Yield the evidence in the differences per query.
 
     If no query changed, the only evidence is how large a fall is ruled out, or is not.
     A positive difference means that the metric rose, even for metrics where lower is better.
     """
-    if not pairs.metric.definition.is_mean_of_values:
+    evidence = verdict.evidence
+    if evidence is None:
         return
-    if pairs.is_same:
-        yield from _ruled_out(verdict, pairs)
+    if evidence.is_same:
+        yield from _ruled_out(verdict, evidence)
         return
-    differences = pairs.differences
-    low, high = pairs.interval()
+    low, high = evidence.interval
     interval = f"95% interval of the difference [{change(low)}, {change(high)}], "
-    p = f"p {p_text(pairs.p_of_fall())} ({pairs.test_name})"
+    p = f"p {p_text(evidence.p)} ({evidence.test})"
     yield f"  {'' if math.isnan(low) else interval}{p}"
-    yield from _units(pairs)
-    yield from _decided(verdict, pairs)
-    yield from _ruled_out(verdict, pairs)
-    yield from tie_lines(verdict)
-    yield from _noise(pairs)
-    power = power_text(verdict, pairs)
-    if differences.smallest_detectable(verdict.alpha) <= differences.full_range:
-        effect = f"effect {differences.effect:+.2f} standard deviations"
-        power = f"{effect}; {power}{_needed(verdict, pairs)}"
+    yield from _units(verdict, evidence)
+    yield from _decided(verdict, evidence)
+    yield from _ruled_out(verdict, evidence)
+    if verdict.ties is not None:
+        yield f"  {ties_text(verdict.metric, verdict.ties, has_slices=verdict.has_slices)}"
+    yield from _noise(evidence)
+    power = power_text(verdict.metric, evidence.power, verdict.alpha)
+    if evidence.power.is_possible:
+        effect = f"effect {evidence.effect:+.2f} standard deviations"
+        power = f"{effect}; {power}{_needed(verdict, evidence)}"
     if power:
         yield f"  {power}"
 
 
-def power_text(verdict: Verdict, pairs: ComparedValues) -> str:
+def power_text(metric: Metric, power: Power, alpha: float) -> str:
     """Return how small a fall would be shown with a power of 80%; empty if that is unknown."""
-    differences, units, fall = pairs.differences, _counted_units(pairs), fall_word(verdict.metric)
-    detectable = differences.smallest_detectable(verdict.alpha)
-    if math.isnan(detectable):
+    units, fall = _counted_units(metric, power), fall_word(metric)
+    if math.isnan(power.detectable):
         return ""
-    if detectable > differences.full_range:
+    if not power.is_possible:
         return f"with {units}, no possible {fall} has a power of 80%"
-    power = "70% to 80%" if pairs.is_coarse else "about 80%"
+    share = "70% to 80%" if power.is_coarse else "about 80%"
     return (
-        f"with {units}, power is {power} for a {fall} of {detectable:.4f} (one-sided t-test, alpha "
-        f"{verdict.alpha:g})"
+        f"with {units}, power is {share} for a {fall} of {power.detectable:.4f} (one-sided t-test, "
+        f"alpha {alpha:g})"
     )
 
 
@@ -74,12 +73,11 @@ def noise_caveats(comparison: Comparison) -> Iterator[str]:
         yield "the golden set changed: how the baseline's replicates vary is that of its own set"
 
 
-def _noise(pairs: ComparedValues) -> Iterator[str]:
+def _noise(evidence: Evidence) -> Iterator[str]:
     """Yield how much of the interval comes from the runs, such as from retraining."""
-    noise, differences = pairs.noise, pairs.differences
+    noise, share = evidence.noise, evidence.noise_share
     if noise is None:
         return
-    share = (noise.error / differences.error) ** 2 if differences.error > 0 else 0.0
     before, now = (plural(count, "replicate") for count in (noise.before, noise.now))
     yield (
         f"  retraining, or what else differs between replicates, is {share:.0%} of the variance of "
@@ -88,76 +86,65 @@ def _noise(pairs: ComparedValues) -> Iterator[str]:
     )
 
 
-def _units(pairs: ComparedValues) -> Iterator[str]:
+def _units(verdict: ExplainedVerdict, evidence: Evidence) -> Iterator[str]:
     """Yield the number of independent units if it differs from the number of queries."""
-    if not isinstance(pairs, Unpaired):
-        if pairs.clusters is not None:
-            clusters = plural(len(set(pairs.clusters.tolist())), "cluster")
-            yield f"  in {clusters} (such as sessions or users), each one independent unit"
-        if pairs.effective_size is not None:
-            queries = pairs.metric.kind.counted(len(pairs.query_ids))
-            size = f"{pairs.effective_size:,.1f}"
-            yield f"  weighted: the effective sample size of {queries} is {size}"
+    if evidence.clusters is not None:
+        clusters = plural(evidence.clusters, "cluster")
+        yield f"  in {clusters} (such as sessions or users), each one independent unit"
+    if evidence.effective_size is not None:
+        queries = verdict.metric.kind.counted(verdict.leading.queries)
+        size = f"{evidence.effective_size:,.1f}"
+        yield f"  weighted: the effective sample size of {queries} is {size}"
+    if evidence.samples is None:
         return
-    if pairs.clusters is None and pairs.before_clusters is None:
-        return
-    before, now = pairs.unit_counts
-    effect = pairs.design_effect
+    (before, now), effect = evidence.samples, evidence.design_effect
     times = "" if math.isnan(effect) else f"; the variance is {effect:.1f} times that of sessions"
-    then, side = quoted(pairs.sides.before), quoted(pairs.sides.now)
+    then, side = quoted(verdict.sides.before), quoted(verdict.sides.now)
     yield (
         f"  {plural(before, 'cluster')} {then}, {now:,} {side} (such as users), each one "
         f"independent unit{times}"
     )
 
 
-def tie_lines(verdict: Verdict) -> Iterator[str]:
-    """Yield how much the order of tied scores changes the mean, if it does."""
-    ties = verdict.ties
-    if ties is None:
-        return
-    scope = f"their top {verdict.metric.cutoff}" if verdict.metric.cutoff else "their rankings"
+def ties_text(metric: Metric, ties: TieEffect, *, has_slices: bool) -> str:
+    """Return how much the order of tied scores changes the mean."""
+    scope = f"their top {metric.cutoff}" if metric.cutoff else "their rankings"
     queries = plural(ties.queries, "query has", "queries have")
     means = f"{ties.lowest:.4f} to {ties.highest:.4f}"
     if ties.decides:
         means += "; the verdict depends on the order, so break the ties in the ranker"
-    yield (
-        f"  {queries} tied scores in {scope}: depending on how ties are ordered, "
-        f"{verdict.metric}{' of all queries' if verdict.slices else ''} ranges from {means}"
+    return (
+        f"{queries} tied scores in {scope}: depending on how ties are ordered, "
+        f"{metric}{' of all queries' if has_slices else ''} ranges from {means}"
     )
 
 
-def _decided(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
+def _decided(verdict: ExplainedVerdict, evidence: Evidence) -> Iterator[str]:
     """Yield the gate and the p value it used, if it is a statistical test.
 
     Where the test may block more often than stated, the next line says by how much
     (docs/reference/calibration.md).
     """
-    decisions = [
-        decision
-        for decision in (verdict.overall, *verdict.slices)
-        if not math.isnan(decision.p) and decision.outcome is not Outcome.NOT_GATED
-    ]
-    if not decisions:
+    if verdict.least is None:
         return
-    least = min(decisions, key=lambda decision: decision.p)
-    where = f" in {quoted(least.label)}" if least.label else ""
+    p, label = verdict.least
+    where = f" in {quoted(label)}" if label else ""
     corrected = f" (Holm, {verdict.decisions} decisions)" if verdict.decisions > 1 else ""
     fall = f"{fall_word(verdict.metric)}{where}{corrected}"
-    yield f"  decided by {verdict.gate}: p {p_text(least.p)} for the {fall}"
-    if math.isinf(pairs.differences.full_range):
+    yield f"  decided by {verdict.gate}: p {p_text(p)} for the {fall}"
+    if not evidence.has_range:
         yield (
             "  without a known range, such as that of durations, this test blocks up to twice as "
             "many innocent changes as alpha says"
         )
 
 
-def _ruled_out(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
+def _ruled_out(verdict: ExplainedVerdict, evidence: Evidence) -> Iterator[str]:
     """Yield how far the mean may have fallen if the margin is not ruled out, or not for all."""
-    margin, bound = verdict.margin, pairs.differences.lower_bound(verdict.alpha)
+    margin, bound = verdict.margin, evidence.bound
     if margin is None or math.isnan(bound):
         return
-    units, fall = _counted_units(pairs), fall_word(verdict.metric)
+    units, fall = _counted_units(verdict.metric, evidence.power), fall_word(verdict.metric)
     if bound > -margin:
         return
     if math.isinf(bound):
@@ -165,7 +152,7 @@ def _ruled_out(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
             f"  {units} without a change rule out no fall: it is unknown how far {verdict.metric} "
             "can fall"
         )
-    elif pairs.is_same:
+    elif evidence.is_same:
         yield f"  {units} without a change cannot rule out a {fall} below {-bound:.4f}"
     else:
         level = f"{100 * (1 - verdict.alpha):g}%"
@@ -175,11 +162,10 @@ def _ruled_out(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
         )
 
 
-def _counted_units(pairs: ComparedValues) -> str:
-    count = pairs.differences.count
-    if pairs.clusters is not None:
-        return plural(count, "cluster")
-    return pairs.metric.kind.counted(count)
+def _counted_units(metric: Metric, power: Power) -> str:
+    if power.of_clusters:
+        return plural(power.units, "cluster")
+    return metric.kind.counted(power.units)
 
 
 def p_text(p: float) -> str:
@@ -187,16 +173,13 @@ def p_text(p: float) -> str:
     return f"= {p:.4f}" if p >= 0.0001 else "< 0.0001"
 
 
-def _needed(verdict: Verdict, pairs: ComparedValues) -> str:
+def _needed(verdict: ExplainedVerdict, evidence: Evidence) -> str:
     """Return how many units a fall of the margin needs, if these are too few."""
-    margin, differences = verdict.margin, pairs.differences
-    needed = math.nan if margin is None else differences.needed(margin, verdict.alpha)
-    if margin is None or not needed > differences.count or pairs.noise is not None:
+    if evidence.needed is None:
         return ""
-    low, high = differences.needed_interval(margin, verdict.alpha)
-    units = "clusters" if pairs.clusters is not None else pairs.metric.kind.plural
-    numbers = needed_text(needed, None if math.isnan(low) else (low, high), f" {units}")
-    return f"; a {fall_word(verdict.metric)} of {margin:g} needs {numbers}"
+    units = "clusters" if evidence.power.of_clusters else verdict.metric.kind.plural
+    numbers = needed_text(evidence.needed, evidence.needed_interval, f" {units}")
+    return f"; a {fall_word(verdict.metric)} of {verdict.margin:g} needs {numbers}"
 
 
 def needed_text(best: float, interval: tuple[float, float] | None, units: str = "") -> str:
@@ -216,7 +199,7 @@ def needed_text(best: float, interval: tuple[float, float] | None, units: str = 
 # --- what may explain a difference -------------------------------------------------------------
 
 
-def mix_lines(verdict: Verdict) -> Iterator[str]:
+def mix_lines(verdict: ExplainedVerdict | Verdict) -> Iterator[str]:
     """Yield ``+0.0210 at the baseline's mix of device; -0.0510 is mix``, by attribute."""
     for effect in verdict.mixes:
         name, gone, decided = quoted(effect.attribute, 60), "", ""

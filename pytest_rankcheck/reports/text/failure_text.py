@@ -10,9 +10,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
-from pytest_rankcheck.comparison.compared_values import SIDES, ComparedValues
-from pytest_rankcheck.comparison.unpaired_values import Unpaired
 from pytest_rankcheck.errors import plural, quoted
+from pytest_rankcheck.explanation.explained_verdicts import ExplainedVerdict
 from pytest_rankcheck.explanation.explanation import (
     Absence,
     ExplainedQuery,
@@ -21,7 +20,8 @@ from pytest_rankcheck.explanation.explanation import (
     MetricFailure,
     RankedDocument,
 )
-from pytest_rankcheck.gates.verdict import Outcome, Verdict
+from pytest_rankcheck.explanation.gate_numbers import Decided
+from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.reports.text.answers_text import answered_lines
 from pytest_rankcheck.reports.text.evidence_text import (
     evidence_lines,
@@ -30,10 +30,9 @@ from pytest_rankcheck.reports.text.evidence_text import (
     mix_lines,
     p_text,
     replay_lines,
-    tie_lines,
+    ties_text,
     unjudged_lines,
 )
-from pytest_rankcheck.reports.text.in_common_text import in_common_lines
 from pytest_rankcheck.reports.text.verdict_headlines import (
     gap_text,
     query_drops_text,
@@ -95,7 +94,7 @@ def remark_lines(explanation: Explanation) -> Sequence[str]:
             line
             for each in explanation.failures
             if each.verdict
-            for line in _evidence(each.verdict)
+            for line in evidence_lines(each.verdict)
         ),
         *explanation.caveats,
         *_in_common(explanation),
@@ -127,7 +126,7 @@ def headline(explanation: Explanation) -> str:
     if lost is not None and not verdicts:
         return f"{explanation.before_headline}{lost.text} on {where}"
     some = f"{len(verdicts)} of {explanation.of} metrics"
-    rulings, gates = {each.ruling for each in verdicts}, {each.gate for each in verdicts}
+    rulings, gates = {each.outcome.ruling for each in verdicts}, {each.gate for each in verdicts}
     words = {"regressed": "regressed", "inconclusive": "are inconclusive"}
     word = words.get(rulings.pop(), "failed") if len(rulings) == 1 else "failed"
     most = next((each for each in explanation.slices if each.outcome is Outcome.REGRESSED), None)
@@ -148,7 +147,7 @@ def _alone(failure: MetricFailure, explanation: Explanation, where: str) -> str:
     assert leading is not None
     if leading.label:
         where = f"{quoted(leading.label)} of {where}"
-    size = failure.metric.kind.counted(len(leading.places))
+    size = failure.metric.kind.counted(leading.queries)
     held = bounded_text(failure.bound, leading)
     return f"{failure.metric} is {held} on {where} ({size}); it must be {bound_text(failure.bound)}"
 
@@ -165,7 +164,7 @@ def numbers_lines(explanation: Explanation, *, in_full: bool = False) -> Iterato
     elif verdict is not None:
         yield from _of_one(failures[0], verdict)
         if in_full:
-            yield from _evidence(verdict)
+            yield from evidence_lines(verdict)
     if verdict is None:
         return
     lost = verdict.lost_answers
@@ -177,21 +176,21 @@ def numbers_lines(explanation: Explanation, *, in_full: bool = False) -> Iterato
     if verdict.replay is not None:
         yield from (f"  {line}" for line in replay_lines(verdict.replay))
     if verdict.ties is not None and verdict.ties.decides and not in_full:
-        yield from tie_lines(verdict)
+        yield f"  {ties_text(verdict.metric, verdict.ties, has_slices=verdict.has_slices)}"
 
 
-def _of_one(failure: MetricFailure, verdict: Verdict) -> Iterator[str]:
+def _of_one(failure: MetricFailure, verdict: ExplainedVerdict) -> Iterator[str]:
     """Yield the counts of the only metric that failed, whose means are in the headline."""
     if failure.metric.kind.single:
         yield f"  {failure.metric.kind.single}{interval_text(failure.interval)}"
     else:
-        yield f"  {'; '.join((counts_text(verdict.leading.pairs), *_crossed(failure)))}"
-    if verdict.leading is not verdict.overall:
-        overall = verdict.overall.pairs
-        everything = verdict.metric.kind.counted(len(overall.query_ids))
+        yield f"  {'; '.join((counts_text(verdict.leading, verdict), *_crossed(failure)))}"
+    if verdict.leading.label:
+        overall = verdict.overall
+        everything = verdict.metric.kind.counted(overall.queries)
         mix = verdict.standardised_by
         where = "" if mix is None else f", at the baseline's mix of {quoted(mix, 60)}"
-        yield f"  all {everything}{where}: {means_text(overall)}"
+        yield f"  all {everything}{where}: {means_change(overall.before, overall.now)}"
     yield from (f"  {text}" for text in _broken_limits(verdict))
 
 
@@ -206,7 +205,7 @@ def _table(explanation: Explanation, *, in_full: bool) -> Iterator[str]:
         cells = (cell.ljust(size) for cell, size in zip(row, widths, strict=True))
         yield f"  {'; '.join(('   '.join(cells).rstrip(), *_besides(failure)))}"
         if in_full and failure.verdict is not None:
-            yield from (f"  {line}" for line in _evidence(failure.verdict))
+            yield from (f"  {line}" for line in evidence_lines(failure.verdict))
     if len(failures) > _METRICS:
         names = ", ".join(str(each.metric) for each in failures[_METRICS:])
         yield f"  and {plural(len(failures) - _METRICS, 'more metric')}: {quoted(names, 200)}"
@@ -220,13 +219,12 @@ def _cells(failure: MetricFailure) -> Sequence[str]:
         return [str(failure.metric), f"{held}{where}", f"must be {bound_text(failure.bound)}"]
     assert failure.verdict is not None
     overall = failure.verdict.overall
-    pairs, p = overall.pairs, overall.p
-    means = f"{number_text(pairs.mean_before)} -> {number_text(pairs.mean_after)}"
+    means = f"{number_text(overall.before)} -> {number_text(overall.now)}"
     counts = f"{failure.metric.kind.single}{interval_text(failure.interval)}"
     if not failure.metric.kind.single:
-        counts = counts_text(pairs)
-    tested = "" if math.isnan(p) else f"p {p_text(p)}"
-    return [str(failure.metric), means, change(pairs.difference), counts, tested]
+        counts = counts_text(overall, failure.verdict)
+    tested = "" if math.isnan(overall.p) else f"p {p_text(overall.p)}"
+    return [str(failure.metric), means, change(overall.difference), counts, tested]
 
 
 def _besides(failure: MetricFailure) -> Iterator[str]:
@@ -236,10 +234,11 @@ def _besides(failure: MetricFailure) -> Iterator[str]:
         yield from _broken_limits(failure.verdict)
 
 
-def _broken_limits(verdict: Verdict) -> Iterator[str]:
+def _broken_limits(verdict: ExplainedVerdict) -> Iterator[str]:
     if verdict.query_drops:
         yield query_drops_text(verdict)
-    yield from (gap_text(verdict, gap) for gap in verdict.wide_gaps[:1])
+    if verdict.gap is not None:
+        yield gap_text(verdict.gap, verdict.max_gap)
 
 
 def _crossed(failure: MetricFailure) -> Iterator[str]:
@@ -249,27 +248,16 @@ def _crossed(failure: MetricFailure) -> Iterator[str]:
         yield f"{documents} left the top {crossing.k}, {crossing.entered:,} entered"
 
 
-def _evidence(verdict: Verdict) -> Iterator[str]:
-    return evidence_lines(verdict, verdict.leading.pairs)
-
-
-def means_text(pairs: ComparedValues) -> str:
-    """Return ``0.4312 -> 0.4120, -0.0192``."""
-    return means_change(pairs.mean_before, pairs.mean_after)
-
-
-def counts_text(pairs: ComparedValues) -> str:
+def counts_text(part: Decided, verdict: ExplainedVerdict) -> str:
     """Return ``38 queries worse, 21 better, 166 equal``; for two samples, their sizes."""
-    if not pairs.is_paired:
-        before = pairs.metric.kind.counted(len(pairs.before))
-        sides = pairs.sides if isinstance(pairs, Unpaired) else SIDES
-        then, now = quoted(sides.before), quoted(sides.now)
+    counted = verdict.metric.kind.counted
+    if part.earlier is not None:
+        then, now = quoted(verdict.sides.before), quoted(verdict.sides.now)
         return (
-            f"{before} {then}, {len(pairs.after):,} {now}: different sessions, so compared as two "
-            "samples"
+            f"{counted(part.earlier)} {then}, {part.queries:,} {now}: different sessions, so "
+            "compared as two samples"
         )
-    worse = pairs.metric.kind.counted(pairs.losses)
-    return f"{worse} worse, {pairs.wins:,} better, {pairs.ties:,} equal"
+    return f"{counted(part.losses or 0)} worse, {part.wins:,} better, {part.ties:,} equal"
 
 
 def _slices(explanation: Explanation) -> Iterator[str]:
@@ -308,9 +296,17 @@ def _values(
 def _in_common(explanation: Explanation) -> Iterator[str]:
     """Yield what the queries that fell have in common."""
     common = explanation.in_common
-    if common is not None:
-        lines = in_common_lines(common.causes, common.metric, common.fallen, _CAUSES)
-        yield from (f"  {line}" for line in lines)
+    if common is None:
+        return
+    verb = "fell" if common.metric.higher_is_better else "rose"
+    those = f"the {common.fallen:,} {common.metric.kind.plural} that {verb}"
+    if common.fallen < 2:
+        yield from (f"  {cause}" for cause in common.causes)
+    elif common.causes:
+        yield f"  what {those} in {common.metric} have in common"
+        yield from (f"    {cause}" for cause in common.causes[:_CAUSES])
+    else:
+        yield f"  {those} have nothing in common that was looked for"
 
 
 # --- queries and documents -----------------------------------------------------------------------

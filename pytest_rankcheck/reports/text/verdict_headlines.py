@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 
 from pytest_rankcheck.errors import plural, quoted
-from pytest_rankcheck.gates.verdict import Decision, Gap, Outcome, Verdict
+from pytest_rankcheck.explanation.explained_verdicts import ExplainedVerdict
+from pytest_rankcheck.explanation.gate_numbers import Decided, GapNumbers
+from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.reports.text.evidence_text import fall_word, open_reason, p_text
 from pytest_rankcheck.reports.text.wording import means_change
 
 
-def verdict_headline(verdict: Verdict, where: str) -> str:
+def verdict_headline(verdict: ExplainedVerdict, where: str) -> str:
     """Return the first line of a verdict.
 
     Args:
@@ -18,13 +20,12 @@ def verdict_headline(verdict: Verdict, where: str) -> str:
         where: what was measured on, as messages name it.
     """
     leading = verdict.leading
-    pairs = leading.pairs
-    means, why = means_change(pairs.mean_before, pairs.mean_after), _why(verdict, leading)
+    means, why = means_change(leading.before, leading.now), _why(verdict, leading)
     if verdict.groups is not None:
         return _group_headline(verdict, leading, means, why)
-    queries = verdict.metric.kind.counted(len(pairs.query_ids))
+    queries = verdict.metric.kind.counted(leading.queries)
     where = f"{where} ({queries})"
-    if leading.outcome is Outcome.REGRESSED:
+    if leading.outcome == Outcome.REGRESSED:
         word = "regressed"
     elif verdict.replay is not None and verdict.replay.leaves_open:
         word = "is inconclusive"
@@ -32,23 +33,23 @@ def verdict_headline(verdict: Verdict, where: str) -> str:
         return f"{verdict.lost_answers.text} on {where}; {verdict.metric} {means}"
     elif verdict.query_drops:
         return f"{verdict.metric} of {query_drops_text(verdict)} on {where}: {means}"
-    elif verdict.wide_gaps:
-        gap = gap_text(verdict, verdict.wide_gaps[0])
+    elif verdict.gap is not None:
+        gap = gap_text(verdict.gap, verdict.max_gap)
         return f"{verdict.metric}: {gap}; {leading.label} of {where}"
     else:
-        is_open = leading.outcome is Outcome.INCONCLUSIVE
+        is_open = leading.outcome == Outcome.INCONCLUSIVE
         word = "is inconclusive" if is_open else "is lower"
     place = f"in {quoted(leading.label)} of" if leading.label else "on"
     return f"{verdict.metric} {word} {place} {where}: {means}; {why}"
 
 
-def query_drops_text(verdict: Verdict) -> str:
+def query_drops_text(verdict: ExplainedVerdict) -> str:
     """Return how many queries fell by more than the gate allows."""
-    count = plural(len(verdict.query_drops), "query", "queries")
+    count = plural(verdict.query_drops, "query", "queries")
     return f"{count} fell by more than max_query_drop={verdict.max_query_drop:g}"
 
 
-def _why(verdict: Verdict, decision: Decision) -> str:
+def _why(verdict: ExplainedVerdict, decision: Decided) -> str:
     """Return what a fall was held against: an allowance, chance, or a margin.
 
     A rule with a test also allows what chance explains, whatever fixed fall it allows.
@@ -62,27 +63,27 @@ def _why(verdict: Verdict, decision: Decision) -> str:
     if math.isnan(decision.p):
         sign = "-" if verdict.metric.higher_is_better else "+"
         return f"allowed {sign}{fall}" if decision.allowed else f"allowed no {kind}"
-    if decision.outcome is Outcome.INCONCLUSIVE:
+    if decision.outcome == Outcome.INCONCLUSIVE:
         return f"a {kind} of {fall} is neither ruled out nor shown"
     is_shown = decision.p <= verdict.alpha
     chance = f"{'more than' if is_shown else 'no more than'} chance explains"
     if verdict.margin is not None:
-        is_out = "not ruled out" if decision.outcome is Outcome.REGRESSED else "ruled out"
+        is_out = "not ruled out" if decision.outcome == Outcome.REGRESSED else "ruled out"
         chance += f", and a {kind} of {fall} is {is_out}"
     elif decision.allowed and is_shown:
-        beyond = "beyond" if decision.outcome is Outcome.REGRESSED else "within"
+        beyond = "beyond" if decision.outcome == Outcome.REGRESSED else "within"
         chance += f", {beyond} the allowed {kind} of {fall}"
     return f"{chance} (p {p_text(decision.p)}, alpha {verdict.alpha:g})"
 
 
-def gap_text(verdict: Verdict, gap: Gap) -> str:
+def gap_text(gap: GapNumbers, allowed: float | None) -> str:
     """Return how far apart two slices are."""
-    low, high = quoted(gap.lowest.label), quoted(gap.highest.label)
+    low, high = quoted(gap.lowest), quoted(gap.highest)
     was = f" ({gap.before:.4f} apart in the baseline)"
-    return f"{low} and {high} are {gap.now:.4f} apart{was}, allowed {verdict.max_gap:.4f}"
+    return f"{low} and {high} are {gap.now:.4f} apart{was}, allowed {allowed:.4f}"
 
 
-def _group_headline(verdict: Verdict, leading: Decision, means: str, why: str) -> str:
+def _group_headline(verdict: ExplainedVerdict, leading: Decided, means: str, why: str) -> str:
     """Return ``SuccessRate of group=B is worse than that of group=A on session log 'week': ...``.
 
     Args:
@@ -101,5 +102,5 @@ def _group_headline(verdict: Verdict, leading: Decision, means: str, why: str) -
             f"groups do not have the planned sizes; {means}"
         )
     where = f" in {quoted(leading.label)}" if leading.label else ""
-    word = "is inconclusive against" if verdict.inconclusive else "is worse than"
+    word = "is inconclusive against" if verdict.outcome is Outcome.INCONCLUSIVE else "is worse than"
     return f"{verdict.metric} of {tested}{where} {word} that of {other} {log}: {means}; {why}"

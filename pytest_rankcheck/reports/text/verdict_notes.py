@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.evaluation.recorded_precision import SLACK
+from pytest_rankcheck.explanation.explained_verdicts import explained_verdict
+from pytest_rankcheck.explanation.explanation import PassedFall
 from pytest_rankcheck.gates.verdict import Verdict
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.kinds import MeasurementKind
@@ -24,8 +24,6 @@ from pytest_rankcheck.reports.text.wording import golden_name, means_change, num
 
 _SLICES = 10
 """The number of slices in a line."""
-_QUERIES = 3
-"""The number of queries in a line."""
 
 
 def verdict_notes(golden_name: str, verdicts: Iterable[Verdict]) -> Iterator[Note]:
@@ -55,42 +53,38 @@ def verdict_notes(golden_name: str, verdicts: Iterable[Verdict]) -> Iterator[Not
         )
 
 
-def passed_falls(golden: JudgedQueries, verdicts: Iterable[Verdict]) -> Iterator[Note]:
+def passed_fall_notes(golden: JudgedQueries, falls: Iterable[PassedFall]) -> Iterator[Note]:
     """Yield the falls that passed: which queries fell most, and which fall would have been shown.
 
     The note on an inconclusive verdict has its evidence, so that only the queries are missing.
 
-
     Args:
         golden: what was measured on.
-        verdicts: those that do not fail their test.
+        falls: those that passed.
     """
-    for verdict in verdicts:
-        part, pairs = verdict.leading, verdict.leading.pairs
-        places = pairs.worst(_QUERIES)
-        if verdict.regressed or not pairs.gain < -SLACK or (verdict.inconclusive and not places):
-            continue
-        where = f" in {quoted(part.label, 60)}" if part.label else ""
-        texts = [f"{where}: {means_change(pairs.mean_before, pairs.mean_after)}"]
-        if places:
-            names = (query_in(golden, pairs.query_ids[place]) for place in places)
-            more = f" and {pairs.losses - len(places):,} more" if pairs.losses > len(places) else ""
-            texts.append(f"{', '.join(names)}{more} fell")
-        if not math.isnan(part.p) and not verdict.inconclusive:
-            texts.append(power_text(verdict, pairs))
-        text = "; ".join(filter(None, texts))
-        start = _start(golden.name, str(verdict.metric))
-        yield Note(Topic.PASSED_FALLS, f"{start}{text}", of_test=True)
+    for fall in falls:
+        where = f" in {quoted(fall.label, 60)}" if fall.label else ""
+        texts = [f"{where}: {means_change(fall.before, fall.now)}"]
+        if fall.worst:
+            names = ", ".join(query_in(golden, query_id) for query_id in fall.worst)
+            more = fall.fallen - len(fall.worst)
+            texts.append(f"{names}{f' and {more:,} more' if more else ''} fell")
+        if fall.power is not None:
+            texts.append(power_text(fall.metric, fall.power, fall.alpha))
+        start = _start(golden.name, str(fall.metric))
+        text = f"{start}{'; '.join(filter(None, texts))}"
+        yield Note(Topic.PASSED_FALLS, text, of_test=True)
 
 
 def inconclusive_text(verdict: Verdict, evaluation: Evaluation) -> str:
     """Return an inconclusive verdict with its evidence, in a line."""
-    lines = [verdict_headline(verdict, golden_name(evaluation))]
+    explained = explained_verdict(verdict, in_full=True)
+    lines = [verdict_headline(explained, golden_name(evaluation))]
     if verdict.groups is not None:
         lines += group_lines(verdict.groups)
     elif verdict.replay is not None:
         lines += replay_lines(verdict.replay)
-    lines += evidence_lines(verdict, verdict.overall.pairs)
+    lines += evidence_lines(explained)
     return "; ".join(map(str.strip, lines))
 
 
