@@ -56,6 +56,13 @@ def test_mrr(evaluation, baseline):
 """
 
 
+FLOOR_TEST = """
+from pytest_rankcheck import assert_at_least
+
+def test_floor(evaluation):
+    assert_at_least(evaluation, "RR", 0.5)
+"""
+
 SHARDS = """
 def pytest_addoption(parser):
     parser.addoption("--shard", type=int)

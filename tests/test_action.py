@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import subprocess
 import sys
 from importlib.util import find_spec
 from itertools import chain
@@ -14,6 +13,8 @@ import pytest
 from project import NEEDS_GIT, Project, git
 from test_docs import blocks_of
 from workflow import BOT, ROOT, GitHub, Steps
+
+from pytest_rankcheck.command_line.main import main
 
 NEEDS_YAML = pytest.mark.needs("yaml")
 pytestmark = [
@@ -537,36 +538,20 @@ def test_the_hooks_choose_their_files() -> None:
 
 
 @NEEDS_YAML
-@pytest.mark.slow
-def test_the_hooks_refuse_what_is_broken(tmp_path: Path) -> None:
-    record = sorted((ROOT / "examples").rglob("baselines/*/*.json"))[0]
-    baseline = tmp_path / "baselines" / "test_x" / "test_x--web.json"
-    baseline.parent.mkdir(parents=True)
-    golden = tmp_path / "golden" / "web.jsonl"
-    golden.parent.mkdir()
-
-    def run(name: str, file: Path) -> subprocess.CompletedProcess[str]:
-        command = [
-            sys.executable,
-            *HOOKS[name]["entry"].split()[1:],
-            str(file.relative_to(tmp_path)),
-        ]
-        environment = {"PYTHONPATH": str(ROOT)}
-        return subprocess.run(
-            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-        )
-
-    text = record.read_text("utf-8")
-    baseline.write_text(text, "utf-8")
-    assert run("rankcheck-records", baseline).returncode == 0
-    baseline.write_text(f"<<<<<<< HEAD\n{text}=======\n{text}>>>>>>> branch\n", "utf-8")
-    done = run("rankcheck-records", baseline)
-    assert done.returncode == 1
-    assert "unresolved merge conflict" in done.stdout
+def test_the_hooks_refuse_what_is_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     judged = {"query": "red shoes", "relevance": {"a": 1, "b": 0}}
-    lines = [json.dumps({"query_id": f"q{n}", **judged}) + "\n" for n in range(40)]
-    golden.write_text("".join(lines), "utf-8")
-    done = run("rankcheck-lint", golden)
-    assert done.returncode == 0, done.stdout + done.stderr
-    golden.write_text("".join(lines) + "<<<<<<< HEAD\n", "utf-8")
-    assert run("rankcheck-lint", golden).returncode != 0
+    golden = [json.dumps({"query_id": f"q{n}", **judged}) + "\n" for n in range(40)]
+    record = sorted((ROOT / "examples").rglob("baselines/*/*.json"))[0]
+    for name, place, text in (
+        ("rankcheck-lint", "golden/web.jsonl", "".join(golden)),
+        ("rankcheck-records", "baselines/test_x/test_x--web.json", record.read_text("utf-8")),
+    ):
+        python, *module, command = HOOKS[name]["entry"].split()
+        assert (python, module) == ("python", ["-m", "pytest_rankcheck"])
+        file = tmp_path / place
+        file.parent.mkdir(parents=True)
+        file.write_text(text, "utf-8")
+        assert main([command, place]) == 0
+        file.write_text(f"<<<<<<< HEAD\n{text}=======\n{text}>>>>>>> branch\n", "utf-8")
+        assert main([command, place]) != 0

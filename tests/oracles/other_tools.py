@@ -255,21 +255,13 @@ def of_rectools() -> Values:
     interactions = pd.DataFrame(rows, columns=["user_id", "item_id"])
     others = [f"other{number}" for number in range(7)]  # never recommended
     catalog = sorted({*reco["item_id"], *interactions["item_id"], *others})
-    asked = {
-        "Precision(k=3)": metrics.Precision(k=3),
-        "Precision(k=3, r_precision=True)": metrics.Precision(k=3, r_precision=True),
-        "Recall(k=3)": metrics.Recall(k=3),
-        "F1Beta(k=3)": metrics.F1Beta(k=3),
-        "HitRate(k=3)": metrics.HitRate(k=3),
-        "MRR(k=3)": metrics.MRR(k=3),
-        "MAP(k=3)": metrics.MAP(k=3),
-        "MAP(k=3, divide_by_k=True)": metrics.MAP(k=3, divide_by_k=True),
-        "NDCG(k=3)": metrics.NDCG(k=3),
-        "NDCG(k=3, divide_by_achievable=True)": metrics.NDCG(k=3, divide_by_achievable=True),
-        "PAP(k=3)": metrics.PAP(k=3),
-        "PartialAUC(k=3)": metrics.PartialAUC(k=3),
-    }
-    values = {name: float(metric.calc(reco, interactions)) for name, metric in asked.items()}
+    asked = (
+        *("Precision(k=3)", "Precision(k=3, r_precision=True)", "Recall(k=3)", "F1Beta(k=3)"),
+        *("HitRate(k=3)", "MRR(k=3)", "MAP(k=3)", "MAP(k=3, divide_by_k=True)", "NDCG(k=3)"),
+        *("NDCG(k=3, divide_by_achievable=True)", "PAP(k=3)", "PartialAUC(k=3)"),
+    )
+    made = {name: eval(name, vars(metrics)) for name in asked}
+    values = {name: float(metric.calc(reco, interactions)) for name, metric in made.items()}
     whole = {
         "Accuracy(k=3)": metrics.Accuracy(k=3).calc(reco, interactions, catalog),
         "MCC(k=3)": metrics.MCC(k=3).calc(reco, interactions, catalog),
@@ -300,30 +292,18 @@ def of_torchmetrics() -> Values:
     scores = torch.tensor([score for row in SCORES for score in row])
     grades = torch.tensor([grade for row in GRADES for grade in row])
     queries = torch.tensor([query for query, row in enumerate(GRADES) for _ in row])
-    binary = {
-        "RetrievalMAP": tm.RetrievalMAP(),
-        "RetrievalMAP(top_k=3)": tm.RetrievalMAP(top_k=3),
-        "RetrievalMRR": tm.RetrievalMRR(),
-        "RetrievalMRR(top_k=3)": tm.RetrievalMRR(top_k=3),
-        "RetrievalPrecision(top_k=3)": tm.RetrievalPrecision(top_k=3),
-        "RetrievalPrecision(top_k=3, adaptive_k=True)": tm.RetrievalPrecision(
-            top_k=3, adaptive_k=True
-        ),
-        "RetrievalRecall(top_k=3)": tm.RetrievalRecall(top_k=3),
-        "RetrievalHitRate(top_k=3)": tm.RetrievalHitRate(top_k=3),
-        "RetrievalFallOut(top_k=3)": tm.RetrievalFallOut(top_k=3),
-        "RetrievalRPrecision": tm.RetrievalRPrecision(),
-        "RetrievalAUROC": tm.RetrievalAUROC(),
+    binary = (
+        *("RetrievalMAP()", "RetrievalMAP(top_k=3)", "RetrievalMRR()", "RetrievalMRR(top_k=3)"),
+        *("RetrievalPrecision(top_k=3)", "RetrievalPrecision(top_k=3, adaptive_k=True)"),
+        *("RetrievalRecall(top_k=3)", "RetrievalHitRate(top_k=3)", "RetrievalFallOut(top_k=3)"),
+        *("RetrievalRPrecision()", "RetrievalAUROC()"),
+    )
+    given = dict.fromkeys(binary, grades > 0)
+    given |= dict.fromkeys(("RetrievalNormalizedDCG()", "RetrievalNormalizedDCG(top_k=3)"), grades)
+    return {
+        name.removesuffix("()"): float(eval(name, vars(tm))(scores, judged, indexes=queries))
+        for name, judged in given.items()
     }
-    values = {
-        name: float(metric(scores, grades > 0, indexes=queries)) for name, metric in binary.items()
-    }
-    for name, metric in (
-        ("RetrievalNormalizedDCG", tm.RetrievalNormalizedDCG()),
-        ("RetrievalNormalizedDCG(top_k=3)", tm.RetrievalNormalizedDCG(top_k=3)),
-    ):
-        values[name] = float(metric(scores, grades, indexes=queries))
-    return values
 
 
 def of_ragas() -> Values:

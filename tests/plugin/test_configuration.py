@@ -4,21 +4,14 @@ import subprocess
 import sys
 
 import pytest
-from project import CONFIGURATION, Project, text_of
+from project import CONFIGURATION, FLOOR_TEST, Project, text_of
 
 from pytest_rankcheck.plugin.configuration import all_option_rows
 from pytest_rankcheck.plugin.option_table import Config
 
-FLOOR = """
-from pytest_rankcheck import assert_ndcg_at_least
-
-def test_floor(evaluation):
-    assert_ndcg_at_least(evaluation, 0.5, k=10)
-"""
-
 
 def test_a_wrong_configuration_is_a_usage_error_of_the_test_that_needs_it(project: Project) -> None:
-    project.test(FLOOR)
+    project.test(FLOOR_TEST)
     for arguments, says in (
         (("--rankcheck-ranker", "nowhere:search"), "ranker module 'nowhere' cannot be imported"),
         (("--rankcheck-golden", "none.jsonl"), "(asked for by tests/test_ranking.py::test_floor)"),
@@ -51,7 +44,7 @@ def ranking_run(ranker, golden_set):
 def test_a_metric_beyond_the_depth_fails_no_single_test_that_passed(
     project: Project, conftest: str | None
 ) -> None:
-    project.test(FLOOR + FLOOR.replace("test_floor", "test_again"))
+    project.test(FLOOR_TEST + FLOOR_TEST.replace("test_floor", "test_again"))
     workers = () if conftest else ("-n", "2")
     if conftest:
         project.write("conftest.py", conftest)
@@ -79,7 +72,7 @@ def test_a_factory_is_called_once(project: Project) -> None:
         "    def __call__(self, text):\n"
         "        return [f'doc of {text}']\n",
     )
-    project.test(FLOOR)
+    project.test(FLOOR_TEST)
     project.run("--rankcheck-ranker", "engine:Engine()").assert_outcomes(passed=1)
     assert (project.path / "made").read_text() == "x"
 
@@ -87,7 +80,7 @@ def test_a_factory_is_called_once(project: Project) -> None:
 def test_paths_are_relative_to_the_file_that_has_them_or_to_the_caller(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project.test(FLOOR)
+    project.test(FLOOR_TEST)
     monkeypatch.chdir(project.path / "tests")
     project.run().assert_outcomes(passed=1)
     project.run("--rankcheck-golden", "../golden/web.jsonl").assert_outcomes(passed=1)

@@ -4,20 +4,12 @@ import re
 from types import SimpleNamespace
 
 import pytest
-from project import WITHOUT_AND_WITH_WORKERS, Project, text_of
+from project import FLOOR_TEST, WITHOUT_AND_WITH_WORKERS, Project, text_of
 
 from pytest_rankcheck import GoldenSet, Run, evaluate, progress
 from pytest_rankcheck.plugin.ranking_runs import ranking_progress
 from pytest_rankcheck.reports.text.measurement_notes import timing_notes
 from tests.libraries import forms
-
-TEST = """
-from pytest_rankcheck import assert_mrr_at_least
-
-def test_floor(evaluation):
-    assert_mrr_at_least(evaluation, 0.1)
-"""
-
 
 ENGINE = """
 def search(text):
@@ -48,7 +40,7 @@ def project(project: Project) -> Project:
 def test_saved_runs_are_used_instead_of_the_ranker(
     project: Project, name: str, workers: tuple[str, ...]
 ) -> None:
-    project.test(TEST)
+    project.test(FLOOR_TEST)
     saving = ("--rankcheck-save-run", "runs/today", "--rankcheck-save-run-format", name)
     first = project.run(*workers, *saving)
     assert first.ret == 0, text_of(first)
@@ -67,7 +59,7 @@ def test_saved_runs_are_used_instead_of_the_ranker(
 
 
 def test_each_golden_set_has_its_own_run_file(project: Project) -> None:
-    project.test(TEST)
+    project.test(FLOOR_TEST)
     golden = project.path / "golden"
     golden.mkdir(exist_ok=True)
     for name in ("one", "two words"):

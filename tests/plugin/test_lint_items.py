@@ -3,6 +3,13 @@
 from pathlib import Path
 
 import pytest
+from project import FLOOR_TEST
+
+from pytest_rankcheck import GoldenSet, Run
+from pytest_rankcheck.golden.lint.linter import findings_of
+from pytest_rankcheck.plugin.inputs import Inputs
+from pytest_rankcheck.plugin.option_table import Config
+from pytest_rankcheck.reports.text.measurement_notes import evaluation_notes
 
 INI = """
 [tool.pytest.ini_options]
@@ -42,41 +49,20 @@ def test_errors_fail_and_warnings_are_shown(pytester: pytest.Pytester, golden: P
     assert "lint_items.py" not in result.stdout.str()
 
 
-@pytest.mark.parametrize(
-    ("value", "fate", "mean"),
-    [
-        ("zero", "They score 0 (GAUC leaves them out) whatever the ranker does", 0.5),
-        ("exclude", "They are left out of every mean", 1.0),
-    ],
-)
-def test_what_becomes_of_queries_that_cannot_score(
-    pytester: pytest.Pytester, golden: Path, value: str, fate: str, mean: float
-) -> None:
-    """In the summary of any session and in lint items, as the convention says."""
-    (golden / "mobile.jsonl").write_text(
-        MOBILE + MOBILE.replace("2", "0").replace('"m"', '"n"').replace("shoes", "hats")
-    )
-    (golden / "web.qrels").write_text("q 0 a 1\nq 0 b 0\n")
-    lines = f'rankcheck_conventions = ["no_relevant={value}"]\n'
-    pytester.makefile(".toml", pyproject=INI + lines)
-    pytester.makepyfile(
-        f"""
-        import pytest
-
-        @pytest.fixture(scope="session")
-        def ranker():
-            return lambda query: ["a"]
-
-        def test_rr(evaluation):
-            assert evaluation.mean("RR") == (1 if evaluation.golden.name == "web" else {mean})
-        """
-    )
-    (golden / "web.queries.tsv").write_text("query_id\tquery\nq\tred\n")
-    result = pytester.runpytest("--rankcheck-lint", "-v")
-    result.assert_outcomes(passed=4)
-    said = f"1 query without a relevant document: n. {fate}; find a relevant document, or"
-    assert result.stdout.str().count(said) == 2
-    assert ("a perfect ranker reaches" in result.stdout.str()) is (mean < 1)
+def test_what_becomes_of_queries_that_cannot_score_is_said_as_the_convention_has_it() -> None:
+    """By the linter and in the summary of any session."""
+    golden = GoldenSet.from_dict({"m": {"a": 2, "b": 0}, "n": {"a": 0}}, {"m": "red", "n": "hat"})
+    for value, fate in (
+        ("zero", "They score 0 (GAUC leaves them out) whatever the ranker does"),
+        ("exclude", "They are left out of every mean"),
+    ):
+        inputs = Inputs(Config(conventions={"no_relevant": value}))
+        evaluation = inputs.evaluation(Run.from_dict({"m": ["a"], "n": ["a"]}), golden)
+        found = {one.rule: one.message for one in findings_of(golden, inputs.lint_options())}
+        said = f"1 query without a relevant document: n. {fate}; find a relevant document, or"
+        assert said in found["no-relevant"]
+        assert any(said in note.text for note in evaluation_notes(evaluation))
+        assert ("ceiling" in found) is (value == "zero")
 
 
 def test_a_corpus_is_configured_or_given(pytester: pytest.Pytester, golden: Path) -> None:
@@ -153,14 +139,7 @@ def test_reversed_grades_are_a_warning_of_every_session(pytester: pytest.Pyteste
     lines = [f"q 0 d{place} {grade}\n" for place, grade in enumerate(grades)]
     (pytester.path / "codes.qrels").write_text("".join(lines))
     pytester.makefile(".csv", r="query_id,doc_id,score\nq,d20,1\n")
-    pytester.makepyfile(
-        """
-        from pytest_rankcheck import assert_at_least
-
-        def test_floor(evaluation):
-            assert_at_least(evaluation, "nDCG@10", 0.1)
-        """
-    )
+    pytester.makepyfile(FLOOR_TEST)
     found = (
         "warning: means that may mislead: golden set 'codes': no grade is 0, and the lowest "
         "positive grade is the rarest: 1 (3), 2 (7), 3 (15)"

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from tests.project import Project
+from tests.project import FLOOR_TEST, Project
 
 ENGINE = """
 import os
@@ -44,14 +44,6 @@ def make_pool():
     return ThreadPoolExecutor(2)
 """
 
-TEST = """
-from pytest_rankcheck import assert_mrr_at_least
-
-def test_floor(evaluation):
-    assert_mrr_at_least(evaluation, 0.9)
-"""
-
-
 assert concurrent.futures.process
 assert multiprocessing.popen_spawn_posix
 
@@ -60,7 +52,7 @@ assert multiprocessing.popen_spawn_posix
 def elsewhere(project: Project) -> Project:
     project.golden(project.queries(12))
     project.write("engine.py", ENGINE)
-    project.test(TEST)
+    project.test(FLOOR_TEST)
     return project
 
 

@@ -149,34 +149,3 @@ def test_a_golden_set_that_tests_are_parametrised_with_is_ranked_once(project: P
     project.run("--rankcheck-save-run=runs").assert_outcomes(passed=3)
     assert len((project.path / "calls").read_text().splitlines()) == 80
     assert [file.name for file in (project.path / "runs").iterdir()] == ["web.jsonl"]
-
-
-WORDS = """
-from pytest_rankcheck import Gate, assert_not_regressed
-
-def test_mrr(evaluation, baseline):
-    assert_not_regressed(evaluation, baseline, "RR", abs=0.02, by="locale")
-    assert_not_regressed(evaluation, baseline, "P@1", abs=0.05)
-"""
-
-
-@pytest.mark.parametrize(
-    ("before", "now", "expected"),
-    [
-        # The first half is English. An update raises nothing if anything is lower.
-        ({0: 2}, {}, ["passed, better", "passed", "passed, better", "passed, better"]),
-        ({0: 2, 1: 2}, {50: 2}, ["passed", "passed, lower", "passed", "passed"]),
-        ({}, {0: 2}, ["passed, lower", "passed", "passed, lower", "passed, lower"]),
-        ({}, {0: 2, 1: 2}, ["passed, lower", "passed", "FAILED: regressed", "not reached"]),
-    ],
-    ids=["better", "both", "lower", "regressed"],
-)
-def test_better_and_lower_are_said_of_the_number_in_the_row(
-    project: Project, before: dict[int, int], now: dict[int, int], expected: list[str]
-) -> None:
-    project.test(WORDS)
-    project.rank(before)
-    project.update()
-    project.rank(now)
-    found = rows(text_of(project.run("-v")))
-    assert [row.split(maxsplit=5)[5] for row in found] == expected

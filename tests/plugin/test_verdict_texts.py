@@ -318,6 +318,24 @@ def test_a_gate_that_needs_noise_says_how_to_measure_it_and_is_not_recorded_with
 # --- the table -----------------------------------------------------------------------------------
 
 
+def test_better_and_lower_are_said_of_the_number_in_the_row(gated: GatedTest) -> None:
+    """The first half is English. An update raises nothing if anything is lower."""
+    by_locale = gate("RR", Gate.tolerance(abs=0.02), by="locale")
+    gated.assertions = (by_locale, gate("P@1", Gate.tolerance(abs=0.05)))
+    for before, now, expected in (
+        ({0: 2}, {}, ["passed, better", "passed", "passed, better", "passed, better"]),
+        ({0: 2, 1: 2}, {50: 2}, ["passed", "passed, lower", "passed", "passed"]),
+        ({}, {0: 2}, ["passed, lower", "passed", "passed, lower", "passed, lower"]),
+        ({}, {0: 2, 1: 2}, ["passed, lower", "passed", "FAILED: regressed", "not reached"]),
+    ):
+        gated.path.unlink(missing_ok=True)
+        gated.rank(before)
+        gated.update()
+        gated.rank(now)
+        rows = [line for line in gated.run().text.splitlines() if line.startswith("web ")]
+        assert [" ".join(row.split()).split(maxsplit=5)[5] for row in rows] == expected
+
+
 THREE = tuple(partial(assert_not_regressed, metric=metric) for metric in ("nDCG@10", "RR", "R@3"))
 
 
