@@ -82,11 +82,12 @@ def lost_values(record: Record, overlap: QueryOverlap, metric: Metric) -> Iterat
 def lost_text(record: Record, overlap: QueryOverlap) -> str:
     """Return the queries that were removed or edited, with their recorded values, or nothing."""
     lost = [*overlap.removed, *overlap.changed] if overlap.is_paired else []
-    values = {name: record.values(Metric.parse(name)) for name in record.gated}
+    by_line = record.queries.by_line
+    values = {name: by_line[name] for name in record.gated if name in by_line}
     texts = []
     for query_id, place in zip(lost, record.queries.places(lost), strict=True):
         shown = ", ".join(f"{name} {of_metric[place]:.4f}" for name, of_metric in values.items())
-        texts.append(f"{query_id} ({shown})")
+        texts.append(f"{query_id} ({shown})" if shown else query_id)
     return f"removed or edited: {listed(texts, _LISTED)}" if texts else ""
 
 

@@ -145,7 +145,11 @@ def test_another_golden_set_needs_an_approval(project: Project) -> None:
     result = project.run("--snapshot-update")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*the golden set changed, and one value of the whole run has no*"])
-    project.run("--rankcheck-approve", "two users more").assert_outcomes(passed=1)
+    file = Path("golden.jsonl")
+    file.write_text(file.read_text().replace('"u0"', '"v0"', 1))
+    result = project.run("--rankcheck-approve", "two users more")
+    result.assert_outcomes(passed=1)
+    result.stdout.re_match_lines([r".*removed or edited: u0 \(nDCG@2 \d\.\d{4}\)$"])
     assert "golden-set" in project.record["approvals"][0]["keys"]
     project.run().assert_outcomes(passed=1)
 
