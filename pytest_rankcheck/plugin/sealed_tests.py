@@ -23,6 +23,7 @@ from pytest_rankcheck.reports.findings import (
     ReportedFinding,
     Topic,
 )
+from pytest_rankcheck.reports.text.evidence_text import fell_word
 from pytest_rankcheck.reports.text.failure_text import failure_lines
 from pytest_rankcheck.reports.text.wording import gate_words, means_change, number_text
 
@@ -143,7 +144,8 @@ def _sealed_explanation(failure: Explanation, findings: Sequence[ReportedFinding
     failed = [each for each in findings if isinstance(each, GateFinding) and each.failed]
     rows = [f"{each.subject}  {_values(each)}  {gate_words(each)}" for each in failed]
     is_fall = any(each.baseline is not None for each in failed)
-    fell = f"{failure.fallen:,} of {failure.kind.counted(failure.queries)} fell"
+    verb = fell_word(*(each.metric for each in failure.failures))
+    fell = f"{failure.fallen:,} of {failure.kind.counted(failure.queries)} {verb}"
     return Explanation(
         kind=failure.kind,
         golden_set=failure.golden_set,

@@ -144,6 +144,15 @@ def test_too_large_a_gap_between_slices_blocks_without_a_fall(gated: GatedTest) 
     assert gated.run().passed
 
 
+def test_where_lower_is_better_queries_rise(gated: GatedTest) -> None:
+    gated.assertions = (gate("FirstRank", Gate.tolerance(abs=0.5, max_query_drop=9)),)
+    gated.update()
+    gated.rank({1: 2, 2: 9, 3: 3, 4: 2})
+    assert 'q002 "query 2", q003 "query 3", q001 "query 1" and 1 more rose' in gated.run().text
+    gated.rank({1: 2, 2: 11})
+    assert "FirstRank of 1 query rose by more than max_query_drop=9" in gated.run().failure
+
+
 @pytest.mark.parametrize(
     ("gate_of_it", "more"),
     [

@@ -83,9 +83,12 @@ def _of_verdicts(baseline: Baseline, evaluation: Evaluation) -> Iterator[tuple[T
 
             yield Topic.INCONCLUSIVE, inconclusive_text(verdict, evaluation)
         if math.isnan(overall.p) and noise is not None and noise.error > overall.allowed:
+            from pytest_rankcheck.reports.text.evidence_text import fall_word
+
+            verb = fall_word(verdict.metric)
             text = (
-                f"{verdict.metric} may fall by {overall.allowed:.4f}, but its difference varies by "
-                f"{noise.error:.4f} (standard error) between replicates; use "
+                f"{verdict.metric} may {verb} by {overall.allowed:.4f}, but its difference varies "
+                f"by {noise.error:.4f} (standard error) between replicates; use "
                 "Gate.tolerance(noise=3)"
             )
             yield Topic.NOISE_FLOOR, text

@@ -20,6 +20,12 @@ def fall_word(metric: Metric) -> str:
     return "fall" if metric.higher_is_better else "rise"
 
 
+def fell_word(*metrics: Metric) -> str:
+    """Return what values did that got worse: they fell, or where lower is better rose."""
+    words = {"fell" if metric.higher_is_better else "rose" for metric in metrics}
+    return words.pop() if len(words) == 1 else "got worse"
+
+
 def evidence_lines(verdict: ExplainedVerdict) -> Iterator[str]:
     """Yield the evidence in the differences per query.
 
@@ -149,8 +155,8 @@ def _ruled_out(verdict: ExplainedVerdict, evidence: Evidence) -> Iterator[str]:
         return
     if math.isinf(bound):
         yield (
-            f"  {units} without a change rule out no fall: it is unknown how far {verdict.metric} "
-            "can fall"
+            f"  {units} without a change rule out no {fall}: it is unknown how far "
+            f"{verdict.metric} can {fall}"
         )
     elif evidence.is_same:
         yield f"  {units} without a change cannot rule out a {fall} below {-bound:.4f}"

@@ -25,7 +25,7 @@ from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.reports.text.answers_text import answered_lines
 from pytest_rankcheck.reports.text.evidence_text import (
     evidence_lines,
-    fall_word,
+    fell_word,
     group_lines,
     mix_lines,
     p_text,
@@ -298,7 +298,7 @@ def _in_common(explanation: Explanation) -> Iterator[str]:
     common = explanation.in_common
     if common is None:
         return
-    verb = "fell" if common.metric.higher_is_better else "rose"
+    verb = fell_word(common.metric)
     those = f"the {common.fallen:,} {common.metric.kind.plural} that {verb}"
     if common.fallen < 2:
         yield from (f"  {cause}" for cause in common.causes)
@@ -337,8 +337,7 @@ def query_line(query: ExplainedQuery, explanation: Explanation) -> str:
 def _fell(explanation: Explanation) -> str:
     if any(failure.bound is not None for failure in explanation.failures):
         return "miss the bound"
-    words = {fall_word(failure.metric) for failure in explanation.failures}
-    return {"fall": "fell", "rise": "rose"}[words.pop()] if len(words) == 1 else "got worse"
+    return fell_word(*(failure.metric for failure in explanation.failures))
 
 
 def document_text(explanation: Explanation, document: RankedDocument) -> str:

@@ -8,7 +8,7 @@ from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.explanation.explained_verdicts import ExplainedVerdict
 from pytest_rankcheck.explanation.gate_numbers import Decided, GapNumbers
 from pytest_rankcheck.gates.verdict import Outcome
-from pytest_rankcheck.reports.text.evidence_text import fall_word, open_reason, p_text
+from pytest_rankcheck.reports.text.evidence_text import fall_word, fell_word, open_reason, p_text
 from pytest_rankcheck.reports.text.wording import means_change
 
 
@@ -38,7 +38,8 @@ def verdict_headline(verdict: ExplainedVerdict, where: str) -> str:
         return f"{verdict.metric}: {gap}; {leading.label} of {where}"
     else:
         is_open = leading.outcome == Outcome.INCONCLUSIVE
-        word = "is inconclusive" if is_open else "is lower"
+        worse = "is lower" if verdict.metric.higher_is_better else "is higher"
+        word = "is inconclusive" if is_open else worse
     place = f"in {quoted(leading.label)} of" if leading.label else "on"
     return f"{verdict.metric} {word} {place} {where}: {means}; {why}"
 
@@ -46,7 +47,8 @@ def verdict_headline(verdict: ExplainedVerdict, where: str) -> str:
 def query_drops_text(verdict: ExplainedVerdict) -> str:
     """Return how many queries fell by more than the gate allows."""
     count = plural(verdict.query_drops, "query", "queries")
-    return f"{count} fell by more than max_query_drop={verdict.max_query_drop:g}"
+    fell = fell_word(verdict.metric)
+    return f"{count} {fell} by more than max_query_drop={verdict.max_query_drop:g}"
 
 
 def _why(verdict: ExplainedVerdict, decision: Decided) -> str:

@@ -14,6 +14,7 @@ from pytest_rankcheck.metrics.kinds import MeasurementKind
 from pytest_rankcheck.reports.findings import Note, Topic
 from pytest_rankcheck.reports.text.evidence_text import (
     evidence_lines,
+    fell_word,
     group_lines,
     mix_lines,
     power_text,
@@ -68,7 +69,7 @@ def passed_fall_notes(golden: JudgedQueries, falls: Iterable[PassedFall]) -> Ite
         if fall.worst:
             names = ", ".join(query_in(golden, query_id) for query_id in fall.worst)
             more = fall.fallen - len(fall.worst)
-            texts.append(f"{names}{f' and {more:,} more' if more else ''} fell")
+            texts.append(f"{names}{f' and {more:,} more' if more else ''} {fell_word(fall.metric)}")
         if fall.power is not None:
             texts.append(power_text(fall.metric, fall.power, fall.alpha))
         start = _start(golden.name, str(fall.metric))
