@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -13,7 +13,7 @@ import numpy as np
 from pytest_rankcheck.argument_checks import library_of_frame
 from pytest_rankcheck.errors import RankcheckError
 from pytest_rankcheck.files.parquet_files import failures_of_library
-from pytest_rankcheck.files.table_batches import Batch, Column, NumberCells, Table
+from pytest_rankcheck.files.table_batches import Batch, Column, Table
 from pytest_rankcheck.files.text_files import Numbering
 
 if TYPE_CHECKING:
@@ -79,9 +79,6 @@ def _of_series(series: pd.Series[Any]) -> Column:
     is_arrow = isinstance(kind, pd.StringDtype) and kind.storage == "pyarrow"
     is_many = "polars" in sys.modules or len(series) >= _MANY
     if not (is_numpy or is_arrow) or not is_many or find_spec("polars") is None:
-        is_number = is_numpy and kind.kind != "M"
-        if is_number:
-            return _NumpyNumbers(series)
         return Column(series.tolist())
     import polars as pl
 
@@ -94,20 +91,6 @@ def _of_series(series: pd.Series[Any]) -> Column:
     texts = pl.from_arrow(pa.chunked_array(pa.array(series.array)))
     assert isinstance(texts, pl.Series)
     return PolarsColumn(texts)
-
-
-class _NumpyNumbers(Column):
-    """Numbers of numpy, which become Python's only where single cells are needed."""
-
-    def __init__(self, series: pd.Series[Any]) -> None:
-        self._series = series
-
-    @cached_property
-    def values(self) -> Sequence[object]:  # type: ignore[override]
-        return self._series.tolist()
-
-    def numbers(self) -> NumberCells:
-        return NumberCells.of(self._series.to_numpy(np.float64))
 
 
 def _of_polars(frame: Any, error: type[RankcheckError], name: str) -> Table:

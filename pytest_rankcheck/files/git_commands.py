@@ -91,18 +91,6 @@ def git_line(folder: Path, *arguments: str) -> str | None:
         return None
 
 
-def repository(folder: Path) -> tuple[Path, frozenset[str]]:
-    """Return the top folder of a repository, and the commits at which a shallow clone ends.
-
-    Raises:
-        GitError: git or the repository is missing.
-    """
-    lines = git(folder, "rev-parse", "--show-toplevel", "--git-path", "shallow").splitlines()
-    shallow = folder / lines[1]
-    text = shallow.read_text("utf-8") if shallow.is_file() else ""
-    return Path(lines[0]), frozenset(text.split())
-
-
 class IgnoredFile(NamedTuple):
     """A file that git ignores because of a rule."""
 

@@ -198,6 +198,12 @@ class Batch:
     def __len__(self) -> int:
         return len(self.numbers)
 
+    def row_numbers(self) -> IntArray:
+        """Return the numbers in an array."""
+        if isinstance(self.numbers, range):  # numpy would iterate over these
+            return np.arange(self.numbers.start, self.numbers.stop)
+        return np.array(self.numbers, np.int64)
+
     def rows(self) -> Iterator[tuple[int, tuple[object, ...]]]:
         """Yield each row with its number, as Python values."""
         columns = [self.column(index).cells() for index in range(len(self.header))]

@@ -55,7 +55,7 @@ class Part:
     """The rows of each run."""
     documents: IdColumn
     grades: FloatArray
-    lines: range | IntArray
+    lines: IntArray
     """The line or row of the source of each row; 0 where it is unknown."""
 
 
@@ -141,7 +141,7 @@ class CollectedJudgments:
         queries: IdColumn,
         documents: IdColumn,
         grades: FloatArray,
-        lines: Sequence[int] | IntArray,
+        lines: IntArray,
         is_judged: BoolArray,
     ) -> None:
         """Add some rows: the query, document, grade and line or row number of each.
@@ -158,13 +158,20 @@ class CollectedJudgments:
             lengths = np.add.reduceat(is_judged, starts, dtype=np.int64)
             rows = np.flatnonzero(is_judged)
             documents, grades = documents.reordered(rows), grades[rows]
-            lines = np.asarray(lines, np.int64)[rows]
+            lines = lines[rows]
         self._end_singles()
         self._settled, codes = None, self._codes
         places = (codes.setdefault(query_id, len(codes)) for query_id in ids)
         runs = np.fromiter(places, np.int64, len(ids))
-        held = lines if isinstance(lines, range) else np.asarray(lines, np.int64)
-        self._parts.append(Part(runs, lengths, documents, grades, held))
+        self._parts.append(Part(runs, lengths, documents, grades, lines))
+
+    def add_part(self, judgments: Judgments, line: int) -> None:
+        """Add checked judgments, the first of them with this number of a line or row."""
+        self._end_singles()
+        self._settled, codes = None, self._codes
+        runs = np.array([codes.setdefault(each, len(codes)) for each in judgments.query_ids])
+        lengths, lines = np.diff(judgments.starts), np.arange(line, line + len(judgments))
+        self._parts.append(Part(runs, lengths, judgments.documents, judgments.grades, lines))
 
     def _end_singles(self) -> None:
         """Make a part of the rows that were added by query or one by one."""
@@ -191,21 +198,13 @@ def joined_parts(query_ids: Sequence[str], parts: list[Part]) -> tuple[Judgments
     starts = starts_of(counts.astype(np.int64))
     documents = joined_ids([part.documents for part in parts])
     grades = np.concatenate([part.grades for part in parts]) + 0.0
-    lines = _joined_lines([part.lines for part in parts])
+    lines = np.concatenate([part.lines for part in parts])
     parts.clear()
     judgments = Judgments(query_ids, starts, documents, grades, lines)
     if (np.diff(runs) >= 0).all():
         return judgments, None
     order = np.argsort(np.repeat(runs, lengths), kind="stable")
     return judgments.of_rows(query_ids, starts, order), order
-
-
-def _joined_lines(lines: Sequence[range | IntArray]) -> range | IntArray:
-    ranges = [part for part in lines if isinstance(part, range)]
-    follow = all(part.stop == after.start for part, after in pairwise(ranges))
-    if len(ranges) == len(lines) and follow:
-        return range(ranges[0].start, ranges[-1].stop)
-    return np.concatenate([np.asarray(part, np.int64) for part in lines])
 
 
 def without_repeats(

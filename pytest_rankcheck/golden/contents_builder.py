@@ -216,18 +216,14 @@ def contents_from_dict(
     is_bare = columns is not None and not texts and not attributes
     for query_id in () if is_bare else {**judgments, **texts}:
         of_query = _mapping(given.pop(query_id, {}), "attributes", query_id)
-        if columns is None or of_query or query_id not in judgments:
-            where = f"query '{quoted(query_id)}'"
-            key = checked_id(query_id, "the query id", where)
-            builder.add_query(Query(key, _text(texts.get(query_id), query_id), of_query), where)
-            if columns is None:
-                judged = judgments.get(query_id, {})
-                if isinstance(judged, (str, list, tuple)):
-                    builder.add_expected(key, judged, where)
-                else:
-                    builder.add_judgments(key, _mapping(judged, "judgments", query_id), where)
-        elif query_id in texts:
-            builder.queries[query_id] = Query(query_id, _text(texts[query_id], query_id))
+        where = f"query '{quoted(query_id)}'"
+        key = checked_id(query_id, "the query id", where)
+        builder.add_query(Query(key, _text(texts.get(query_id), query_id), of_query), where)
+        judged = judgments.get(query_id, {}) if columns is None else {}
+        if isinstance(judged, (str, list, tuple)):
+            builder.add_expected(key, judged, where)
+        else:
+            builder.add_judgments(key, _mapping(judged, "judgments", query_id), where)
     if given:
         raise GoldenSetError(f"attributes for unknown queries: {listed(list(given))}")
     return builder.built()

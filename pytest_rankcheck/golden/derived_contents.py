@@ -5,22 +5,16 @@ In a merged set, a query gets the judgments of all.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import accumulate, chain
-
-import numpy as np
+from itertools import chain
+from typing import Any, NamedTuple
 
 from pytest_rankcheck.document_ids import DocIdMap, DocIdRule
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted
 from pytest_rankcheck.files.id_columns import HeldIds
-from pytest_rankcheck.golden.collected_judgments import (
-    Part,
-    Repeat,
-    joined_parts,
-    without_repeats,
-)
+from pytest_rankcheck.files.text_files import JoinedNumbering
+from pytest_rankcheck.golden.collected_judgments import without_repeats
 from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.expectation import Expectation, add_expectation
 from pytest_rankcheck.golden.expected_text import BOTH, is_unit
@@ -134,7 +128,12 @@ def merged(parts: Sequence[Contents], contradictions: Contradictions) -> Content
     for query_id in builder.by_text:
         if any(part.grades.get(query_id) for part in parts if query_id not in part.by_text):
             raise GoldenSetError(f"query '{quoted(query_id)}': {BOTH}")
-    judgments, repeats = _judgments(parts, tuple(builder.queries), contradictions)
+    count, rows = 0, list[tuple[int, Any]]()
+    for part in parts:
+        rows.append((count, _RowsOf(part)))
+        builder.collected.add_part(part.judgments, count + 1)
+        count += len(part.judgments)
+    builder.places.numbering = JoinedNumbering("", parts=rows)
     if any(part.scale is not None for part in parts):
         builder.scale = max(part.scale or part.judgments.highest for part in parts)
     rules = {None if part.doc_id is None else part.doc_id.name for part in parts}
@@ -143,10 +142,11 @@ def merged(parts: Sequence[Contents], contradictions: Contradictions) -> Content
         for name in ("corpus", "documents", "interactions")
         if len(values := {getattr(part, name) for part in parts}) == 1
     }
+    built = builder.built()
     return replace(
-        builder.built(),
-        judgments=judgments,
-        repeats=[*(repeat for part in parts for repeat in part.repeats), *repeats],
+        built,
+        judgments=replace(built.judgments, lines=None),
+        repeats=[*(repeat for part in parts for repeat in part.repeats), *built.repeats],
         candidates=merged_candidates([part.candidates for part in parts]),
         has_grade_map=all(part.has_grade_map for part in parts),
         weight_by=_common("weighted", [part.weight_by for part in parts]),
@@ -156,27 +156,13 @@ def merged(parts: Sequence[Contents], contradictions: Contradictions) -> Content
     )
 
 
-def _judgments(
-    parts: Sequence[Contents], query_ids: Sequence[str], contradictions: Contradictions
-) -> tuple[Judgments, Sequence[Repeat]]:
-    """Return the judgments of all parts, and those that repeat one of another part."""
-    codes = {query_id: code for code, query_id in enumerate(query_ids)}
-    starts = list(accumulate((len(part.judgments) for part in parts), initial=0))
-    rows = []
-    for start, part in zip(starts, parts, strict=False):
-        whole = part.judgments
-        runs = np.array([codes[query_id] for query_id in whole.query_ids], np.int64)
-        lines = range(start, start + len(whole))
-        rows.append(Part(runs, np.diff(whole.starts), whole.documents, whole.grades, lines))
-    joined, order = joined_parts(query_ids, rows)
+class _RowsOf(NamedTuple):
+    """Names the judgments of a part, counted from 1, for messages."""
 
-    def where(row: int) -> str:
-        number = joined.line(row)
-        part = bisect_right(starts, number) - 1
-        return parts[part].shown_place(number - starts[part])
+    part: Contents
 
-    settled, repeats = without_repeats(joined, contradictions, where, order)
-    return replace(settled, lines=None), repeats
+    def place(self, number: int) -> str:
+        return self.part.shown_place(number - 1)
 
 
 def _common(what: str, attributes: Sequence[str | None]) -> str | None:

@@ -143,9 +143,9 @@ def _add_batch(
     if "subtopic" in columns:
         pairs = zip(queries.texts(), columns["subtopic"].cells(), strict=True)
         keys = HeldIds([f"{query}\t{label_of(cell)}" for query, cell in pairs])
-        builder.by_subtopic.add_rows(keys, documents, grades, batch.numbers, is_judged)
+        builder.by_subtopic.add_rows(keys, documents, grades, batch.row_numbers(), is_judged)
     extras.add_rows(batch, queries, documents, is_named & is_candidate)
-    builder.collected.add_rows(queries, documents, grades, batch.numbers, is_judged)
+    builder.collected.add_rows(queries, documents, grades, batch.row_numbers(), is_judged)
 
 
 def _line(batch: Batch, row: int | np.intp) -> int:

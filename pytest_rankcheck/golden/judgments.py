@@ -40,7 +40,7 @@ class Judgments:
     """The judged document of each row; within a query, all are different."""
     grades: FloatArray
     """The grade of each row, finite."""
-    lines: range | IntArray | None = None
+    lines: IntArray | None = None
     """The line or row of the source that has each judgment, from 1 on; 0 where it is unknown."""
 
     @classmethod
@@ -168,7 +168,7 @@ class Judgments:
 
     def of_rows(self, query_ids: Sequence[str], starts: IntArray, rows: IntArray) -> Judgments:
         """Return some rows, for queries whose rows begin at ``starts`` of them."""
-        lines = None if self.lines is None else np.asarray(self.lines)[rows]
+        lines = None if self.lines is None else self.lines[rows]
         documents = self.documents.reordered(rows)
         return Judgments(query_ids, starts, documents, self.grades[rows], lines)
 

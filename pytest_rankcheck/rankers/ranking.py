@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import RunError, quoted
@@ -231,15 +231,14 @@ def frame_of(rankings: Rankings) -> pd.DataFrame:
 
     from pytest_rankcheck.files.frame_tables import frame_of_columns
 
-    rows: list[tuple[str, str, int, float | None]] = []
+    columns: dict[str, Any] = {name: [] for name in COLUMNS}
     for query_id, ranking in rankings.items():
         doc_ids, scores = ranking.doc_ids, ranking.scores or ()
         gives_order = scores and by_score(doc_ids, scores, query_id).doc_ids == doc_ids
-        shown = scores if gives_order else itertools.repeat(None)
-        ranks = range(1, len(ranking) + 1)
-        rows.extend((query_id, *cells) for cells in zip(doc_ids, ranks, shown, strict=False))
-    columns = zip(*rows, strict=True) if rows else ([] for _ in COLUMNS)
-    frame = frame_of_columns(dict(zip(COLUMNS, map(list, columns), strict=True)))
-    if any(score is None for *_, score in rows):  # pandas would turn None into NaN
-        frame["score"] = pd.Series([score for *_, score in rows], dtype=object)
-    return frame
+        columns["query_id"] += [query_id] * len(ranking)
+        columns["doc_id"] += doc_ids
+        columns["rank"] += range(1, len(ranking) + 1)
+        columns["score"] += scores if gives_order else [None] * len(ranking)
+    if None in columns["score"]:  # which pandas would turn into NaN
+        columns["score"] = pd.Series(columns["score"], dtype=object)
+    return frame_of_columns(columns)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -163,10 +162,7 @@ def _rows_of(table: Table, place: Mapping[str, int], opposed: OpposedRanks) -> I
         documents = _ids(batch, "doc_id", place, table.numbering)
         queries = _ids(batch, "query_id", place, table.numbering)
         scores = _numbers(batch, "score", place, documents, table.numbering)
-        numbers: Any = batch.numbers
-        if isinstance(numbers, range):  # numpy would iterate over these
-            numbers = np.arange(numbers.start, numbers.stop)
-        rows = RunRows(np.asarray(numbers, np.int64), queries, documents, scores, None)
+        rows = RunRows(batch.row_numbers(), queries, documents, scores, None)
         ranks, are_scored = None, scores is not None and not np.isnan(scores).any()
         if are_scored and opposed.is_open and "rank" in place:
             head = rows.at(slice(0, _HEAD)).ranked(RankingRules(), table.numbering, are_whole=False)
