@@ -222,24 +222,6 @@ def test_a_test_that_gates_nothing_is_compared_on_the_usual_metrics(project: Pro
     assert board(result)[1] == "ranker nDCG@10 RR judged"
 
 
-@pytest.mark.parametrize(
-    ("candidates", "said"),
-    [
-        (["a = x:y", "a = x:z"], "rankcheck_candidates: two lines are for 'a'; keep one"),
-        (["a x:y"], "rankcheck_candidates: 'a x:y' is not of the form name=value, such as name = "),
-        (["a = xy"], "rankcheck_candidates: 'a = xy' is not of the form name ="),
-        (["= x:y"], "rankcheck_candidates: ' = x:y' is not of the form name ="),
-    ],
-)
-def test_invalid_candidates_are_refused_at_the_start(
-    project: Project, candidates: list[str], said: str
-) -> None:
-    configured(project, *candidates)
-    result = project.run("--rankcheck-leaderboard")
-    assert result.ret == 4
-    assert said in "\n".join(result.errlines)
-
-
 def test_a_leaderboard_needs_candidates(project: Project) -> None:
     project.test("def test_run(evaluation):\n    assert evaluation.mean('RR')\n")
     result = project.run("--rankcheck-leaderboard")

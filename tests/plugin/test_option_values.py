@@ -49,6 +49,22 @@ def test_an_invalid_value_is_an_error_that_names_the_option() -> None:
             ("rankcheck_depth", value, f"{value} is invalid; give a whole number from 1 on")
             for value in ("many", "1e3", "2.5", "-1", "0")
         ),
+        *(
+            (
+                "rankcheck_failures",
+                value,
+                f"'{value}' is not a number such as 2, or a share such as 1%",
+            )
+            for value in ("-1", "two", "1.5", "101%", "1%%", "-1%", "nan%", "inf%")
+        ),
+        ("rankcheck_candidates", ["a = x:y", "a = x:z"], "two lines are for 'a'; keep one"),
+        (
+            "rankcheck_candidates",
+            ["a x:y"],
+            "'a x:y' is not of the form name=value, such as name =",
+        ),
+        ("rankcheck_candidates", ["a = xy"], "'a = xy' is not of the form name ="),
+        ("rankcheck_candidates", ["= x:y"], "' = x:y' is not of the form name ="),
         ("rankcheck_retries", "once", "once is invalid; give a whole number from 0 on"),
         ("rankcheck_chunk", "0", "rankcheck_chunk = 0 is invalid"),
         ("rankcheck_replicates", "1e3", "1e3 is invalid; give a whole number from 1 on"),
