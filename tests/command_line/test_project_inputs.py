@@ -55,21 +55,18 @@ def test_other_plugins_and_options_of_the_project_do_not_matter(
     assert os.environ["PYTEST_PLUGINS"] == "no_such_plugin"
 
 
-@pytest.mark.parametrize(
-    ("line", "says"),
-    [
+def test_an_invalid_configuration_is_an_error(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for line, says in (
         ("rankcheck_deep = 7", "did you mean 'rankcheck_depth'"),
         ("rankcheck_depth = 0", "give a whole number from 1 on"),
         ("rankcheck_gate = x()", "rankcheck_gate: 'x()' is not a gate"),
         ("minversion = 99", "pytest cannot read its configuration file: "),
-    ],
-)
-def test_an_invalid_configuration_is_an_error(
-    folder: Path, line: str, says: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (folder / "pytest.ini").write_text(f"[pytest]\n{line}\n", "utf-8")
-    assert main(["compare", "good.run", "worse.run", "--golden", "web.jsonl"]) == 2
-    assert says in capsys.readouterr().err
+    ):
+        (folder / "pytest.ini").write_text(f"[pytest]\n{line}\n", "utf-8")
+        assert main(["compare", "good.run", "worse.run", "--golden", "web.jsonl"]) == 2
+        assert says in capsys.readouterr().err
 
 
 def test_golden_sets_are_read_as_configured(

@@ -91,9 +91,8 @@ def test_judgments_may_be_json_lines_as_of_mteb(folder: Path) -> None:
         assert golden.query("q1").text == "red shoes"
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
+def test_a_broken_folder_is_reported(folder: Path) -> None:
+    for name, text, message in (
         ("queries.jsonl", '{"_id": "q1"\n', r"queries\.jsonl:1: not JSON"),
         ("queries.jsonl", '{"id": "q1"}\n', r'queries\.jsonl:1: not of the form {"_id": "q1"'),
         (
@@ -107,14 +106,10 @@ def test_judgments_may_be_json_lines_as_of_mteb(folder: Path) -> None:
         ("qrels/test.tsv", "1\t7\t1\n", r"test\.tsv:1: no header, but the row 1, 7, 1; write the"),
         ("qrels/test.tsv", "q1\td3\t2\n", r"test\.tsv has no header, but the row q1, d3, 2"),
         ("qrels/test.tsv", None, "qrels: no file of judgments, such as test.tsv"),
-    ],
-)
-def test_a_broken_folder_is_reported(
-    folder: Path, name: str, text: str | None, message: str
-) -> None:
-    if text is None:
-        (folder / name).unlink()
-    else:
-        (folder / name).write_text(text)
-    with pytest.raises(GoldenSetError, match=message):
-        GoldenSet.load(folder)
+    ):
+        if text is None:
+            (folder / name).unlink()
+        else:
+            (folder / name).write_text(text)
+        with pytest.raises(GoldenSetError, match=message):
+            GoldenSet.load(folder)

@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from project import Project, text_of
 
 OWN_SET = """
@@ -60,28 +59,23 @@ GOOD = "return [f'doc of {text}']"
 BUG = "__name__ = 'pytest_rankcheck.x'\ndef our(key):\n    assert key, key\n    return {}[key]\n"
 
 
-@pytest.mark.parametrize(
-    ("ranker", "test", "error", "is_bug"),
-    [
+def test_tracebacks_have_no_frame_of_ours_unless_it_is_our_bug(project: Project) -> None:
+    for ranker, test, error, is_bug in (
         ("raise ValueError('index is gone')", "evaluation", "ValueError: index is gone", False),
         ("return 3", "evaluation", "RankerError: ", False),
         (GOOD, "evaluation.mean('nDCG@200')", "MetricError: ", False),
         (GOOD, "__import__('pytest_rankcheck').assert_at_least(evaluation, 'RR', 2)", "Err", False),
         (GOOD, "__import__('bug').our('key')", "KeyError: 'key'", True),
         (GOOD, "__import__('bug').our('')", "AssertionError", True),
-    ],
-)
-def test_tracebacks_have_no_frame_of_ours_unless_it_is_our_bug(
-    project: Project, ranker: str, test: str, error: str, is_bug: bool
-) -> None:
-    project.write("engine.py", f"def search(text):\n    {ranker}\n")
-    project.write("bug.py", BUG)
-    project.test(f"def test_it(evaluation):\n    {test}\n")
-    for style in ("auto", "short"):
-        text = text_of(project.run(f"--tb={style}"))
-        assert error in text
-        assert is_bug or not re.search(r"pytest_rankcheck[/\\]\w+|functools", text)
-        assert ("bug.py" in text) == is_bug
+    ):
+        project.write("engine.py", f"def search(text):\n    {ranker}\n")
+        project.write("bug.py", BUG)
+        project.test(f"def test_it(evaluation):\n    {test}\n")
+        for style in ("auto", "short"):
+            text = text_of(project.run(f"--tb={style}"))
+            assert error in text
+            assert is_bug or not re.search(r"pytest_rankcheck[/\\]\w+|functools", text)
+            assert ("bug.py" in text) == is_bug
 
 
 def test_a_unittest_has_no_frame_of_ours_either(project: Project) -> None:

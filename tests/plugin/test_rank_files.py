@@ -267,9 +267,10 @@ def test_expectations(files: Project) -> None:
     result.stdout.fnmatch_lines([">   expectations = true", f"{FILE}:5: AssertionError"])
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
+def test_what_cannot_work_is_refused_before_the_first_test(
+    files: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for text, said in (
         ("golden = '../golden/wbe.jsonl'\n" + TESTS, ":1: golden set golden/wbe.jsonl does not ex"),
         (GOLDEN + TESTS + "golden = 'x.jsonl'\n", ":12: golden set tests/x.jsonl does not exist"),
         (GOLDEN + "\n[test.a]\nat_lest = { RR = 1 }\n", ":4: unknown key 'at_lest' in [test.a]; d"),
@@ -278,19 +279,15 @@ def test_expectations(files: Project) -> None:
             ":3: http: unknown placeholder {quer}; did you mean 'query'?",
         ),
         (GOLDEN + "[ranker]\nrun = 'gone/a.run'\n" + TESTS, "run: *gone/a.run does not exist"),
-    ],
-)
-def test_what_cannot_work_is_refused_before_the_first_test(
-    files: Project, text: str, said: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("SEARCH_URL", raising=False)
-    files.write(FILE, text)
-    result = files.run()
-    assert result.ret in (2, 4)
-    result_text = text_of(result)
-    for part in said.split("*"):
-        assert part in result_text
-    assert "Traceback" not in result_text
+    ):
+        monkeypatch.delenv("SEARCH_URL", raising=False)
+        files.write(FILE, text)
+        result = files.run()
+        assert result.ret in (2, 4)
+        result_text = text_of(result)
+        for part in said.split("*"):
+            assert part in result_text
+        assert "Traceback" not in result_text
 
 
 def test_without_its_variable_only_the_tests_of_the_file_fail(

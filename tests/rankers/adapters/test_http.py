@@ -249,9 +249,8 @@ def cut(handler: Handler) -> None:
     handler.connection.shutdown(socket.SHUT_RDWR)
 
 
-@pytest.mark.parametrize(
-    ("answer", "message"),
-    [
+def test_a_wrong_answer_is_refused_with_the_address(server: Server) -> None:
+    for answer, message in (
         (lambda h: h.send({"error": "index_not_found"}, status=404), "HTTP 404: .*index_not_found"),
         (lambda h: h.send(b"<html>oops\x1b[2J</html>", status=500), r"HTTP 500: <html>oops\\x1b\[2J"),
         (lambda h: h.send(b"", status=301), "HTTP 301"),
@@ -264,17 +263,15 @@ def cut(handler: Handler) -> None:
         (lambda h: h.send({"hits": {"hits": [{"_id": {}}]}}), "a document id is {}"),
         (half, "peer closed connection|incomplete"),
         (cut, "ReadError|disconnected|RemoteProtocolError"),
-    ],
-)  # fmt: skip
-def test_a_wrong_answer_is_refused_with_the_address(
-    server: Server, answer: Callable[[Handler], None], message: str
-) -> None:
-    server.answer = answer
-    with pytest.raises(RankerError, match=message) as refused:
-        rank(http(f"{server.url}/web/_search", "elasticsearch"), GOLDEN)
-    assert "failed on 2 of 2 queries, first on 'q1' \"red shoes\"" in str(refused.value)
-    is_ranking = "query 'q1'" in str(refused.value)  # the answer was received, but is not a ranking
-    assert is_ranking or f"POST {server.url}/web/_search" in str(refused.value)
+    ):  # fmt: skip
+        server.answer = answer
+        with pytest.raises(RankerError, match=message) as refused:
+            rank(http(f"{server.url}/web/_search", "elasticsearch"), GOLDEN)
+        assert "failed on 2 of 2 queries, first on 'q1' \"red shoes\"" in str(refused.value)
+        is_ranking = "query 'q1'" in str(
+            refused.value
+        )  # the answer was received, but is not a ranking
+        assert is_ranking or f"POST {server.url}/web/_search" in str(refused.value)
 
 
 @pytest.mark.parametrize("status", [429, 503, None])

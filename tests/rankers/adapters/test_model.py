@@ -235,17 +235,14 @@ class Wrong:
         return self.answer
 
 
-@pytest.mark.parametrize(
-    ("answer", "message"),
-    [
+def test_a_wrong_prediction_is_refused(golden: GoldenSet) -> None:
+    for answer, message in (
         ([1.0] * 3, r"Wrong.predict returned numbers of the shape 3, not one for each of 4"),
         (np.ones((4, 3)), "shape 4 x 3, not one for each of 4"),
         ([1.0, float("nan"), 1.0, 1.0], "first on 'q1' .*the score of document 'b' is nan"),
-    ],
-)
-def test_a_wrong_prediction_is_refused(golden: GoldenSet, answer: object, message: str) -> None:
-    with pytest.raises(RankerError, match=message):
-        rank(model(Wrong(answer)), golden)
+    ):
+        with pytest.raises(RankerError, match=message):
+            rank(model(Wrong(answer)), golden)
 
 
 def test_invalid_models_and_features_are_refused(golden: GoldenSet) -> None:
