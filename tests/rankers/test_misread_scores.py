@@ -54,31 +54,25 @@ def make(request: pytest.FixtureRequest) -> object:
     return request.param
 
 
-@pytest.mark.parametrize(
-    "lists",
-    [
+def test_lists_in_the_wrong_order_are_refused(make: Make, tmp_path: Path) -> None:
+    for lists in (
         {"q": RISING},
         {"q": DISTANCES, "p": DISTANCES},
         {"q": RISING, "p": RISING, "o": FALLING},
         {"q": RISING[:2], "p": RISING[:2]},
         # queries without different scores say nothing
         {"q": RISING, "p": TIED, "o": TIED, "n": [("a", 1.0)], "m": []},
-    ],
-)
-def test_lists_in_the_wrong_order_are_refused(
-    make: Make, tmp_path: Path, lists: Mapping[str, Pairs]
-) -> None:
-    with pytest.raises(RankcheckError, match="the scores rise down the list in ") as failure:
-        make(lists, tmp_path)
-    said = str(failure.value)
-    assert "such as 'q' (a " in said
-    assert "If the highest score is best, sort the lists and dicts by falling scores" in said
-    assert "if the lowest is best, as with distances, negate the scores" in said
+    ):
+        with pytest.raises(RankcheckError, match="the scores rise down the list in ") as failure:
+            make(lists, tmp_path)
+        said = str(failure.value)
+        assert "such as 'q' (a " in said
+        assert "If the highest score is best, sort the lists and dicts by falling scores" in said
+        assert "if the lowest is best, as with distances, negate the scores" in said
 
 
-@pytest.mark.parametrize(
-    "lists",
-    [
+def test_single_inversions_are_allowed(make: Make, tmp_path: Path) -> None:
+    for lists in (
         {"q": FALLING},
         {"q": TIED},
         {"q": TIED, "p": TIED},
@@ -90,13 +84,9 @@ def test_lists_in_the_wrong_order_are_refused(
         {"q": PINNED, "p": PINNED},
         {"q": DIVERSIFIED, "p": DIVERSIFIED},
         {"q": [("a", 2.0), ("b", 2.0), ("c", 1.0)]},
-    ],
-)
-def test_single_inversions_are_allowed(
-    make: Make, tmp_path: Path, lists: Mapping[str, Pairs]
-) -> None:
-    run = make(lists, tmp_path)
-    assert {q: run[q] for q in lists} == {q: tuple(doc for doc, _ in lists[q]) for q in lists}
+    ):
+        run = make(lists, tmp_path)
+        assert {q: run[q] for q in lists} == {q: tuple(doc for doc, _ in lists[q]) for q in lists}
 
 
 def test_the_message_counts_and_shows(tmp_path: Path) -> None:

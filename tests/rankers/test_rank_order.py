@@ -78,9 +78,10 @@ def test_complete_ranks_decide_from_0_or_from_1(
     assert evaluate(run, GOLDEN).ranks("q")["a"] == expected.index("a") + 1
 
 
-@pytest.mark.parametrize(
-    ("ranks", "problem", "closed"),
-    [
+def test_a_gap_or_a_repeat_is_an_error_unless_ranks_give_only_the_order(
+    make: Make, tmp_path: Path
+) -> None:
+    for ranks, problem, closed in (
         ([9], "rank 1 is missing", "a"),
         ([2], "rank 1 is missing", "a"),
         ([1, 3], "rank 2 is missing", "ab"),
@@ -90,19 +91,15 @@ def test_complete_ranks_decide_from_0_or_from_1(
         ([0, 0, 1], "rank 0 is given twice", "bac"),
         ([-1, 0, 1], "rank 1 is missing", "abc"),
         ([1.0, 1.5, 2.0], "rank 2 is missing", "abc"),
-    ],
-)
-def test_a_gap_or_a_repeat_is_an_error_unless_ranks_give_only_the_order(
-    make: Make, tmp_path: Path, ranks: list[float], problem: str, closed: str
-) -> None:
-    rows = [(query, doc, float(rank)) for query, doc, rank in rows_of(ranks)]
-    with pytest.raises(RunError) as failure:
-        make(rows, tmp_path)
-    said = str(failure.value)
-    assert f"query 'q': {problem}; without scores the ranks decide" in said
-    assert "incomplete_ranks='close_gaps'" in said
-    run = make(rows, tmp_path, incomplete_ranks="close_gaps")
-    assert "".join(run["q"]) == closed  # equal ranks are ties: by document id, descending
+    ):
+        rows = [(query, doc, float(rank)) for query, doc, rank in rows_of(ranks)]
+        with pytest.raises(RunError) as failure:
+            make(rows, tmp_path)
+        said = str(failure.value)
+        assert f"query 'q': {problem}; without scores the ranks decide" in said
+        assert "incomplete_ranks='close_gaps'" in said
+        run = make(rows, tmp_path, incomplete_ranks="close_gaps")
+        assert "".join(run["q"]) == closed  # equal ranks are ties: by document id, descending
 
 
 def test_equal_ranks_are_ties(make: Make, tmp_path: Path) -> None:
