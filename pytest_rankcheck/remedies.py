@@ -145,11 +145,6 @@ def restore(path: str, commit: str) -> Remedy:
     return Remedy("to restore it", command)
 
 
-def update_all(purpose: str) -> Remedy:
-    """Return the update of all baselines, which records what is missing or better."""
-    return Remedy(purpose, "pytest --snapshot-update")
-
-
 def measure_noise() -> Remedy:
     """Return how to measure how much metrics vary between replicates."""
     return Remedy("to measure it", "pytest --snapshot-update --rankcheck-replicates 5")

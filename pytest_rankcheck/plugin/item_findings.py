@@ -206,10 +206,10 @@ def _for_reports(
     ledger: Sequence[ReportedFinding],
 ) -> Iterator[ReportedFinding]:
     """Yield what reports show besides the gates of a test: configured metrics, what to judge."""
+    from pytest_rankcheck.explanation.documents_to_judge import to_judge
     from pytest_rankcheck.metrics.judged_hits import JudgedHits
     from pytest_rankcheck.metrics.metric_names import Metric
     from pytest_rankcheck.reports.findings import GateFinding, JudgingFinding
-    from pytest_rankcheck.reports.judging_list import to_judge
     from pytest_rankcheck.reports.ledger import wants_queries
     from pytest_rankcheck.reports.measurement_findings import measurement_finding
 

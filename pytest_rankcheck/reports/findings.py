@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pytest_rankcheck.baselines.approval import Approval
     from pytest_rankcheck.baselines.check import Block
     from pytest_rankcheck.explanation.bounds import Bound, Bounded
+    from pytest_rankcheck.explanation.documents_to_judge import DocumentToJudge
     from pytest_rankcheck.explanation.explanation import Explanation
     from pytest_rankcheck.explanation.gate_numbers import GateNumbers
     from pytest_rankcheck.gates.verdict import Outcome
@@ -169,31 +170,6 @@ class MeasurementFinding(ReportedFinding):
     """By metric, the value of each query before and now."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentToJudge:
-    """An unjudged document at the top of a query's ranking."""
-
-    golden_set: str
-    query_id: str
-    query: str
-    doc_id: str
-    title: str
-    rank: int
-    metric: str
-    influence: float
-    """How far the metric's mean would move if the document had the highest grade."""
-
-
-def most_influential(documents: Iterable[DocumentToJudge]) -> tuple[DocumentToJudge, ...]:
-    """Return each document of a query once, with the metric that it moves most; those first."""
-    best: dict[tuple[str, str, str], DocumentToJudge] = {}
-    for document in documents:
-        key = (document.golden_set, document.query_id, document.doc_id)
-        if key not in best or document.influence > best[key].influence:
-            best[key] = document
-    return tuple(sorted(best.values(), key=lambda document: -document.influence))
-
-
 @dataclass(frozen=True, slots=True)
 class JudgingFinding(ReportedFinding):
     """The unjudged documents at the top of the rankings, most influential first."""
@@ -256,7 +232,7 @@ class Topic(Enum):
     RUN_NOISE = "{about} replicates of the ranker"
     SLICE_MEANS = "{about}"
     # Somebody must act on these, most of all on the last: the terminal shows a few without -v.
-    CAN_BE_RAISED = "baselines that can be raised"
+    CAN_BE_RAISED = "baselines that can be raised (pytest --snapshot-update)"
     GUESSED_KEYS = "keys of golden sets that were read by their names"
     LINT = "lint of {about}"
     SLICES = "slices"

@@ -14,6 +14,7 @@ from pytest_rankcheck.explanation.explained_verdicts import ExplainedVerdict
 from pytest_rankcheck.reports.findings import GateFinding, Note, Topic, by_heading
 from pytest_rankcheck.reports.leaderboard import LeaderboardFinding
 from pytest_rankcheck.reports.report_data import Report
+from pytest_rankcheck.reports.text.answers_text import answered_title
 from pytest_rankcheck.reports.text.failure_text import (
     counts_text,
     failure_lines,
@@ -68,8 +69,8 @@ def _head(report: Report) -> str:
     sign = {"bad": "❌", "unsure": "⚠️" if report.warnings else "❔", "good": "✅"}[report.tone]
     lines = [f"## {sign} Ranking quality: {report.headline}", ""]
     lines += _at_most(f"- {markdown_text(text, 400)}" for text in report.problems)
-    blocks = map(_blocker, report.blockers)
-    lines += _at_most("\n".join(each) for each in blocks if each)
+    blocks = ("\n".join(_blocker(each)) for each in report.blockers)
+    lines += _at_most(filter(None, blocks))
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -80,36 +81,37 @@ def _at_most(items: Iterable[str]) -> Sequence[str]:
     return every[:_MOST_PROBLEMS] + ([f"- and {more:,} more"] if more > 0 else [])
 
 
-def _blocker(found: GateFinding | Note) -> Sequence[str]:
-    """Return the lines of what blocks; none if it is among the problems."""
-    if isinstance(found, GateFinding):
-        return [*_gate_lines(found)]
-    text = f"- {markdown_text(found.heading)}: {markdown_text(found.text, 400)}"
-    return [] if found.topic is Topic.NOT_RUN else [text]
+def _blocker(found: GateFinding | Note) -> Iterator[str]:
+    """Yield the headline of what blocks; below it the numbers, slices and queries.
 
-
-def _gate_lines(found: GateFinding) -> Iterator[str]:
-    """Yield the headline of a failing assertion; below it the numbers, slices and queries."""
+    What did not run is among the problems.
+    """
+    if isinstance(found, Note) and found.topic is Topic.NOT_RUN:
+        return
     explanation = found.failure
     assert explanation is not None
-    yield f"- {markdown_text(headline(explanation), 400)}"
+    about = f"{found.heading}: " if isinstance(found, Note) else ""
+    yield f"- {markdown_text(about + headline(explanation), 400)}"
     verdicts = [each.verdict for each in explanation.failures if each.verdict]
-    yield f"  - {markdown_text(found.test)}{_interval(verdicts[0]) if len(verdicts) == 1 else ''}"
-    lines = numbers_lines(explanation) if len(explanation.failures) > 1 else []
-    yield from (f"  - {markdown_text(' '.join(line.split()), 400)}" for line in lines)
+    interval = _interval(verdicts[0]) if len(verdicts) == 1 else ""
+    lines = [] if isinstance(found, Note) else [f"{found.test}{interval}"]
+    if len(explanation.failures) > 1:
+        lines += (" ".join(line.split()) for line in numbers_lines(explanation))
+    lines += explanation.facts[:_MOST_WORST]
     slices = [part for part in explanation.slices if part.is_worse]
-    if slices:
-        shown = (slice_line(part, explanation) for part in slices[:_MOST_WORST])
-        yield f"  - slices: {markdown_text('; '.join(shown), 400)}"
-    if explanation.in_common and explanation.in_common.causes:
-        causes = "; ".join(explanation.in_common.causes[:_MOST_WORST])
-        yield f"  - in common: {markdown_text(causes, 400)}"
-    if explanation.worst:
-        shown = (query_line(query, explanation) for query in explanation.worst[:_MOST_WORST])
-        yield f"  - worst: {markdown_text('; '.join(shown), 400)}"
-    else:
-        remarks = remark_lines(explanation)[:_MOST_WORST]
-        yield from (f"  - {markdown_text(each, 400)}" for each in remarks)
+    common = explanation.in_common.causes if explanation.in_common else ()
+    worst = [*map(answered_title, explanation.answered)]
+    worst += (query_line(query, explanation) for query in explanation.worst)
+    for name, texts in (
+        ("slices", [slice_line(part, explanation) for part in slices]),
+        ("in common", common),
+        ("worst", worst),
+    ):
+        if texts:
+            lines.append(f"{name}: {'; '.join(texts[:_MOST_WORST])}")
+    if not worst:
+        lines += remark_lines(explanation)[:_MOST_WORST]
+    yield from (f"  - {markdown_text(line, 400)}" for line in lines)
 
 
 def _interval(verdict: ExplainedVerdict) -> str:

@@ -10,9 +10,9 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from pytest_rankcheck.errors import plural
+from pytest_rankcheck.explanation.documents_to_judge import DocumentToJudge, most_influential
 from pytest_rankcheck.remedies import Remedy, joined
 from pytest_rankcheck.reports.findings import (
-    DocumentToJudge,
     GateFinding,
     JudgingFinding,
     MeasurementFinding,
@@ -20,7 +20,6 @@ from pytest_rankcheck.reports.findings import (
     RecordFinding,
     ReportedFinding,
     Topic,
-    most_influential,
 )
 from pytest_rankcheck.reports.leaderboard import LeaderboardFinding
 

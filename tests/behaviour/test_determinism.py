@@ -123,8 +123,8 @@ def test_a_batch_whose_queries_touch_each_other_is_found_by_its_size(entered: li
         "statistics over the batch, and for scores so close that rounding decides\n"
         "  the queries that differ most\n"
         '    q4 "text 4"   1 at once, RBO 0.955\n'
-        "      first  1 d0   2 d1   3 d2   4 d3   5 d4   ... 8 documents\n"
-        "      then   1 d0   2 d2   3 d1   4 d3   5 d4   ... 8 documents"
+        "      first  1 d0   2 d1   3 d2   4 d3   5 d4   ... of 8\n"
+        "      then   1 d0   2 d2   3 d1   4 d3   5 d4   ... of 8"
     )
     assert entered[-1].failure is not None
     assert entered[-1].text == entered[-1].failure.headline == text.partition("\n")[0]
@@ -310,13 +310,15 @@ def test_what_passed_and_what_did_not_apply_is_said_in_a_line(entered: list[Note
     assert not entered[-1].failed
     assert entered[-1].text == (
         "ranker 'constant' on golden set 'web' (1 query) is deterministic (asked again); not "
-        "checked: batch size, order of queries, new instance (give fresh=), new process (give the "
-        "ranker, or fresh=, by its name)"
+        "checked: batch size (the ranker is asked one query after the other), order of queries "
+        "(there is only one query), new instance (give fresh=), new process (give the ranker, or "
+        "fresh=, by its name)"
     )
     assert_deterministic(f"{MODULE}:sound", FEW)
     assert entered[-1].text.endswith(
-        "is deterministic (asked again, order of queries, new process); not checked: batch size, "
-        "new instance"
+        "is deterministic (asked again, order of queries, new process); not checked: batch size "
+        "(the ranker is asked one query after the other), new instance "
+        f"('{MODULE}:sound' is not a factory; give fresh=)"
     )
 
 

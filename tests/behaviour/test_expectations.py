@@ -323,7 +323,7 @@ def test_long_rankings_and_many_queries_are_cut_and_counted() -> None:
     assert max(map(len, text.splitlines())) < 130
     assert len(text.splitlines()) <= 40
     text = failure_of([Expectation.in_top(1, "x", query="q00")], run, golden)
-    assert "   ... 40 documents\n" in text
+    assert "   ... of 40\n" in text
 
 
 def test_untrusted_text_is_harmless() -> None:

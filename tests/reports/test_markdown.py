@@ -126,7 +126,7 @@ def test_failed_behaviour_checks_are_shown_in_full(report: Report) -> None:
     note = Note(Topic.EXPECTATIONS, "one", failure=Explanation(headline="one", facts=("```two",)))
     text = markdown_of(replace(report, gates=passed, notes=(*report.notes, note)))
     assert text.startswith("## ❌ Ranking quality: 0 of 2 gates and 1 other check failed\n")
-    assert "\n\n- expectations: one\n\n" in text
+    assert "\n\n- expectations: one\n  - \\`\\`\\`two\n\n" in text
     assert "\n``````text\none\n  ```two\n``````\n" in text
     assert "  - one" not in text
 

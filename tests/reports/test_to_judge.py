@@ -9,8 +9,9 @@ import pytest
 from hostile import HOSTILE
 
 from pytest_rankcheck import GoldenSet, GoldenSetError, Metric, Run, evaluate
-from pytest_rankcheck.reports.findings import DocumentToJudge, JudgingFinding
-from pytest_rankcheck.reports.judging_list import csv_of, to_judge
+from pytest_rankcheck.explanation.documents_to_judge import DocumentToJudge, to_judge
+from pytest_rankcheck.reports.findings import JudgingFinding
+from pytest_rankcheck.reports.judging_list import csv_of
 from pytest_rankcheck.reports.report_data import Report, report_of
 
 GOLDEN = GoldenSet.from_dict(

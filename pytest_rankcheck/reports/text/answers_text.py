@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, chain, islice, zip_longest
 
 from pytest_rankcheck.behaviour.expectation_check import ExpectationResult
-from pytest_rankcheck.errors import listed, plural, quoted
+from pytest_rankcheck.errors import listed, quoted
 from pytest_rankcheck.explanation.explanation import Answer, AnsweredQuery, Explanation
 from pytest_rankcheck.reports.text.wording import documents_once, named, number_text, packed
 
@@ -52,18 +52,26 @@ def answered_lines(explanation: Explanation, room: int | None = None) -> Iterato
         yield f"{_QUERY}and {listed(names)}{f' and {rest:,} more' if rest else ''}"
 
 
-def _query_lines(query: AnsweredQuery, golden_set: str) -> Iterator[str]:
-    """Yield what was asked and how much the answers differ, then each of them."""
-    rows: list[_Row] = []
+def answered_title(query: AnsweredQuery) -> str:
+    """Return what was asked, and how much the answers differ, in a line."""
     text = f' "{quoted(query.text, _LONGEST)}"' if query.text not in ("", query.id) else ""
     if query.becomes is not None:
         before, after = shown_change(query.text, query.becomes)
-        text = f' "{before}" -> "{after}"'
-        if len(before) + len(after) > _ONE_LINE:
-            text, rows = "", [("text", [f'"{before}"']), ("becomes", [f'"{after}"'])]
+        is_short = len(before) + len(after) <= _ONE_LINE
+        text = f' "{before}" -> "{after}"' if is_short else ""
     place = f"  ({quoted(query.place, 200)})" if query.place else ""
     moves = (*_attributes(query), ", ".join(_numbers(query)))
-    yield "   ".join(filter(None, (f"{_QUERY}{quoted(query.id, 60)}{text}{place}", *moves)))
+    return "   ".join(filter(None, (f"{quoted(query.id, 60)}{text}{place}", *moves)))
+
+
+def _query_lines(query: AnsweredQuery, golden_set: str) -> Iterator[str]:
+    """Yield the title, and below it the texts if they are long, what was expected, the answers."""
+    yield f"{_QUERY}{answered_title(query)}"
+    rows: list[_Row] = []
+    if query.becomes is not None:
+        before, after = shown_change(query.text, query.becomes)
+        if len(before) + len(after) > _ONE_LINE:
+            rows = [("text", [f'"{before}"']), ("becomes", [f'"{after}"'])]
     for result in query.broken:
         rows += _expected(result, query)
     labels = [*(label for label, _ in rows), *(answer.label for answer in query.answers)]
@@ -126,7 +134,7 @@ def _ranking(answer: Answer, query: AnsweredQuery, start: str) -> Sequence[str]:
     elif answer.first > 1:
         items.insert(0, "...")
     if answer.size >= answer.first + len(answer.documents):
-        items.append(f"... {plural(answer.size, 'document')}")
+        items.append(f"... of {answer.size:,}")
     lines = packed(items, indent=" " * len(start), gap="   ")
     return [line[len(start) :] for line in islice(lines, _MOST_LINES)]
 

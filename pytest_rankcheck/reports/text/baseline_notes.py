@@ -16,7 +16,6 @@ from pytest_rankcheck.baselines.recorded_metric import as_decimal
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.remedies import update_all
 from pytest_rankcheck.reports.findings import (
     MetricFinding,
     Note,
@@ -120,8 +119,7 @@ def _outcome(
         yield Topic.GOLDEN_CHANGE, golden_change
     yield from _less_strict(baseline)
     if settlement.raised is not None:
-        raised = "; ".join(_raised(baseline, settlement.raised))
-        yield Topic.CAN_BE_RAISED, f"{raised}; {update_all('to raise it')}"
+        yield Topic.CAN_BE_RAISED, "; ".join(_raised(baseline, settlement.raised))
     elif _is_uncertain_gain(baseline, action):
         is_kept = action is Action.KEEP_RISE
         topic = Topic.KEPT_WITHIN_NOISE if is_kept else Topic.UNCERTAIN_GAINS

@@ -46,9 +46,7 @@ def determinism_note(golden: GoldenSet, result: DeterminismResult) -> str:
         return f"{subject} is not deterministic: {_NAMES[result.broken.condition]}"
     same = ", ".join(_NAMES[one.condition] for one in result.conditions if not one.skipped)
     skipped = ", ".join(
-        _NAMES[one.condition] + (f" ({one.skipped})" if one.skipped.startswith("give ") else "")
-        for one in result.conditions
-        if one.skipped
+        f"{_NAMES[one.condition]} ({one.skipped})" for one in result.conditions if one.skipped
     )
     rest = f"; not checked: {skipped}" if skipped else ""
     return f"{subject} is deterministic ({same}){rest}"

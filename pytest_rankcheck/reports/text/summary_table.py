@@ -85,8 +85,7 @@ def _note_lines(notes: Sequence[Note], most: int | None) -> Iterator[Line]:
         elif heading in acting[-(most or 0) :]:
             number = f" (1 of {len(lines):,})" if len(lines) > 1 else ""
             shown = lines[:1]
-            text, then, command = shown[0].text.strip().partition("; to ")
-            yield Line(f"{heading}{number}: {quoted(text, _LONGEST_NOTE)}{then}{command}")
+            yield Line(f"{heading}{number}: {quoted(shown[0].text.strip(), _LONGEST_NOTE)}")
         hidden += len(lines) - len(shown)
     if hidden:
         yield Line(f"{plural(hidden, 'more note')}: -v")
