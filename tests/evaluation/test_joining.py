@@ -66,20 +66,6 @@ def test_long_rankings_do_not_change_the_values_of_short_ones() -> None:
     assert values(run, golden, 1) == values(run, golden, 7) == values(run, golden, 4096)
 
 
-def test_the_hits_are_the_documents_that_are_both_ranked_and_judged() -> None:
-    golden = GoldenSet.from_dict({"a": {"x": 1, "y": -1, "z": 3, "w": 0}, "b": {"x": 2}, "c": {}})
-    run = Run.from_dict({"a": ["n1", "z", "n2", "y", "x"], "c": ["n1"]})
-    (hits,) = judged_hits(join(run, golden), golden, block=10)
-    nan = np.nan
-    np.testing.assert_array_equal(hits.ranks, [[2, 4, 5], [nan] * 3, [nan] * 3])
-    np.testing.assert_array_equal(hits.grades, [[3, -1, 1], [nan] * 3, [nan] * 3])
-    np.testing.assert_array_equal(hits.retrieved, [5, 0, 1])
-    np.testing.assert_array_equal(
-        hits.ideal, [[3, 1, 0, -1], [2, nan, nan, nan], [nan, nan, nan, nan]]
-    )
-    assert hits.max_grade == 3
-
-
 def test_the_highest_grade_is_that_of_the_whole_set_in_every_block() -> None:
     golden = GoldenSet.from_dict({"a": {"x": 1}, "b": {"x": 4}})
     blocks = list(judged_hits(join(Run.from_dict({"a": ["x"]}), golden), golden, block=1))

@@ -122,14 +122,6 @@ def test_numbers_of_every_kind_rank_as_floats_do(number: Any) -> None:
     assert run.scores("q") == (4.5, float(number), float(number))
 
 
-def test_a_number_in_the_middle_of_texts_is_an_id() -> None:
-    for count in (3, 2000):
-        texts = {f"d{place}": count - place for place in range(count)}
-        ranking = {**texts, 7: 1e6, "last": -1}
-        evaluation = evaluate(Run.from_dict({"q": ranking}), GoldenSet.from_dict({"q": {"7": 1}}))
-        assert evaluation.mean("RR") == 1
-
-
 @pytest.mark.parametrize(
     "alphabet", ["ab", "a\0b", "aé日𝒳\ud800\U0010ffff", "0123456789"], ids=ascii
 )
