@@ -337,13 +337,6 @@ def golden_path(item: pytest.Item) -> Path | None:
     return given if isinstance(given, Path) else next(iter(inputs_for(item).config.golden), None)
 
 
-def name_of_fixture(item: pytest.Item) -> str | None:
-    """Return the name of the golden set that the fixture ``golden_set`` has made last."""
-    definitions = fixtures_of(item).get("golden_set", ())
-    made = definitions[-1].cached_result if definitions else None
-    return getattr(made[0], "name", None) if made else None
-
-
 def fixtures_of(item: pytest.Item) -> dict[str, Sequence[pytest.FixtureDef[Any]]]:
     """Return the fixtures that a test sees, by name; the last of each is the one it gets."""
     info = getattr(item, "_fixtureinfo", None)

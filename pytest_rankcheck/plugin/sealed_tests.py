@@ -10,10 +10,12 @@ from itertools import chain
 import pytest
 
 from pytest_rankcheck.errors import plural, quoted
+from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.explanation.explanation import Explanation
 from pytest_rankcheck.files.packed_files import shown_name
+from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.plugin.configuration import CONFIG
-from pytest_rankcheck.plugin.fixtures import BASELINE, golden_name, golden_path, name_of_fixture
+from pytest_rankcheck.plugin.fixtures import BASELINE, fixtures_of, golden_name, golden_path
 from pytest_rankcheck.plugin.terminal_summary import CARRIED
 from pytest_rankcheck.reports.findings import (
     GateFinding,
@@ -102,12 +104,26 @@ def _seal_skipped(report: pytest.TestReport, item: pytest.Item, other: str) -> N
 def _sealed_name(item: pytest.Item, findings: Sequence[ReportedFinding]) -> str | None:
     """Return the sealed golden set that a test measures on; None if it measures on none."""
     path, sealed = golden_path(item), item.config.stash[CONFIG].hidden
-    made = [golden_name(item), name_of_fixture(item)]
-    names = [*made, path and shown_name(path), shown_name(item.path)]  # or its lint
+    names = [
+        golden_name(item),
+        *_made(item),
+        path and shown_name(path),
+        shown_name(item.path),
+    ]  # or its lint
     if BASELINE in item.stash:
         names.append(item.stash[BASELINE].golden_name)
     names += [getattr(finding, "golden_set", None) for finding in findings]
     return next((name for name in names if name in sealed), None)
+
+
+def _made(item: pytest.Item) -> Iterator[str]:
+    """Yield the names of the golden sets that fixtures of a test have made, or measured on."""
+    for definitions in fixtures_of(item).values():
+        made = definitions[-1].cached_result
+        value = made[0] if made else None
+        golden = value.golden if isinstance(value, Evaluation) else value
+        if isinstance(golden, GoldenSet):
+            yield golden.name
 
 
 def _sealed(findings: Sequence[ReportedFinding]) -> Iterator[ReportedFinding]:

@@ -238,10 +238,19 @@ def test_a_fixture_of_the_user_is_sealed_by_the_name_of_its_set(sealed: Project)
         "@pytest.fixture(scope='session')\n"
         f"def golden_set():\n    return GoldenSet.load({path!r})\n",
     )
+    other = (
+        "import pytest\nfrom pytest_rankcheck import GoldenSet, evaluate, rank\n\n"
+        "@pytest.fixture\n"
+        f"def other():\n    return GoldenSet.load({path!r})\n\n"
+        "def test_other(other, ranker):\n"
+        "    found = evaluate(rank(ranker, other), other)\n"
+        "    assert found.ranking(found.query_ids[0]) == ()\n"
+    )
     for mode in ("worse", "broken"):
         sealed.write("mode", mode)
+        sealed.test(other, "tests/test_other.py")
         done = sealed.run(*REPORTS)
-        assert done.ret == 1
+        done.assert_outcomes(failed=1 + (mode == "worse"), errors=mode == "broken")
         assert_no_secret(sealed, done)
 
 
