@@ -46,8 +46,9 @@ class LostAnswers:
     def text(self) -> str:
         """What blocks, in words."""
         of = plural(self.compared, self.unit, "queries" if self.unit == "query" else "")
+        queries_of = "" if self.unit == "query" else "queries of "
         return (
-            f"{self.lost:,} of {of} lost every relevant document of their top {TOP} (one was in "
+            f"{queries_of}{self.lost:,} of {of} lost every relevant document of their top {TOP} (one was in "
             f"the first {FIRST}), and none gained one in that way"
         )
 

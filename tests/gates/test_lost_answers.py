@@ -88,6 +88,13 @@ def test_three_queries_and_four_per_cent_block() -> None:
         assert not decided(before, now, gate=Gate.tolerance(0.9), **options).regressed
 
 
+def test_of_clusters_it_is_said_that_queries_of_them_lost_their_answers() -> None:
+    """The others of a cluster may have kept theirs."""
+    found = decided({}, lost(0, 3, 6), clusters=3).lost_answers
+    assert found is not None
+    assert found.text.startswith("queries of 3 of 10 clusters lost every relevant document")
+
+
 def test_the_gate_says_how_many() -> None:
     assert decided({}, lost(0), gate=Gate.significant(lost_answers=1), queries=25).regressed
     assert not decided({}, lost(0, 1, 2), gate=Gate.significant(lost_answers=4)).regressed
