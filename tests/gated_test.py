@@ -108,12 +108,12 @@ class Outcome(NamedTuple):
         return {name: " ".join(text.split()) for name, text in texts.items()}
 
 
-def searching(ranks: Mapping[int, int | None]) -> Callable[[str], list[str]]:
+def searching(ranks: Mapping[int, int | None], fillers: int = 12) -> Callable[[str], list[str]]:
     """Return a ranker with the relevant document of some queries there, and first in all others."""
     by_text = {f"query {index}": rank for index, rank in ranks.items()}
 
     def search(text: str) -> list[str]:
-        ranking = [f"filler-{index}" for index in range(12)]
+        ranking = [f"filler-{index}" for index in range(fillers)]
         rank = by_text.get(text, 1)
         if rank is not None:
             ranking.insert(rank - 1, f"doc of {text}")
@@ -130,6 +130,7 @@ class GatedTest:
         self.assertions: tuple[Assertion, ...] = (MRR,)
         self.conventions: dict[str, Any] = {}
         self.depth = 100
+        self.fillers = 12
         self.others: Sequence[Mapping[int, int | None]] = ()
         """The ranks of further replicates."""
         self.inconclusive = "warn"
@@ -150,7 +151,7 @@ class GatedTest:
 
     def rank(self, ranks: Mapping[int, int | None]) -> None:
         """Set the rank of the relevant document of some queries; for all others it is first."""
-        self.search: Callable[[str], list[str]] = searching(ranks)
+        self.search: Callable[[str], list[str]] = searching(ranks, self.fillers)
 
     def evaluation(self) -> Evaluation:
         """Return what is measured now."""

@@ -1,20 +1,24 @@
 """Gates in a test session: configuration, inconclusive verdicts, plans, noise, and what is shown."""
 
-import json
 import re
 import statistics
 import subprocess
 import sys
+from functools import partial
+from pathlib import Path
 
 import pytest
+from gated_test import MRR, GatedTest
 from project import REGRESSION_TEST, WITHOUT_AND_WITH_WORKERS, Project, text_of
 
 from pytest_rankcheck import (
     ConfigurationError,
+    Gate,
     GoldenSet,
     Run,
     assert_at_least,
     assert_at_most,
+    assert_not_regressed,
     evaluate,
 )
 from pytest_rankcheck.reports.text.measurement_notes import evaluation_notes
@@ -90,43 +94,28 @@ def test_a_plan_says_how_many_queries_each_margin_needs(recorded: Project) -> No
     assert re.search(r"RR\[locale=en\]: margin 0.01 needs [\d,]+.*, has 40$", text, re.MULTILINE)
 
 
-UNSTEADY = '''
-import json
-import statistics
-from pathlib import Path
-
-def search(text):
-    """Answer one query in ten differently each time."""
-    file = Path(__file__).parent / "asked.json"
-    asked = json.loads(file.read_text()) if file.exists() else {}
-    asked[text] = asked.get(text, 0) + 1
-    file.write_text(json.dumps(asked))
-    rank = 1 + asked[text] % 4 if text.endswith("0") else 1
-    return [f"filler-{index}" for index in range(rank - 1)] + [f"doc of {text}"]
-'''
-
-
-def test_a_tolerance_below_the_recorded_noise_is_reported(project: Project) -> None:
-    project.write("engine.py", UNSTEADY)
-    test = TEST.replace('"RR",', '"RR", gate=Gate.GATE,').replace("import ", "import Gate, ")
-    project.test(test.replace("GATE", "tolerance(abs=0.002)"))
-    assert project.run("--snapshot-update", "--rankcheck-replicates", "5").ret == 0
-    # Of 80 queries 8 are at 2, 3, 4, 1, 2 in the five runs: means of 1 - (1/2, 2/3, 3/4, 0, 1/2)/10
-    means = project.record()["metrics"]["RR"]["replicates"][""]
-    assert statistics.stdev(means) == pytest.approx(0.029107, abs=1e-6)
-    project.write("asked.json", "{}")
-    text = text_of(project.run())
-    assert "tolerances below the noise of replicates:" in text
-    # 0.029107 sqrt(1/5 + 1)
-    assert "RR may fall by 0.0020, but its difference varies by 0.0319 (standard error)" in text
+def test_a_tolerance_below_the_recorded_noise_is_reported(tmp_path: Path) -> None:
+    """Of 80 queries 8 are at 2, 3, 4, 1, 6 in five runs: 1 - (1/2, 2/3, 3/4, 0, 5/6) / 10."""
+    gated = GatedTest(tmp_path)
+    first, *others = (dict.fromkeys(range(0, 80, 10), rank) for rank in (2, 3, 4, 1, 6))
+    gated.rank(first)
+    gated.others = others
+    gated.assertions = (partial(MRR, abs=0.002),)
+    gated.update()
+    means = gated.record["metrics"]["RR"]["replicates"][""]
+    assert statistics.stdev(means) == pytest.approx(0.033124, abs=1e-6)
+    gated.others = ()
+    text = gated.run().text
+    assert "tolerances below the noise of replicates" in text
+    # 0.033124 sqrt(1/5 + 1)
+    assert "RR may fall by 0.0020, but its difference varies by 0.0363 (standard error)" in text
     assert "use Gate.tolerance(noise=3)" in text
-    project.test(test.replace("GATE", "tolerance(noise=3)"))
-    project.write("asked.json", "{}")
-    project.run("--rankcheck-approve", "the ranker is unsteady").assert_outcomes(passed=1)
-    project.write("asked.json", json.dumps({f"query {tens}0": 1 for tens in ("", *range(1, 8))}))
-    result = project.run()
-    result.assert_outcomes(passed=1)
-    assert "below the noise" not in text_of(result)
+    gated.assertions = (partial(assert_not_regressed, metric="RR", gate=Gate.tolerance(noise=3)),)
+    assert gated.run(approve="the ranker is unsteady").passed
+    gated.rank(others[0])
+    outcome = gated.run()
+    assert outcome.passed
+    assert "below the noise" not in outcome.text
 
 
 OWN_SET = """
