@@ -48,8 +48,8 @@ class LostAnswers:
         of = plural(self.compared, self.unit, "queries" if self.unit == "query" else "")
         queries_of = "" if self.unit == "query" else "queries of "
         return (
-            f"{queries_of}{self.lost:,} of {of} lost every relevant document of their top {TOP} (one was in "
-            f"the first {FIRST}), and none gained one in that way"
+            f"{queries_of}{self.lost:,} of {of} lost every relevant document of their top {TOP} "
+            f"(one was in the first {FIRST}), and none gained one in that way"
         )
 
 
