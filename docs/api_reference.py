@@ -144,7 +144,7 @@ INTERNAL = {
     "RecordedMetric": "of averaging with_noise_of",
     "RunNoise": "pooled",
     "RecordedQueries": "of",
-    "Change": "from_dict of_means is_covered is_undone",
+    "Change": "from_dict fall is_covered is_undone",
     "Unpaired": "sides at",
     "Decision": "left_open",
     "Verdict": "ruling left_open is_fall",

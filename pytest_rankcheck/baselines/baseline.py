@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Callable
 from functools import cached_property, partial
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.change import Change
@@ -15,16 +14,12 @@ from pytest_rankcheck.baselines.policy import (
     Settlement,
     approved,
     approved_keys,
-    raisable,
+    raised,
     updated,
 )
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.register import next_record
 from pytest_rankcheck.errors import BaselineError
-from pytest_rankcheck.metrics.metric_names import Metric
-
-if TYPE_CHECKING:
-    from pytest_rankcheck.baselines.world import World
 
 
 class Baseline(CheckedTest):
@@ -58,7 +53,7 @@ class Baseline(CheckedTest):
                 self.file.refuse(why)
                 return why
         if self.all_checks and self.mode.may_create:
-            self._world()  # asked for now: fixtures are gone when the record is written
+            _ = self.world  # asked for now: fixtures are gone when the record is written
             if self.evaluation is not None and self.evaluation.failed:
                 self._settlement()  # refused now, not when the test has passed
         return None
@@ -94,11 +89,9 @@ class Baseline(CheckedTest):
     def raised_record(self) -> Record | None:
         """What an update would record of what the test has measured, if it would raise it."""
         before = self.file.working_record
-        has_failed = self.evaluation is not None and self.evaluation.failed
-        if before is None or has_failed or not raisable(self.all_checks):
+        if before is None or self.evaluation is None or self.evaluation.failed:
             return None
-        settled = updated(self.all_checks, before, partial(self._next, before, world={}))
-        return settled.record if settled.action is Action.RAISE else None
+        return raised(self.all_checks, before, partial(self._next, before))
 
     def _settlement(self) -> Settlement:
         """Return what becomes of the file of a test whose checks have passed."""
@@ -106,17 +99,18 @@ class Baseline(CheckedTest):
         if self.mode.approval is not None:
             return self._approved(before, self.mode.approval)
         if before is None:
-            return Settlement(Action.CREATE, self._next(None))
+            return Settlement(Action.CREATE, self._next(None, world=self.world))
         if not self.mode.update:
             return Settlement(Action.LEAVE)
-        return updated(self.all_checks, before, partial(self._next, before))
+        return updated(self.all_checks, before, partial(self._next, before, world=self.world))
 
     def _approved(self, before: Record | None, reason: str) -> Settlement:
         """Return what becomes of a record if everything that is measured is approved."""
         keys: list[Change] = []
         there = self.file.reference_record
         before = before or there
-        after, merged = self._next(before, is_approved=True), self.file.merged_approvals
+        after = self._next(before, is_approved=True, world=self.world)
+        merged = self.file.merged_approvals
         given = [key for approval in after.approvals[merged:] for key in approval.keys]
         if self.file.is_unreadable:
             keys += [key for key in [Change("unreadable")] if not key.is_covered(given)]
@@ -125,31 +119,18 @@ class Baseline(CheckedTest):
         if before is not None:
             keys += approved_keys(self.all_checks, before, after)
         if there is not None:
-            counts = range(1, len(self._assertions) + 1)
+            counts = range(1, len(self.assertions) + 1)
             against = [check for count in counts for check in self._judge(there, count)]
             keys += approved_keys(against, there, after, [*given, *keys])
         folder = self.path.parent.parent
         return approved(before, after, keys, merged, partial(Approval.now, reason, folder))
 
-    def _next(
-        self,
-        before: Record | None,
-        rewritten: Set[Metric] = frozenset(),
-        *,
-        is_approved: bool = False,
-        world: World | None = None,
-    ) -> Record:
+    @property
+    def _next(self) -> Callable[..., Record]:
+        """What returns the record that follows another one."""
         assert self.evaluation is not None
-        return next_record(
-            before,
-            self.evaluation,
-            self._assertions,
-            self.defaults,
-            rewritten=rewritten,
-            is_approved=is_approved,
-            test=self._key,
-            world=self._world() if world is None else world,
-        )
+        asserted = self.evaluation, self.assertions, self.defaults
+        return partial(next_record, *asserted, test=self.key)
 
     def _check_again(self) -> None:
         """Compare with the record that another test session has written in the meantime.
@@ -158,7 +139,7 @@ class Baseline(CheckedTest):
             BaselineError: this test falls below it.
         """
         self.all_checks = []
-        counts = range(1, len(self._assertions) + 1)
+        counts = range(1, len(self.assertions) + 1)
         for check, block in chain.from_iterable(map(self._judged, counts)):
             self.all_checks.append(check)
             if block is not None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from pytest_rankcheck.baselines.check import Mode
 from pytest_rankcheck.baselines.record import Record
@@ -18,20 +17,7 @@ from pytest_rankcheck.remedies import Place, Remedy
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.reference_commit import Reference
     from pytest_rankcheck.baselines.seal import Seal
-
-
-class Store(Protocol):
-    """Where a record is kept."""
-
-    path: Path
-    shown_path: str
-    """The path as messages show it."""
-
-    def submit(self, text: str, refusal: str | None = None) -> None:
-        """Compare a text with the file and, in an update, write it unless it is refused."""
-
-    def locked(self) -> AbstractContextManager[object]:
-        """Return a context in which no other test session writes the file."""
+    from pytest_rankcheck.baselines.syrupy_store import SnapshotStore
 
 
 @dataclass(eq=False)
@@ -47,7 +33,7 @@ class BaselineFile:
         seal: of the golden set, if it is sealed.
     """
 
-    store: Store
+    store: SnapshotStore
     test: str
     """The arguments of pytest that run its test."""
     mode: Mode

@@ -55,14 +55,13 @@ class Change:
     """What messages say instead of the usual words; it is not recorded."""
 
     @classmethod
-    def of_means(
-        cls, kind: str, metric: str, before: float, after: float, slice: tuple[str, str] | None
+    def fall(
+        cls, metric: Metric, before: float, after: float, part: tuple[str, str] | None = None
     ) -> Change:
-        """Return the change of two means; NaN is none. A fall of a millionth of a query counts."""
-        then, now = (
-            None if math.isnan(side) else round(float(side), 9) for side in (before, after)
-        )
-        return cls(kind, metric, then, now, slice=slice)
+        """Return the fall of a mean; NaN is none. A fall of a millionth of a query counts."""
+        sides = (None if math.isnan(mean) else round(float(mean), 9) for mean in (before, after))
+        then, now = sides
+        return cls("fall", str(metric), then, now, slice=part)
 
     # --- its form in the file ------------------------------------------------------------------
 

@@ -51,38 +51,32 @@ class Block(StrEnum):
     What an update mends blocks only a plain run; a reason lets all others pass.
     """
 
-    verb: Verb
     purpose: str
+    verb: Verb
 
-    def __new__(cls, why: str, verb: Verb, purpose: str = "") -> Block:
+    def __new__(cls, why: str, purpose: str = "to approve", verb: Verb = Verb.APPROVE) -> Block:
         """Return a row of the table; its value is why an assertion fails."""
         block = str.__new__(cls, why)
-        block._value_, block.verb, block.purpose = why, verb, purpose
+        block._value_, block.purpose, block.verb = why, purpose, verb
         return block
 
-    NO_RECORD = "no baseline", Verb.UPDATE, "to create it"
-    FOREIGN = "baseline of another golden set", Verb.APPROVE, "to record anew"
-    INCOMPARABLE = "not comparable", Verb.APPROVE, "to record anew"
-    REGRESSED = "regressed", Verb.APPROVE, "to approve"
-    REFUSED = "update refused", Verb.APPROVE, "to approve"
-    REPLACED = (
-        *("too many queries removed or edited", Verb.APPROVE),
-        "if the golden set had to change this much",
-    )
-    UNCOUNTED = "too many queries without a value", Verb.APPROVE, "to approve"
-    FAILED = (
-        *("the ranker failed on too many queries", Verb.APPROVE),
-        "if it may fail on this many",
-    )
-    INCONCLUSIVE = "inconclusive", Verb.APPROVE, "to approve"
-    LOOSENED = "passes only with a looser gate", Verb.APPROVE, "to approve"
-    AS_RECORDED = "regressed, decided as in the baseline", Verb.APPROVE, "to approve"
-    RELABELLED = "too many labels moved", Verb.APPROVE, "if this many labels had to move"
-    METRIC_ADDED = "metric not in the baseline", Verb.UPDATE, "to add it"
-    STALE = "stale baseline", Verb.UPDATE, "to record the new golden set"
-    DELETED = "baseline deleted", Verb.RESTORE
-    BEHIND = "the reference has changed since", Verb.MERGE
-    UNAPPROVED = "baseline changed without a reason", Verb.RESTORE
+    NO_RECORD = "no baseline", "to create it", Verb.UPDATE
+    FOREIGN = "baseline of another golden set", "to record anew"
+    INCOMPARABLE = "not comparable", "to record anew"
+    REGRESSED = "regressed"
+    REFUSED = "update refused"
+    REPLACED = "too many queries removed or edited", "if the golden set had to change this much"
+    UNCOUNTED = "too many queries without a value"
+    FAILED = "the ranker failed on too many queries", "if it may fail on this many"
+    INCONCLUSIVE = "inconclusive"
+    LOOSENED = "passes only with a looser gate"
+    AS_RECORDED = "regressed, decided as in the baseline"
+    RELABELLED = "too many labels moved", "if this many labels had to move"
+    METRIC_ADDED = "metric not in the baseline", "to add it", Verb.UPDATE
+    STALE = "stale baseline", "to record the new golden set", Verb.UPDATE
+    DELETED = "baseline deleted", "", Verb.RESTORE
+    BEHIND = "the reference has changed since", "", Verb.MERGE
+    UNAPPROVED = "baseline changed without a reason", "to approve", Verb.RESTORE
 
 
 OF_GATES = (
@@ -135,6 +129,8 @@ class Check:
     """The promises of the approved record that the record of this branch breaks."""
     is_granted: bool = False
     """Whether it fails at the reference commit, but what this branch recorded lets it pass."""
+    is_of_branch: bool = False
+    """Whether it fails against the record of this branch, not against that of the reference."""
     approvals: tuple[Approval, ...] = ()
     """The reasons on this branch that let it pass, if it needs one."""
     world: tuple[str, ...] | None = None
@@ -197,7 +193,7 @@ def compared(
         return comparison, (State(Block.FOREIGN, (Change("golden-set", "", *sides, words=words),)),)
     lost = lost_queries(record, evaluation.query_fingerprints)
     states += [State(Block.REPLACED, (change,)) for change in lost]
-    labels = lost_labels(comparison, tuple(record.slices))
+    labels = lost_labels(comparison, record.slices)
     states += [State(Block.RELABELLED, (change,)) for change in labels]
     if then_set.fingerprint != now.fingerprint:
         states.append(State(Block.STALE))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import cache, cached_property
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_rankcheck.baselines.baseline_file import BaselineFile, Store
+from pytest_rankcheck.baselines.baseline_file import BaselineFile
 from pytest_rankcheck.baselines.change import Change, is_looser
 from pytest_rankcheck.baselines.check import Block, Check, Mode
 from pytest_rankcheck.baselines.families import Family
@@ -30,66 +30,50 @@ from pytest_rankcheck.remedies import Place
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.reference_commit import Reference
     from pytest_rankcheck.baselines.seal import Seal
+    from pytest_rankcheck.baselines.syrupy_store import SnapshotStore
     from pytest_rankcheck.baselines.world import World
     from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 
 
+@dataclass(eq=False, repr=False)
 class CheckedTest:
     """A test and its approved record: what it measures, and how it differs from the record.
 
     The record belongs to the test and its golden set, so the file is known when the test has
     measured something.
-
-    Args:
-        store_for: returns where the record on the golden set of a name is kept.
-        test_id: the test's node id, as pytest takes it.
-        mode: what the test session may do to baselines.
-        defaults: what is gated and recorded unless the test says otherwise.
-        reference: the commit whose baselines count; None: those of the working tree.
-        key: what identifies the test in its file, whichever golden set it measures on.
-        inputs: the arguments of pytest that chose what is measured.
-        expected_golden: returns the name of the golden set that the test will measure on, or None
-            if that is not known yet; it is asked if the test reads the record before a check.
-        world: returns what the project declares to rank with; it is asked when a gate fails whose
-            record has a world, and before a record is written.
-        loosened: returns what approvals of the branch let decide less, in all its records.
     """
 
-    def __init__(
-        self,
-        store_for: Callable[[str], Store],
-        test_id: str,
-        mode: Mode,
-        defaults: Defaults | None = None,
-        reference: Reference | None = None,
-        *,
-        key: str = "",
-        inputs: Sequence[str] = (),
-        expected_golden: Callable[[], str | None] = lambda: None,
-        world: Callable[[], World] = dict,
-        loosened: Callable[[], Sequence[Change]] = tuple,
-    ) -> None:
-        self.test_id = test_id
-        """The test's node id, as pytest takes it."""
-        self.mode = mode
-        self._command = shlex.join([test_id, *inputs])
-        self._key = key
-        self._store_for = store_for
-        self._reference = reference
-        self._expected_golden = expected_golden
-        self._world = cache(world)  # what the project declares to rank with
-        self._loosened = loosened
-        self._files: dict[str, BaselineFile] = {}
-        self.defaults = defaults or Defaults()
-        """What is gated and recorded unless the test says otherwise."""
-        self._assertions: list[Assertion] = []
-        """Those that the test has made so far."""
-        self.all_checks: list[Check] = []
-        """The checks that the test has made so far, of metrics and of rankings."""
-        self.was_blocked = False
-        """Whether a check failed, even if the test caught that."""
-        self.evaluation: Evaluation | None = None
-        """What the test measured; None before the first check."""
+    store_for: Callable[[str], SnapshotStore]
+    """Returns where the record on the golden set of a name is kept."""
+    test_id: str
+    """The test's node id, as pytest takes it."""
+    mode: Mode
+    """What the test session may do to baselines."""
+    defaults: Defaults = field(default_factory=Defaults)
+    """What is gated and recorded unless the test says otherwise."""
+    reference: Reference | None = None
+    """The commit whose baselines count; None: those of the working tree."""
+    _: KW_ONLY
+    key: str = ""
+    """What identifies the test in its file, whichever golden set it measures on."""
+    inputs: Sequence[str] = ()
+    """The arguments of pytest that chose what is measured."""
+    expected_golden: Callable[[], str | None] = lambda: None
+    """Returns the name of the golden set that the test will measure on, or None if that is not
+    known yet; it is asked if the test reads the record before a check."""
+    declared_world: Callable[[], World] = dict
+    """Returns what the project declares to rank with; it is asked when a gate fails whose record
+    has a world, and before a record is written."""
+    loosened: Callable[[], Sequence[Change]] = tuple
+    """Returns what approvals of the branch let decide less, in all its records."""
+    evaluation: Evaluation | None = field(default=None, init=False)
+    """What the test measured; None before the first check."""
+    assertions: list[Assertion] = field(default_factory=list, init=False)
+    """Those that the test has made so far."""
+    all_checks: list[Check] = field(default_factory=list, init=False)
+    """The checks that the test has made so far, of metrics and of rankings."""
+    was_blocked: bool = field(default=False, init=False)
+    """Whether a check failed, even if the test caught that."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.test_id!r})"
@@ -103,25 +87,22 @@ class CheckedTest:
 
     # --- the record ----------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def file(self) -> BaselineFile:
         """The file of this test and of the golden set that it measures on.
 
         Raises:
             BaselineError: the golden set is not known yet.
         """
-        golden_name = self.golden_name or self._expected_golden()
+        golden_name = self.golden_name or self.expected_golden()
         if golden_name is None:
             raise BaselineError(
                 f"{self.test_id}: a baseline belongs to a test and a golden set, and this test has "
                 "not measured anything yet; make an assertion first, or use one of the fixtures "
                 "evaluation, golden_set, session_evaluation and session_log"
             )
-        if golden_name not in self._files:
-            store = self._store_for(golden_name)
-            made = BaselineFile(store, self._command, self.mode, self._reference, self._seal)
-            self._files[golden_name] = made
-        return self._files[golden_name]
+        store, command = self.store_for(golden_name), shlex.join([self.test_id, *self.inputs])
+        return BaselineFile(store, command, self.mode, self.reference, self._seal)
 
     @property
     def _seal(self) -> Seal | None:
@@ -238,13 +219,13 @@ class CheckedTest:
     @property
     def families(self) -> Sequence[Family]:
         """What the assertions that the test has made so far decide together."""
-        return [each.family for each in self._assertions if isinstance(each, MetricAssertion)]
+        return [each.family for each in self.assertions if isinstance(each, MetricAssertion)]
 
     def _checked(self, assertion: Assertion) -> Sequence[tuple[Check, Block | None]]:
         """Make the checks of an assertion."""
-        self._assertions.append(assertion)
+        self.assertions.append(assertion)
         results = []
-        for check, block in self._judged(len(self._assertions)):
+        for check, block in self._judged(len(self.assertions)):
             explained = check
             if block is not None:
                 self.was_blocked = True
@@ -268,7 +249,7 @@ class CheckedTest:
     def _judge(self, record: Record | None, count: int) -> Sequence[Check]:
         assert self.evaluation is not None
         is_reference = record is not None and record is self.file.reference_record
-        made, failures = self._assertions[:count], self.defaults.failures
+        made, failures = self.assertions[:count], self.defaults.failures
         return judge(record, self.evaluation, made, failures, is_reference=is_reference)
 
     @cached_property
@@ -279,10 +260,15 @@ class CheckedTest:
             return None
         if self.file.is_behind:
             return BranchRecord(approved, is_behind=True)
-        branch = BranchRecord.of(approved, self.file.working_record, self._loosened)
+        branch = BranchRecord.of(approved, self.file.working_record, self.loosened)
         if branch.problems and self.file.has_moved:
             return replace(branch, problems=(BEHIND, *branch.problems))
         return branch
+
+    @cached_property
+    def world(self) -> World:
+        """What the project declares to rank with."""
+        return self.declared_world()
 
     def _world_changes(self, record: Record | None) -> tuple[str, ...] | None:
         """Return how the declared world differs from a record's; None if that has no world."""
@@ -291,7 +277,7 @@ class CheckedTest:
         from pytest_rankcheck.baselines.world import world_changes
 
         try:
-            return tuple(world_changes(record.world, self._world()))
+            return tuple(world_changes(record.world, self.world))
         except RankcheckError as error:
             return (f"it cannot be compared with that of the baseline: {error}",)
 
@@ -314,7 +300,7 @@ class CheckedTest:
                 "of one evaluation. Write a test for each, or parametrise the test"
             )
         if self.evaluation is None:
-            self._files.clear()  # a file that the test has read before is not opened
+            vars(self).pop("file", None)  # it may be of another golden set, or not be opened
         self.evaluation = before
 
     def _attributes(

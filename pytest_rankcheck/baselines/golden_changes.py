@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import compress
 
 import numpy as np
@@ -126,14 +126,14 @@ def slice_changes(
     Such as ``the slice locale=de is new (40 queries)``.
     """
     if overlap is not None:
-        yield from moved_texts(overlap, attributes)
+        yield from (text for _, text in _moved(overlap, attributes))
     added = [quoted(name) for name in attributes if record and name not in record.slices]
     if added:
         yield f"newly gated, from the next update on: the slices of {', '.join(added)}"
     for attribute in attributes:
         if record is not None and attribute in record.slices:
             before, now = record.slices[attribute], golden.slices(attribute)
-            for value in [*before, *(each for each in now if each not in before)]:
+            for value in {**before, **now}:
                 size = before[value] if value in before else len(now[value])
                 name, queries = quoted(f"{attribute}={value}"), plural(size, "query", "queries")
                 if value not in now:
@@ -189,43 +189,36 @@ def cluster_moves(overlap: QueryOverlap) -> int:
     return len(before) - stayed
 
 
-def have_moved(overlap: QueryOverlap, attributes: Sequence[str]) -> bool:
-    """Return whether a query has other labels of these attributes, or is in another cluster."""
-    return bool(cluster_moves(overlap)) or any(label_moves(overlap, each) for each in attributes)
+def _moved(overlap: QueryOverlap, attributes: Iterable[str]) -> Iterator[tuple[Change, str]]:
+    """Yield which labels were lost, as changes, and which have moved, in words.
 
-
-def lost_labels(overlap: QueryOverlap, attributes: Sequence[str]) -> Iterator[Change]:
-    """Yield the changes of labels that need a reason: more than 5% of the queries lost theirs."""
-    total = len(overlap.query_ids)
-    few = _few(total)
-    for attribute in attributes:
-        moves = label_moves(overlap, attribute)
-        count = sum(size for (then, now), size in moves.items() if {*then} - {*now})
-        if count > few:
-            words = (
-                f"{count:,} of {total:,} queries lost a label of {_moves_text(attribute, moves)}"
-            )
-            yield Change("slice-gone", attribute, total, count, words=words)
-    count = cluster_moves(overlap)
-    if count > few:
-        yield Change("clusters", "", total, count, words=_clusters_text(count, total))
-
-
-def moved_texts(overlap: QueryOverlap, attributes: Sequence[str]) -> Iterator[str]:
-    """Yield which labels moved, such as ``3 of 40 queries moved in locale: de -> en (3)``."""
+    Such as ``3 of 40 queries moved in locale: de -> en (3)``.
+    """
     total = len(overlap.query_ids)
     for attribute in attributes:
         moves = label_moves(overlap, attribute)
         if moves:
-            moved = sum(moves.values())
-            yield f"{moved:,} of {total:,} queries moved in {_moves_text(attribute, moves)}"
+            text, moved = _moves_text(attribute, moves), sum(moves.values())
+            lost = sum(size for (then, now), size in moves.items() if {*then} - {*now})
+            words = f"{lost:,} of {total:,} queries lost a label of {text}"
+            change = Change("slice-gone", attribute, total, lost, words=words)
+            yield change, f"{moved:,} of {total:,} queries moved in {text}"
     count = cluster_moves(overlap)
     if count:
-        yield _clusters_text(count, total)
+        words = f"{count:,} of {total:,} queries are in another cluster"
+        yield Change("clusters", "", total, count, words=words), words
 
 
-def _clusters_text(count: int, total: int) -> str:
-    return f"{count:,} of {total:,} queries are in another cluster"
+def have_moved(overlap: QueryOverlap, attributes: Iterable[str]) -> bool:
+    """Return whether a query has other labels of these attributes, or is in another cluster."""
+    return next(_moved(overlap, attributes), None) is not None
+
+
+def lost_labels(overlap: QueryOverlap, attributes: Iterable[str]) -> Iterator[Change]:
+    """Yield the changes of labels that need a reason: more than 5% of the queries lost theirs."""
+    for change, _ in _moved(overlap, attributes):
+        if isinstance(change.after, int) and change.after > _few(len(overlap.query_ids)):
+            yield change
 
 
 def _moves_text(attribute: str, moves: Mapping[tuple[Labels, Labels], int]) -> str:

@@ -45,11 +45,10 @@ class MetricCheck(Check):
     def blocking(self) -> Verdict | None:
         """The verdict that blocks: that of the record's own family, if only it does."""
         verdict = self.verdict
-        is_open = verdict is not None and verdict.inconclusive
-        passes = verdict is not None and not (verdict.regressed or is_open)
-        if is_open and self.gate.inconclusive != "fail" and _fails_if_open(self.strict):
-            passes = True
-        return self.strict if passes and self.strict else verdict
+        if verdict is None or verdict.regressed or self.strict is None:
+            return verdict
+        fails_alone = self.gate.inconclusive == "fail" or not _fails_if_open(self.strict)
+        return verdict if verdict.inconclusive and fails_alone else self.strict
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,12 +273,10 @@ def _counts_less(record: Record, comparison: Comparison, metric: Metric) -> bool
         return False
     evaluation = comparison.evaluation
     attributes = [each for each in record.slices if each in evaluation.golden.attributes]
-    values = record.values(metric), recorded_values(evaluation, metric)
-    for _, *places in shared_parts(metric, record, comparison, attributes):
-        weights = evaluation.weights_of(metric, places[1])
-        then, now = (
-            metric.mean(each[at], weights) for each, at in zip(values, places, strict=True)
-        )
+    before, after = record.values(metric), recorded_values(evaluation, metric)
+    for _, there, here in shared_parts(metric, record, comparison, attributes):
+        weights = evaluation.weights_of(metric, here)
+        then, now = metric.mean(before[there], weights), metric.mean(after[here], weights)
         if metric.gain(then, now) < -EXACT:
             return True
     return False
@@ -297,7 +294,7 @@ def _fall(decision: Decision) -> Change:
     """Return the change that a decision is about."""
     pairs: ComparedValues = decision.pairs
     part = (decision.attribute, decision.value) if decision.attribute else None
-    return Change.of_means("fall", str(pairs.metric), pairs.mean_before, pairs.mean_after, part)
+    return Change.fall(pairs.metric, pairs.mean_before, pairs.mean_after, part)
 
 
 def _refuse_unrecordable(evaluation: Evaluation, attributes: Iterable[str]) -> None:

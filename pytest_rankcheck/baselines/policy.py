@@ -13,7 +13,7 @@ from itertools import compress
 
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.change import Change, united
-from pytest_rankcheck.baselines.check import Block, Check, Mode, State
+from pytest_rankcheck.baselines.check import OF_GATES, Block, Check, Mode, State
 from pytest_rankcheck.baselines.metric_check import (
     Assertion,
     MetricAssertion,
@@ -91,22 +91,28 @@ class Settlement:
     """What an update would make of a record that is left as it is, if it would raise it."""
 
 
-def updated(
-    checks: Sequence[Check], before: Record, follow: Callable[[frozenset[Metric]], Record]
-) -> Settlement:
-    """Return what becomes of a record in an update without a reason.
+def raised(checks: Sequence[Check], before: Record, follow: Callable[..., Record]) -> Record | None:
+    """Return the record that an update without a reason raises; None if it raises nothing.
 
     Args:
         checks: of the test, against the record; all have passed.
         before: the record.
-        follow: returns the record that follows, if the lines of some metrics are rewritten.
+        follow: returns the record that follows, if the lines of metrics are ``rewritten``.
     """
-    raised = raisable(checks)
-    if raised:
-        after = follow(raised)
-        if is_raise(before, after):
-            return Settlement(Action.RAISE, after)
-    after = follow(frozenset())
+    better = raisable(checks)
+    after = follow(rewritten=better) if better else None
+    return after if after is not None and is_raise(before, after) else None
+
+
+def updated(checks: Sequence[Check], before: Record, follow: Callable[..., Record]) -> Settlement:
+    """Return what becomes of a record in an update without a reason.
+
+    The arguments are those of `raised`.
+    """
+    better = raised(checks, before, follow)
+    if better is not None:
+        return Settlement(Action.RAISE, better)
+    after = follow()
     fell = any(check.fell for check in checks)
     if not is_raise(before, after):  # a log to which a metric is added would be replaced
         return Settlement(Action.KEEP)
@@ -150,12 +156,10 @@ def approved(
 
 def raisable(checks: Sequence[Check]) -> frozenset[Metric]:
     """Return the metrics that an update would raise: better ones, if nothing is lower."""
-    if any(check.fell for check in checks):
-        return frozenset()
     of_metrics = [check for check in checks if isinstance(check, MetricCheck)]
-    if any(check.verdict and check.verdict.ungated_falls for check in of_metrics):
-        return frozenset()
-    return frozenset(check.metric for check in of_metrics if check.is_better)
+    is_ungated = any(check.verdict and check.verdict.ungated_falls for check in of_metrics)
+    is_lower = is_ungated or any(check.fell for check in checks)
+    return frozenset(check.metric for check in of_metrics if check.is_better and not is_lower)
 
 
 def wanted_runs(checks: Sequence[Check]) -> int:
@@ -271,13 +275,17 @@ def against_reference(
         return there, block or Block.DELETED
     # An update raises the record of the branch.
     there = replace(there, is_better=here.is_better and not branch.is_behind, fell=here.fell)
-    if block is not None or branch.is_behind:
-        return there, block
-    if branch.problems:
-        return there, Block.BEHIND if BEHIND in branch.problems else Block.UNAPPROVED
     own = branch.first_left(here.blocking_states(mode), ())
+    # Of a fall that goes further than was approved, the record of the branch shows the rest.
+    given = {key.name for approval in branch.approvals for key in approval.keys}
+    falls = there.changes(Block.REGRESSED)
+    goes_further = own in OF_GATES and any(fall.name in given for fall in falls)
+    if (block is not None and not goes_further) or branch.is_behind:
+        return there, block
+    if block is None and branch.problems:
+        return there, Block.BEHIND if BEHIND in branch.problems else Block.UNAPPROVED
     if own is not None:
-        return here, own
+        return replace(here, is_of_branch=True, problems=branch.problems), own
     if states:  # reports show what was approved: the fall from the value at the reference
         names = {change.name for state in states for change in state.changes}
         gives = (any(key.name in names for key in each.keys) for each in branch.approvals)

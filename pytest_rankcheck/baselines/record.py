@@ -137,11 +137,8 @@ class Record:
             return known
         with content_of_text(text, path, remedy or (lambda: _REMEDY)) as content:
             metrics = {name: e for name, e in content["metrics"].items() if _is_known(name)}
-            unknown = {
-                name: UnknownMetric.of(name, content)
-                for name in content["metrics"]
-                if name not in metrics
-            }
+            others = [name for name in content["metrics"] if name not in metrics]
+            unknown = {name: UnknownMetric.of(name, content) for name in others}
             queries = RecordedQueries.of_entries(content["queries"], metrics)
             known_content = {**content, "metrics": metrics}
             record: Record = decoded_fields(cls, known_content, queries=queries, unknown=unknown)
@@ -183,8 +180,6 @@ class Record:
             name: {
                 "mean": as_decimal(self.mean(Metric.parse(name))),
                 "counted": self.queries.counted(name),
-                "gated": metric.gated,
-                "gate": metric.gate,
                 **encoded(metric),
             }
             for name, metric in self.metrics.items()
@@ -363,8 +358,7 @@ class Record:
         """How far down `ranks` has the relevant documents."""
         if self.queries.below is None:
             return self.kept_depth
-        cutoffs: list[int] = [Metric.parse(name).cutoff or 0 for name in self.gated]
-        return max(self.kept_depth, *cutoffs)
+        return max(self.kept_depth, *(Metric.parse(name).cutoff or 0 for name in self.gated))
 
     def read_rankings(self, k: int) -> None:
         """Do nothing: a record has no more of a ranking than its top."""

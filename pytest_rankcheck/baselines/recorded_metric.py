@@ -24,7 +24,7 @@ class RecordedMetric:
 
     gated: bool
     """Whether the test gates it, or only records it."""
-    gate: str | None = None
+    gate: str | None
     """The gate that its values were approved under; None if it was never gated."""
     averaged: int = 1
     """How many runs that differ only by chance the values are means of."""

@@ -50,10 +50,10 @@ class Defaults:
 
 
 def next_record(
-    before: Record | None,
     evaluation: Evaluation,
     assertions: Sequence[Assertion],
     defaults: Defaults,
+    before: Record | None,
     *,
     rewritten: Set[Metric] = frozenset(),
     is_approved: bool = False,
@@ -63,10 +63,10 @@ def next_record(
     """Return the record that follows ``before``.
 
     Args:
-        before: the approved record; None for a test without one.
         evaluation: what was measured.
         assertions: what the test asserts.
         defaults: what is recorded besides.
+        before: the approved record; None for a test without one.
         rewritten: the metrics whose approved lines are rewritten.
         is_approved: whether a reason covers everything that is measured: all of it is rewritten.
         test: the test that it belongs to.
@@ -97,14 +97,10 @@ def next_record(
             failures = before.failures
         limits = before.limits if [*looser_limits(before, limits)] else limits
         kept_depth = max(kept_depth, min(before.kept_depth, TOP))  # lost answers are seen in these
+    kept_depth = max([kept_depth, *(each.k for each in limits)])
+    measured = Record.of(evaluation, gates, watched, attributes=attributes, kept_depth=kept_depth)
     measured = replace(
-        Record.of(
-            evaluation,
-            gates,
-            watched,
-            attributes=attributes,
-            kept_depth=max([kept_depth, *(each.k for each in limits)]),
-        ),
+        measured,
         test=test,
         world=dict(sorted((world or {}).items())),
         assertions=tuple(families),

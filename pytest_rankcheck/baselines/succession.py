@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
-from pytest_rankcheck.array_types import BoolArray, PlaceArray
+from pytest_rankcheck.array_types import PlaceArray
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.change import Change, Side, is_looser, known_gate, united
 from pytest_rankcheck.baselines.families import lost_gates
@@ -83,8 +83,9 @@ def _mean(record: Record, change: Change) -> Side:
     if change.slice is not None:
         attribute, value = change.slice
         places = record.queries.members.get(attribute, {}).get(value, ())
-    mean = record.mean(Metric.parse(change.subject), places)
-    return Change.of_means("fall", change.subject, mean, mean, None).after
+    metric = Metric.parse(change.subject)
+    mean = record.mean(metric, places)
+    return Change.fall(metric, mean, mean).after
 
 
 def _runs(record: Record, change: Change) -> Side:
@@ -122,8 +123,10 @@ def changes(before: Record, after: Record) -> Iterator[Change]:
     other_manner = [*manner_changes(before, after)]
     yield from other_manner
     overlap = QueryOverlap(after, before)
+    both = [Metric.parse(name) for name in before.approved if name in after.metrics]
     if not other_manner:
-        yield from _falls(before, after, overlap)
+        for metric in both:
+            yield from _falls(metric, before, after, overlap)
     yield from _of_metrics(before, after, overlap)
     yield from (Change("slice-gone", name) for name in before.slices if name not in after.slices)
     yield from lost_gates(before.assertions, after.assertions)
@@ -132,10 +135,9 @@ def changes(before: Record, after: Record) -> Iterator[Change]:
     if before.assertions and allows_more(after.failures or "0", before.failures or "0"):
         yield Change("option-looser", "failures", before.failures or "0", after.failures or "0")
     yield from looser_limits(before, after.limits)
-    yield from lost_labels(overlap, tuple(before.slices))
+    yield from lost_labels(overlap, before.slices)
     if overlap.is_paired:
         yield from lost_queries(before, after.query_fingerprints)
-    both = [Metric.parse(name) for name in before.approved if name in after.metrics]
     yield from other_basis(both, before.golden_set, after.golden_set)
     runs = [(before.averaged(metric).count, after.averaged(metric).count) for metric in both]
     fewer = [(then, now) for then, now in runs if now < then]
@@ -235,21 +237,18 @@ def looser_limits(record: Record, now: Sequence[StabilityLimits]) -> Iterator[Ch
             yield Change("limits", "", str(then), given)
 
 
-def _falls(before: Record, after: Record, overlap: QueryOverlap) -> Iterator[Change]:
-    """Yield the approved means that are lower: of all queries that both share, and of slices."""
-    for name in before.approved:
-        metric, recorded, measured = (
-            Metric.parse(name),
-            before.metrics[name],
-            after.metrics.get(name),
-        )
-        if measured is None or measured.lower_is_better != recorded.lower_is_better:
-            continue
-        attributes = [each for each in before.slices if each in after.slices]
-        for part, there, here in shared_parts(metric, before, overlap, attributes):
-            then, now = before.mean(metric, there), after.mean(metric, here)
-            if metric.gain(then, now) < -EXACT or (np.isnan(now) and not np.isnan(then)):
-                yield Change.of_means("fall", name, then, now, part)
+def _falls(
+    metric: Metric, before: Record, after: Record, overlap: QueryOverlap
+) -> Iterator[Change]:
+    """Yield the means of a metric that are lower: of all queries that both share, and of slices."""
+    name = str(metric)
+    if before.metrics[name].lower_is_better != after.metrics[name].lower_is_better:
+        return
+    attributes = [each for each in before.slices if each in after.slices]
+    for part, there, here in shared_parts(metric, before, overlap, attributes):
+        then, now = before.mean(metric, there), after.mean(metric, here)
+        if metric.gain(then, now) < -EXACT or (np.isnan(now) and not np.isnan(then)):
+            yield Change.fall(metric, then, now, part)
 
 
 def shared_parts(
@@ -259,10 +258,11 @@ def shared_parts(
 
     Queries can be moved to another slice: what a slice had counts, and what it has.
     """
-    sizes = len(before.query_ids), len(overlap.measured.query_ids)
-    then, now = map(np.arange, sizes)
     if overlap.is_paired:
         then, now = overlap.other_places, overlap.places
+    else:
+        sizes = len(before.query_ids), len(overlap.measured.query_ids)
+        then, now = map(np.arange, sizes)
     if not len(now):
         return
     yield None, then, now
@@ -275,18 +275,11 @@ def shared_parts(
             there, here = (np.array(each.get(value, ()), np.intp) for each in (old, new))
             sides = [(there, here)]
             if overlap.is_paired:
-                inside = _marked(there, sizes[0])[then], _marked(here, sizes[1])[now]
+                inside = np.isin(then, there), np.isin(now, here)
                 sides = [(then[chosen], now[chosen]) for chosen in inside]
             for places in sides:
                 if min(map(len, places)) >= smallest:
                     yield (attribute, value), *places
-
-
-def _marked(places: PlaceArray, size: int) -> BoolArray:
-    """Return which of all queries are at some places."""
-    marks = np.zeros(size, dtype=np.bool_)
-    marks[places] = True
-    return marks
 
 
 def _changed_rankings(before: Record, after: Record, overlap: QueryOverlap) -> int:

@@ -258,7 +258,7 @@ def _baseline(request: pytest.FixtureRequest) -> Baseline:
         key=item_key(item),
         inputs=chosen.inputs,
         expected_golden=partial(golden_name, item),
-        world=partial(_whole_world, request),
+        declared_world=partial(_whole_world, request),
         loosened=lambda: settings.loosened,
     )
     item.stash[BASELINE] = made

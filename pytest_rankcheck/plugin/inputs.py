@@ -47,13 +47,18 @@ _OF_GOLDEN_SETS = (
     *_OF_INTERACTIONS,
 )
 """What columns of only runs, or of only golden sets, mean."""
+_WEEK = "logs/week.jsonl"
+_EXAMPLES = {
+    "golden_set": ("golden", "golden/web.jsonl", 'GoldenSet.load("golden/web.jsonl")'),
+    "session_log": ("sessions", _WEEK, f'SessionLog.load("{_WEEK}", first_rank=0)'),
+    "ranker": ("ranker", "package.module:name", "Engine.load().search"),
+}
+"""By fixture: the name of its option, a value of that, and what a fixture could return."""
 
 
 def inputs_of(config: pytest.Config) -> Inputs:
     """Return the inputs of a test session, the same ones at each call."""
-    if _INPUTS not in config.stash:
-        config.stash[_INPUTS] = Inputs(config.stash[CONFIG])
-    return config.stash[_INPUTS]
+    return config.stash.setdefault(_INPUTS, Inputs(config.stash[CONFIG]))
 
 
 def inputs_for(item: pytest.Item) -> Inputs:
@@ -125,21 +130,14 @@ class Inputs:
                 "set; set it, or name another golden set"
             )
         if not self.config.golden:
-            raise _missing(
-                "golden set", "golden_set", "golden/web.jsonl", 'GoldenSet.load("golden/web.jsonl")'
-            )
+            raise _missing("golden_set")
         return _present("golden set", self.config.golden, "golden")
 
     @property
     def log_paths(self) -> Sequence[Path]:
         """The configured session logs, of which there is at least one."""
         if not self.config.sessions:
-            raise _missing(
-                "session log",
-                "session_log",
-                "logs/week.jsonl",
-                'SessionLog.load("logs/week.jsonl", first_rank=0)',
-            )
+            raise _missing("session_log")
         return _present("session log", self.config.sessions, "sessions")
 
     def golden_set(
@@ -321,7 +319,7 @@ class Inputs:
 
         name = self.config.ranker
         if not name:
-            raise _missing("ranker", "ranker", "package.module:name", "Engine.load().search")
+            raise _missing("ranker")
         # Each worker of an executor makes its own ranker.
         make = load_ranker if self.config.executor is None else NamedRanker
         ranker: object = make(name, number)
@@ -367,24 +365,27 @@ class Inputs:
     @cached_property
     def documents(self) -> Documents | None:
         """The configured documents, whose file exists."""
-        path = self.config.documents
+        path = self._beside("documents")
         if path is None:
             return None
         from pytest_rankcheck.golden.documents import Documents
 
-        _present("documents", [path], "documents")
-        return Documents(shorter(path), self.config.columns, self.doc_id)
+        return Documents(path, self.config.columns, self.doc_id)
 
     @cached_property
     def interactions(self) -> Interactions | None:
         """The configured interactions."""
-        path = self.config.interactions
+        path = self._beside("interactions")
         if path is None:
             return None
         from pytest_rankcheck.golden.interactions import Interactions
 
-        _present("interactions", [path], "interactions")
-        return Interactions(shorter(path), self.config.columns, self.doc_id)
+        return Interactions(path, self.config.columns, self.doc_id)
+
+    def _beside(self, option: str) -> Path | None:
+        """Return the file of an option, which exists; None without one."""
+        path: Path | None = getattr(self.config, option)
+        return path and shorter(_present(option, [path], option)[0])
 
     def lint_options(self) -> LintOptions:
         """Return the options of the linter."""
@@ -401,9 +402,9 @@ class Inputs:
         return replace(options, levels={"contradictory-judgment": "warning", **options.levels})
 
 
-def _missing(kind: str, fixture: str, example: str, code: str) -> ConfigurationError:
+def _missing(fixture: str) -> ConfigurationError:
     """Return the error for an input that a fixture needs, with every way to give it."""
-    name = {"golden_set": "golden", "session_log": "sessions"}.get(fixture, fixture)
+    kind, (name, example, code) = fixture.replace("_", " "), _EXAMPLES[fixture]
     return ConfigurationError(
         f"no {kind}: the fixture {fixture} needs one. Set it in the configuration,\n"
         f'    rankcheck_{name} = "{example}"\n'

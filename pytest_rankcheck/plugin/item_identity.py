@@ -103,10 +103,9 @@ def run_label(item: pytest.Item, golden_name: str) -> str:
 def _classes(item: pytest.Item) -> Sequence[str]:
     """Return the names of the classes, or the like, between the file and the test."""
     chain = item.listchain()[:-1]
-    files = [place for place, node in enumerate(chain) if isinstance(node, pytest.File)]
-    if files:
-        return [node.name for node in chain[files[-1] + 1 :] if node.name]
-    return []
+    files = (place for place, node in enumerate(chain) if isinstance(node, pytest.File))
+    last = max(files, default=len(chain))
+    return [node.name for node in chain[last + 1 :] if node.name]
 
 
 def _own_ids(item: pytest.Item, callspec: Any) -> Sequence[str] | None:

@@ -98,7 +98,6 @@ class ExpectedGates:
         self._start = Path(os.path.realpath(config.invocation_params.dir))
         self._reference = baseline_settings(config).reference
         self._command = command_line(config)
-        self._left_out = config.stash[CONFIG].left_out
         by_file = groupby(sorted(watched.collected), key=lambda test: test.file)
         self._tests = {self._real(file): [*tests] for file, tests in by_file}
         """The tests by their file."""
@@ -184,9 +183,10 @@ class ExpectedGates:
             why = self._why_of(tests)
             is_part = why is _NOT_COMPARED and "[" in "".join(words)
             configured = map(shown_name, self._config.stash[CONFIG].golden)
-            if why is _NOT_COMPARED and self._left_out and golden_name not in configured:
-                sets = ", ".join(self._left_out)  # their environment variables are not set
-                return Reason(Loss.SKIPPED, "its golden set was left out", sets)
+            # Their environment variables are not set.
+            left_out = ", ".join(self._config.stash[CONFIG].left_out)
+            if why is _NOT_COMPARED and left_out and golden_name not in configured:
+                return Reason(Loss.SKIPPED, "its golden set was left out", left_out)
             return NOT_CHOSEN if is_part else why  # such as one of two golden sets
         if "::" in "".join(words) or self._has("lf") or self._is_left_out(file):
             return NOT_CHOSEN

@@ -56,8 +56,7 @@ class Session:
             lambda name: PlainStore(history.path),
             "test_x.py::test_x",
             mode,
-            None,
-            main,  # type: ignore[arg-type]
+            reference=main,  # type: ignore[arg-type]
             key="test_x",
         )
         gates = {

@@ -284,3 +284,20 @@ def test_replicates_that_vary_more_than_recorded_do_not_allow_more(gated: GatedT
     gated.others = tuple(dict.fromkeys(range(count)) for count in (40, 20, 30, 10))
     for outcome in (on_branch(gated), gated.run(), gated.run(update=True)):
         assert "RR regressed" in outcome.failure
+
+
+def test_a_fall_beyond_an_approved_one_is_explained_without_the_approved_part(
+    gated: GatedTest,
+) -> None:
+    gated.update()
+    main = MainBranch(gated.path.read_text("utf-8"))
+    approved = {0: 2, 1: 2}
+    gated.rank(approved)
+    assert gated.run(approve="half the latency", main=main).passed
+    gated.rank({**approved, 5: 3, 6: 3})
+    failure = gated.run(main=main).failure
+    assert "RR regressed on golden set 'web' (80 queries): 0.9875 -> 0.9708" in failure
+    assert "q005" in failure
+    assert "q000" not in failure, "it fell before the approval"
+    assert "baseline: test_mrr--web.json (unchanged)" in failure
+    assert "--rankcheck-baseline-ref=main --rankcheck-approve" in failure

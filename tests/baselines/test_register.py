@@ -37,10 +37,10 @@ def updated(
     """Return the next record of a test that gates RR."""
     asserted = MetricAssertion({metric: gate_of(text) for metric, text in gates.items()})
     return next_record(
-        before,
         evaluation,
         [asserted, *limits],
         Defaults(watched=watched),
+        before,
         rewritten=frozenset(rewritten),
         is_approved=is_approved,
         world=world,

@@ -115,7 +115,7 @@ def test_a_revert_is_one_though_means_are_written_with_six_decimals() -> None:
     """23/24 is 0.958333333 in a change."""
     third = record([1] * 23 + [3])
     mean = third.mean(Metric.parse("RR"))
-    lower = approved(record([1] * 22 + [3, 3]), Change.of_means("fall", "RR", mean, 0.9444, None))
+    lower = approved(record([1] * 22 + [3, 3]), Change.fall(Metric.parse("RR"), mean, 0.9444))
     back = replace(third, approvals=())
     assert [each for each in problems(back, lower) if "RR" in each or "earlier" in each] == []
 

@@ -74,11 +74,11 @@ def test_a_record_without_them_guesses_nothing() -> None:
 def test_an_update_that_keeps_the_lines_keeps_them_too() -> None:
     record = Record.of(BEFORE, [R50])
     asserted = [MetricAssertion({R50: Gate.tolerance(0.9)})]
-    kept = next_record(record, NOW, asserted, Defaults())
+    kept = next_record(NOW, asserted, Defaults(), record)
     assert kept.queries.below == [{"lost": 42, "gone": 45}]
-    approved = next_record(record, NOW, asserted, Defaults(), is_approved=True)
+    approved = next_record(NOW, asserted, Defaults(), record, is_approved=True)
     assert approved.queries.below == [{}]  # lost is at rank 57
-    raised = next_record(Record.of(NOW, [R50]), BEFORE, asserted, Defaults(), rewritten={R50})
+    raised = next_record(BEFORE, asserted, Defaults(), Record.of(NOW, [R50]), rewritten={R50})
     assert raised.queries.below == [{"lost": 42, "gone": 45}]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pytest_rankcheck.baselines.change import LOSS_SHARE, Change
@@ -18,11 +19,13 @@ from pytest_rankcheck.remedies import Place, Remedy, joined, merge
 from pytest_rankcheck.reports.text.stability_text import changes_text, stability_facts
 from pytest_rankcheck.reports.text.wording import change, golden_name, means_change, number_text
 
-_OF_WORLD = (
-    *(*OF_GATES, Block.INCOMPARABLE, Block.FOREIGN),
-    *(Block.REPLACED, Block.UNCOUNTED),
-)
+_OF_WORLD = (*OF_GATES, Block.INCOMPARABLE, Block.FOREIGN, Block.REPLACED, Block.UNCOUNTED)
 """The blocks that may come from what was ranked with."""
+_OF_QUERIES = (
+    *(*OF_GATES, Block.STALE, Block.REPLACED),
+    *(Block.UNCOUNTED, Block.UNAPPROVED, Block.BEHIND),
+)
+"""The blocks that may come from queries that changed."""
 _NOT_KEPT = (
     *(Block.NO_RECORD, Block.METRIC_ADDED, Block.STALE),
     *(Block.DELETED, Block.UNAPPROVED, Block.BEHIND),
@@ -132,6 +135,8 @@ def _what_to_do(check: Check | None, block: Block, place: Place) -> Iterator[str
     if block is Block.REFUSED:
         yield "a baseline is never lowered without a written reason"
     where = "expected" if block is Block.NO_RECORD else "baseline"
+    if check is not None and check.is_of_branch:
+        place = replace(place, is_there=False)
     unchanged = "" if block in _NOT_KEPT or place.is_there else " (unchanged)"
     yield f"{where}: {place}{unchanged}"
     if block is Block.INCONCLUSIVE:
@@ -144,7 +149,7 @@ def _what_to_do(check: Check | None, block: Block, place: Place) -> Iterator[str
 def remedy_of(check: Check, block: Block, place: Place) -> Remedy | None:
     """Return the command that mends a block, or that says what is next; None if there is none."""
     kinds = {key.kind for key in check.problems}
-    verb, purpose = block.verb, block.purpose
+    verb = block.verb
     if place.reference is not None and (verb is Verb.MERGE or "behind" in kinds):
         return merge(place.reference)
     has_changed = any(change.loss != 0 for change in check.undecided)
@@ -153,11 +158,11 @@ def remedy_of(check: Check, block: Block, place: Place) -> Remedy | None:
     if block is Block.UNAPPROVED and not _own_problems(check):
         return None  # the check that they are about says what to do
     if verb is Verb.UPDATE:
-        return place.update(purpose)
+        return place.update(block.purpose)
     # Of what else differs, an update keeps what is approved.
     if verb is Verb.RESTORE and not (block is Block.UNAPPROVED and "metric-gone" in kinds):
         return place.restore()
-    return place.approve(purpose or "to approve")
+    return place.approve(block.purpose)
 
 
 def _own_problems(check: Check) -> Sequence[Change]:
@@ -197,6 +202,17 @@ def _headline(check: Check, block: Block, evaluation: Evaluation) -> str:
 
 def _details(check: Check, block: Block) -> Iterator[str]:
     """Yield what was measured, as far as it matters for a block."""
+    yield from _of_block(check, block)
+    if block in OF_GATES:
+        yield from (f"baseline of this branch: {problem.text}" for problem in check.problems)
+    if block in _OF_QUERIES:
+        yield from _changed_queries(check)
+    if block in (Block.STALE, Block.REPLACED):
+        yield from _on_unchanged(check)
+
+
+def _of_block(check: Check, block: Block) -> Iterator[str]:
+    """Yield what only a block says."""
     match block:
         case Block.INCOMPARABLE | Block.FOREIGN:
             others = (*check.changes(Block.INCOMPARABLE), *check.changes(Block.FOREIGN))
@@ -204,11 +220,9 @@ def _details(check: Check, block: Block) -> Iterator[str]:
             if isinstance(check, MetricCheck) and check.metric.kind.depends_on and check.record:
                 then = number_text(check.record.mean(check.metric))
                 yield f"{check.subject} was {then}, of what was measured then"
-        case Block.STALE:
-            yield from _changed_queries(check)
-            yield from _on_unchanged(check)
         case Block.REPLACED | Block.RELABELLED:
-            yield from _lost(check, block)
+            for lost in check.changes(block):
+                yield f"{lost.text}; up to {LOSS_SHARE:.0%} need no reason"
         case Block.FAILED if check.comparison:
             failed = check.comparison.evaluation.failed
             yield listed([f"{each} ({quoted(why, 60)})" for each, why in failed.items()])
@@ -217,15 +231,12 @@ def _details(check: Check, block: Block) -> Iterator[str]:
                 "decided with the metrics, slices and labels that the baseline has, not with "
                 "those that were added or moved since"
             )
-            yield from _measured(check)
         case Block.UNCOUNTED:
             yield (
                 "values that are missing do not lower a mean, so the mean alone would not show this"
             )
-            yield from _changed_queries(check)
         case Block.UNAPPROVED | Block.BEHIND:
             yield from (problem.text for problem in _own_problems(check))
-            yield from _changed_queries(check)
         case Block.LOOSENED:
             recorded: list[object] = []
             if isinstance(check, MetricCheck) and check.record is not None:
@@ -233,24 +244,6 @@ def _details(check: Check, block: Block) -> Iterator[str]:
             if isinstance(check, RankingCheck):
                 recorded = [strict.limits for strict in check.strict]
             yield from (f"the baseline was approved under {each}" for each in recorded)
-            yield from _measured(check)
-        case _ if block in OF_GATES:
-            yield from _measured(check)
-
-
-def _lost(check: Check, block: Block) -> Iterator[str]:
-    """Yield how many queries were removed or edited, or lost their labels."""
-    for lost in check.changes(block):
-        yield f"{lost.text}; up to {LOSS_SHARE:.0%} need no reason"
-    if block is Block.REPLACED:
-        yield from _changed_queries(check)
-        yield from _on_unchanged(check)
-
-
-def _measured(check: Check) -> Iterator[str]:
-    """Yield what else is known of a check on which a gate or limits decided."""
-    yield from (f"baseline of this branch: {problem.text}" for problem in check.problems)
-    yield from _changed_queries(check)
 
 
 def _world(failing: Sequence[tuple[Check, Block]]) -> Iterator[str]:
@@ -272,11 +265,8 @@ def _changed_queries(check: Check) -> Iterator[str]:
         yield from slice_changes(check.record, check.attributes, golden, comparison)
     if not comparison.is_paired:
         return  # every log has its own sessions
-    for kind, query_ids in (
-        ("changed", comparison.changed),
-        ("added", comparison.added),
-        ("removed", comparison.removed),
-    ):
+    for kind in ("changed", "added", "removed"):
+        query_ids: Sequence[str] = getattr(comparison, kind)
         if query_ids:
             count = plural(len(query_ids), "query", "queries")
             yield f"{count} {kind} since the baseline: {listed(query_ids)}"
