@@ -44,13 +44,32 @@ class State:
     """Whether a plain run passes."""
     update: str
     """What an update does: ``writes``, ``keeps`` the file, or ``fails``."""
-    keys: set[str] | None
-    """What an approval allows; None: it adds none, and the record stays."""
+    keys: set[str]
+    """What an approval allows; empty: it adds none."""
     ci: tuple[bool, bool]
     """Whether CI passes with the record of the reference, and with one that is recorded anew."""
     start: Change = lambda gated: None
     says: tuple[str, ...] = ()
     """What the plain run says."""
+    updated: tuple[str, ...] = ()
+    """What the update says."""
+    approved: str = ""
+    """What the approval says."""
+
+
+def refused(change: Change, *keys: str, **more: Any) -> State:
+    """Return a state that only a reason lets pass."""
+    return State(change, False, "fails", {*keys}, (False, False), **more)
+
+
+def kept(change: Change, *keys: str, **more: Any) -> State:
+    """Return a state that passes, and that is recorded with a reason only."""
+    return State(change, True, "keeps", {*keys}, (True, False), **more)
+
+
+def recorded(change: Change, *keys: str, **more: Any) -> State:
+    """Return a state that passes once it is recorded."""
+    return State(change, False, "writes", {*keys}, (False, not keys), **more)
 
 
 def ranks(by_query: dict[int, int | None]) -> Change:
@@ -85,6 +104,18 @@ def relabelled(count: int) -> Change:
     return change
 
 
+def edited(gated: GatedTest) -> None:
+    """Edit a query, and rename another one."""
+    lines = Project.queries()
+    lines[3]["relevance"] = {"doc of query 3": 1}
+    lines[4]["query_id"] = "renamed"
+    gated.golden(lines)
+
+
+def replaced(gated: GatedTest) -> None:
+    gated.golden([{**line, "query_id": f"new-{line['query_id']}"} for line in Project.queries()])
+
+
 def broken(gated: GatedTest) -> None:
     gated.path.write_text(gated.path.read_text("utf-8")[:300], "utf-8")
 
@@ -99,162 +130,159 @@ BY_LOCALE = partial(MRR, by="locale")
 LOCALES = ("[locale=de]", "[locale=en]")
 INCONCLUSIVE = ranks({0: None, 1: None, 2: None})
 
+REGRESSION = (
+    "RR regressed on golden set 'web' (80 queries): 1.0000 -> 0.9875, -0.0125; allowed ",
+    "2 queries worse, 0 better, 78 equal",
+    'q000 "query 0"   1.000 -> 0.500',
+    "doc of query 0 (grade 2)  1 -> 2      filler-0 (grade 0)  2 -> 1",
+    "to approve: pytest tests/test_ranking.py::test_mrr --rankcheck-approve",
+)
+STALE = (
+    "RR: golden set 'web' changed, so its baseline is stale",
+    "1 query changed since the baseline: q003",
+    "1 query added since the baseline: renamed",
+    "1 query removed since the baseline: q004",
+    "on the 78 unchanged queries: RR 1.0000 -> 1.0000",
+    "to record the new golden set: pytest",
+)
+FOREIGN = ("cannot be compared with its baseline", "golden set: 'web'", "without an unchanged")
+BOTH = asserts(MRR, P5)
+ANEW = 'approved "why": values unchanged'
+
 STATES = {
-    "no record": [State(lambda gated: gated.path.unlink(), False, "writes", None, (False, True))],
-    "equal": [State(SAME, True, "keeps", None, (True, True))],
-    "better": [State(SAME, True, "writes", None, (True, True), WAS_WORSE, ("passed, better",))],
+    "no record": [recorded(lambda gated: gated.path.unlink())],
+    "equal": [State(SAME, True, "keeps", set(), (True, True), approved="nothing to approve")],
+    "better": [
+        State(
+            *(SAME, True, "writes", set(), (True, True), WAS_WORSE),
+            says=("passed, better", "test_mrr: RR 0.9906 -> 1.0000"),
+            updated=("test_mrr: raised: RR 0.9906 -> 1.0000",),
+        )
+    ],
     "better within noise": [
         State(SAME, True, "keeps", {"rise:RR"}, (True, True), both(WAS_WORSE, asserts(SIGNIFICANT)))
     ],
     "lower, inside the gate": [
-        State(LOWER, True, "keeps", {"fall:RR"}, (True, False)),
-        State(both(LOWER, asserts(MRR, P5)), False, "writes", {"fall:RR"}, (False, False)),
-    ],
-    "regressed": [State(REGRESSED, False, "fails", {"fall:RR"}, (False, False))],
-    "golden set grown": [
-        State(
-            queries(90),
-            False,
-            "writes",
-            set(),
-            (False, True),
-            says=("on the 80 unchanged queries",),
+        kept(
+            *(LOWER, "fall:RR"),
+            says=("passed, lower",),
+            updated=("kept, because something is lower", "RR 1.0000 -> 0.9938"),
         ),
-        State(both(queries(90), REGRESSED), False, "fails", {"fall:RR"}, (False, False)),
+        recorded(both(LOWER, BOTH), "fall:RR", updated=("RR 1.0000 -> 0.9938; to record",)),
+        kept(  # P@5 rises, as q000 is in the top 5 again; RR falls
+            *(ranks({1: 3, 2: 3}), "fall:RR", "rise:P@5"),
+            start=both(BOTH, ranks({0: 6})),
+            updated=("baselines kept",),
+        ),
+        kept(  # better over all queries and in English, lower in German
+            *(ranks({50: 2}), "fall:RR[locale=de]", "rise:RR", "rise:RR[locale=en]"),
+            start=both(asserts(partial(BY_LOCALE, abs=0.05)), ranks({0: 4})),
+            updated=("baselines kept",),
+        ),
+    ],
+    "regressed": [
+        refused(
+            *(REGRESSED, "fall:RR"),
+            says=REGRESSION,
+            updated=("update refused: RR regressed",),
+            approved='approved "why": RR 1.0000 -> 0.9875',
+        )
+    ],
+    "golden set grown": [
+        recorded(
+            queries(90),
+            says=("on the 80 unchanged queries",),
+            updated=("test_mrr: extended: values unchanged",),
+        ),
+        refused(both(queries(90), REGRESSED), "fall:RR"),
     ],
     "up to 5% (at least one) of the queries gone, edited or without a value": [
-        State(
+        recorded(
             queries(80, 3),
-            False,
-            "writes",
-            set(),
-            (False, True),
             says=("on the 77 unchanged queries", "3 queries removed", "q000, q001, q002"),
         ),
-        State(both(queries(80, 3), ranks({4: 3})), False, "writes", {"fall:RR"}, (False, False)),
-    ],
-    "more than 5%": [
-        State(queries(80, 5), False, "fails", {"queries-lost"}, (False, False)),
-        State(
-            both(queries(80, 5), ranks({6: 2, 7: 2})),
-            False,
-            "fails",
-            {"queries-lost", "fall:RR"},
-            (False, False),
+        recorded(both(queries(80, 3), ranks({4: 3})), "fall:RR"),
+        recorded(
+            edited,
+            says=STALE,
+            updated=("removed or edited: q004 (RR 1.0000), q003 (RR 1.0000)",),
+        ),
+        refused(
+            *(both(queries(79), REGRESSED), "fall:RR"),
+            updated=("update refused: RR", "1 query removed"),
         ),
     ],
-    "a metric added": [State(asserts(MRR, P5), False, "writes", set(), (False, True))],
+    "more than 5%": [
+        refused(queries(80, 5), "queries-lost"),
+        refused(both(queries(80, 5), ranks({6: 2, 7: 2})), "queries-lost", "fall:RR"),
+        refused(replaced, "golden-set", "queries-lost", says=FOREIGN),
+    ],
+    "a metric added": [
+        recorded(BOTH, says=("P@5 is not in the baseline, which has RR; it is 0.2000 now",))
+    ],
     "a metric dropped": [
         State(
-            asserts(MRR),
-            True,
-            "writes",
-            {"metric-gone:P@5"},
-            (False, False),
-            asserts(MRR, P5),
-            ("P@5 is no longer gated",),
+            *(asserts(MRR), True, "writes", {"metric-gone:P@5"}, (False, False), BOTH),
+            says=("P@5 is no longer gated",),
         )
     ],
     "a looser gate, or one of another kind": [
-        State(
-            asserts(gate),
-            True,
-            "keeps",
-            {"gate-looser:RR"},
-            (True, False),
-            says=("the gate of RR was tolerance(abs=0.01",),
-        )
-        for gate in (LOOSE, SIGNIFICANT)
-    ]
-    + [
-        State(
-            both(REGRESSED, asserts(LOOSE)),
-            False,
-            "fails",
-            {"gate-looser:RR", "fall:RR"},
-            (False, False),
+        *(
+            kept(asserts(gate), "gate-looser:RR", says=("the gate of RR was tolerance(abs=0.01",))
+            for gate in (LOOSE, SIGNIFICANT)
+        ),
+        refused(
+            *(both(REGRESSED, asserts(LOOSE)), "gate-looser:RR", "fall:RR"),
             says=("this passes only with a looser gate",),
-        )
+        ),
     ],
     "inconclusive": [
-        State(
-            both(INCONCLUSIVE, sets(inconclusive=word)),
-            passes,
-            update,
-            {"fall:RR"},
-            (passes, False),
-            asserts(MARGIN),
-        )
-        for word, passes, update in (("warn", True, "keeps"), ("fail", False, "fails"))
+        kept(both(INCONCLUSIVE, sets(inconclusive="warn")), "fall:RR", start=asserts(MARGIN)),
+        refused(both(INCONCLUSIVE, sets(inconclusive="fail")), "fall:RR", start=asserts(MARGIN)),
     ],
     "fewer replicates than in the record": [
-        State(
-            both(SAME, sets(others=())),
-            True,
-            "keeps",
-            {"replicates", "rise:RR"},
-            (True, False),
-            both(WAS_WORSE, sets(others=({5: 3}, {5: 2}))),
+        kept(
+            *(both(SAME, sets(others=())), "replicates", "rise:RR"),
+            start=both(WAS_WORSE, sets(others=({5: 3}, {5: 2}))),
         ),
-        State(
-            both(ranks({0: 2, 1: 2, 2: 2}), sets(others=())),
-            False,
-            "fails",
-            {"replicates", "fall:RR"},
-            (False, False),
-            sets(others=({5: 2}, {6: 2})),
+        refused(
+            *(both(ranks({0: 2, 1: 2, 2: 2}), sets(others=())), "replicates", "fall:RR"),
+            start=sets(others=({5: 2}, {6: 2})),
         ),
     ],
     "another convention, gain, scale, depth, direction or limits": [
-        State(change, False, "fails", {key}, (False, False), says=says)
-        for change, key, says in (
-            (
-                sets(conventions={"conventions": Conventions(no_relevant="exclude")}),
-                "convention:no_relevant",
-                ("no_relevant: 'zero' in the baseline, 'exclude' now",),
-            ),
-            (
-                sets(conventions={"conventions": Conventions(own_document="drop")}),
-                "convention:own_document",
-                ("own_document: 'keep' in the baseline, 'drop' now",),
-            ),
-            (sets(depth=50), "depth", ("depth: 100 in the baseline, 50 now",)),
-        )
+        refused(
+            sets(conventions={"conventions": Conventions(no_relevant="exclude")}),
+            "convention:no_relevant",
+            says=("no_relevant: 'zero' in the baseline, 'exclude' now",),
+            approved=ANEW,
+        ),
+        refused(
+            sets(conventions={"conventions": Conventions(own_document="drop")}),
+            "convention:own_document",
+            says=("own_document: 'keep' in the baseline, 'drop' now",),
+        ),
+        refused(
+            *(sets(depth=50), "depth"),
+            says=("depth: 100 in the baseline, 50 now",),
+            approved=ANEW,
+        ),
     ],
     "labels of queries moved": [
         State(
-            relabelled(3),
-            True,
-            "writes",
-            set(),
-            (True, True),
-            asserts(BY_LOCALE),
-            ("3 of 80 queries moved in locale: de -> en (3)",),
+            *(relabelled(3), True, "writes", set(), (True, True), asserts(BY_LOCALE)),
+            says=("3 of 80 queries moved in locale: de -> en (3)",),
         ),
-        State(
-            relabelled(30),
-            False,
-            "fails",
-            {"slice-gone:locale"},
-            (False, False),
-            asserts(BY_LOCALE),
-        ),
-        State(
+        refused(relabelled(30), "slice-gone:locale", start=asserts(BY_LOCALE)),
+        refused(
             both(relabelled(30), ranks(dict.fromkeys(range(40, 70), 2))),
-            False,
-            "fails",
-            {"slice-gone:locale", *(f"fall:RR{part}" for part in ("", *LOCALES))},
-            (False, False),
-            asserts(BY_LOCALE),
+            *("slice-gone:locale", *(f"fall:RR{part}" for part in ("", *LOCALES))),
+            start=asserts(BY_LOCALE),
         ),
     ],
     "an attribute newly gated": [
         State(
-            asserts(BY_LOCALE),
-            True,
-            "writes",
-            set(),
-            (True, True),
+            *(asserts(BY_LOCALE), True, "writes", set(), (True, True)),
             says=("newly gated, from the next update on: the slices of locale",),
         )
     ],
@@ -414,6 +442,8 @@ def test_an_update(tmp_path: Path, state: State) -> None:
     outcome = gated.run(update=True)
     assert outcome.passed == (state.update != "fails"), outcome.text
     assert (content(gated) != before) == (state.update == "writes")
+    for text in state.updated:
+        assert text in outcome.text
 
 
 @pytest.mark.parametrize("state", CASES)
@@ -421,8 +451,9 @@ def test_an_approval(tmp_path: Path, state: State) -> None:
     gated, _ = in_state(tmp_path, state)
     outcome = gated.run(approve="why")
     assert outcome.passed, outcome.text
+    assert state.approved in outcome.text
     approvals = gated.record["approvals"]
-    assert {*(approvals[0]["keys"] if approvals else ())} == (state.keys or set())
+    assert {*(approvals[0]["keys"] if approvals else ())} == state.keys
     assert bool(approvals) == bool(state.keys)
     assert gated.run().passed, "what is recorded passes"
 
