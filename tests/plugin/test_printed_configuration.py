@@ -54,14 +54,13 @@ OTHER = {"asked": "hat", "answered_by": {"d1": 2}}
 ENGINE = "def search(text):\n    return [{}]\n"
 
 
-@pytest.mark.parametrize("file", HEADS)
 @pytest.mark.parametrize(
-    ("ranked", "judged", "given", "suggested"),
+    ("file", "ranked", "judged", "given", "suggested"),
     [
-        ('"guide0#0"', "guide0", (), ["before:#"]),
-        ('"guide0"', "guide0#1", (), ["before:#"]),
-        ('"A%23B"', "a#b", ["unquote"], ["unquote", "lower"]),
-        ('"https://a.b/Hat"', "Hat", (), ["remove_prefix:https://a.b/"]),
+        ("pyproject.toml", '"guide0#0"', "guide0", (), ["before:#"]),
+        ("pytest.ini", '"guide0"', "guide0#1", (), ["before:#"]),
+        ("pyproject.toml", '"A%23B"', "a#b", ["unquote"], ["unquote", "lower"]),
+        ("pytest.ini", '"https://a.b/Hat"', "Hat", (), ["remove_prefix:https://a.b/"]),
     ],
 )
 def test_a_rule_for_ids(
@@ -74,9 +73,8 @@ def test_a_rule_for_ids(
     project.test(FLOOR)
     lines = {
         "rankcheck_golden": value(file, "golden/web.jsonl"),
-        "rankcheck_ranker": "engine:search",
+        "rankcheck_ranker": value(file, "engine:search"),
     }
-    lines["rankcheck_ranker"] = value(file, "engine:search")
     if given:
         lines["rankcheck_doc_id"] = json.dumps(given)
     assert pasted(project, file, lines) == [{"rankcheck_doc_id": json.dumps(suggested)}]
