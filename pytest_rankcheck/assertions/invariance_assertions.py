@@ -25,11 +25,10 @@ from pytest_rankcheck.rankers.rank import RankOptions
 from pytest_rankcheck.reports.findings import Topic
 from pytest_rankcheck.reports.text.invariance_text import (
     direction_facts,
-    direction_headline,
     direction_note,
     invariance_facts,
-    invariance_headline,
     invariance_note,
+    perturbed_headline,
     to_fix,
 )
 
@@ -105,7 +104,7 @@ def assert_invariant(
         beyond = limits.beyond(result) or result.by_query
         explanation = Explanation(
             golden_set=golden_set.name,
-            headline=invariance_headline(golden_set, result),
+            headline=perturbed_headline(golden_set, result, "by more than allowed"),
             facts=(*invariance_facts(result, limits),),
             to_fix=to_fix(result, limits),
             **changed_answers(golden_set, result, beyond, limits.severity),
@@ -164,7 +163,7 @@ def assert_direction(
     if directed.fails(result, beyond):
         explanation = Explanation(
             golden_set=golden_set.name,
-            headline=direction_headline(golden_set, result),
+            headline=perturbed_headline(golden_set, result, "in the wrong direction"),
             facts=(*direction_facts(result, directed, beyond),),
             **changed_answers(golden_set, result, beyond or result.by_query, directed.severity),
         )

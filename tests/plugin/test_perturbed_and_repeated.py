@@ -56,7 +56,7 @@ def test_failed_checks_are_reported_in_full(project: Project, arguments: tuple[s
     for text in (
         "ranker 'search' on golden set 'web' (12 queries) is not deterministic: asked again",
         "perturbation 'case' changes the answers of ranker 'search' on golden set 'web' (12 queries)",
-        "perturbation 'noisy' moves ranker 'search' on golden set 'web' (12 queries) in the wrong",
+        "perturbation 'noisy' changes the answers of ranker 'search' on golden set 'web' (12 queries)",
     ):
         assert f"E       AssertionError: {text}" in text_of(result)
     assert text_of(result).count("  FAILED: ") == 3

@@ -15,8 +15,6 @@ from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.callable_adapters import name_of
 from pytest_rankcheck.reports.text.wording import means_change, number_text, ranker_on
 
-_DO, _DO_NOT, _ARE_NOT = ("does", "do"), ("does not", "do not"), ("is not", "are not")
-
 
 def invariance_note(golden: GoldenSet, result: PerturbationResult) -> str:
     """Return in one line how much a perturbation changes."""
@@ -32,10 +30,10 @@ def invariance_note(golden: GoldenSet, result: PerturbationResult) -> str:
     )
 
 
-def invariance_headline(golden: GoldenSet, result: PerturbationResult) -> str:
-    """Return that a perturbation changes too much."""
+def perturbed_headline(golden: GoldenSet, result: PerturbationResult, how: str) -> str:
+    """Return that a perturbation changes the answers, and how: ``by more than allowed``."""
     subject = ranker_on(result.ranker, golden)
-    return f"{_named(result)} changes the answers of {subject} by more than allowed{_left(result)}"
+    return f"{_named(result)} changes the answers of {subject} {how}{_left(result)}"
 
 
 def invariance_facts(result: PerturbationResult, limits: InvarianceLimits) -> Iterator[str]:
@@ -46,7 +44,23 @@ def invariance_facts(result: PerturbationResult, limits: InvarianceLimits) -> It
     counted = plural(len(result.trials), "text" if _only_texts(result) else "variant")
     similarity = number_text(result.mean_rbo)
     yield f"{_queries(result)}, {counted}{mean}: mean RBO {similarity} (p={result.p:g})"
-    yield from _limits(result, limits)
+    if result.judged:
+        yield _means_text(result)
+    each = "be the same" if limits.min_rbo == 1 else f"reach RBO {number_text(limits.min_rbo)}"
+    drop = number_text(limits.max_drop)
+    for rule, is_beyond, queries in (
+        (f"every ranking must {each}", limits.is_unlike, result.by_query),
+        (f"no query may fall by more than {drop}", limits.is_drop, result.judged),
+    ):
+        beyond = _such(result, is_beyond)
+        if beyond:
+            yield f"{rule}: {_broken_by(beyond, queries, limits.allowed_queries)}"
+    for limit, rule, is_broken in (
+        (limits.min_mean_rbo, "the mean RBO must reach", limits.mean_is_unlike),
+        (limits.max_mean_drop, "the mean may not fall by more than", limits.mean_is_drop),
+    ):
+        if limit is not None:
+            yield f"{rule} {number_text(limit)}: {'broken' if is_broken(result) else 'kept'}"
     yield from _failed(result)
 
 
@@ -57,12 +71,6 @@ def direction_note(golden: GoldenSet, result: PerturbationResult, directed: Dire
     return f"{_named(result)}, {ranker_on(result.ranker, golden)}: {rule}; {size}{_left(result)}"
 
 
-def direction_headline(golden: GoldenSet, result: PerturbationResult) -> str:
-    """Return that a perturbation moves answers in the wrong direction."""
-    subject = ranker_on(result.ranker, golden)
-    return f"{_named(result)} moves {subject} in the wrong direction{_left(result)}"
-
-
 def direction_facts(
     result: PerturbationResult, directed: DirectionLimits, beyond: ByQuery
 ) -> Iterator[str]:
@@ -71,10 +79,8 @@ def direction_facts(
         yield _means_text(result)
     rule = _rule(result, directed)
     if directed.of == "query":
-        by_metric = not callable(directed.direction)
-        queries = result.judged if by_metric else result.by_query
-        verb, kind = (_DO, "judged ") if by_metric else (_DO_NOT, "")
-        rule += f": {_count_text(beyond, queries, directed.allowed_queries, verb, kind)}"
+        queries = result.by_query if callable(directed.direction) else result.judged
+        rule += f": {_broken_by(beyond, queries, directed.allowed_queries)}"
     yield rule
     yield from _failed(result)
 
@@ -121,31 +127,6 @@ def _means_text(result: PerturbationResult) -> str:
     return f"{result.metric} {means_change(*result.means)} over {judged}"
 
 
-def _limits(result: PerturbationResult, limits: InvarianceLimits) -> Iterator[str]:
-    """Yield each limit on the mean, and each other limit that is broken, with the measurements."""
-    allowed = limits.allowed_queries
-    if limits.min_rbo is not None:
-        unlike = _such(result, limits.is_unlike)
-        is_same = limits.min_rbo >= 1
-        demand = "be the same" if is_same else f"reach RBO {number_text(limits.min_rbo)}"
-        count = _count_text(unlike, result.by_query, allowed, _ARE_NOT if is_same else _DO_NOT)
-        if unlike:
-            yield f"every ranking must {demand}: {count}"
-    if limits.min_mean_rbo is not None:
-        state = "it does not" if limits.mean_is_unlike(result) else "it does"
-        yield f"the mean RBO must reach {number_text(limits.min_mean_rbo)}: {state}"
-    if result.judged:
-        yield f"{_means_text(result)}"
-    if limits.max_drop is not None:
-        drops = _such(result, limits.is_drop)
-        count = _count_text(drops, result.judged, allowed, _DO, "judged ")
-        if drops:
-            yield f"no query may fall by more than {number_text(limits.max_drop)}: {count}"
-    if limits.max_mean_drop is not None:
-        state = "it does" if limits.mean_is_drop(result) else "it does not"
-        yield f"the mean may not fall by more than {number_text(limits.max_mean_drop)}: {state}"
-
-
 def to_fix(result: PerturbationResult, limits: InvarianceLimits) -> str:
     """Return what to do, with the arguments that would loosen the limits if these would help."""
     advice = f"make the ranker treat the {'texts' if _only_texts(result) else 'queries'} alike"
@@ -170,14 +151,7 @@ def _such(result: PerturbationResult, is_such: Callable[[PerturbedQuery], bool])
     return [query_id for query_id, trials in result.counted.items() if any(map(is_such, trials))]
 
 
-def _count_text(
-    beyond: Collection[str],
-    queries: Collection[str],
-    allowed: int,
-    verb: tuple[str, str],
-    kind: str = "",
-) -> str:
-    """Return ``2 of 3 judged queries do not, 1 allowed``."""
-    of_queries = plural(len(queries), f"{kind}query", f"{kind}queries")
+def _broken_by(beyond: Collection[str], queries: ByQuery, allowed: int) -> str:
+    """Return ``broken by 2 of 3 queries, 1 allowed``."""
     rest = f", {allowed:,} allowed" if allowed else ""
-    return f"{len(beyond):,} of {of_queries} {verb[len(beyond) != 1]}{rest}"
+    return f"broken by {len(beyond):,} of {plural(len(queries), 'query', 'queries')}{rest}"
