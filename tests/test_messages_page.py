@@ -28,13 +28,13 @@ def texts_of_the_package() -> str:
 
 
 def texts_of(node: ast.AST) -> Iterator[str]:
-    """Yield the texts of a tree; an f-string is one text."""
+    """Yield the texts of a tree; an f-string is one text, and so is a template of `format`."""
     for child in ast.iter_child_nodes(node):
         match child:
             case ast.Expr(value=ast.Constant()):
                 continue  # a docstring
             case ast.Constant(value=str(text)):
-                yield text
+                yield re.sub(r"\{\w+\}", GAP, text)
             case ast.JoinedStr(values=parts):
                 yield "".join(
                     str(part.value) if isinstance(part, ast.Constant) else GAP for part in parts
