@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -37,7 +38,7 @@ SIDES = Sides("in the baseline", "now", "the baseline")
 """The sides of a comparison with a baseline."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class ComparedValues(ABC):
     """The values of one metric before and after: either `Paired` or `Unpaired`."""
 
@@ -125,12 +126,12 @@ class ComparedValues(ABC):
         """Return the one-sided p of a rise; small if the gain is more than chance."""
         return replace(self, before=self.after, after=self.before).p_of_fall(test)
 
-    @property
+    @cached_property
     def mean_before(self) -> float:
         """The weighted mean before; NaN without queries."""
         return self.metric.mean(self.before, self.weights)
 
-    @property
+    @cached_property
     def mean_after(self) -> float:
         """The weighted mean after; NaN without queries."""
         return self.metric.mean(self.after, self.weights)
@@ -180,7 +181,7 @@ class ComparedValues(ABC):
         return worse[:limit]
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Paired(ComparedValues):
     """The values of the same queries before and after, ``[n]`` each."""
 
@@ -197,7 +198,7 @@ class Paired(ComparedValues):
                 "standardise=; measure one run"
             )
 
-    @property
+    @cached_property
     def gains(self) -> FloatArray:
         """How much better each query is, ``[n]``; positive is better for every metric.
 
@@ -225,12 +226,12 @@ class Paired(ComparedValues):
         """Whether no query changed."""
         return self.wins == self.losses == 0
 
-    @property
+    @cached_property
     def contributions(self) -> FloatArray:
         """What each independent unit adds to the mean gain; without clusters, each query's gain."""
         return contributions(self.gains, self.weights, self.clusters)
 
-    @property
+    @cached_property
     def differences(self) -> Differences:
         """How precisely the mean gain is known, and how small a fall could be detected."""
         low, high = self.metric.definition.range
@@ -284,7 +285,7 @@ class Paired(ComparedValues):
         chosen = np.asarray(places, dtype=np.intp)
         return replace(
             self,
-            query_ids=tuple(self.query_ids[place] for place in places),
+            query_ids=tuple(map(self.query_ids.__getitem__, places)),
             before=self.before[chosen],
             after=self.after[chosen],
             noise=None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from pytest_rankcheck.comparison.cause import Cause
     from pytest_rankcheck.comparison.unjudged_documents import Crossing, TopDocuments, Unjudged
     from pytest_rankcheck.comparison.unpaired_values import Unpaired
+
+FIRST, TOP = 3, 10
+"""An answer is among the first three; it is lost if nothing relevant is in the top ten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,7 @@ class Comparison(QueryOverlap):
         self.sides = sides
         self._has_earlier_terms = has_earlier_terms
         self._values: dict[Metric, ComparedValues] = {}
+        self._slices: dict[tuple[str, Metric], Mapping[str, ComparedValues]] = {}
         self._top_documents: dict[int, TopDocuments] = {}
         self._tops: dict[int, tuple[Tops, Tops]] = {}
 
@@ -148,6 +152,24 @@ class Comparison(QueryOverlap):
             self._tops[k] = (self.other.tops(k), self.evaluation.tops(k))
         return self._tops[k]
 
+    @cached_property
+    def answers(self) -> tuple[Set[str], Set[str]]:
+        """The queries that lost their answers, and those that gained some in the same way."""
+        lost, gained = set[str](), set[str]()
+        before, now = self.tops(TOP)
+        for query_id in before.keys() & now.keys():
+            then, since = before[query_id], now[query_id]
+            if then == since:
+                continue
+            grades = self.evaluation.golden.grades(query_id)
+            relevant = {doc_id for doc_id, grade in grades.items() if grade > 0}
+            if relevant.isdisjoint(since):
+                if not relevant.isdisjoint(then[:FIRST]):
+                    lost.add(query_id)
+            elif relevant.isdisjoint(then) and not relevant.isdisjoint(since[:FIRST]):
+                gained.add(query_id)
+        return lost, gained
+
     def _documents(self, k: int) -> TopDocuments:
         """Return the first ``k`` documents of each query's ranking, joined with their judgments."""
         from pytest_rankcheck.comparison.unjudged_documents import TopDocuments
@@ -180,12 +202,18 @@ class Comparison(QueryOverlap):
         Raises:
             GoldenSetError: no query has this attribute.
         """
+        parsed = Metric.parse(metric)
+        if (attribute, parsed) not in self._slices:
+            self._slices[attribute, parsed] = self._values_by(attribute, parsed)
+        return self._slices[attribute, parsed]
+
+    def _values_by(self, attribute: str, metric: Metric) -> Mapping[str, ComparedValues]:
         values = self.values(metric)
-        values.metric.kind.refuse_parts(values.metric)
+        metric.kind.refuse_parts(metric)
         if not isinstance(values, Paired):
             then = self.other.slice_places(attribute)
             return {
-                value: self._unpaired(values.metric, then.get(value, ()), places)
+                value: self._unpaired(metric, then.get(value, ()), places)
                 for value, places in self.slice_places(attribute).items()
             }
         chosen = places_in(self.evaluation.query_ids, values.query_ids).tolist()
@@ -198,7 +226,9 @@ class Comparison(QueryOverlap):
 
     def _paired(self, metric: Metric) -> Paired:
         ids = metric.kind.compared_ids(metric, self)
-        now, then = (places_in(of_side, ids) for of_side in self.all_ids)
+        now, then = self.places, self.other_places
+        if ids is not self.query_ids:
+            now, then = (places_in(of_side, ids) for of_side in self.all_ids)
         weights = self.evaluation.weights_of(metric)
         pairs = Paired(
             metric,
@@ -243,7 +273,9 @@ class Comparison(QueryOverlap):
         asked = pairs.metric, pairs.query_ids, label
         sides = self.other.averaged(*asked), self.evaluation.averaged(*asked)
         noise = RunNoise.pooled(*sides)
-        if noise is not None and self._has_earlier_terms:
+        if noise is None:
+            return pairs
+        if self._has_earlier_terms:
             noise = replace(noise, now=max(noise.before, noise.now))
         return replace(pairs, noise=noise)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from pytest_rankcheck.statistics.two_samples import LARGE_SAMPLE, TwoSamples
 from pytest_rankcheck.statistics.weighted_clusters import unit_means
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Unpaired(ComparedValues):
     """The values of two samples: ``before``, ``[n0]``, and ``after``, ``[n1]``.
 
@@ -45,7 +46,7 @@ class Unpaired(ComparedValues):
         """The size of the smaller sample."""
         return min(len(self.before), len(self.after))
 
-    @property
+    @cached_property
     def unit_counts(self) -> tuple[int, int]:
         """The number of independent units before and now."""
         pairs = ((self.before_clusters, self.before), (self.clusters, self.after))
@@ -64,7 +65,7 @@ class Unpaired(ComparedValues):
         """The number of units of the smaller sample: every value may have changed."""
         return self.units
 
-    @property
+    @cached_property
     def mean_before(self) -> float:
         """The weighted mean before; NaN without values."""
         return self.metric.mean(self.before, self.before_weights)
@@ -90,7 +91,7 @@ class Unpaired(ComparedValues):
             return (self.differences.error / simple) ** 2
         return math.nan
 
-    @property
+    @cached_property
     def differences(self) -> TwoSamples:
         """How precisely the difference of the two means is known."""
         low, high = sorted(self._sign * limit for limit in self.metric.definition.range)

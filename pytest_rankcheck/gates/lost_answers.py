@@ -8,20 +8,15 @@ ten now. How many of them block, and from which share on, was chosen on real pai
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pytest_rankcheck.array_types import IntArray
+from pytest_rankcheck.comparison.comparison import FIRST, TOP, Comparison
 from pytest_rankcheck.errors import plural
-
-if TYPE_CHECKING:
-    from pytest_rankcheck.comparison.comparison import Comparison
 
 SHARE = 0.04
 """They block from this share of the compared queries on."""
-FIRST, TOP = 3, 10
-"""An answer is among the first three; it is lost if nothing relevant is in the top ten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +65,15 @@ def lost_answers_in(comparison: Comparison, fewest: int) -> LostAnswers | None:
         side.read_rankings(TOP)
     if any(side.known_depth is not None and side.known_depth < TOP for side in sides):
         return LostAnswers(is_known=False)
-    lost, gained = _lost_and_gained(comparison)
+    lost, gained = (
+        [place for place, query_id in enumerate(comparison.query_ids) if query_id in those]
+        for those in comparison.answers
+    )
     clusters = comparison.clusters(comparison.places, comparison.other_places)
     units: IntArray = np.arange(len(comparison.query_ids)) if clusters is None else clusters
     count, compared = len(set(units[lost].tolist())), len(set(units.tolist()))
     return LostAnswers(
-        tuple(comparison.query_ids[place] for place in lost),
+        tuple(map(comparison.query_ids.__getitem__, lost)),
         count,
         compared,
         "query" if clusters is None else "cluster",
@@ -86,20 +84,3 @@ def lost_answers_in(comparison: Comparison, fewest: int) -> LostAnswers | None:
 def fewest_of(compared: int, fewest: int) -> float:
     """Return how many of the compared units must have lost their answers to block."""
     return max(fewest, SHARE * compared)
-
-
-def _lost_and_gained(comparison: Comparison) -> tuple[list[int], list[int]]:
-    """Return the places of the queries that lost their answers, and of those that gained some."""
-    golden, lost, gained = comparison.evaluation.golden, [], []
-    before, now = comparison.tops(TOP)
-    for place, query_id in enumerate(comparison.query_ids):
-        then, since = before[query_id], now[query_id]
-        if then == since:
-            continue
-        relevant = {doc_id for doc_id, grade in golden.grades(query_id).items() if grade > 0}
-        if relevant.isdisjoint(since):
-            if not relevant.isdisjoint(then[:FIRST]):
-                lost.append(place)
-        elif relevant.isdisjoint(then) and not relevant.isdisjoint(since[:FIRST]):
-            gained.append(place)
-    return lost, gained

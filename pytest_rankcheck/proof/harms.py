@@ -90,12 +90,12 @@ def _misplaced(kept: KeptRankings) -> Iterator[Harm]:
     def moved(query: str, draw: Generator) -> Sequence[str]:
         docs = rankings[query]
         places = (np.arange(len(docs)) + draw.uniform(0, 4, len(docs))).argsort()
-        return [docs[place] for place in places.tolist()]
+        return [*map(docs.__getitem__, places.tolist())]
 
     def shuffled(query: str, draw: Generator) -> Sequence[str]:
         docs = rankings[query]
         places = draw.permutation(np.arange(_TOP, max(_TOP, len(docs))))
-        return [*docs[:_TOP], *(docs[place] for place in places.tolist())]
+        return [*docs[:_TOP], *map(docs.__getitem__, places.tolist())]
 
     def of_another(query: str, draw: Generator) -> Sequence[str]:
         others = [queries[place] for place in draw.choice(len(queries), 2, replace=False)]

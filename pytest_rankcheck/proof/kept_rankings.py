@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from functools import cached_property
 from itertools import chain
 from zlib import crc32
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.random import Generator, default_rng
 
 from pytest_rankcheck.array_types import FloatArray
+from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.measured_source import Source
@@ -60,6 +61,7 @@ class KeptRankings:
         run = self._run.with_rankings({query: Ranking(docs) for query, docs in rankings.items()})
         how = (run.name, run.depth, self.golden, self._conventions, join(run, self.golden))
         copy = RankedRun(*how, run=run)
+        copy.ranking = rankings.__getitem__  # type: ignore[assignment,method-assign]  # the same, sooner
         copy.averaged = self._averaged  # type: ignore[method-assign]  # the noise of replicates
         self.golden.title("")  # looks up its documents now, so that no table keeps the copy
         return Evaluation(copy)
@@ -112,3 +114,27 @@ class SwappedQueries(Source):
     def ranking(self, query_id: str) -> Sequence[str]:
         """Return the documents ranked for a query, best first."""
         return (self._some if query_id in self._queries else self._rest).ranking(query_id)
+
+
+class SwappedComparison(Comparison):
+    """A change of some queries, and its reverse of the others: no query is measured again.
+
+    Args:
+        change: the change of all queries.
+        before: what it compares with.
+        queries: those that change; all others have changed sides.
+    """
+
+    def __init__(self, change: Comparison, before: Evaluation, queries: Set[str]) -> None:
+        now, then = change.evaluation, before
+        super().__init__(
+            Evaluation(SwappedQueries(now, then, queries)),
+            Evaluation(SwappedQueries(then, now, queries)),
+        )
+        self._change, self._queries = change, queries
+
+    @cached_property
+    def answers(self) -> tuple[Set[str], Set[str]]:
+        """The queries that lost their answers, and those that gained some."""
+        (lost, gained), own = self._change.answers, self._queries
+        return (lost & own) | (gained - own), (gained & own) | (lost - own)

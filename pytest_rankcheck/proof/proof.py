@@ -6,12 +6,14 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.comparison.comparison import compare
+from pytest_rankcheck.array_types import BoolArray
+from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.errors import MetricWarning
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
@@ -20,7 +22,7 @@ from pytest_rankcheck.metrics.kinds import RunValues
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.proof.gate_questions import Question, gate_question, usual_questions
 from pytest_rankcheck.proof.harms import DRAWS, Harm, harms
-from pytest_rankcheck.proof.kept_rankings import KeptRankings, SwappedQueries
+from pytest_rankcheck.proof.kept_rankings import KeptRankings, SwappedComparison
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -133,55 +135,96 @@ def _proof(asserted: Sequence[Question]) -> Proof:
     depth = kept.unharmed.depth or kept.longest
     probed = (Metric.of(name, cutoff and min(cutoff, depth)) for name, cutoff in PROBES)
     probes = [*dict.fromkeys(probed)]
-    asked = [*asserted, *usual_questions(kept.unharmed, probes, [*kept.slices], asserted)]
     gated = [metric for question in asserted for metric in question.metrics]
-    trials = [trial_of(harm, kept, asked, (probes, gated)) for harm in harms(kept)]
-    swaps = np.concatenate([trial.swaps for trial in trials if trial.metric] or [trials[0].swaps])
-    own = swaps[:, : len(asserted)]
-    fits = (swaps | own.any(axis=1, keepdims=True)).mean(axis=0) <= MOST_INNOCENT
-    advised = {n: asked[n].name for n in range(len(asserted), len(asked)) if fits[n]}
-    rows = [trial.row(asserted, advised) for trial in trials]
+    trials = [trial_of(harm, kept, asserted, (probes, gated)) for harm in harms(kept)]
+    harmful = [trial for trial in trials if trial.metric] or trials[:1]
+    own = np.concatenate([trial.swaps for trial in harmful])
+    are_blocked: BoolArray = np.any(own, axis=1)
+    innocent = float(are_blocked.mean())
+    advice: Mapping[str, str] = {}
+    if innocent <= MOST_INNOCENT:
+        usual = [*usual_questions(kept.unharmed, probes, [*kept.slices], asserted)]
+        advice = _advice(harmful, kept, usual, are_blocked)
+    rows = [trial.row(asserted, advice.get(trial.harm.name, "")) for trial in trials]
     rows.sort(key=lambda row: OUTCOMES.index(row.outcome))
     worst = int(own.mean(axis=0).argmax())
     most_by = (asserted[worst].name, float(own[:, worst].mean()))
     unasked = sum(not question.asks_innocents for question in asserted)
-    return Proof(kept.golden.name, rows, float(own.any(axis=1).mean()), most_by, unasked)
+    return Proof(kept.golden.name, rows, innocent, most_by, unasked)
+
+
+def _advice(
+    trials: Sequence[Trial], kept: KeptRankings, usual: Sequence[Question], own: BoolArray
+) -> Mapping[str, str]:
+    """Return, by harm that survives, the first usual gate that would block it, if one does.
+
+    Args:
+        trials: what assertions say of the harms.
+        kept: the rankings.
+        usual: the gates that could be added.
+        own: which innocent changes the assertions block, ``[swaps]``.
+    """
+    would: dict[str, BoolArray] = {}
+    for harm in (trial.harm for trial in trials if trial.outcome == "survives"):
+        changes = islice((change for change, _ in _drawn(harm, kept, usual)), harm.draws)
+        would[harm.name] = _are_enough(_blocked(changes, usual))
+    some = np.flatnonzero(np.any([*would.values()], axis=0)).tolist() if would else []
+    if not some:
+        return {}
+    asked = [usual[place] for place in some]
+    innocents = (each for trial in trials for _, each in _drawn(trial.harm, kept, asked))
+    swaps = _blocked(innocents, asked)
+    may_block = (swaps | own[:, np.newaxis]).mean(axis=0) <= MOST_INNOCENT
+    fitting = [*compress(some, may_block.tolist())]
+    return {
+        name: next((usual[place].name for place in fitting if blocks[place]), "")
+        for name, blocks in would.items()
+    }
+
+
+def _blocked(changes: Iterable[Comparison], questions: Sequence[Question]) -> BoolArray:
+    """Return which question blocks which change, ``[changes, questions]``."""
+    return np.array([[each.blocked_by(change) != "" for each in questions] for change in changes])
+
+
+def _are_enough(blocked: BoolArray) -> Any:
+    """Return whether so many draws are blocked, ``[draws, ...]``, that a harm counts as blocked."""
+    return blocked.mean(axis=0) >= ENOUGH
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
     """What was answered to a harm, and to innocent changes of its size."""
 
-    harm: str
+    harm: Harm
     metric: str
     """The metric that fell most; empty if nothing did."""
     change: float
     answers: np.ndarray[Any, Any]
     """``[draws, questions]`` what blocks it; empty if nothing does."""
-    swaps: np.ndarray[Any, Any]
+    swaps: BoolArray
     """``[DRAWS, questions]`` whether a question blocks a swapped copy."""
 
-    def row(self, asserted: Sequence[Question], advised: Mapping[int, str]) -> ProofRow:
+    @property
+    def outcome(self) -> str:
+        """One of `OUTCOMES`."""
+        if _are_enough((self.answers != "").any(axis=1)):
+            return "blocked"
+        return "survives" if self.metric else "harmless"
+
+    def row(self, asserted: Sequence[Question], advice: str) -> ProofRow:
         """Return the row of the table.
 
         Args:
-            asserted: the assertions, which were asked first.
-            advised: by their places, the names of gates that may be advised.
+            asserted: the assertions, which were asked.
+            advice: if it survives, a gate that would block it.
         """
-        blocks = self.answers != ""
-        own, draws = blocks[:, : len(asserted)], len(blocks)
-        blocked = int(own.any(axis=1).sum())
-        outcome, advice = "survives" if self.metric else "harmless", ""
-        if blocked >= ENOUGH * draws:
-            outcome = "blocked"
-        elif self.metric:
-            enough = blocks.mean(axis=0) >= ENOUGH
-            advice = next((name for place, name in advised.items() if enough[place]), "")
-        names = ((asserted[place].name, self.answers[n, place]) for n, place in np.argwhere(own))
+        blocks, draws = self.answers != "", len(self.answers)
+        names = ((asserted[place].name, self.answers[n, place]) for n, place in np.argwhere(blocks))
         by = Counter(": ".join(filter(None, pair)) for pair in names).most_common(1)
-        what = by[0][0] if by else ""
+        what, blocked = by[0][0] if by else "", int(blocks.any(axis=1).sum())
         fell = (self.metric, self.change)
-        return ProofRow(self.harm, outcome, *fell, draws, blocked, what, advice)
+        return ProofRow(self.harm.name, self.outcome, *fell, draws, blocked, what, advice)
 
 
 def trial_of(
@@ -199,26 +242,33 @@ def trial_of(
         metrics: groups of metrics; the worst of the first group with a fall is named.
     """
     copies, answers, swaps = [], [], []
+    for number, (change, innocent) in enumerate(_drawn(harm, kept, asked)):
+        if number < harm.draws:
+            copies.append(change.evaluation)
+            answers.append([each.blocked_by(change) for each in asked])
+        swaps.append([each.asks_innocents and each.blocked_by(innocent) != "" for each in asked])
+    falls = filter(None, (_largest_fall(kept.unharmed, copies, group) for group in metrics))
+    answered = np.array(answers, dtype=object)
+    return Trial(harm, *next(falls, ("", 0.0)), answered, np.array(swaps))
+
+
+def _drawn(
+    harm: Harm, kept: KeptRankings, asked: Sequence[Question]
+) -> Iterator[tuple[Comparison, Comparison]]:
+    """Yield each draw of a harm, and an innocent change: half of it, and half of its reverse."""
     of_runs = any(isinstance(metric.kind, RunValues) for each in asked for metric in each.metrics)
     for number in range(DRAWS):
         draw = kept.generator(harm.name, number)
         if number < harm.draws:
             changed = harm.changed(draw)
-            copies.append(kept.evaluated(changed))
-            change = compare(copies[-1], kept.unharmed)
-            answers.append([each.blocked_by(change) for each in asked])
-        swapped = {query for query in changed if draw.random() < 0.5}
+            change = compare(kept.evaluated(changed), kept.unharmed)
+        some = {query for query in changed if draw.random() < 0.5}
+        innocent: Comparison = SwappedComparison(change, kept.unharmed, some)
         if of_runs:  # their values depend on the rankings of all queries
-            rest = changed.keys() - swapped
-            halves = ({query: changed[query] for query in half} for half in (swapped, rest))
-            innocent = compare(*map(kept.evaluated, halves))
-        else:
-            sides = ((copies[-1], kept.unharmed), (kept.unharmed, copies[-1]))
-            innocent = compare(*(Evaluation(SwappedQueries(*side, swapped)) for side in sides))
-        swaps.append([each.asks_innocents and each.blocked_by(innocent) != "" for each in asked])
-    falls = filter(None, (_largest_fall(kept.unharmed, copies, group) for group in metrics))
-    answered = np.array(answers, dtype=object)
-    return Trial(harm.name, *next(falls, ("", 0.0)), answered, np.array(swaps))
+            halves = (some, changed.keys() - some)
+            sides = (kept.evaluated({query: changed[query] for query in half}) for half in halves)
+            innocent = compare(*sides)
+        yield change, innocent
 
 
 def _largest_fall(

@@ -8,7 +8,7 @@ import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.statistics.mean_differences import UNSEEN_GAIN, Differences
-from pytest_rankcheck.statistics.sign_flip import MOST_EXACT, sign_flip_test, whole_gains
+from pytest_rankcheck.statistics.sign_flip import MOST_EXACT, SignFlip, whole_gains
 
 FallTest = Literal["sign_flip", "t"]
 """The tests that gates and comparisons offer."""
@@ -32,7 +32,7 @@ def p_of_fall(
     if not np.any(seen):
         return 1.0
     if test == "sign_flip":
-        return sign_flip_test(seen, unseen_gain).p
+        return SignFlip(seen, unseen_gain).p
     return Differences(seen).fall_p(unseen_gain)
 
 
@@ -49,5 +49,5 @@ def smallest_p(
         unseen_gain: as in `p_of_fall`.
     """
     if test == "sign_flip" or len(whole_gains(gains)) > MOST_EXACT:
-        return sign_flip_test(gains, unseen_gain).smallest_p
+        return SignFlip(gains, unseen_gain).smallest_p
     return p_of_fall(-np.abs(gains), test, unseen_gain)

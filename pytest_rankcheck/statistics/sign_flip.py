@@ -7,7 +7,6 @@ counts the assignments of signs for which the fall is at least as large as the o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -25,26 +24,17 @@ _GROUP = 8
 """The number of differences whose signs fit in one byte."""
 _SIGNS = 1 - 2 * ((np.arange(256) >> np.arange(_GROUP)[:, np.newaxis]) & 1)
 """``[8, 256]`` the signs of eight values for each byte; the lowest bit is the first sign."""
+_OUT_OF_REACH = 50.0
+"""A random sum is larger than t with probability exp(-t^2 / (2 sum of squares)) at most (Hoeffding,
+JASA 58, 1963). Where that is exp(-50), no draw has such a sum, and none is made."""
 _UNIT = 1e-6
 _ROUNDING = 2
 """How far equal differences of rounded values can be apart, in units."""
 _LARGEST_SUM = 2.0**62
 
 
-@dataclass(frozen=True, slots=True)
 class SignFlip:
-    """The result of the test."""
-
-    p: float
-    """One-sided: the probability of a fall at least this large, in (0, 1]."""
-    changed: int
-    """The number of differences that are not zero."""
-    smallest_p: float
-    """The smallest possible p: that of a fall of each changed query by as much as it changed."""
-
-
-def sign_flip_test(gains: FloatArray, unseen_gain: float = 0.0) -> SignFlip:
-    """Test whether the mean of ``gains`` is below zero by more than chance explains.
+    """A test whether the mean of gains is below zero by more than chance explains.
 
     The same values give the same p on every machine, in any order and with every version of numpy:
     sums use whole numbers (units of 1e-6, the precision of recorded values), and the signs are the
@@ -60,28 +50,46 @@ def sign_flip_test(gains: FloatArray, unseen_gain: float = 0.0) -> SignFlip:
         unseen_gain: a gain that was not sampled, as a share of the largest change. It counts as
             one more difference, except with the mid-p.
     """
-    whole = whole_gains(gains)
-    if has_one_size(gains):
-        whole = np.sign(whole) * np.abs(whole).max()
-    sizes = np.sort(np.abs(whole))
-    changed = len(sizes)
-    sums = _sums(sizes.tobytes())
-    uses_mid_p = changed >= _FEWEST_MID_P and sizes[0] == sizes[-1]
-    unseen = 0
-    if changed and not uses_mid_p:
-        unseen = round(unseen_gain * int(sizes[-1]))
 
-    def p_of(fall: int) -> float:
-        if uses_mid_p:
+    def __init__(self, gains: FloatArray, unseen_gain: float = 0.0) -> None:
+        whole = whole_gains(gains)
+        if _are_of_one_size(whole):
+            whole = np.sign(whole) * np.abs(whole).max()
+        self._sizes = sizes = np.sort(np.abs(whole))
+        self._fall, self._largest_fall = -int(whole.sum()), int(sizes.sum())
+        self.changed = len(sizes)
+        """The number of differences that are not zero."""
+        self._uses_mid_p = self.changed >= _FEWEST_MID_P and sizes[0] == sizes[-1]
+        has_unseen = self.changed and not self._uses_mid_p
+        self._unseen = round(unseen_gain * int(sizes[-1])) if has_unseen else 0
+
+    @property
+    def p(self) -> float:
+        """One-sided: the probability of a fall at least this large, in (0, 1]."""
+        return self._p_of(self._fall)
+
+    @property
+    def smallest_p(self) -> float:
+        """The smallest possible p: if each changed query had fallen by as much as it changed."""
+        return self._p_of(self._largest_fall)
+
+    def _p_of(self, fall: int) -> float:
+        nearest = fall - 2 * self._unseen
+        is_drawn = self.changed > MOST_EXACT
+        if is_drawn and nearest > 0 and _is_out_of_reach(float(nearest), self._sizes):
+            return 1 / (DRAWS + 1)
+        sums = _sums(self._sizes.tobytes())
+        if self._uses_mid_p:
             shares = [(sums > fall).sum(), (sums >= fall).sum()]
         else:  # the unseen gain keeps its sign, or is flipped
-            shares = [(sums >= fall).sum(), (sums >= fall - 2 * unseen).sum()]
+            shares = [(sums >= fall).sum(), (sums >= nearest).sum()]
         extreme = float(sum(shares)) / 2
-        if changed <= MOST_EXACT:
-            return extreme / len(sums)
-        return (1 + extreme) / (DRAWS + 1)
+        return (1 + extreme) / (DRAWS + 1) if is_drawn else extreme / len(sums)
 
-    return SignFlip(p_of(-int(whole.sum())), changed, p_of(int(sizes.sum())))
+
+def _is_out_of_reach(fall: float, sizes: IntArray) -> bool:
+    """Return whether no random assignment of signs gives a fall of this size."""
+    return fall**2 > 2 * _OUT_OF_REACH * float((sizes.astype(np.float64) ** 2).sum())
 
 
 def has_one_size(gains: FloatArray) -> bool:
@@ -90,8 +98,11 @@ def has_one_size(gains: FloatArray) -> bool:
     Args:
         gains: the difference of each query, ``[n]``; those that are zero or NaN do not count.
     """
-    sizes = np.abs(whole_gains(gains))
-    return len(sizes) > 0 and int(np.ptp(sizes)) <= _ROUNDING
+    return _are_of_one_size(whole_gains(gains))
+
+
+def _are_of_one_size(whole: IntArray) -> bool:
+    return len(whole) > 0 and int(np.ptp(np.abs(whole))) <= _ROUNDING
 
 
 def whole_gains(gains: FloatArray) -> IntArray:
@@ -113,7 +124,7 @@ def seed_of(whole: IntArray) -> int:
     return int.from_bytes(hashlib.sha256(content).digest(), "big")
 
 
-@lru_cache(maxsize=1)  # the p of a fall and the smallest p are asked for one after the other
+@lru_cache(maxsize=8)  # asked for again: for the smallest p, and when queries change sides
 def _sums(sizes: bytes) -> IntArray:
     """Return the sums for all assignments of signs, or for random ones if there are too many."""
     values = np.frombuffer(sizes, dtype=np.int64)

@@ -9,7 +9,7 @@ from scipy.stats import t
 from pytest_rankcheck import Metric
 from pytest_rankcheck.comparison.compared_values import Paired
 from pytest_rankcheck.statistics.mean_differences import Differences
-from pytest_rankcheck.statistics.sign_flip import sign_flip_test
+from pytest_rankcheck.statistics.sign_flip import SignFlip
 
 GAINS, WEIGHTS = np.array([1.0, 0.0, 0.0]), np.array([1.0, 1.0, 2.0])
 
@@ -48,6 +48,6 @@ def test_a_test_adds_a_gain_at_the_largest_weight() -> None:
     )
     assert pairs.contributions == pytest.approx([-0.1, -0.2, 0.25, -0.45])
     assert pairs.unseen_gain == pytest.approx(0.375 / 0.45)
-    assert pairs.p_of_fall() == sign_flip_test(pairs.contributions, 0.375 / 0.45).p
-    assert pairs.smallest_p() == sign_flip_test(pairs.contributions, 0.375 / 0.45).smallest_p
+    assert pairs.p_of_fall() == SignFlip(pairs.contributions, 0.375 / 0.45).p
+    assert pairs.smallest_p() == SignFlip(pairs.contributions, 0.375 / 0.45).smallest_p
     assert pairs.p_of_fall("t") > pairs.at([0, 1, 3]).p_of_fall("t")

@@ -19,7 +19,7 @@ from pytest_rankcheck.statistics.mean_differences import Differences, unseen_fal
 from pytest_rankcheck.statistics.multiplicity import holm
 from pytest_rankcheck.statistics.paired_tests import p_of_fall
 from pytest_rankcheck.statistics.permutation import smallest_permutation_p
-from pytest_rankcheck.statistics.sign_flip import DRAWS, sign_flip_test
+from pytest_rankcheck.statistics.sign_flip import DRAWS, SignFlip
 from pytest_rankcheck.statistics.two_samples import TwoSamples
 from pytest_rankcheck.statistics.weighted_clusters import contributions, linearised, unit_means
 
@@ -35,16 +35,16 @@ def array(*numbers: float) -> np.ndarray:
 
 def test_two_falls_and_a_gain_by_hand() -> None:
     """Falls 3, 2, -1: the sum is 4. Of the 8 sums 6, 4, 2, 0, 0, -2, -4, -6 two are at least 4."""
-    found = sign_flip_test(array(-0.3, -0.2, 0.1, 0, math.nan))
+    found = SignFlip(array(-0.3, -0.2, 0.1, 0, math.nan))
     assert found.p == 2 / 8
     assert found.changed == 3
     assert found.smallest_p == 1 / 8
-    assert sign_flip_test(array(0.3, 0.2, -0.1)).p == 7 / 8  # sums of at least -4
+    assert SignFlip(array(0.3, 0.2, -0.1)).p == 7 / 8  # sums of at least -4
 
 
 def test_nothing_changed() -> None:
     for gains in (array(), array(0, 0), array(math.nan), array(1e-9, -1e-9)):
-        found = sign_flip_test(gains)
+        found = SignFlip(gains)
         assert (found.p, found.changed, found.smallest_p) == (1, 0, 1)
 
 
@@ -58,7 +58,7 @@ def test_few_differences_are_enumerated_exactly(gains: list[float]) -> None:
         sum(sign * gain for sign, gain in zip(row, changed, strict=True)) <= observed
         for row in signs
     )
-    assert sign_flip_test(np.array(gains)).p == lower / len(signs)
+    assert SignFlip(np.array(gains)).p == lower / len(signs)
 
 
 @pytest.mark.parametrize("count", [17, 60, 400])
@@ -67,7 +67,7 @@ def test_many_differences_agree_with_scipy_within_the_error_of_drawing(
     count: int, shift: float
 ) -> None:
     gains = np.round(np.random.default_rng(count).normal(shift, 0.1, count), 6)
-    ours = sign_flip_test(gains)
+    ours = SignFlip(gains)
     theirs = stats.permutation_test(
         (gains,), np.mean, permutation_type="samples", alternative="less", n_resamples=DRAWS,
         random_state=np.random.default_rng(1),
@@ -79,12 +79,12 @@ def test_many_differences_agree_with_scipy_within_the_error_of_drawing(
 
 def test_p_depends_only_on_the_values() -> None:
     gains = np.array([(n * 7919 % 2003 - 1050) / 10_000 for n in range(200)])
-    p = sign_flip_test(gains).p
-    assert sign_flip_test(gains[::-1]).p == p
-    assert sign_flip_test(np.concatenate((gains, np.zeros(50)))).p == p
+    p = SignFlip(gains).p
+    assert SignFlip(gains[::-1]).p == p
+    assert SignFlip(np.concatenate((gains, np.zeros(50)))).p == p
     code = (
-        "import numpy as np; from pytest_rankcheck.statistics.sign_flip import sign_flip_test\n"
-        f"print(repr(sign_flip_test(np.array({gains.tolist()})).p))"
+        "import numpy as np; from pytest_rankcheck.statistics.sign_flip import SignFlip\n"
+        f"print(repr(SignFlip(np.array({gains.tolist()})).p))"
     )
     for seed in ("0", "1"):
         environment = {**os.environ, "PYTHONHASHSEED": seed}
@@ -103,8 +103,8 @@ P_ON_EVERY_MACHINE = 0.18638136186381363
 
 
 def test_huge_values_do_not_overflow() -> None:
-    assert sign_flip_test(array(-1e300, -1e299, 1e298)).p == 2 / 8  # 10 + 1 +- 0.1
-    assert sign_flip_test(array(*[-1e18] * 20)).p == 1 / (DRAWS + 1)
+    assert SignFlip(array(-1e300, -1e299, 1e298)).p == 2 / 8  # 10 + 1 +- 0.1
+    assert SignFlip(array(*[-1e18] * 20)).p == 1 / (DRAWS + 1)
 
 
 # --- other tests, and families -------------------------------------------------------------------
@@ -375,19 +375,19 @@ def test_an_unseen_gain_by_hand() -> None:
     Of the sums 6, 4, 2, 0, 0, -2, -4, -6 of the three, two are at least 4 (with the gain as it
     is), and two at least 4 - 1.5 (with the gain flipped): four of sixteen.
     """
-    assert sign_flip_test(array(-0.3, -0.2, 0.1), 0.25).p == 4 / 16
+    assert SignFlip(array(-0.3, -0.2, 0.1), 0.25).p == 4 / 16
     # Falls 3, 2, 1, all falling: 6; flipped, sums from 6 - 1.5 on: again 6 alone. 2 of 16.
-    found = sign_flip_test(array(-0.3, -0.2, -0.1), 0.25)
+    found = SignFlip(array(-0.3, -0.2, -0.1), 0.25)
     assert found.p == found.smallest_p == 2 / 16
     # Falls 10, 2, 1: 13; flipped, sums from 13 - 5 on: 13, 11, 9. 1 + 3 of 16.
-    assert sign_flip_test(array(-1.0, -0.2, -0.1), 0.25).p == 4 / 16
+    assert SignFlip(array(-1.0, -0.2, -0.1), 0.25).p == 4 / 16
 
 
 def test_changes_of_one_size_count_ties_half() -> None:
     """Five falls and one gain of the same size: of 64 sums, 1 is larger and 6 are as large."""
     gains = [-0.5] * 5 + [0.5]
-    assert sign_flip_test(array(*gains), 0.25).p == (1 + 6 / 2) / 64
-    assert sign_flip_test(array(*[-0.5] * 4)).p == 1 / 16  # too few for the mid-p
+    assert SignFlip(array(*gains), 0.25).p == (1 + 6 / 2) / 64
+    assert SignFlip(array(*[-0.5] * 4)).p == 1 / 16  # too few for the mid-p
 
 
 def test_sizes_that_differ_by_rounding_are_one_size() -> None:
@@ -397,13 +397,13 @@ def test_sizes_that_differ_by_rounding_are_one_size() -> None:
     """
     before = array(*[0.666667] * 4, *[0.333333] * 3, 0.0)
     after = array(*[0.333333] * 4, *[0.0] * 3, 0.333333)
-    found = sign_flip_test(after - before, 0.25)
+    found = SignFlip(after - before, 0.25)
     assert found.p == (1 + 8 / 2) / 256
     assert found.smallest_p == 0.5 / 256
     # One of 0.4 is another size: the unseen gain of 0.1 counts, flipped or not. Sums of 2 and more
     # are 2.4 (all fall), 1.733333 with one of seven flipped, and 1.6 with the large one flipped:
     # the fall is 2.4, and 2.4 - 0.2 is above the others, so 1 of 256 either way.
-    other = sign_flip_test(array(*[-0.333333] * 7, -0.4), 0.25)
+    other = SignFlip(array(*[-0.333333] * 7, -0.4), 0.25)
     assert other.p == other.smallest_p == 1 / 256
 
 
