@@ -74,7 +74,7 @@ def read_configuration(config: pytest.Config) -> Config:
         values["approval"] = None
     if not given.has("--rankcheck-unseal"):
         values["unseal"] = False
-    left_out = [path for path in values["golden"] if VARIABLE.search(path.name)]
+    left_out = [path for path in values["golden"] if VARIABLE.match(str(path))]
     values["golden"] = tuple(path for path in values["golden"] if path not in left_out)
     if values["sealed"] and values["golden"] and not left_out:
         _refuse_unknown_sets(values["sealed"], values["golden"])
@@ -89,7 +89,7 @@ def read_configuration(config: pytest.Config) -> Config:
         reports=reports,
         update=given.has("--snapshot-update"),
         new_only=given.has("--snapshot-update-new-only"),
-        left_out=tuple(path.name for path in left_out),
+        left_out=tuple(map(str, left_out)),
         inputs=(*_places(given.options), *_inputs(rows.values(), config)),
     )
 

@@ -80,12 +80,16 @@ VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
 def _golden_paths(given: Given) -> tuple[Path, ...]:
-    """Return paths with the values of environment variables; one that is not set stays."""
+    """Return paths with the values of environment variables.
+
+    Of one that is not set, or empty as a secret that CI withholds, a path that begins with it.
+    """
     paths = []
     for value in given.value:
         before, variable, rest = str(value).partition("${")
-        meant = VARIABLE.sub(lambda each: os.environ.get(each[1], each[0]), f"{variable}{rest}")
-        paths.append(given.folder / before / meant)
+        meant = VARIABLE.sub(lambda each: os.environ.get(each[1]) or each[0], f"{variable}{rest}")
+        is_known = not VARIABLE.search(meant)
+        paths.append(given.folder / before / meant if is_known else Path(f"{variable}{rest}"))
     return tuple(paths)
 
 

@@ -160,15 +160,29 @@ def test_a_query_that_is_edited_or_removed_is_lost(
     assert_no_secret(sealed, done)
 
 
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [("${HOLDOUT}", None), ("${HOLDOUT}", ""), ("${HOLDOUT}/holdout.jsonl", None)],
+)
 def test_a_set_whose_variable_is_not_set_is_left_out(
-    sealed: Project, monkeypatch: pytest.MonkeyPatch
+    sealed: Project, monkeypatch: pytest.MonkeyPatch, path: str, value: str | None
 ) -> None:
-    monkeypatch.delenv("HOLDOUT")
+    """CI gives a fork empty secrets."""
+    sealed.write("pyproject.toml", CONFIGURATION.replace("${HOLDOUT}", path))
+    if value is None:
+        monkeypatch.delenv("HOLDOUT")
+    else:
+        monkeypatch.setenv("HOLDOUT", value)
     done = sealed.run()
     assert done.ret == 0
-    assert "golden set '${HOLDOUT}': left out, because the environment variable" in (
-        done.stdout.str()
-    )
+    assert f"golden set '{path}': left out, because the environment variable" in done.stdout.str()
+
+
+def test_a_variable_can_name_a_folder(sealed: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = "${HOLDOUT}/holdout.jsonl"
+    sealed.write("pyproject.toml", CONFIGURATION.replace("${HOLDOUT}", path))
+    monkeypatch.setenv("HOLDOUT", str(Path(os.environ["HOLDOUT"]).parent))
+    assert "test_sealed[holdout] PASSED" in sealed.run().stdout.str()
 
 
 def test_a_test_of_nothing_but_a_left_out_set_says_so(
