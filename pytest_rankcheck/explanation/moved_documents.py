@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 
 from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.comparison.unjudged_documents import TOP, ignores_order
+from pytest_rankcheck.errors import GoldenSetError
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.explanation.explanation import Absence, Rank, RankedDocument
 from pytest_rankcheck.metrics.metric_names import Metric
@@ -79,6 +81,7 @@ def moved_documents(
         and move.after is not None
         and (move.after in places or (is_shallow and move.entered))
     ]
+    seen = _seen(evaluation, query_id, came[:_NEWCOMERS])
     return [
         RankedDocument(
             doc,
@@ -86,9 +89,18 @@ def moved_documents(
             grades.get(doc),
             _rank(evaluation, query_id, now.get(doc)),
             _rank(other, query_id, before.get(doc)),
+            was_seen=doc in seen,
         )
         for doc in (*relevant, *came[:_NEWCOMERS])
     ]
+
+
+def _seen(evaluation: Evaluation, user: str, doc_ids: Sequence[str]) -> Sequence[str]:
+    """Return which of some documents a user has interacted with, as far as that is known."""
+    interactions = evaluation.golden.contents.interactions
+    with suppress(GoldenSetError):  # the metrics that need the table say what is wrong with it
+        return interactions.seen_by(user, doc_ids) if interactions and doc_ids else ()
+    return ()
 
 
 def _rank(side: Measured, query_id: str, rank: int | None) -> Rank:
@@ -116,9 +128,8 @@ def seen_documents(
     evaluation: Evaluation, user: str, cutoff: int | None
 ) -> Sequence[RankedDocument]:
     """Return the ranked documents that a user has interacted with."""
-    golden, ranks = evaluation.golden, first_ranks(evaluation.ranking(user)[:cutoff])
-    interactions = golden.contents.interactions
+    ranks = first_ranks(evaluation.ranking(user)[:cutoff])
     return [
-        RankedDocument(doc, golden.title(doc), None, ranks[doc], was_seen=True)
-        for doc in (interactions.seen_by(user, [*ranks]) if interactions else ())
+        RankedDocument(doc, evaluation.golden.title(doc), None, ranks[doc], was_seen=True)
+        for doc in _seen(evaluation, user, [*ranks])
     ]

@@ -347,9 +347,10 @@ def document_text(explanation: Explanation, document: RankedDocument) -> str:
         rank.value if isinstance(rank, Absence) else rank
         for rank in (document.now, document.before)
     )
-    if document.was_seen:
+    if before is None and document.was_seen:
         return f"{name} at {now}, seen before"
-    name += explanation.kind.grade_text(document.grade)
+    grade = explanation.kind.grade_text(document.grade)
+    name += " (seen before)" if document.was_seen else grade
     if before is None:
         return f"{name} {now if isinstance(now, str) else f'at {now}'}"
     return f"{name}  {before} -> {now}"
