@@ -27,7 +27,7 @@ _HEADER = ("ranker", "metric", "baseline", "now", "change", "verdict")
 _RIGHT = {3, 4, 5}
 _RANKER, _METRIC, _VERDICT = 1, 2, 6
 _GAP = "  "
-_LONGEST_NOTE = 240
+_LONGEST_NOTE = 500
 """Characters of a note without -v."""
 _NARROWEST = ((_VERDICT, 17), (0, 12), (_RANKER, 12))
 """Columns of text, in the order in which they give way, and how narrow they may become."""
