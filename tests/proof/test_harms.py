@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from pytest_rankcheck import Evaluation
+from pytest_rankcheck import Evaluation, GoldenSet, Run, evaluate
 from pytest_rankcheck.proof.harms import Harm, harms
 from pytest_rankcheck.proof.kept_rankings import KeptRankings
 
@@ -145,6 +145,31 @@ def test_misspelt_queries_find_nothing(kept: KeptRankings) -> None:
 def test_the_newest_documents_are_missing(kept: KeptRankings) -> None:
     before, after = drawn(kept, "the newest tenth of the documents missing (created)")
     assert after == {query: docs[:18] for query, docs in before.items()}
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "is_date"),
+    [
+        ("created_at", [f"2026-01-{day:02}T10:00:00Z" for day in range(1, 21)], True),
+        ("createdAt", [1_700_000_000 + 86_400 * day for day in range(20)], True),
+        ("Release year", list(range(2_000, 2_020)), True),
+        ("time_to_read", list(range(1, 21)), False),
+        ("runtime", list(range(90, 110)), False),
+        ("candidate", [f"2026-01-{day:02}" for day in range(1, 21)], False),
+        ("time zone", [f"UTC+{hour}" for hour in range(20)], False),
+    ],
+)
+def test_dates_are_those_whose_name_and_values_say_so(
+    column: str, values: list[object], is_date: bool
+) -> None:
+    docs = [f"d{place}" for place in range(20)]
+    documents = {doc: {column: value} for doc, value in zip(docs, values, strict=True)}
+    golden = GoldenSet.from_dict({"q": {"d0": 1}}, documents=documents)
+    kept = KeptRankings(evaluate(Run.from_dict({"q": docs}), golden))
+    name = f"the newest tenth of the documents missing ({column})"
+    assert (name in {each.name for each in harms(kept)}) is is_date
+    if is_date:
+        assert drawn(kept, name)[1] == {"q": docs[:18]}
 
 
 def test_no_harm_is_drawn_twice_where_chance_has_no_part(kept: KeptRankings) -> None:
