@@ -65,13 +65,14 @@ def collecting(
     ledger: Ledger = []
     token = _current.set((ledger, detail, detail and queries, strict, evidence, proves))
     _made.set({})
-    _printed.set(printed)
+    shown = _printed.set(printed)
     if printed is not None:
         printed.of_test.clear()
     try:
         yield ledger
     finally:
         _current.reset(token)
+        _printed.reset(shown)  # reports show everything
         _made.set({})
 
 

@@ -153,6 +153,8 @@ def test_the_one_command_of_several_failures_turns_them_green(
     reports = ("--rankcheck-markdown=r.md", "--rankcheck-json=r.json", "--rankcheck-html=r.html")
     project.run(*reports, *workers).assert_outcomes(passed=1, failed=4)
     text = (project.path / "r.md").read_text("utf-8")
+    assert "documents: see" not in text, "that is for the terminal"
+    assert text.count("doc of query 0 (grade 2)  1 -> 3") == 2
     places = [
         text.index(part)
         for part in (
