@@ -169,8 +169,10 @@ class CheckedTest:
             else gate
             for metric, gate in gates.items()
         }
-        asserted = MetricAssertion(gates, self._attributes(evaluation, by))
-        checked = self._checked(asserted)
+        if by is None:
+            by = [each for each in self.defaults.slices if each in evaluation.golden.attributes]
+        attributes = tuple(dict.fromkeys(attributes_of(by)))
+        checked = self._checked(MetricAssertion(gates, attributes))
         return [(check, block) for check, block in checked if isinstance(check, MetricCheck)]
 
     def check_rankings(
@@ -302,13 +304,3 @@ class CheckedTest:
         if self.evaluation is None:
             vars(self).pop("file", None)  # it may be of another golden set, or not be opened
         self.evaluation = before
-
-    def _attributes(
-        self, evaluation: Evaluation, by: str | Sequence[str] | None
-    ) -> tuple[str, ...]:
-        """Return the attributes that an assertion gates by: its own, or configured ones."""
-        present = evaluation.golden.attributes
-        chosen = attributes_of(by if by is not None else self.defaults.slices)
-        if by is None:
-            chosen = tuple(attribute for attribute in chosen if attribute in present)
-        return tuple(dict.fromkeys(chosen))

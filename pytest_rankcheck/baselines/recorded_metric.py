@@ -66,9 +66,7 @@ class RecordedMetric:
     def deviation(self) -> float | None:
         """The standard deviation of the mean between the runs; None without several."""
         means = self.averaging("").means
-        if len(means) > 1:
-            return as_decimal(float(np.std(means, ddof=1)))
-        return None
+        return as_decimal(float(np.std(means, ddof=1))) if len(means) > 1 else None
 
 
 @dataclass(frozen=True, slots=True)

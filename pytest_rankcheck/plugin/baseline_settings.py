@@ -37,10 +37,6 @@ class BaselineSettings:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
 
-    @property
-    def _chosen(self) -> Config:
-        return self._config.stash[CONFIG]
-
     @cached_property
     def reference(self) -> Reference | None:
         """The commit of ``--rankcheck-baseline-ref``; None without the option.
@@ -81,14 +77,14 @@ class BaselineSettings:
         """The hashes and versions of what ``rankcheck_world`` declares."""
         from pytest_rankcheck.baselines.world import declared_world
 
-        return declared_world(self._chosen.world, self._config.rootpath)
+        return declared_world(self._config.stash[CONFIG].world, self._config.rootpath)
 
     @cached_property
     def mode(self) -> Mode:
         """What the test session may do to baselines."""
         from pytest_rankcheck.baselines.check import Mode
 
-        chosen = self._chosen
+        chosen = self._config.stash[CONFIG]
         is_update = chosen.update or chosen.approval is not None
         return Mode(is_update, chosen.new_only, chosen.approval)
 
@@ -99,8 +95,7 @@ class BaselineSettings:
         Against a reference they fail. A write only warns: it is how a renamed test gets its
         baseline.
         """
-        chosen = self._chosen
-        word = chosen.unrun if self.reference is None else "fail"
+        word = self._config.stash[CONFIG].unrun if self.reference is None else "fail"
         return "warn" if self.mode.update and word == "fail" else word
 
     @property
