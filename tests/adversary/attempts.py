@@ -561,6 +561,9 @@ ATTEMPTS = {
     "the test and its record are renamed, and the tolerance widened": Attempt(
         (worse, rename_with_its_record), B, "looser gate"
     ),
+    "one new test takes the place of two": Attempt(
+        (delete(MORE), RENAMED, update), B, "its test is gone", main=two_modules
+    ),
     "the test is deleted": Attempt((worse, new_test(OTHER_TEST)), B, "its test is gone"),
     "the test file is deleted with its baselines": Attempt(
         (worse, delete(TEST, "tests/baselines"), NO_TEST), B, "its test file is gone"
