@@ -177,16 +177,6 @@ def test_a_marker_in_addopts_excuses_nothing(two_gates: Project) -> None:
     assert (result.ret, listed(result)) == (0, [DESELECTED])
 
 
-def test_an_expression_of_addopts_is_not_taken_for_the_users(two_gates: Project) -> None:
-    """The reference's name ends with the expression."""
-    two_gates.test(f"{REGRESSION_TEST}\n\ndef test_main():\n    pass\n")
-    configuration = (two_gates.path / "pyproject.toml").read_text("utf-8")
-    two_gates.write("pyproject.toml", f'{configuration}addopts = ["-k", "main"]\n')
-    result = two_gates.run("--rankcheck-baseline-ref=main")
-    assert result.ret == 1
-    assert any(line.startswith(f"FAILED: {FILE} (RR)") for line in listed(result))
-
-
 def test_a_module_that_imports_its_tests_is_still_expected_to_run(two_gates: Project) -> None:
     path = two_gates.path
     two_gates.write("shared_tests.py", REGRESSION_TEST)
