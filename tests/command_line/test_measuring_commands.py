@@ -1,6 +1,7 @@
 """``compare``, ``show``, ``lint`` and ``metrics``: what they print, write, and how they exit."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -278,6 +279,21 @@ def test_an_error_is_one_line_and_exit_code_2(capsys: pytest.CaptureFixture[str]
         error = capsys.readouterr().err
         assert error.startswith(f"python -m pytest_rankcheck {arguments[0]}: ")
         assert says in error
+
+
+def test_characters_that_an_output_lacks_are_escaped(tmp_path: Path) -> None:
+    """Such as in a file on Windows."""
+    tmp_path.joinpath("web.jsonl").write_text('{"query_id": "\u00e4", "relevance": {}}\n', "utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest_rankcheck", "lint", "web.jsonl"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "\\xe4" in done.stdout
+    assert "Traceback" not in done.stderr
 
 
 def test_it_runs_as_a_module_and_tolerates_a_closed_pipe() -> None:
