@@ -1,6 +1,7 @@
 """Each harm does to kept rankings what its name says, and nothing else."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -85,6 +86,16 @@ def test_other_draws_lose_another_shard(kept: KeptRankings) -> None:
 def test_only_the_top_is_retrieved(kept: KeptRankings) -> None:
     before, after = drawn(kept, "only the top 10 retrieved")
     assert after == {query: docs[:10] for query, docs in before.items()}
+
+
+def test_a_model_that_sorts_candidates_retrieves_them_all(tmp_path: Path) -> None:
+    rows = [f"q{q},d{q}-{d},{int(d == 3)},{d}" for q in range(5) for d in range(12)]
+    (tmp_path / "set.csv").write_text("\n".join(["query_id,doc_id,relevance,stars", *rows]))
+    golden = GoldenSet.load(tmp_path / "set.csv")
+    run = Run.from_dict({query: [*golden.grades(query)] for query in golden.query_ids})
+    names = [each.name for each in harms(KeptRankings(evaluate(run, golden)))]
+    assert "only the top 10 retrieved" not in names
+    assert "results 11 to 12 in random order" in names
 
 
 def test_the_first_two_are_swapped(kept: KeptRankings) -> None:
