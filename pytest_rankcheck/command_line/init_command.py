@@ -92,7 +92,8 @@ def _init(chosen: argparse.Namespace) -> int:
         ranker = search.find_ranker(files, inputs.config)
         steps = _configure(file, {"rankcheck_golden": list(map(_shown, golden)), **ranker})
     fewest = min(map(len, golden.values()))
-    words = {"METRICS": readable_json(_metrics([*golden.values()], inputs.config.depth))}
+    is_sorted = any(each.contents.candidates for each in golden.values())
+    words = {"METRICS": readable_json(_metrics(inputs.config.depth, is_sorted=is_sorted))}
     words["GATE"] = gate_for(fewest)
     words["GOLDEN"] = readable_json([_shown(path, folder) for path in golden])
     print(f"gate for {plural(fewest, 'query', 'queries')}: {words['GATE']} (docs/which-gate.md)")
@@ -105,6 +106,10 @@ def _init(chosen: argparse.Namespace) -> int:
         least = min(slices.values())
         if gate_for(least) != words["GATE"]:
             print(f"  and, as the smallest has {least}, gate=Gate.{gate_for(least)}")
+    if is_sorted:
+        print(
+            "how a model that sorts these candidates is a ranker: docs/how-to/learning-to-rank.md"
+        )
     print(_WORLD)
     _write_new(test, words)
     if _COMMAND in test.read_text("utf-8"):
@@ -119,15 +124,13 @@ def _init(chosen: argparse.Namespace) -> int:
     return PASSED
 
 
-def _metrics(golden: Sequence[GoldenSet], depth: int) -> Sequence[str]:
+def _metrics(depth: int, *, is_sorted: bool) -> Sequence[str]:
     """Return the metrics of docs/metrics.md: one for the order, one for lost documents.
 
-    A ranker that only sorts candidates cannot lose any.
+    A model that only sorts candidates cannot lose any.
     """
     order = usual_metrics(depth)[0]
-    if any(each.contents.candidates for each in golden):
-        return [order]
-    return [order, f"R@{min(depth, _RETRIEVED)}"]
+    return [order] if is_sorted else [order, f"R@{min(depth, _RETRIEVED)}"]
 
 
 def _write_example() -> int:

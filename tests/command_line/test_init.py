@@ -419,6 +419,7 @@ def test_all_files_of_a_golden_set_are_added(capsys: pytest.CaptureFixture[str])
     printed = capsys.readouterr().out
     assert f"git add {added} .github/workflows/ranking.yml requirements.txt tests/base" in printed
     assert "nDCG@10" in Path(OURS[1]).read_text("utf-8")
+    assert "sorts these candidates is a ranker: docs/how-to/learning-to-rank.md" in printed
     assert "R@" not in Path(OURS[1]).read_text("utf-8"), "no candidate can be lost"
 
 
