@@ -134,7 +134,8 @@ def ranking_progress(
 
     def write(text: str) -> None:
         with uncaptured():
-            sys.stdout.write(text)
+            encoding = sys.stdout.encoding or "utf-8"
+            sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
             sys.stdout.flush()
 
     label = f"ranking '{quoted(golden_name, 30)}'" + (f" ({replicate})" if replicate > 1 else "")

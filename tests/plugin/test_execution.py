@@ -1,6 +1,8 @@
 """Ranking in a test session: saved runs, repetitions, times and progress."""
 
 import re
+import sys
+from io import BytesIO, TextIOWrapper
 from types import SimpleNamespace
 
 import pytest
@@ -104,3 +106,12 @@ def test_progress_in_a_terminal_is_a_bar_for_slow_rankers_only(
             for done in range(1, 6):
                 show(done, 5)
         assert ("ranking 'web' (2):" in capsys.readouterr().out) == shown
+    monkeypatch.setattr(progress, "SECONDS_BEFORE", 0.0)
+    with TextIOWrapper(BytesIO(), "ascii") as stdout:
+        monkeypatch.setattr(sys, "stdout", stdout)
+        with ranking_progress(config, "g\u00f6teborg", 1) as show:  # type: ignore[arg-type]
+            assert show is not None
+            show(1, 5)
+        monkeypatch.undo()
+        stdout.seek(0)
+        assert "ranking 'g\\xf6teborg'" in stdout.read()
