@@ -106,7 +106,7 @@ def _too_few(values: ComparedValues, rule: GateRule, evidence: Evidence, shares:
     else:
         return ""
     names = values.metric.kind.words if values.units == values.size else ("cluster", "clusters")
-    family = f", or {smallest * shares:.4g} for {shares} decisions" if shares > 1 else ""
+    family = f", or {min(smallest * shares, 1):.4g} for {shares} decisions" if shares > 1 else ""
     return (
         f"with {plural(units, *(changed + name for name in names))} the smallest possible p is "
         f"{smallest:.4g}{family}, above alpha {rule.level:g}"

@@ -153,6 +153,14 @@ def test_a_slice_that_fell_in_too_few_queries_has_passed() -> None:
     assert outcomes == [Outcome.EQUAL, Outcome.LOWER, Outcome.BETTER, Outcome.EQUAL]
 
 
+def test_the_smallest_p_of_a_family_is_a_probability() -> None:
+    rule, fell = Gate.significant().rule, paired([-0.1] + [0.0] * 9)
+    slices = [FamilySet(rule, fell, attribute="locale", value=name) for name in "abc"]
+    overall = [FamilySet(rule, paired([-0.1] * 10))] * 2
+    decisions, _ = decide_sets([*overall, *slices])
+    assert "p is 0.5, or 1 for 3 decisions, above alpha" in decisions[-1].futility
+
+
 @pytest.mark.parametrize("size", [31, 60, 110, 200])
 def test_identical_queries_rule_out_as_much_in_a_slice_as_in_a_golden_set(size: int) -> None:
     """What was not sampled is allowed for: one lost query of 31 would be a fall of 0.03."""
