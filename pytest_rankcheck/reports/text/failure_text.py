@@ -89,20 +89,24 @@ def failure_lines(explanation: Explanation, *, in_full: bool = False) -> Sequenc
 
 def remark_lines(explanation: Explanation) -> Sequence[str]:
     """Return what reports show besides numbers, slices, queries and commands."""
+    failures = explanation.failures
+    evidence = [
+        f"{each.metric}: {line.strip()}" if len(failures) > 1 else line
+        for each in failures
+        if each.verdict
+        for line in evidence_lines(each.verdict)
+    ]
+    heading, *causes = [*map(str.strip, _in_common(explanation))] or [""]
     lines = [
-        *(
-            line
-            for each in explanation.failures
-            if each.verdict
-            for line in evidence_lines(each.verdict)
-        ),
+        *evidence,
+        *_besides_numbers(explanation),
         *explanation.caveats,
-        *_in_common(explanation),
+        f"{heading}: {'; '.join(causes)}" if causes else heading,
         *_taken_over(explanation),
         *_unjudged(explanation, in_full=True),
         *explanation.remarks,
     ]
-    return [line.strip() for line in lines]
+    return [line.strip() for line in lines if line]
 
 
 # --- the first line ------------------------------------------------------------------------------
@@ -165,6 +169,14 @@ def numbers_lines(explanation: Explanation, *, in_full: bool = False) -> Iterato
         yield from _of_one(failures[0], verdict)
         if in_full:
             yield from evidence_lines(verdict)
+    yield from _besides_numbers(explanation)
+    if verdict is not None and verdict.ties is not None and verdict.ties.decides and not in_full:
+        yield f"  {ties_text(verdict.metric, verdict.ties, has_slices=verdict.has_slices)}"
+
+
+def _besides_numbers(explanation: Explanation) -> Iterator[str]:
+    """Yield what is said of the first verdict besides its numbers."""
+    verdict = explanation.failures[0].verdict if explanation.failures else None
     if verdict is None:
         return
     lost = verdict.lost_answers
@@ -175,8 +187,6 @@ def numbers_lines(explanation: Explanation, *, in_full: bool = False) -> Iterato
     yield from (f"  {line}" for line in islice(mix_lines(verdict), 2))
     if verdict.replay is not None:
         yield from (f"  {line}" for line in replay_lines(verdict.replay))
-    if verdict.ties is not None and verdict.ties.decides and not in_full:
-        yield f"  {ties_text(verdict.metric, verdict.ties, has_slices=verdict.has_slices)}"
 
 
 def _of_one(failure: MetricFailure, verdict: ExplainedVerdict) -> Iterator[str]:
