@@ -80,7 +80,8 @@ def _lost(kept: KeptRankings) -> Iterator[Harm]:
 
     def without_shard(shards: int, draw: Generator) -> Change:
         start = int(draw.integers(2**32))
-        hashes = ((doc, crc32(doc.encode("utf-8"), start)) for doc in kept.documents)
+        ids = ((doc, doc.encode("utf-8", "surrogatepass")) for doc in kept.documents)
+        hashes = ((doc, crc32(text, start)) for doc, text in ids)
         return partial(kept.without, {doc for doc, code in hashes if code % shards == 0})
 
     for shards in (8, 32):

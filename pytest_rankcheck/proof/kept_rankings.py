@@ -68,7 +68,9 @@ class KeptRankings:
 
     def generator(self, harm: str, number: int) -> Generator:
         """Return the generator of a draw of a harm: the same for the same golden set."""
-        return default_rng([crc32(self.golden.fingerprint.encode()), crc32(harm.encode()), number])
+        names = (self.golden.fingerprint, harm)
+        seeds = [crc32(name.encode("utf-8", "surrogatepass")) for name in names]
+        return default_rng([*seeds, number])
 
     @cached_property
     def documents(self) -> Sequence[str]:

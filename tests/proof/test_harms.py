@@ -183,6 +183,16 @@ def test_dates_are_those_whose_name_and_values_say_so(
         assert drawn(kept, name)[1] == {"q": docs[:18]}
 
 
+def test_ids_may_have_what_cannot_be_encoded() -> None:
+    """Lone surrogates, which JSON allows."""
+    judged = {f"q{number}": {f"d{number} \ud800": 1} for number in range(12)}
+    attributes = {query: {"kind": "\udfff" if query > "q5" else "a"} for query in judged}
+    golden = GoldenSet.from_dict(judged, attributes=attributes)
+    kept = KeptRankings(evaluate(Run.from_dict({q: [*docs] for q, docs in judged.items()}), golden))
+    for each in harms(kept):
+        _ = drawn(kept, each.name)
+
+
 def test_no_harm_is_drawn_twice_where_chance_has_no_part(kept: KeptRankings) -> None:
     for each in harms(kept):
         draws = [each.changed(kept.generator(each.name, number)) for number in range(12)]
