@@ -17,8 +17,8 @@ from verdict_counts import ALPHA
 from pytest_rankcheck import Gate, Metric, Outcome
 from pytest_rankcheck.array_types import BoolArray, FloatArray
 from pytest_rankcheck.comparison.compared_values import Paired
+from pytest_rankcheck.gates.family_decisions import FamilySet, decide_sets
 from pytest_rankcheck.gates.gate_rule import RAISE_ALPHA
-from pytest_rankcheck.gates.set_decisions import FamilySet, decide_sets
 
 METRIC = Metric.parse("nDCG@10")
 SHOWN = (1, 10, 30, 50)

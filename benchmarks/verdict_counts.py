@@ -15,7 +15,7 @@ from real_pairs import RealPair, cached
 
 from pytest_rankcheck import Gate, Outcome
 from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired
-from pytest_rankcheck.gates.set_decisions import FamilySet, decide_sets
+from pytest_rankcheck.gates.family_decisions import FamilySet, decide_sets
 from pytest_rankcheck.statistics.paired_tests import FallTest
 
 ALPHA = 0.05

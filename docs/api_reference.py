@@ -125,8 +125,8 @@ GROUPS = (
 
 INTERNAL = {
     "ComparedValues": "size is_same test_name effective_size is_coarse",
-    "Comparison": "places other_places all_ids all_units by_earlier_terms slice_places crossing "
-    "tops",
+    "Comparison": "answers places other_places all_ids all_units by_earlier_terms slice_places "
+    "crossing tops",
     "Differences": "gains degrees",
     "Evaluation": "fits refuse_no_value differences_at recorded_metrics slice_places slice_counts "
     "computed cluster_names gaps weights_of averaged "

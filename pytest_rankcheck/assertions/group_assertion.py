@@ -19,7 +19,8 @@ from pytest_rankcheck.evaluation.session_evaluation import (
     SessionGroups,
     session_groups,
 )
-from pytest_rankcheck.gates.gate import Gate, decide_family
+from pytest_rankcheck.gates.family_decisions import decide_family
+from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.gates.verdict import GroupEvidence
 from pytest_rankcheck.metrics.metric_names import MetricLike, metrics_of
 from pytest_rankcheck.reports.findings import Note, Topic

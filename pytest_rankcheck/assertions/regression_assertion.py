@@ -25,7 +25,8 @@ from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.errors import ConfigurationError
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.gates.gate import Gate, decide_family
+from pytest_rankcheck.gates.family_decisions import decide_family
+from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike, metrics_of
 from pytest_rankcheck.reports.findings import Note, Remark, Said, Topic

@@ -23,7 +23,8 @@ from pytest_rankcheck.comparison.measurement import recorded_values
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import EXACT
-from pytest_rankcheck.gates.gate import Gate, decide_family, gated_attributes
+from pytest_rankcheck.gates.family_decisions import decide_family, gated_attributes
+from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict
 from pytest_rankcheck.metrics.metric_names import Metric
 

@@ -11,7 +11,8 @@ from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
-from pytest_rankcheck.gates.gate import Gate, decide_family
+from pytest_rankcheck.gates.family_decisions import decide_family
+from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.golden_set import GoldenSet

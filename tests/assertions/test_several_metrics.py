@@ -17,7 +17,7 @@ from pytest_rankcheck import (
     compare,
     evaluate,
 )
-from pytest_rankcheck.gates.gate import decide_family
+from pytest_rankcheck.gates.family_decisions import decide_family
 
 RR, P1, R3 = (Metric.parse(name) for name in ("RR", "P@1", "R@3"))
 

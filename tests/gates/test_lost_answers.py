@@ -20,7 +20,7 @@ from pytest_rankcheck import (
 )
 from pytest_rankcheck.baselines.register import Defaults
 from pytest_rankcheck.gates.configured_gates import gate_of
-from pytest_rankcheck.gates.gate import decide_family
+from pytest_rankcheck.gates.family_decisions import decide_family
 from pytest_rankcheck.metrics.metric_names import Metric
 
 Ranks = dict[int, int]

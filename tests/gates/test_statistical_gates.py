@@ -18,7 +18,7 @@ from pytest_rankcheck import (
 from pytest_rankcheck.comparison.compared_values import Paired
 from pytest_rankcheck.comparison.unpaired_values import Unpaired
 from pytest_rankcheck.gates.configured_gates import gate_of
-from pytest_rankcheck.gates.set_decisions import FamilySet, decide_sets
+from pytest_rankcheck.gates.family_decisions import FamilySet, decide_sets
 
 METRIC = Metric.parse("nDCG@10")
 
