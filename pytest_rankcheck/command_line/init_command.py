@@ -46,10 +46,11 @@ _RETRIEVED = 50
 """The depth at which lost documents are seen."""
 _RANKER, _COMMAND = "# rankcheck_ranker", '# command = ["../rank"]'
 _NAME = "name your ranker in {}, and remove the # (docs/rankers.md)"
-_CALLED = "; write module:load() if load() returns the ranker"
-_WORLD = """if a failure should name files, packages or features that changed, set rankcheck_world
-(docs/baselines.md); if two builds of the same code rank differently, set rankcheck_replicates
-(docs/how-to/retraining.md)"""
+_CALLED = (
+    "; write module:load() if load() returns it, as with models (docs/how-to/learning-to-rank.md)"
+)
+_WORLD = """rankcheck_world names files, packages and features that changed (docs/baselines.md),
+rankcheck_replicates is for builds that differ by chance (docs/how-to/retraining.md)"""
 _EXTRAS = {".yaml": "yaml", ".yml": "yaml", ".parquet": "fast", ".arrow": "fast", ".zst": "zstd"}
 """What golden sets need to be read, by the endings of their names."""
 _JOB = Path(".github/workflows/ranking.yml")
@@ -92,8 +93,7 @@ def _init(chosen: argparse.Namespace) -> int:
         ranker = search.find_ranker(files, inputs.config)
         steps = _configure(file, {"rankcheck_golden": list(map(_shown, golden)), **ranker})
     fewest = min(map(len, golden.values()))
-    is_sorted = any(each.contents.candidates for each in golden.values())
-    words = {"METRICS": readable_json(_metrics(inputs.config.depth, is_sorted=is_sorted))}
+    words = {"METRICS": readable_json(_metrics([*golden.values()], inputs.config.depth))}
     words["GATE"] = gate_for(fewest)
     words["GOLDEN"] = readable_json([_shown(path, folder) for path in golden])
     print(f"gate for {plural(fewest, 'query', 'queries')}: {words['GATE']} (docs/which-gate.md)")
@@ -103,13 +103,7 @@ def _init(chosen: argparse.Namespace) -> int:
     slices = dict(found for each in golden.values() for found in _sliced(each))
     if slices:
         print(f"to gate slices too, set rankcheck_slices = {_value([*slices], file)}")
-        least = min(slices.values())
-        if gate_for(least) != words["GATE"]:
-            print(f"  and, as the smallest has {least}, gate=Gate.{gate_for(least)}")
-    if is_sorted:
-        print(
-            "how a model that sorts these candidates is a ranker: docs/how-to/learning-to-rank.md"
-        )
+        print(f"  and the gate for the smallest: {gate_for(min(slices.values()))}")
     print(_WORLD)
     _write_new(test, words)
     if _COMMAND in test.read_text("utf-8"):
@@ -124,12 +118,13 @@ def _init(chosen: argparse.Namespace) -> int:
     return PASSED
 
 
-def _metrics(depth: int, *, is_sorted: bool) -> Sequence[str]:
+def _metrics(golden: Sequence[GoldenSet], depth: int) -> Sequence[str]:
     """Return the metrics of docs/metrics.md: one for the order, one for lost documents.
 
     A model that only sorts candidates cannot lose any.
     """
     order = usual_metrics(depth)[0]
+    is_sorted = any(each.contents.candidates for each in golden)
     return [order] if is_sorted else [order, f"R@{min(depth, _RETRIEVED)}"]
 
 

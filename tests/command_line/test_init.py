@@ -212,8 +212,7 @@ def test_slices_are_offered(count: int, capsys: pytest.CaptureFixture[str]) -> N
     assert main(["init"]) == 0
     printed = capsys.readouterr().out
     assert 'to gate slices too, set rankcheck_slices = ["locale"]' in printed
-    smaller = "  and, as the smallest has 100, gate=Gate.significant()"
-    assert (smaller in printed) is (count == 300), "the gate of all is that of the smallest"
+    assert "  and the gate for the smallest: significant()" in printed
 
 
 INI = "rankcheck_golden = 'golden/my shop.jsonl'\npythonpath = .\nrankcheck_ranker = shop:search\n"
@@ -419,7 +418,6 @@ def test_all_files_of_a_golden_set_are_added(capsys: pytest.CaptureFixture[str])
     printed = capsys.readouterr().out
     assert f"git add {added} .github/workflows/ranking.yml requirements.txt tests/base" in printed
     assert "nDCG@10" in Path(OURS[1]).read_text("utf-8")
-    assert "sorts these candidates is a ranker: docs/how-to/learning-to-rank.md" in printed
     assert "R@" not in Path(OURS[1]).read_text("utf-8"), "no candidate can be lost"
 
 
