@@ -283,10 +283,7 @@ NO_GATE = new_test(OTHER_TEST)
 LOOSENED = approve("one job for each market", "--rankcheck-baseline-ref=main")
 LINKED = link("tests/baselines", "kept/baselines")
 CONFTEST = "tests/conftest.py"
-OF_CI = (
-    write("ci/pytest.ini", CI_CONFIGURATION),
-    ci_runs("-c", "ci/pytest.ini", "tests"),
-)
+OF_CI = (write("ci/pytest.ini", CI_CONFIGURATION), ci_runs("-c", "ci/pytest.ini", "tests"))
 """CI has a configuration of its own, so that pytest's root is its folder."""
 NEW_GATE = (new_test(REGRESSION_TEST, MORE), update)
 BETTER, BEST = rank({79: 1}), rank({78: 1, 79: 1})
@@ -320,8 +317,7 @@ SHARDED = (
     # As good as installed: it is in a folder of this name.
     write("site-packages/shards.py", SHARDS),
     write(
-        "conftest.py",
-        'import sys\nsys.path.insert(0, "site-packages")\npytest_plugins = "shards"',
+        "conftest.py", 'import sys\nsys.path.insert(0, "site-packages")\npytest_plugins = "shards"'
     ),
 )
 B, P, R, K, L = "blocked", "passes", "refused", "kept", "listed"
@@ -530,12 +526,7 @@ ATTEMPTS = {
         "the ranker failed on 20 of 80 queries",
     ),
     "`rankcheck_failures` is raised, and the ranker follows in the next pull request": Attempt(
-        (
-            configure('rankcheck_failures = "25%"'),
-            update,
-            merge,
-            edit(*FAILS, "engine.py"),
-        ),
+        (configure('rankcheck_failures = "25%"'), update, merge, edit(*FAILS, "engine.py")),
         B,
         "the ranker failed on 20 of 80 queries",
         "the baseline allows 2",
@@ -553,10 +544,7 @@ ATTEMPTS = {
     ),
     # The test is changed, renamed, moved or not run.
     "the test is renamed, and a lower baseline recorded": Attempt(
-        (worse, RENAMED, anew),
-        B,
-        "its test is gone",
-        "would take its place: RR 0.9375 -> 0.7125",
+        (worse, RENAMED, anew), B, "its test is gone", "would take its place: RR 0.9375 -> 0.7125"
     ),
     "the test and its record are renamed, and the tolerance widened": Attempt(
         (worse, rename_with_its_record), B, "looser gate"
@@ -587,10 +575,7 @@ ATTEMPTS = {
         (worse, edit("\ndef test", f"{OTHER_TEST}\ndef test"), OTHER_CHOSEN), B, "its test is gone"
     ),
     "`addopts` has `-m slow`, where that of main has `-m 'not slow'`": Attempt(
-        (worse, configure('addopts = ["-m", "slow"]')),
-        B,
-        DESELECTED,
-        main=marked,
+        (worse, configure('addopts = ["-m", "slow"]')), B, DESELECTED, main=marked
     ),
     "`addopts` has `--sw`, with a committed cache that is past the test": Attempt(
         (worse, step_wise), B, DESELECTED
@@ -741,10 +726,7 @@ ATTEMPTS = {
         (rank({0: 1, **dict.fromkeys(range(70, 80), 2)}), anew), P, main=traded_once
     ),
     "what rose with an approved fall is lowered, and the fall stays": Attempt(
-        (rank({0: None, **dict.fromkeys(range(70, 80), 2)}), anew),
-        B,
-        "RR",
-        main=traded_once,
+        (rank({0: None, **dict.fromkeys(range(70, 80), 2)}), anew), B, "RR", main=traded_once
     ),
     "the log of the next week has more sessions": Attempt(
         (log(*[1] * 80, group="AB"), update), P, main=sessions

@@ -15,10 +15,7 @@ def templates(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def repositories(
-    pytester: pytest.Pytester,
-    monkeypatch: pytest.MonkeyPatch,
-    templates: Path,
-    own_metrics: None,
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, templates: Path, own_metrics: None
 ) -> Repositories:
     """Repositories to open a pull request in."""
     undisturbed_by_this_session(monkeypatch)

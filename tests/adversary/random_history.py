@@ -384,10 +384,7 @@ def killing(*, after_replacing: bool) -> Iterator[None]:
             replace(path, target)
         raise Killed
 
-    with (
-        mock.patch.object(Path, "replace", replace_and_die),
-        mock.patch.object(Path, "unlink"),
-    ):
+    with mock.patch.object(Path, "replace", replace_and_die), mock.patch.object(Path, "unlink"):
         yield
 
 

@@ -115,9 +115,7 @@ def test_a_label_that_moves_hides_no_fall(gated: GatedTest, label: object) -> No
         assert "locale=de" in outcome.failure
 
 
-def test_labels_of_more_than_5_percent_need_a_reason_and_fewer_are_listed(
-    gated: GatedTest,
-) -> None:
+def test_labels_of_more_than_5_percent_need_a_reason_and_fewer_are_listed(gated: GatedTest) -> None:
     gated.assertions = (partial(MRR, abs=0.2, by="locale"),)
     gated.update()
     main = MainBranch(gated.path.read_text("utf-8"))

@@ -203,9 +203,7 @@ STATES = {
         ),
         recorded(both(queries(80, 3), ranks({4: 3})), "fall:RR"),
         recorded(
-            edited,
-            says=STALE,
-            updated=("removed or edited: q004 (RR 1.0000), q003 (RR 1.0000)",),
+            edited, says=STALE, updated=("removed or edited: q004 (RR 1.0000), q003 (RR 1.0000)",)
         ),
         refused(
             *(both(queries(79), REGRESSED), "fall:RR"),
@@ -263,9 +261,7 @@ STATES = {
             says=("own_document: 'keep' in the baseline, 'drop' now",),
         ),
         refused(
-            *(sets(depth=50), "depth"),
-            says=("depth: 100 in the baseline, 50 now",),
-            approved=ANEW,
+            *(sets(depth=50), "depth"), says=("depth: 100 in the baseline, 50 now",), approved=ANEW
         ),
     ],
     "labels of queries moved": [

@@ -104,10 +104,7 @@ def test_looser_gates_and_limits_are_recorded_with_a_reason_only() -> None:
     before = updated(None, measured(a=1, b=1), limits=(tight,))
     for approved, gate, limits in ((False, GATE, tight), (True, LOOSER, loose)):
         after = updated(
-            *(before, measured(a=1, b=1)),
-            gates={RR: LOOSER},
-            limits=(loose,),
-            is_approved=approved,
+            *(before, measured(a=1, b=1)), gates={RR: LOOSER}, limits=(loose,), is_approved=approved
         )
         assert (after.gate(RR), after.limits) == (gate, (limits,))
     again = updated(after, measured(a=1, b=1), limits=(tight,))

@@ -186,11 +186,7 @@ def test_earlier_reasons_are_kept_unless_what_they_allowed_is_undone() -> None:
         (named("noise-wider:RR", 0.1, 0.4), noisy(0.1), noisy(0.4)),
         (named("replicates", 5, 1), gated(BEFORE, "RR", averaged=5), BEFORE),
         (named("limits", str(StabilityLimits(k=5))), STABLE, BEFORE),
-        (
-            named("golden-set", BEFORE.golden_set.fingerprint, "other"),
-            BEFORE,
-            scaled(1.0, "f"),
-        ),
+        (named("golden-set", BEFORE.golden_set.fingerprint, "other"), BEFORE, scaled(1.0, "f")),
         (named("option-looser:rankcheck_unrun", "fail", "warn"), BEFORE, None),
         (named("unreadable"), None, BEFORE),
         (named("rankings", None, 2), None, BEFORE),
@@ -309,10 +305,7 @@ def test_limits_of_rankings_are_loosened_with_a_reason_only() -> None:
 
 def test_keys_of_one_name_are_united_to_the_one_that_goes_furthest() -> None:
     small, large = named("fall:RR", 1.0, 0.9), named("fall:RR", 1.0, 0.5)
-    assert united([small, large, named("depth", 1, 2)]) == (
-        large,
-        named("depth", 1, 2),
-    )
+    assert united([small, large, named("depth", 1, 2)]) == (large, named("depth", 1, 2))
     assert named("rise:RR", 0.5, 0.6).is_covered([named("rise:RR", 0.5, 0.6)])
     assert not named("rise:RR", 0.5, 0.55).is_covered([named("rise:RR", 0.5, 0.6)])
     assert not named("fall:RR", 1.0, None).is_covered([large]), "no value is worse than any"

@@ -16,7 +16,7 @@ RULES: list[Duplicates] = ["close_gaps", "keep_places"]
 
 CHUNKS = {"q": ["a"] * 5 + ["b"], "p": ["b", "c", "b", "a", "c", "d"], "o": ["a", "b"]}
 GOLDEN = GoldenSet.from_dict(
-    {"q": {"b": 1, "x": 1}, "p": {"a": 2, "b": 1, "c": 0, "y": 1, "z": 1}, "o": {"b": 1}},
+    {"q": {"b": 1, "x": 1}, "p": {"a": 2, "b": 1, "c": 0, "y": 1, "z": 1}, "o": {"b": 1}}
 )
 
 
