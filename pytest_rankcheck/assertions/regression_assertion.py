@@ -242,14 +242,20 @@ def _numbers(
     verdict: Verdict | None,
     comparison: Comparison | None,
     approvals: Sequence[Approval] = (),
-    **row: Any,
+    *,
+    label: str,
+    in_full: bool,
 ) -> GateNumbers:
     """Return what a report shows of a row; of a metric that could not be compared, its mean."""
     from pytest_rankcheck.explanation.gate_numbers import new_numbers, verdict_numbers
 
     if verdict is None or comparison is None:
         return new_numbers(metric, evaluation)
-    return verdict_numbers(verdict, comparison, approvals, **row)
+    numbers = verdict_numbers(verdict, label=label, in_full=in_full)
+    if label:
+        return numbers
+    unjudged = comparison.unjudged_in(verdict.overall.pairs) if in_full else None
+    return replace(numbers, unjudged=unjudged, approvals=tuple(approvals))
 
 
 def _enter_undecided(

@@ -63,7 +63,7 @@ def _unreached(
             outcome=NOT_REACHED,
         )
         numbers = GateNumbers(
-            higher_is_better=metric.higher_is_better,
+            metric=metric,
             gate=record.gate(metric) or "",
             outcome=NOT_REACHED,
             overall=overall,

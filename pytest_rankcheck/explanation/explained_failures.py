@@ -16,7 +16,7 @@ from pytest_rankcheck.comparison.unjudged_documents import TOP, top_of
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.explanation.bounds import Bound, Bounded, bounded_places
-from pytest_rankcheck.explanation.explained_verdicts import explained_verdict, power_of
+from pytest_rankcheck.explanation.evidence import power_of
 from pytest_rankcheck.explanation.explanation import (
     ExplainedQuery,
     ExplainedSlice,
@@ -27,6 +27,7 @@ from pytest_rankcheck.explanation.explanation import (
     RankedDocument,
     TakenOver,
 )
+from pytest_rankcheck.explanation.gate_numbers import verdict_numbers
 from pytest_rankcheck.explanation.moved_documents import (
     best_documents,
     moved_documents,
@@ -222,7 +223,7 @@ def _failure(
 ) -> MetricFailure:
     interval = whole_interval(comparison.evaluation, metric)
     crossing = comparison.crossing(verdict.overall.pairs)
-    told = explained_verdict(verdict, in_full=in_full)
+    told = verdict_numbers(verdict, in_full=in_full, has_evidence=in_full)
     return MetricFailure(metric, told, interval=interval, crossing=crossing)
 
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from pytest_rankcheck.behaviour.expectation_check import ExpectationResult
     from pytest_rankcheck.comparison.unjudged_documents import Crossing, Unjudged
     from pytest_rankcheck.explanation.bounds import Bound, Bounded
-    from pytest_rankcheck.explanation.explained_verdicts import ExplainedVerdict, Power
+    from pytest_rankcheck.explanation.evidence import Power
+    from pytest_rankcheck.explanation.gate_numbers import GateNumbers
     from pytest_rankcheck.gates.verdict import Outcome
     from pytest_rankcheck.metrics.kinds import MeasurementKind
     from pytest_rankcheck.metrics.metric_names import Metric
@@ -119,11 +120,6 @@ class ExplainedSlice:
     is_worse: bool = False
     """Whether any metric is worse than before, or beyond its bound."""
 
-    @property
-    def is_compared(self) -> bool:
-        """Whether it is known how it was before."""
-        return all(before is not None for before, _ in self.means.values())
-
 
 @dataclass(frozen=True, slots=True)
 class TakenOver:
@@ -153,7 +149,7 @@ class MetricFailure:
     """A metric that fails its assertion: by a verdict, a bound, or the state of its record."""
 
     metric: Metric
-    verdict: ExplainedVerdict | None = None
+    verdict: GateNumbers | None = None
     bound: Bound | None = None
     leading: Bounded | None = None
     """What is beyond the bound: all queries, or else the first slice."""

@@ -7,15 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from pytest_rankcheck.baselines.approval import Approval
-from pytest_rankcheck.comparison.comparison import Comparison
+from pytest_rankcheck.comparison.compared_values import SIDES, Sides
 from pytest_rankcheck.comparison.unjudged_documents import Unjudged
+from pytest_rankcheck.comparison.unpaired_values import Unpaired
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.explanation.bounds import Bounded
+from pytest_rankcheck.explanation.evidence import Evidence, evidence_for
+from pytest_rankcheck.gates.lost_answers import LostAnswers
 from pytest_rankcheck.gates.verdict import (
     Decision,
-    Gap,
     GroupEvidence,
     MixEffect,
+    Outcome,
     ReplayEvidence,
     TieEffect,
     Verdict,
@@ -65,9 +68,9 @@ class GapNumbers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateNumbers:
-    """A gate as numbers: the fields that the JSON report has of it besides its finding."""
+    """A gate as numbers: what it decided, and what reports say of that besides its finding."""
 
-    higher_is_better: bool
+    metric: Metric = field(metadata=NOT_IN_JSON)
     gate: str = ""
     outcome: str = ""
     overall: Decided
@@ -85,33 +88,56 @@ class GateNumbers:
     approvals: tuple[Approval, ...] = ()
     measurement: str = ""
     """The key of its measurement."""
+    leads: str = field(default="", metadata=NOT_IN_JSON)
+    """The label of what the verdict rests on: of all queries, or of a slice."""
+    sides: Sides = field(default=SIDES, metadata=NOT_IN_JSON)
+    alpha: float = field(default=math.nan, metadata=NOT_IN_JSON)
+    decisions: int = field(default=1, metadata=NOT_IN_JSON)
+    max_query_drop: float | None = field(default=None, metadata=NOT_IN_JSON)
+    max_gap: float | None = field(default=None, metadata=NOT_IN_JSON)
+    lost_answers: LostAnswers | None = field(default=None, metadata=NOT_IN_JSON)
+    only_loses_answers: bool = field(default=False, metadata=NOT_IN_JSON)
+    standardised_by: str | None = field(default=None, metadata=NOT_IN_JSON)
+    evidence: Evidence | None = field(default=None, metadata=NOT_IN_JSON)
+    """None for one value of the whole run, and if it is not shown."""
+
+    @property
+    def leading(self) -> Decided:
+        """What the verdict rests on."""
+        return next(each for each in (self.overall, *self.slices) if each.label == self.leads)
+
+    @property
+    def wide_gap(self) -> GapNumbers | None:
+        """The first gap that is too wide."""
+        return next((gap for gap in self.gaps if gap.is_too_wide), None)
+
+    @property
+    def least(self) -> Decided | None:
+        """The decision with the smallest p; None without a test."""
+        parts = (self.overall, *self.slices)
+        tested = [d for d in parts if not math.isnan(d.p) and d.outcome != Outcome.NOT_GATED]
+        return min(tested, key=lambda each: each.p, default=None)
 
 
 def verdict_numbers(
-    verdict: Verdict,
-    comparison: Comparison,
-    approvals: Sequence[Approval] = (),
-    *,
-    label: str = "",
-    in_full: bool = True,
+    verdict: Verdict, *, label: str = "", in_full: bool = True, has_evidence: bool = False
 ) -> GateNumbers:
     """Return the numbers of a verdict, or of one of its slices, which has a row of its own.
 
     Args:
         verdict: what the gate decided.
-        comparison: what it decided from.
-        approvals: why the baseline was allowed to fall, so far.
         label: the slice; empty for all queries.
-        in_full: whether with intervals and unjudged documents.
+        in_full: whether with intervals.
+        has_evidence: whether with the evidence.
     """
     parts = (verdict.overall, *verdict.slices)
     part = next(each for each in parts if each.label == label)
-    noise, higher = part.pairs.noise, verdict.metric.higher_is_better
+    noise, lost, pairs = part.pairs.noise, verdict.lost_answers, verdict.leading.pairs
     of_part = GateNumbers(
-        higher_is_better=higher,
+        metric=verdict.metric,
         gate=verdict.gate,
         outcome=part.outcome if label else verdict.outcome,
-        overall=decided(part, verdict, in_full=in_full),
+        overall=_decided(part, verdict, in_full=in_full),
         margin=verdict.margin,
         noise=None if noise is None else noise.deviation,
     )
@@ -119,15 +145,26 @@ def verdict_numbers(
         return of_part
     return replace(
         of_part,
-        slices=tuple(decided(each, verdict, in_full=in_full) for each in verdict.slices),
-        gaps=tuple(gap_numbers(gap, is_too_wide=gap in verdict.wide_gaps) for gap in verdict.gaps),
+        slices=tuple(_decided(each, verdict, in_full=in_full) for each in verdict.slices),
+        gaps=tuple(
+            GapNumbers(g.lowest.label, g.highest.label, g.before, g.now, g in verdict.wide_gaps)
+            for g in verdict.gaps
+        ),
         query_drops=verdict.query_drops,
         ties=verdict.ties,
-        unjudged=comparison.unjudged_in(verdict.overall.pairs) if in_full else None,
         mixes=verdict.mixes,
         groups=verdict.groups,
         replay=verdict.replay,
-        approvals=tuple(approvals),
+        leads=verdict.leading.label,
+        sides=pairs.sides if isinstance(pairs, Unpaired) else SIDES,
+        alpha=verdict.alpha,
+        decisions=verdict.decisions,
+        max_query_drop=verdict.max_query_drop,
+        max_gap=verdict.max_gap,
+        lost_answers=None if lost is None else replace(lost, queries=()),
+        only_loses_answers=verdict.only_loses_answers,
+        standardised_by=verdict.standardised_by,
+        evidence=evidence_for(verdict) if has_evidence else None,
     )
 
 
@@ -153,7 +190,7 @@ def bound_numbers(
         for part in parts
     )
     return GateNumbers(
-        higher_is_better=metric.higher_is_better,
+        metric=metric,
         gate=words,
         outcome=overall.outcome,
         overall=overall,
@@ -165,16 +202,10 @@ def bound_numbers(
 def new_numbers(metric: Metric, evaluation: Evaluation) -> GateNumbers:
     """Return the numbers of a metric that cannot be compared with a baseline."""
     overall = Decided(queries=len(evaluation.query_ids), now=evaluation.mean(metric))
-    return GateNumbers(higher_is_better=metric.higher_is_better, overall=overall)
+    return GateNumbers(metric=metric, overall=overall)
 
 
-def gap_numbers(gap: Gap, *, is_too_wide: bool) -> GapNumbers:
-    """Return how far apart two slices are."""
-    labels = gap.lowest.label, gap.highest.label
-    return GapNumbers(*labels, gap.before, gap.now, is_too_wide)
-
-
-def decided(decision: Decision, verdict: Verdict, *, in_full: bool) -> Decided:
+def _decided(decision: Decision, verdict: Verdict, *, in_full: bool) -> Decided:
     """Return the numbers of a decision; the interval and the power only in full."""
     pairs = decision.pairs
     interval = pairs.interval() if in_full else (math.nan, math.nan)

@@ -57,6 +57,7 @@ def _gate(gate: GateFinding) -> dict[str, Any]:
     approvals = [*map(_approval, numbers.approvals)]
     failure = gate.failure and _failure(gate.failure)
     told = {"text": _text_of(gate), "failure": failure, "remedy": _command(gate.remedy)}
+    finding["higher_is_better"] = numbers.metric.higher_is_better
     return {**finding, **as_json(numbers), "approvals": approvals, **told}
 
 

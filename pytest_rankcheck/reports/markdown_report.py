@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_rankcheck.errors import markdown_text, plural, quoted
-from pytest_rankcheck.explanation.explained_verdicts import ExplainedVerdict
+from pytest_rankcheck.explanation.gate_numbers import GateNumbers
 from pytest_rankcheck.reports.findings import GateFinding, Note, Topic, by_heading
 from pytest_rankcheck.reports.leaderboard import LeaderboardFinding
 from pytest_rankcheck.reports.report_data import Report
@@ -114,7 +114,7 @@ def _blocker(found: GateFinding | Note) -> Iterator[str]:
     yield from (f"  - {markdown_text(line, 400)}" for line in lines)
 
 
-def _interval(verdict: ExplainedVerdict) -> str:
+def _interval(verdict: GateNumbers) -> str:
     """Return the interval of what the verdict rests on, and how many queries changed."""
     leading = verdict.leading
     if leading.interval is None:

@@ -91,7 +91,7 @@ def test_two_samples_have_no_counts_of_queries(report: Report) -> None:
     (failure,) = gate.failure.failures
     assert failure.verdict is not None
     samples = replace(failure.verdict.leading, paired=False, earlier=60)
-    verdict = replace(failure.verdict, leading=samples)
+    verdict = replace(failure.verdict, overall=samples)
     explained = replace(gate.failure, failures=(replace(failure, verdict=verdict),))
     text = markdown_of(replace(report, gates=(replace(gate, failure=explained),)))
     assert re.search(r"test_it: 95% interval -0\.\d{4} to -0\.\d{4}\n", text)

@@ -9,7 +9,8 @@ from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.comparison.unjudged_documents import Unjudged
 from pytest_rankcheck.errors import plural, quoted
-from pytest_rankcheck.explanation.explained_verdicts import Evidence, ExplainedVerdict, Power
+from pytest_rankcheck.explanation.evidence import Evidence, Power
+from pytest_rankcheck.explanation.gate_numbers import GateNumbers
 from pytest_rankcheck.gates.verdict import GroupEvidence, ReplayEvidence, TieEffect, Verdict
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.text.wording import change
@@ -26,7 +27,7 @@ def fell_word(*metrics: Metric) -> str:
     return words.pop() if len(words) == 1 else "got worse"
 
 
-def evidence_lines(verdict: ExplainedVerdict) -> Iterator[str]:
+def evidence_lines(verdict: GateNumbers) -> Iterator[str]:
     """Yield the evidence in the differences per query.
 
     If no query changed, the only evidence is how large a fall is ruled out, or is not.
@@ -46,7 +47,7 @@ def evidence_lines(verdict: ExplainedVerdict) -> Iterator[str]:
     yield from _decided(verdict, evidence)
     yield from _ruled_out(verdict, evidence)
     if verdict.ties is not None:
-        yield f"  {ties_text(verdict.metric, verdict.ties, has_slices=verdict.has_slices)}"
+        yield f"  {ties_text(verdict.metric, verdict.ties, has_slices=bool(verdict.slices))}"
     yield from _noise(evidence)
     power = power_text(verdict.metric, evidence.power, verdict.alpha)
     if evidence.power.is_possible:
@@ -92,7 +93,7 @@ def _noise(evidence: Evidence) -> Iterator[str]:
     )
 
 
-def _units(verdict: ExplainedVerdict, evidence: Evidence) -> Iterator[str]:
+def _units(verdict: GateNumbers, evidence: Evidence) -> Iterator[str]:
     """Yield the number of independent units if it differs from the number of queries."""
     if evidence.clusters is not None:
         clusters = plural(evidence.clusters, "cluster")
@@ -125,19 +126,19 @@ def ties_text(metric: Metric, ties: TieEffect, *, has_slices: bool) -> str:
     )
 
 
-def _decided(verdict: ExplainedVerdict, evidence: Evidence) -> Iterator[str]:
+def _decided(verdict: GateNumbers, evidence: Evidence) -> Iterator[str]:
     """Yield the gate and the p value it used, if it is a statistical test.
 
     Where the test may block more often than stated, the next line says by how much
     (docs/reference/calibration.md).
     """
-    if verdict.least is None:
+    least = verdict.least
+    if least is None:
         return
-    p, label = verdict.least
-    where = f" in {quoted(label)}" if label else ""
+    where = f" in {quoted(least.label)}" if least.label else ""
     corrected = f" (Holm, {verdict.decisions} decisions)" if verdict.decisions > 1 else ""
     fall = f"{fall_word(verdict.metric)}{where}{corrected}"
-    yield f"  decided by {verdict.gate}: p {p_text(p)} for the {fall}"
+    yield f"  decided by {verdict.gate}: p {p_text(least.p)} for the {fall}"
     if not evidence.has_range:
         yield (
             "  without a known range, such as that of durations, this test blocks up to twice as "
@@ -145,7 +146,7 @@ def _decided(verdict: ExplainedVerdict, evidence: Evidence) -> Iterator[str]:
         )
 
 
-def _ruled_out(verdict: ExplainedVerdict, evidence: Evidence) -> Iterator[str]:
+def _ruled_out(verdict: GateNumbers, evidence: Evidence) -> Iterator[str]:
     """Yield how far the mean may have fallen if the margin is not ruled out, or not for all."""
     margin, bound = verdict.margin, evidence.bound
     if margin is None or math.isnan(bound):
@@ -179,7 +180,7 @@ def p_text(p: float) -> str:
     return f"= {p:.4f}" if p >= 0.0001 else "< 0.0001"
 
 
-def _needed(verdict: ExplainedVerdict, evidence: Evidence) -> str:
+def _needed(verdict: GateNumbers, evidence: Evidence) -> str:
     """Return how many units a fall of the margin needs, if these are too few."""
     if evidence.needed is None:
         return ""
@@ -205,7 +206,7 @@ def needed_text(best: float, interval: tuple[float, float] | None, units: str = 
 # --- what may explain a difference -------------------------------------------------------------
 
 
-def mix_lines(verdict: ExplainedVerdict | Verdict) -> Iterator[str]:
+def mix_lines(verdict: GateNumbers | Verdict) -> Iterator[str]:
     """Yield ``+0.0210 at the baseline's mix of device; -0.0510 is mix``, by attribute."""
     for effect in verdict.mixes:
         name, gone, decided = quoted(effect.attribute, 60), "", ""

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from pytest_rankcheck.errors import plural, quoted
-from pytest_rankcheck.explanation.explained_verdicts import ExplainedVerdict
 from pytest_rankcheck.explanation.explanation import (
     Absence,
     ExplainedQuery,
@@ -20,7 +19,7 @@ from pytest_rankcheck.explanation.explanation import (
     MetricFailure,
     RankedDocument,
 )
-from pytest_rankcheck.explanation.gate_numbers import Decided
+from pytest_rankcheck.explanation.gate_numbers import Decided, GateNumbers
 from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.reports.text.answers_text import answered_lines
 from pytest_rankcheck.reports.text.evidence_text import (
@@ -130,7 +129,10 @@ def headline(explanation: Explanation) -> str:
     if lost is not None and not verdicts:
         return f"{explanation.before_headline}{lost.text} on {where}"
     some = f"{len(verdicts)} of {explanation.of} metrics"
-    rulings, gates = {each.outcome.ruling for each in verdicts}, {each.gate for each in verdicts}
+    rulings, gates = (
+        {Outcome(each.outcome).ruling for each in verdicts},
+        {each.gate for each in verdicts},
+    )
     words = {"regressed": "regressed", "inconclusive": "are inconclusive"}
     word = words.get(rulings.pop(), "failed") if len(rulings) == 1 else "failed"
     most = next((each for each in explanation.slices if each.outcome is Outcome.REGRESSED), None)
@@ -171,7 +173,7 @@ def numbers_lines(explanation: Explanation, *, in_full: bool = False) -> Iterato
             yield from evidence_lines(verdict)
     yield from _besides_numbers(explanation)
     if verdict is not None and verdict.ties is not None and verdict.ties.decides and not in_full:
-        yield f"  {ties_text(verdict.metric, verdict.ties, has_slices=verdict.has_slices)}"
+        yield f"  {ties_text(verdict.metric, verdict.ties, has_slices=bool(verdict.slices))}"
 
 
 def _besides_numbers(explanation: Explanation) -> Iterator[str]:
@@ -189,7 +191,7 @@ def _besides_numbers(explanation: Explanation) -> Iterator[str]:
         yield from (f"  {line}" for line in replay_lines(verdict.replay))
 
 
-def _of_one(failure: MetricFailure, verdict: ExplainedVerdict) -> Iterator[str]:
+def _of_one(failure: MetricFailure, verdict: GateNumbers) -> Iterator[str]:
     """Yield the counts of the only metric that failed, whose means are in the headline."""
     if failure.metric.kind.single:
         yield f"  {failure.metric.kind.single}{interval_text(failure.interval)}"
@@ -244,11 +246,11 @@ def _besides(failure: MetricFailure) -> Iterator[str]:
         yield from _broken_limits(failure.verdict)
 
 
-def _broken_limits(verdict: ExplainedVerdict) -> Iterator[str]:
+def _broken_limits(verdict: GateNumbers) -> Iterator[str]:
     if verdict.query_drops:
         yield query_drops_text(verdict)
-    if verdict.gap is not None:
-        yield gap_text(verdict.gap, verdict.max_gap)
+    if verdict.wide_gap is not None:
+        yield gap_text(verdict.wide_gap, verdict.max_gap)
 
 
 def _crossed(failure: MetricFailure) -> Iterator[str]:
@@ -258,7 +260,7 @@ def _crossed(failure: MetricFailure) -> Iterator[str]:
         yield f"{documents} left the top {crossing.k}, {crossing.entered:,} entered"
 
 
-def counts_text(part: Decided, verdict: ExplainedVerdict) -> str:
+def counts_text(part: Decided, verdict: GateNumbers) -> str:
     """Return ``38 queries worse, 21 better, 166 equal``; for two samples, their sizes."""
     counted = verdict.metric.kind.counted
     if part.earlier is not None:
@@ -280,8 +282,9 @@ def _slices(explanation: Explanation) -> Iterator[str]:
 
 def slice_line(part: ExplainedSlice, explanation: Explanation) -> str:
     """Return ``locale=de (40 queries, regressed)   RR 1.0000 -> 0.7500``."""
+    is_bounded = any(before is None for before, _ in part.means.values())
     remark = {
-        Outcome.REGRESSED: ", regressed" if part.is_compared else ", beyond the bound",
+        Outcome.REGRESSED: ", beyond the bound" if is_bounded else ", regressed",
         Outcome.INCONCLUSIVE: ", inconclusive",
         Outcome.NOT_GATED: ", too few to gate",
     }.get(part.outcome, ", untested" if part.is_untested else "")

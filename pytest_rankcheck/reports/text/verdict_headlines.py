@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 
 from pytest_rankcheck.errors import plural, quoted
-from pytest_rankcheck.explanation.explained_verdicts import ExplainedVerdict
-from pytest_rankcheck.explanation.gate_numbers import Decided, GapNumbers
+from pytest_rankcheck.explanation.gate_numbers import Decided, GapNumbers, GateNumbers
 from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.reports.text.evidence_text import fall_word, fell_word, open_reason, p_text
 from pytest_rankcheck.reports.text.wording import means_change
 
 
-def verdict_headline(verdict: ExplainedVerdict, where: str) -> str:
+def verdict_headline(verdict: GateNumbers, where: str) -> str:
     """Return the first line of a verdict.
 
     Args:
@@ -33,8 +32,8 @@ def verdict_headline(verdict: ExplainedVerdict, where: str) -> str:
         return f"{verdict.lost_answers.text} on {where}; {verdict.metric} {means}"
     elif verdict.query_drops:
         return f"{verdict.metric} of {query_drops_text(verdict)} on {where}: {means}"
-    elif verdict.gap is not None:
-        gap = gap_text(verdict.gap, verdict.max_gap)
+    elif verdict.wide_gap is not None:
+        gap = gap_text(verdict.wide_gap, verdict.max_gap)
         return f"{verdict.metric}: {gap}; {leading.label} of {where}"
     else:
         is_open = leading.outcome == Outcome.INCONCLUSIVE
@@ -44,14 +43,14 @@ def verdict_headline(verdict: ExplainedVerdict, where: str) -> str:
     return f"{verdict.metric} {word} {place} {where}: {means}; {why}"
 
 
-def query_drops_text(verdict: ExplainedVerdict) -> str:
+def query_drops_text(verdict: GateNumbers) -> str:
     """Return how many queries fell by more than the gate allows."""
-    count = plural(verdict.query_drops, "query", "queries")
+    count = plural(len(verdict.query_drops), "query", "queries")
     fell = fell_word(verdict.metric)
     return f"{count} {fell} by more than max_query_drop={verdict.max_query_drop:g}"
 
 
-def _why(verdict: ExplainedVerdict, decision: Decided) -> str:
+def _why(verdict: GateNumbers, decision: Decided) -> str:
     """Return what a fall was held against: an allowance, chance, or a margin.
 
     A rule with a test also allows what chance explains, whatever fixed fall it allows.
@@ -85,7 +84,7 @@ def gap_text(gap: GapNumbers, allowed: float | None) -> str:
     return f"{low} and {high} are {gap.now:.4f} apart{was}, allowed {allowed:.4f}"
 
 
-def _group_headline(verdict: ExplainedVerdict, leading: Decided, means: str, why: str) -> str:
+def _group_headline(verdict: GateNumbers, leading: Decided, means: str, why: str) -> str:
     """Return ``SuccessRate of group=B is worse than that of group=A on session log 'week': ...``.
 
     Args:
@@ -104,5 +103,5 @@ def _group_headline(verdict: ExplainedVerdict, leading: Decided, means: str, why
             f"groups do not have the planned sizes; {means}"
         )
     where = f" in {quoted(leading.label)}" if leading.label else ""
-    word = "is inconclusive against" if verdict.outcome is Outcome.INCONCLUSIVE else "is worse than"
+    word = "is inconclusive against" if verdict.outcome == Outcome.INCONCLUSIVE else "is worse than"
     return f"{verdict.metric} of {tested}{where} {word} that of {other} {log}: {means}; {why}"

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.explanation.explained_verdicts import explained_verdict
 from pytest_rankcheck.explanation.explanation import PassedFall
+from pytest_rankcheck.explanation.gate_numbers import verdict_numbers
 from pytest_rankcheck.gates.verdict import Verdict
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.kinds import MeasurementKind
@@ -79,7 +79,7 @@ def passed_fall_notes(golden: JudgedQueries, falls: Iterable[PassedFall]) -> Ite
 
 def inconclusive_text(verdict: Verdict, evaluation: Evaluation) -> str:
     """Return an inconclusive verdict with its evidence, in a line."""
-    explained = explained_verdict(verdict, in_full=True)
+    explained = verdict_numbers(verdict, has_evidence=True)
     lines = [verdict_headline(explained, golden_name(evaluation))]
     if verdict.groups is not None:
         lines += group_lines(verdict.groups)

@@ -1,23 +1,13 @@
-"""Verdicts as numbers: what a gate decided, and the evidence for it, without the values."""
+"""The evidence for a verdict, as numbers: what the differences of single queries show."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from pytest_rankcheck.comparison.compared_values import SIDES, ComparedValues, Sides
+from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.unpaired_values import Unpaired
-from pytest_rankcheck.explanation.gate_numbers import Decided, GapNumbers, decided, gap_numbers
-from pytest_rankcheck.gates.lost_answers import LostAnswers
-from pytest_rankcheck.gates.verdict import (
-    GroupEvidence,
-    MixEffect,
-    Outcome,
-    ReplayEvidence,
-    TieEffect,
-    Verdict,
-)
-from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.gates.verdict import Verdict
 from pytest_rankcheck.statistics.run_noise import RunNoise
 
 
@@ -66,74 +56,6 @@ class Evidence:
     """How much of the variance comes from the runs, in [0, 1]."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExplainedVerdict:
-    """What a gate decided on a metric, and what it rests on. The fields are those of `Verdict`."""
-
-    metric: Metric
-    gate: str
-    outcome: Outcome
-    only_loses_answers: bool
-    leading: Decided
-    overall: Decided
-    has_slices: bool
-    sides: Sides
-    alpha: float
-    margin: float | None
-    decisions: int
-    least: tuple[float, str] | None
-    """The smallest p of all decisions, and the slice that it is of; None without a test."""
-    evidence: Evidence | None
-    """None for one value of the whole run, and if it is not shown."""
-    query_drops: int
-    max_query_drop: float | None
-    gap: GapNumbers | None
-    """The first gap that is too wide."""
-    max_gap: float | None
-    lost_answers: LostAnswers | None
-    ties: TieEffect | None
-    mixes: tuple[MixEffect, ...]
-    standardised_by: str | None
-    groups: GroupEvidence | None
-    replay: ReplayEvidence | None
-
-
-def explained_verdict(verdict: Verdict, *, in_full: bool) -> ExplainedVerdict:
-    """Return a verdict as numbers; with the evidence if it is wanted in full."""
-    pairs, gated = verdict.leading.pairs, [verdict.overall, *verdict.slices]
-    tested = [
-        (each.p, each.label)
-        for each in gated
-        if not math.isnan(each.p) and each.outcome is not Outcome.NOT_GATED
-    ]
-    lost, gap = verdict.lost_answers, next(iter(verdict.wide_gaps), None)
-    return ExplainedVerdict(
-        metric=verdict.metric,
-        gate=verdict.gate,
-        outcome=verdict.outcome,
-        only_loses_answers=verdict.only_loses_answers,
-        leading=decided(verdict.leading, verdict, in_full=in_full),
-        overall=decided(verdict.overall, verdict, in_full=in_full),
-        has_slices=bool(verdict.slices),
-        sides=pairs.sides if isinstance(pairs, Unpaired) else SIDES,
-        alpha=verdict.alpha,
-        margin=verdict.margin,
-        decisions=verdict.decisions,
-        least=min(tested, key=lambda each: each[0], default=None),
-        evidence=_evidence(verdict, pairs) if in_full else None,
-        query_drops=len(verdict.query_drops),
-        max_query_drop=verdict.max_query_drop,
-        gap=None if gap is None else gap_numbers(gap, is_too_wide=True),
-        max_gap=verdict.max_gap,
-        lost_answers=None if lost is None else replace(lost, queries=()),
-        ties=verdict.ties,
-        mixes=verdict.mixes,
-        standardised_by=verdict.standardised_by,
-        groups=verdict.groups,
-        replay=verdict.replay,
-    )
-
-
 def power_of(verdict: Verdict, pairs: ComparedValues) -> Power:
     """Return how small a fall the gate could have shown."""
     differences = pairs.differences
@@ -143,7 +65,9 @@ def power_of(verdict: Verdict, pairs: ComparedValues) -> Power:
     return Power(differences.count, has_clusters, detectable, is_possible, pairs.is_coarse)
 
 
-def _evidence(verdict: Verdict, pairs: ComparedValues) -> Evidence | None:
+def evidence_for(verdict: Verdict) -> Evidence | None:
+    """Return the evidence that a verdict rests on; None for one value of the whole run."""
+    pairs = verdict.leading.pairs
     if not pairs.metric.definition.is_mean_of_values:
         return None
     differences, margin, noise = pairs.differences, verdict.margin, pairs.noise
