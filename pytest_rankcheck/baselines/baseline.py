@@ -6,17 +6,11 @@ from collections.abc import Callable
 from functools import cached_property, partial
 from itertools import chain
 
+from pytest_rankcheck.baselines import policy
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.change import Change
 from pytest_rankcheck.baselines.checked_test import CheckedTest
-from pytest_rankcheck.baselines.policy import (
-    Action,
-    Settlement,
-    approved,
-    approved_keys,
-    raised,
-    updated,
-)
+from pytest_rankcheck.baselines.policy import Action, Settlement
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.register import next_record
 from pytest_rankcheck.errors import BaselineError
@@ -91,7 +85,7 @@ class Baseline(CheckedTest):
         before = self.file.working_record
         if before is None or self.evaluation is None or self.evaluation.failed:
             return None
-        return raised(self.all_checks, before, partial(self._next, before))
+        return policy.raised(self.all_checks, before, partial(self._next, before))
 
     def _settlement(self) -> Settlement:
         """Return what becomes of the file of a test whose checks have passed."""
@@ -102,7 +96,9 @@ class Baseline(CheckedTest):
             return Settlement(Action.CREATE, self._next(None, world=self.world))
         if not self.mode.update:
             return Settlement(Action.LEAVE)
-        return updated(self.all_checks, before, partial(self._next, before, world=self.world))
+        return policy.updated(
+            self.all_checks, before, partial(self._next, before, world=self.world)
+        )
 
     def _approved(self, before: Record | None, reason: str) -> Settlement:
         """Return what becomes of a record if everything that is measured is approved."""
@@ -117,13 +113,13 @@ class Baseline(CheckedTest):
         elif before is None:
             return Settlement(Action.CREATE, after)
         if before is not None:
-            keys += approved_keys(self.all_checks, before, after)
+            keys += policy.approved_keys(self.all_checks, before, after)
         if there is not None:
             counts = range(1, len(self.assertions) + 1)
             against = [check for count in counts for check in self._judge(there, count)]
-            keys += approved_keys(against, there, after, [*given, *keys])
+            keys += policy.approved_keys(against, there, after, [*given, *keys])
         folder = self.path.parent.parent
-        return approved(before, after, keys, merged, partial(Approval.now, reason, folder))
+        return policy.approved(before, after, keys, merged, partial(Approval.now, reason, folder))
 
     @property
     def _next(self) -> Callable[..., Record]:

@@ -176,17 +176,14 @@ def _of_evaluation(
     """
     from pytest_rankcheck.plugin.inputs import inputs_for
     from pytest_rankcheck.reports.findings import MetricFinding
-    from pytest_rankcheck.reports.text.measurement_notes import (
-        document_notes,
-        evaluation_notes,
-        noise_notes,
-        timing_notes,
-    )
+    from pytest_rankcheck.reports.text import measurement_notes
 
     inputs, shown = inputs_for(item), item.config.stash[SHOWN]
     measured = [finding.metric for finding in ledger if isinstance(finding, MetricFinding)]
-    yield from noise_notes(evaluation, dict.fromkeys([*measured, *inputs.config.metrics]))
-    yield from document_notes(evaluation)
+    yield from measurement_notes.noise_notes(
+        evaluation, dict.fromkeys([*measured, *inputs.config.metrics])
+    )
+    yield from measurement_notes.document_notes(evaluation)
     if id(evaluation) in shown:
         return
     shown[id(evaluation)] = (evaluation, inputs)
@@ -195,8 +192,8 @@ def _of_evaluation(
         yield MetricFinding(
             golden_set=evaluation.golden.name, ranker=evaluation.name, metric=str(metric), now=mean
         )
-    yield from evaluation_notes(evaluation, inputs.lint_options())
-    yield from timing_notes(evaluation)
+    yield from measurement_notes.evaluation_notes(evaluation, inputs.lint_options())
+    yield from measurement_notes.timing_notes(evaluation)
 
 
 def _for_reports(
