@@ -135,7 +135,10 @@ def next_record(
         return same if same == before else replace(same, assertions=measured.assertions)
     # The world is that of the lines: of those that are rewritten, or that are reproduced.
     is_of_this_world = is_rewritten or (not before.world and queries == measured.queries)
-    slices = {**before.slices, **measured.slices}
+    slices = {**measured.slices}
+    for attribute in before.slices.keys() - slices.keys():
+        members, values = queries.members.get(attribute, {}), before.slices[attribute]
+        slices[attribute] = {value: len(members[value]) for value in values if value in members}
     metrics = {**measured.metrics}
     for name in before.metrics.keys() & metrics.keys():
         then, now = before.metrics[name], metrics[name]
@@ -220,7 +223,20 @@ def _with_earlier(
         if tuple(tops[at][: len(approved)]) != tuple(approved):
             tops[at] = approved[: measured.kept_depth]
         below[at] = earlier.below[place] if earlier.below and measured.kept_depth else {}
-    return replace(queries, values=values, tops=tops, below=below if any(below) else None)
+    # An attribute that no query has any more is gated as it was recorded.
+    gone = before.slices.keys() - measured.slices.keys()
+    slices = [dict(labels) for labels in queries.slices or [{}] * len(queries)]
+    for at, place in zip(now.tolist(), then.tolist(), strict=True) if gone else ():
+        labels = earlier.slices[place] if earlier.slices else {}
+        kept_labels = {attribute: labels[attribute] for attribute in gone & labels.keys()}
+        slices[at] = dict(sorted({**slices[at], **kept_labels}.items()))
+    return replace(
+        queries,
+        values=values,
+        tops=tops,
+        below=below if any(below) else None,
+        slices=slices if any(slices) else None,
+    )
 
 
 def _is_rewritten(

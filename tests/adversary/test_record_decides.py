@@ -289,3 +289,19 @@ def test_a_fall_beyond_an_approved_one_is_explained_without_the_approved_part(
     assert "q000" not in failure, "it fell before the approval"
     assert "baseline: test_mrr--web.json (unchanged)" in failure
     assert "--rankcheck-baseline-ref=main --rankcheck-approve" in failure
+
+
+def test_labels_that_a_golden_set_lost_stay_in_the_lines_that_stay(gated: GatedTest) -> None:
+    labels = labelled(locale=lambda index: "de", year=lambda index: str(index % 2))
+    gated.golden(labels)
+    gated.assertions = (partial(MRR, by=("locale", "year")),)
+    before = gated.update()
+    for line in labels:
+        del line["locale"]
+    gated.golden(labels)
+    gated.assertions = (partial(MRR, by="year"),)
+    assert gated.update() == before
+    gated.golden(labels[1:])
+    gated.update()
+    assert gated.record["slices"] == {"locale": {"de": 79}, "year": {"0": 39, "1": 40}}
+    assert gated.run().passed, "the record can be read"

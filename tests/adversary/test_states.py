@@ -116,6 +116,12 @@ def replaced(gated: GatedTest) -> None:
     gated.golden([{**line, "query_id": f"new-{line['query_id']}"} for line in Project.queries()])
 
 
+def unlabelled(gated: GatedTest) -> None:
+    """Take the attribute out of the golden set, and the test."""
+    gated.golden([{k: v for k, v in line.items() if k != "locale"} for line in Project.queries()])
+    gated.assertions = (MRR,)
+
+
 def broken(gated: GatedTest) -> None:
     gated.path.write_text(gated.path.read_text("utf-8")[:300], "utf-8")
 
@@ -270,6 +276,11 @@ STATES = {
             says=("3 of 80 queries moved in locale: de -> en (3)",),
         ),
         refused(relabelled(30), "slice-gone:locale", start=asserts(BY_LOCALE)),
+        kept(
+            *(unlabelled, "slice-gone:locale"),
+            start=asserts(BY_LOCALE),
+            says=("the slices of locale are no longer gated",),
+        ),
         refused(
             both(relabelled(30), ranks(dict.fromkeys(range(40, 70), 2))),
             *("slice-gone:locale", *(f"fall:RR{part}" for part in ("", *LOCALES))),
