@@ -149,6 +149,10 @@ class Record:
                     raise EditedError(
                         f"its mean of {name} is {written:g}, but its queries give {mean:.6f}"
                     )
+            asserted = (name for family in record.assertions for name in family.metrics)
+            for name in asserted:
+                if name not in content["metrics"]:
+                    raise EditedError(f"its assertions name {name}, which is not in its metrics")
             for attribute, sizes in record.slices.items():
                 members = record.queries.members.get(attribute, {})
                 if {value: len(places) for value, places in members.items()} != sizes:

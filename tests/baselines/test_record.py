@@ -23,6 +23,7 @@ from pytest_rankcheck import (
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.change import Change
 from pytest_rankcheck.baselines.record import Record
+from pytest_rankcheck.baselines.record_file import text_of_content
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 
 KEYS = (
@@ -144,6 +145,14 @@ def test_a_metric_missing_from_the_record_is_reported() -> None:
 def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(BaselineError, match=r"none.json: no such file"):
         Record.load(tmp_path / "none.json")
+
+
+def test_an_assertion_of_a_metric_that_is_not_there_is_reported() -> None:
+    """Else the reference would still decide by it."""
+    content = json.loads(text_of_two_queries())
+    content["assertions"] = [{"metrics": {"RR": "tolerance(abs=0, rel=0)", "P@1": "x"}, "by": []}]
+    with pytest.raises(BaselineError, match="its assertions name P@1, which is not in its metrics"):
+        Record.from_text(text_of_content(content))
 
 
 @pytest.mark.parametrize(
