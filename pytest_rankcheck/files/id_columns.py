@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, compress, islice
+from itertools import compress, islice
 from operator import ne
 from typing import TYPE_CHECKING, Any, Self
 
@@ -71,22 +71,6 @@ class HeldIds(IdColumn):
     def reordered(self, rows: IntArray) -> Self:
         """Return these rows, in this order."""
         return type(self)(self.texts(rows))
-
-
-@dataclass(frozen=True, slots=True)
-class WordIds(IdColumn):
-    """Ids in UTF-8, of which those are decoded that someone asks for: many rows have the same."""
-
-    ids: list[bytes]
-
-    def texts(self, rows: IntArray | None = None) -> list[str]:
-        """Return the ids of some rows, or of all."""
-        found = self if rows is None else self.reordered(rows)
-        return list(map(bytes.decode, found.ids))
-
-    def reordered(self, rows: IntArray) -> Self:
-        """Return these rows, in this order."""
-        return type(self)([*map(self.ids.__getitem__, rows.tolist())])
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,10 +262,10 @@ def joined_ids(columns: Sequence[IdColumn]) -> IdColumn:
         import polars as pl
 
         return TextIds(pl.concat(texts))
-    if columns and all(isinstance(column, WordIds) for column in columns):
-        return WordIds(list(chain.from_iterable(column.ids for column in columns)))
-    held = (column.ids if isinstance(column, HeldIds) else column.texts() for column in columns)
-    return HeldIds(list(chain.from_iterable(held)))
+    held = list[str]()
+    for column in columns:
+        held += column.ids if isinstance(column, HeldIds) else column.texts()
+    return HeldIds(held)
 
 
 def keys_of(column: TextIds | NumberIds) -> KeyArray:

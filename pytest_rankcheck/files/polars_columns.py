@@ -148,13 +148,13 @@ def frame_of_lines(
     wanted: Sequence[int] | None = None,
     numbers: Collection[int] = (),
 ) -> pl.DataFrame | None:
-    """Return lines of so many cells in columns; None if polars finds something else.
+    """Return lines of so many cells in columns; None if polars finds more in one of them.
 
     Those of ``numbers`` have numbers, all others text. Without the ``wanted`` ones, there are all.
     """
     schema = {str(at): pl.Float64() if at in numbers else pl.String() for at in range(count)}
     try:
-        frame = pl.read_csv(
+        return pl.read_csv(
             text,
             has_header=False,
             separator=separator,
@@ -164,8 +164,6 @@ def frame_of_lines(
         )
     except pl.exceptions.PolarsError:
         return None
-    ends = np.frombuffer(text, np.uint8) == ord("\n")  # counted faster than bytes are
-    return frame if frame.height == np.count_nonzero(ends) else None
 
 
 def batches_of_frames(
@@ -237,15 +235,13 @@ def _frame_of(block: bytes, table: DelimitedTable) -> pl.DataFrame | None:
         return None
     if b"\r" in text or b"\0" in text or text.startswith(codecs.BOM_UTF8):
         return None
-    if b'"' in text:
-        are_whole = _have_whole_cells(text, separator, count)
-        if are_whole:
-            return frame_of_lines(text, separator, count, quote='"')
-        return None
+    quote, lines = '"' if b'"' in text else None, text.count(b"\n")
     # Polars refuses lines with too many cells, so none has too few if all together are right.
-    others = text.count(b"\n") * (count - 1)
-    is_regular = text.count(separator.encode()) == others
-    return frame_of_lines(text, separator, count) if is_regular else None
+    is_regular = text.count(separator.encode()) == lines * (count - 1)
+    if quote:
+        is_regular = _have_whole_cells(text, separator, count)
+    frame = frame_of_lines(text, separator, count, quote=quote) if is_regular else None
+    return frame if frame is not None and frame.height == lines else None
 
 
 def _have_whole_cells(text: bytes, separator: str, count: int) -> bool:

@@ -94,6 +94,9 @@ class Column:
     def __len__(self) -> int:
         return len(self.values)
 
+    def __iter__(self) -> Iterator[object]:
+        return iter(self.cells())
+
     def ids(self) -> IdCells:
         """Return the column as ids."""
         cells = self.values

@@ -11,13 +11,15 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property, partial
+from functools import cached_property
+from io import BytesIO
+from itertools import chain, pairwise, repeat
 from pathlib import Path
 
 import numpy as np
 
 from pytest_rankcheck.errors import RankcheckError, quoted
-from pytest_rankcheck.files.id_columns import HeldIds, WordIds
+from pytest_rankcheck.files.id_columns import HeldIds, starts_of_runs
 from pytest_rankcheck.files.packed_files import failures_named, polars_should_read, size_of
 from pytest_rankcheck.files.table_batches import (
     NO_ROWS,
@@ -48,6 +50,9 @@ _RANK, _SCORE, _TAG = "rank", "score", "tag"
 Columns = Callable[[int], Column]
 """Returns a column."""
 
+_CHECKED = 1 << 18
+"""How many bytes are looked at together."""
+
 _ASCII_SPACE = " \t\n\r\f\v"
 _SPACES = re.compile(f"[{_ASCII_SPACE}]+")
 _MARK = b"\0"
@@ -77,13 +82,17 @@ def trec_table(path: Path, header: Sequence[str], what: str, error: type[Rankche
                 least = LARGE_BLOCK_BYTES // 4
                 size = min(LARGE_BLOCK_BYTES, max(size_of(path) // 8, least))
         for first, text in blocks_of_lines(path, error, size):
-            yield from batches_of(first, text, wanted if is_large else ())
+            whole = in_columns(first, text, wanted if is_large else ())
+            if whole:
+                yield whole.pop()  # not kept here, so that its memory is soon used again
+            else:
+                yield from batches_of_rows(header, rows(first, text))
 
-    def batches_of(first: int, text: bytes, of_polars: Sequence[int]) -> Iterable[Batch]:
+    def in_columns(first: int, text: bytes, of_polars: Sequence[int]) -> list[Batch]:
         column = _polars_columns(text, header, of_polars) if of_polars else None
         column = column or _columns_of_words(text, len(header))
         if column is None:
-            return batches_of_rows(header, rows(first, text))
+            return []
         return [Batch(header, range(first, first + len(column(0))), column)]
 
     def rows(first: int, text: bytes) -> Iterator[tuple[int, list[str]]]:
@@ -112,29 +121,33 @@ def _polars_columns(text: bytes, header: Sequence[str], wanted: Sequence[int]) -
     count, separator = len(header), "\t" if b"\t" in text[: text.find(b"\n")] else " "
     often = [at for at in wanted if header[at] != _RANK]
     numbers = [at for at in often if header[at] == _SCORE]
-    read = partial(frame_of_lines, text, separator, count, numbers=numbers)
-    frame = read(wanted=often)
+    frame = frame_of_lines(text, separator, count, wanted=often, numbers=numbers)
     if frame is None or any(frame.null_count().row(0)):
         return None
-    if frame.to_series(0).str.starts_with("#").any():
+    if b"#" in text and frame.to_series(0).str.starts_with("#").any():
         return None
     if not all(frame[str(at)].is_finite().all() for at in numbers):
         return None
-    # One more for each line is the line feed. Any other white space separates words too, and two
-    # in a row are one separator, where polars would see an empty column.
-    codes = np.frombuffer(text, dtype=np.uint8)
-    is_white = codes <= ord(" ")
-    is_usual = np.count_nonzero(codes == ord(separator)) == (count - 1) * frame.height
-    is_usual &= np.count_nonzero(is_white) == count * frame.height
-    if not is_usual or (is_white[1:] & is_white[:-1]).any():
+    if not _has_words(text, separator, count, frame.height):
         return None
+    return lambda at: PolarsColumn(frame[str(at)]) if at in often else _LateColumn(text, at)
 
-    def column(at: int) -> Column:
-        found = frame if at in often else read(wanted=[at])
-        assert found is not None
-        return PolarsColumn(found[str(at)])
 
-    return column
+def _has_words(text: bytes, separator: str, count: int, lines: int) -> bool:
+    """Whether a text has so many lines of so many words, with one separator between words.
+
+    One more white space for each line is the line feed. Any other one separates words too, and two
+    in a row are one separator, where polars would see an empty column.
+    """
+    codes, white, separators = np.frombuffer(text, np.uint8), 0, 0
+    for start in range(0, len(codes), _CHECKED):  # a part at a time, whose memory is used again
+        some = codes[start : start + _CHECKED]
+        is_white = codes[start : start + _CHECKED + 1] <= ord(" ")
+        if (is_white[1:] & is_white[:-1]).any():
+            return False
+        white += int(np.count_nonzero(is_white[: len(some)]))
+        separators += int(np.count_nonzero(some == ord(separator)))
+    return white == count * lines and separators == (count - 1) * lines
 
 
 def _columns_of_words(text: bytes, count: int) -> Columns | None:
@@ -149,37 +162,64 @@ def _columns_of_words(text: bytes, count: int) -> Columns | None:
     lines, step = text.count(b"\n"), count + 1
     if len(words) != step * lines or words[count::step].count(_MARK) != lines:
         return None
-    columns = [_WordColumn(words[at::step], repeats=not at) for at in range(count)]
+    is_plain = b"_" not in text
+    queries = words[::step]
+    starts = [*starts_of_runs(queries), lines]
+    texts = _texts(queries[start] for start in starts[:-1])
+    held = (
+        repeat(query_id, end - start)
+        for query_id, (start, end) in zip(texts, pairwise(starts), strict=True)
+    )
+    columns = [Column(list(chain.from_iterable(held)))]
+    columns += [_WordColumn(words[at::step], is_plain=is_plain) for at in range(1, count)]
     return columns.__getitem__
+
+
+class _LateColumn(Column):
+    """A column of lines of words, which are split one by one when someone asks for them."""
+
+    def __init__(self, text: bytes, at: int) -> None:
+        self._text, self._at = text, at
+
+    def __iter__(self) -> Iterator[object]:
+        return (line.split()[self._at].decode() for line in BytesIO(self._text))
+
+    @cached_property
+    def values(self) -> Sequence[object]:  # type: ignore[override]
+        return list(iter(self))  # the length is that of the list
 
 
 class _WordColumn(Column):
     """A column of words in UTF-8, none of them empty."""
 
-    def __init__(self, words: list[bytes], *, repeats: bool) -> None:
+    def __init__(self, words: list[bytes], *, is_plain: bool) -> None:
         self._words = words
-        self._repeats = repeats
-        """Whether many rows have the same word."""
+        self._is_plain = is_plain
+        """Whether no word has an underscore, which Python would read as part of a number."""
 
     @cached_property
     def values(self) -> Sequence[object]:  # type: ignore[override]
-        return b"\n".join(self._words).decode().split("\n")
+        return _texts(self._words)
 
     def __len__(self) -> int:
         return len(self._words)
 
     def ids(self) -> IdCells:
-        ids = WordIds(self._words) if self._repeats else HeldIds(self.values)  # type: ignore[arg-type]
-        return IdCells(ids, NO_ROWS)
+        return IdCells(HeldIds(_texts(self._words)), NO_ROWS)
 
     def numbers(self) -> NumberCells:
         try:
-            values = np.array(list(map(float, self._words)))
+            values = np.fromiter(map(float, self._words), np.float64, len(self._words))
         except ValueError:
             return super().numbers()
-        if np.isfinite(values).all() and b"_" not in b"".join(self._words):
-            return NumberCells(values, NO_ROWS)
-        return super().numbers()
+        is_odd = not self._is_plain and b"_" in b"".join(self._words)
+        if is_odd or not np.isfinite(values).all():
+            return super().numbers()
+        return NumberCells(values, NO_ROWS)
+
+
+def _texts(words: Iterable[bytes]) -> list[str]:
+    return b"\n".join(words).decode().split("\n")
 
 
 def _is_utf8(text: bytes) -> bool:

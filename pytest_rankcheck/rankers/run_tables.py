@@ -166,8 +166,8 @@ def _rows_of(table: Table, place: Mapping[str, int], opposed: OpposedRanks) -> I
         ranks, are_scored = None, scores is not None and not np.isnan(scores).any()
         if are_scored and opposed.is_open and "rank" in place:
             head = rows.at(slice(0, _HEAD)).ranked(RankingRules(), table.numbering, are_whole=False)
-            cells = map(batch.column(place["rank"]).cell, range(_HEAD))
-            opposed.is_open = OpposedRanks().add_block(head, cells)  # mostly, the first ranks agree
+            column = batch.column(place["rank"])
+            opposed.is_open = OpposedRanks().add_block(head, column)  # mostly, the first agree
         if opposed.is_open or not are_scored:
             ranks = _numbers(batch, "rank", place, documents, table.numbering)
         return replace(rows, ranks=ranks)
