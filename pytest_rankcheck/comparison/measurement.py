@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Protocol
@@ -9,6 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray, IntArray, PlaceArray
+from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import as_recorded
 from pytest_rankcheck.metrics.kinds import MeasurementKind
 from pytest_rankcheck.metrics.metric_names import Metric
@@ -170,3 +172,26 @@ def places_in(query_ids: Sequence[str], chosen: Iterable[str]) -> PlaceArray:
 def recorded_values(side: Measured, metric: Metric) -> FloatArray:
     """Return the value of each query as a record has it, ``[Q]``."""
     return as_recorded(metric.kind.column(side.values(metric)))
+
+
+def mean_before(
+    evaluation: Evaluation,
+    other: Measured | None,
+    metric: Metric,
+    values: Mapping[str, float | None],
+) -> float:
+    """Return the mean before: of the same queries, or of all sessions of another log.
+
+    NaN if the golden set has changed: the mean now is that of other queries.
+    """
+    if not metric.kind.has_parts:
+        return math.nan if other is None or not other.fits(metric) else other.mean(metric)
+    if not evaluation.kind.recur:
+        return metric.mean(np.array(list(values.values()), dtype=np.float64))
+    prints = {} if other is None else other.query_fingerprints
+    own = evaluation.query_fingerprints
+    same = np.array([prints.get(query_id) == own[query_id] for query_id in evaluation.query_ids])
+    if not same.all():
+        return math.nan
+    before = np.array([values.get(query_id) for query_id in evaluation.query_ids], dtype=np.float64)
+    return metric.mean(before, evaluation.weights_of(metric))

@@ -11,10 +11,8 @@ from enum import Enum
 from itertools import zip_longest
 from typing import Any
 
-import numpy as np
-
 from pytest_rankcheck.baselines.recorded_metric import as_decimal
-from pytest_rankcheck.comparison.measurement import Measured
+from pytest_rankcheck.comparison.measurement import Measured, mean_before
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.golden.query import REPLAY
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
@@ -42,7 +40,7 @@ def measurement_finding(
     definitions, means, values = {}, {}, {}
     for metric in dict.fromkeys(map(Metric.parse, metrics)):
         then, now = _values(other, metric), _values(evaluation, metric)
-        before = _mean_before(evaluation, other, metric, then)
+        before = mean_before(evaluation, other, metric, then)
         definitions[str(metric)] = as_json(_definition(metric))
         means[str(metric)] = as_json((before, evaluation.mean(metric)))
         values[str(metric)] = [
@@ -105,26 +103,6 @@ def _measured(
     }
     titles = {doc: golden.title(doc) for doc in sorted(filter(golden.title, docs))}
     return {**as_json(data), "queries": queries, "titles": titles}
-
-
-def _mean_before(
-    evaluation: Evaluation, other: Measured | None, metric: Metric, values: _Values
-) -> float:
-    """Return the mean before: of the same queries, or of all sessions of another log.
-
-    NaN if the golden set has changed: the mean now is that of other queries.
-    """
-    if not metric.kind.has_parts:
-        return math.nan if other is None or not other.fits(metric) else other.mean(metric)
-    if not evaluation.kind.recur:
-        return metric.mean(np.array(list(values.values()), dtype=np.float64))
-    prints = {} if other is None else other.query_fingerprints
-    own = evaluation.query_fingerprints
-    same = np.array([prints.get(query_id) == own[query_id] for query_id in evaluation.query_ids])
-    if not same.all():
-        return math.nan
-    before = np.array([values.get(query_id) for query_id in evaluation.query_ids], dtype=np.float64)
-    return metric.mean(before, evaluation.weights_of(metric))
 
 
 def _definition(metric: Metric) -> dict[str, Any]:

@@ -29,6 +29,11 @@ class Averaged:
     means: Sequence[float] = ()
     """The mean of each of them, where these are known; several show how much they vary."""
 
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of the means, of at least two."""
+        return math.sqrt(_squares(self.means) / (len(self.means) - 1))
+
 
 def _squares(means: Sequence[float]) -> float:
     values = np.asarray(means, dtype=np.float64)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import statistics
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -188,10 +187,11 @@ def timing_notes(evaluation: Evaluation) -> Iterator[Note]:
 def noise_notes(evaluation: Evaluation, metrics: Iterable[str]) -> Iterator[Note]:
     """Yield how much metrics vary between the runs that are averaged."""
     for metric in metrics:
-        means = evaluation.averaged(Metric.parse(metric), evaluation.query_ids).means
+        averaged = evaluation.averaged(Metric.parse(metric), evaluation.query_ids)
+        means = averaged.means
         if not means:
             return
         low, high = number_text(min(means)), number_text(max(means))
-        deviation = number_text(statistics.stdev(means), 6)
+        deviation = number_text(averaged.deviation, 6)
         text = f"{metric} has a standard deviation of {deviation}, from {low} to {high}"
         yield Note(Topic.RUN_NOISE, f"{golden_name(evaluation)}: {text}", str(len(means)))
