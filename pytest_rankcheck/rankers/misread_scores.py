@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.errors import RunError, plural, quoted
 from pytest_rankcheck.files.plain_values import finite_number
 from pytest_rankcheck.rankers.ranked_columns import RankedColumns
@@ -135,8 +136,7 @@ class OpposedRanks(MisreadScores):
         """Count queries and return `is_open`; ``ranks`` is read no further than that is so."""
         if not self.is_open or block.scores is None:
             return self.is_open
-        changes = np.flatnonzero(np.diff(block.scores)) + 1
-        if np.isin(changes, block.starts).all():  # all scores of each query are equal
+        if all_tied(block.scores, block.starts):
             return self.is_open
         rest = iter(ranks)
         for place, query_id in enumerate(block.query_ids):
@@ -172,6 +172,12 @@ class OpposedRanks(MisreadScores):
                 "TREC), so that the ranks decide; if they are right, remove the ranks (in TREC, "
                 "write 0 for each)"
             )
+
+
+def all_tied(scores: FloatArray, starts: IntArray) -> bool:
+    """Whether all scores of each query are equal, so that they say nothing about its ranks."""
+    changes = np.flatnonzero(np.diff(scores)) + 1
+    return bool(np.isin(changes, starts).all())
 
 
 def _shown(query_id: str, doc_ids: Iterable[object], scores: Sequence[Any]) -> str:

@@ -33,7 +33,7 @@ from pytest_rankcheck.files.tables import read_table
 from pytest_rankcheck.files.text_files import Numbering
 from pytest_rankcheck.golden.golden_source import kind_of
 from pytest_rankcheck.golden.judgment_columns import QUERY_ID, is_index
-from pytest_rankcheck.rankers.misread_scores import OpposedRanks
+from pytest_rankcheck.rankers.misread_scores import OpposedRanks, all_tied
 from pytest_rankcheck.rankers.ranked_columns import HeldDocuments, RankedColumns, SplitQueryError
 from pytest_rankcheck.rankers.ranking import RankingRules, has_all_ranks, incomplete_ranks
 
@@ -108,7 +108,7 @@ def _lacks_order(header: Sequence[str], taken: Collection[int]) -> str:
 
 
 _BATCH_ROWS = 1_000_000
-_HEAD = 100
+_HEAD = 1000
 """How many rows tell mostly that ranks agree with the scores."""
 
 
@@ -163,13 +163,13 @@ def _rows_of(table: Table, place: Mapping[str, int], opposed: OpposedRanks) -> I
         queries = _ids(batch, "query_id", place, table.numbering)
         scores = _numbers(batch, "score", place, documents, table.numbering)
         rows = RunRows(batch.row_numbers(), queries, documents, scores, None)
-        ranks, are_scored = None, scores is not None and not np.isnan(scores).any()
-        if are_scored and opposed.is_open and "rank" in place:
+        are_needed = scores is None or bool(np.isnan(scores).any())
+        if scores is not None and not are_needed and opposed.is_open and "rank" in place:
             head = rows.at(slice(0, _HEAD)).ranked(RankingRules(), table.numbering, are_whole=False)
             column = batch.column(place["rank"])
             opposed.is_open = OpposedRanks().add_block(head, column)  # mostly, the first agree
-        if opposed.is_open or not are_scored:
-            ranks = _numbers(batch, "rank", place, documents, table.numbering)
+            are_needed = opposed.is_open and not all_tied(scores, run_starts(queries))
+        ranks = _numbers(batch, "rank", place, documents, table.numbering) if are_needed else None
         return replace(rows, ranks=ranks)
 
     # A batch is dropped before the next one is read, so that its memory is used again.
