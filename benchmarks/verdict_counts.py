@@ -16,7 +16,6 @@ from real_pairs import RealPair, cached
 from pytest_rankcheck import Gate, Outcome
 from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired
 from pytest_rankcheck.gates.family_decisions import FamilySet, decide_sets
-from pytest_rankcheck.statistics.paired_tests import FallTest
 
 ALPHA = 0.05
 DETECTABLE = -1.0
@@ -100,23 +99,12 @@ def counted(cell: Cell) -> Counted:
     for population in drawn_from:
         gates = {name: gate_of(name, population) for name in cell.deciders}
         for sample in population.samples(random, each, cell.count):
-            pairs = _Remembering(
+            pairs = Paired(
                 sample.metric, sample.query_ids, sample.before, sample.after, weights=sample.weights
             )
             for name, count in counts.items():
                 count[ruling(gates[name], pairs)] += 1
     return Counted(cell, counts)
-
-
-class _Remembering(Paired):
-    """Values whose p is computed once, though several gates ask for it."""
-
-    def p_of_fall(self, test: FallTest = "sign_flip") -> float:
-        """Return what the values without a memory return."""
-        memory = self.__dict__
-        if test not in memory:
-            memory[test] = Paired.p_of_fall(self, test)
-        return float(memory[test])
 
 
 def _populations(cell: Cell, random: np.random.Generator) -> list[Population]:

@@ -23,8 +23,8 @@ from pytest_rankcheck.comparison.measurement import (
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike, usual_metrics
-from pytest_rankcheck.statistics.paired_tests import FallTest
 from pytest_rankcheck.statistics.run_noise import RunNoise
+from pytest_rankcheck.statistics.sign_flip import FallTest
 
 if TYPE_CHECKING:
     import pandas as pd

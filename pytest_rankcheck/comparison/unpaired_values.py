@@ -11,8 +11,8 @@ import numpy as np
 from pytest_rankcheck.array_types import FloatArray, IntArray, PlaceArray
 from pytest_rankcheck.comparison.compared_values import SIDES, ComparedValues, Sides
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
-from pytest_rankcheck.statistics.paired_tests import FallTest
 from pytest_rankcheck.statistics.permutation import smallest_permutation_p
+from pytest_rankcheck.statistics.sign_flip import FallTest
 from pytest_rankcheck.statistics.two_samples import LARGE_SAMPLE, TwoSamples
 from pytest_rankcheck.statistics.weighted_clusters import unit_means
 

@@ -11,7 +11,7 @@ from pytest_rankcheck.gates.gate_rule import LOST_ANSWERS, RAISE_ALPHA, Toleranc
 from pytest_rankcheck.gates.limited_rule import LimitedRule
 from pytest_rankcheck.gates.verdict import Verdict
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
-from pytest_rankcheck.statistics.paired_tests import FallTest
+from pytest_rankcheck.statistics.sign_flip import FallTest
 
 if TYPE_CHECKING:
     from pytest_rankcheck.comparison.comparison import Comparison

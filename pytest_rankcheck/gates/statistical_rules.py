@@ -22,7 +22,7 @@ from pytest_rankcheck.gates.gate_rule import (
 )
 from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.statistics.paired_tests import FallTest
+from pytest_rankcheck.statistics.sign_flip import FallTest
 
 _NOT_MEANS = {
     "geometric": ("geometric mean", "AP"),

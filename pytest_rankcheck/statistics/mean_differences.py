@@ -215,7 +215,7 @@ class Differences:
     def fall_p(self, unseen_gain: float = UNSEEN_GAIN) -> float:
         """Return the one-sided p of a fall by Student's t, in [0, 1]; 1 without any differences.
 
-        One gain that was not sampled is added, as `paired_tests.p_of_fall` says.
+        One gain that was not sampled is added (see the module).
 
         Args:
             unseen_gain: that gain, as a share of the largest change.

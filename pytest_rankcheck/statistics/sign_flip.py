@@ -7,11 +7,15 @@ counts the assignments of signs for which the fall is at least as large as the o
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from typing import Literal
 
 import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray, IntArray
+
+FallTest = Literal["sign_flip", "t"]
+"""The tests of a fall that gates and comparisons offer: this one, and Student's paired t."""
 
 DRAWS = 10_000
 """The number of random sign assignments, used when there are too many to try all."""
@@ -63,12 +67,12 @@ class SignFlip:
         has_unseen = self.changed and not self._uses_mid_p
         self._unseen = round(unseen_gain * int(sizes[-1])) if has_unseen else 0
 
-    @property
+    @cached_property
     def p(self) -> float:
         """One-sided: the probability of a fall at least this large, in (0, 1]."""
         return self._p_of(self._fall)
 
-    @property
+    @cached_property
     def smallest_p(self) -> float:
         """The smallest possible p: if each changed query had fallen by as much as it changed."""
         return self._p_of(self._largest_fall)
