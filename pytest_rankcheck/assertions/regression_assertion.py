@@ -298,7 +298,7 @@ def _checked_rows(
     verdicts = [each for each in (check.verdict, check.strict) if each is not None]
     labels = _concerned(verdicts) if block in (None, *OF_GATES) else {""}
     labels = labels if said else set()
-    if labels.isdisjoint(part.label for part in _gated(verdict)):
+    if labels.isdisjoint(part.label for part in verdict.gated):
         labels = {""} if labels else labels
     said = said or Said.PASSED
     for row in _verdict_rows(verdict, said, labels, fails=failed, better=check.is_better):
@@ -324,7 +324,7 @@ def _verdict_rows(
     """
     if said == Outcome.REGRESSED and verdict.only_loses_answers:
         said = Said.LOST_ANSWERS
-    for part in _gated(verdict):
+    for part in verdict.gated:
         means = part.pairs.mean_after, part.pairs.mean_before
         if part.label in labels:
             yield GateRow(part.label, *means, said, failed=fails)
@@ -359,15 +359,9 @@ def _concerned(verdicts: Sequence[Verdict]) -> set[str]:
 
     Limits for single queries and for gaps between slices are about all queries.
     """
-    parts = [part for verdict in verdicts for part in _gated(verdict)]
+    parts = [part for verdict in verdicts for part in verdict.gated]
     labels = {part.label for part in parts if part.outcome is Outcome.REGRESSED}
     if any(verdict.breaks_limits for verdict in verdicts):
         return labels | {""}
     unsure = {part.label for part in parts if part.outcome is Outcome.INCONCLUSIVE}
     return labels or unsure or {""}
-
-
-def _gated(verdict: Verdict) -> Sequence[Decision]:
-    """Return what the gate decided on: all queries first, then slices."""
-    slices = (part for part in verdict.slices if part.outcome is not Outcome.NOT_GATED)
-    return [verdict.overall, *slices]

@@ -152,9 +152,8 @@ def _decided(
 ) -> MetricCheck:
     """Return a check with what its gates decided."""
     metric, overall = check.metric, verdict.overall
-    gated = [d for d in (overall, *verdict.slices) if d.outcome is not Outcome.NOT_GATED]
-    fell = tuple(_fall(each) for each in gated if each.pairs.gain < -EXACT)
-    rose = [replace(_fall(each), kind="rise") for each in gated if each.pairs.gain > EXACT]
+    fell = tuple(_fall(each) for each in verdict.gated if each.pairs.gain < -EXACT)
+    rose = [replace(_fall(each), kind="rise") for each in verdict.gated if each.pairs.gain > EXACT]
     if not fell and _counts_less(record, comparison, metric):
         fell = (_fall(overall),)
     leaves_open = verdict.replay is not None and verdict.replay.leaves_open

@@ -316,6 +316,12 @@ class Verdict:
         return self.outcome is Outcome.INCONCLUSIVE
 
     @property
+    def gated(self) -> tuple[Decision, ...]:
+        """What the gate decided on: all queries first, then slices."""
+        slices = (part for part in self.slices if part.outcome is not Outcome.NOT_GATED)
+        return (self.overall, *slices)
+
+    @property
     def not_gated(self) -> tuple[Decision, ...]:
         """The slices that the gate does not decide on."""
         return tuple(part for part in self.slices if part.outcome is Outcome.NOT_GATED)
@@ -343,5 +349,4 @@ class Verdict:
     @property
     def fell(self) -> tuple[Decision, ...]:
         """The decisions whose mean is lower than before, for all queries and gated slices."""
-        gated = (d for d in (self.overall, *self.slices) if d.outcome is not Outcome.NOT_GATED)
-        return tuple(decision for decision in gated if decision.pairs.gain < -SLACK)
+        return tuple(decision for decision in self.gated if decision.pairs.gain < -SLACK)
