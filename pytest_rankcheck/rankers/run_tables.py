@@ -137,7 +137,7 @@ def columns_of_table(
     table = source if isinstance(source, Table) else read_table(source, RunError, name="the run")
     place = run_columns(table.header, columns, table.numbering.source, in_order=in_order)
     opposed = OpposedRanks()
-    rows = _rows_of(table, place, opposed)
+    rows = _rows_of(table, place, opposed, are_together=not together)
     for some in [rows_together(rows)] if together else whole_queries(rows):
         if len(some.queries):
             ranked = some.ranked(rules, table.numbering, are_whole=together)
@@ -146,13 +146,16 @@ def columns_of_table(
     opposed.refuse(table.numbering.source)
 
 
-def _rows_of(table: Table, place: Mapping[str, int], opposed: OpposedRanks) -> Iterator[RunRows]:
+def _rows_of(
+    table: Table, place: Mapping[str, int], opposed: OpposedRanks, *, are_together: bool
+) -> Iterator[RunRows]:
     """Yield the rows of each batch of a table.
 
     Args:
         table: an open table.
         place: the index of the column of each role: ``query_id``, ``doc_id``, ``score``, ``rank``.
         opposed: says whether ranks are wanted though the scores decide.
+        are_together: whether the rows of a query are expected to be.
 
     Raises:
         RunError: an id, a score or a rank is invalid; the message names the row.
@@ -168,7 +171,8 @@ def _rows_of(table: Table, place: Mapping[str, int], opposed: OpposedRanks) -> I
             head = rows.at(slice(0, _HEAD)).ranked(RankingRules(), table.numbering, are_whole=False)
             column = batch.column(place["rank"])
             opposed.is_open = OpposedRanks().add_block(head, column)  # mostly, the first agree
-            are_needed = opposed.is_open and not all_tied(scores, run_starts(queries))
+            say_nothing = are_together and all_tied(scores, run_starts(queries))
+            are_needed = opposed.is_open and not say_nothing
         ranks = _numbers(batch, "rank", place, documents, table.numbering) if are_needed else None
         return replace(rows, ranks=ranks)
 
