@@ -40,7 +40,7 @@ def answered_lines(explanation: Explanation, room: int | None = None) -> Iterato
     if not queries:
         return
     blocks = [[*_query_lines(each, explanation.golden_set)] for each in queries]
-    lines = None if room is None else room - 2
+    lines = None if room is None else max(1, room - 2)
     fit = (lines is None or end <= lines for end in accumulate(map(len, blocks)))
     shown = max(1, sum(fit))
     is_expected = any(query.broken for query in queries)
